@@ -1,7 +1,7 @@
 import { findLocalModels, modelsOfServer, openFirstRun, settleFirstRun } from '../../app/start/first-run.ts';
 import { DEMO_PROMPT } from '../../contracts/face/first-run.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
-import type { ScreenOptions } from '../../ui/terminal/screen-options.ts';
+import type { FirstRunParts } from '../../ui/first-run/show-first-run.ts';
 import type { Io } from '../io.ts';
 
 /** How the screen begins: what runs, what is said at once, and what was typed meanwhile. */
@@ -12,7 +12,7 @@ export async function askFirst(
   run: RunOptions,
   prompt: string | undefined,
   io: Io,
-  look: Pick<ScreenOptions, 'depth' | 'background'> | 'lines',
+  look: FirstRunParts['look'],
 ): Promise<Beginning | 'left'> {
   const first = await openFirstRun(run, io.environment);
   if (first.state === 'ready') return beginning(first.run, prompt, '');

@@ -35,8 +35,7 @@ export function chooseScreenOptions(
   return {
     ...screenLook(environment),
     theme: settings.theme ?? 'auto',
-    glyphs: settings.ascii !== true && settings.ambiguous !== 'wide' && UTF_8.test(term.locale) ? 'unicode' : 'ascii',
-    tooWide: term.reflows ? 'wrapped' : 'cut',
+    ...(settings.ascii === true || settings.ambiguous === 'wide' ? { glyphs: 'ascii' as const } : {}),
     signWidth: (settings.ambiguous ?? 'auto') === 'auto' && EAST_ASIAN.test(term.locale) ? 'asked' : 'known',
     motion: isCi || settings.reducedMotion === true ? 'reduced' : 'full',
     prose: settings.wrap ?? 'words',
@@ -61,10 +60,12 @@ export function chooseScreenOptions(
 }
 
 /** The colours a terminal is known to show, before anybody has asked it. */
-export function screenLook({ term }: Environment): Pick<ScreenOptions, 'depth' | 'background'> {
+export function screenLook({ term }: Environment): Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'tooWide'> {
   return {
     depth: term.noColor || term.name === 'dumb' ? 'none' : depthOf(term),
     background: backgroundOf(term.colorFgBg),
+    glyphs: UTF_8.test(term.locale) ? 'unicode' : 'ascii',
+    tooWide: term.reflows ? 'wrapped' : 'cut',
   };
 }
 

@@ -1,78 +1,42 @@
 import type { TrustEffect } from '../../contracts/face/trust.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import { liveRows } from '../text/render-lines.ts';
 import { type FirstRunState, localModels } from './first-run-state.ts';
 
 const MOST_MODELS = 9;
 
-/** The first screen as lines; what can be pressed stands before what it does. Each line takes one row. */
-export function firstRunLines(state: FirstRunState): readonly LogicalLine[] {
-  const { head, question, rest } = partsOf(state);
-  if (question === undefined) return [...head, ...rest];
-  const { top, room, rows } = windowOf(state);
-  const end = top + room;
-  const more = rows.length > room ? [terminalLine(toned('warn', moreWords(state, rows.length, end)))] : [];
-  return [...head, ...question.why, ...rows.slice(top, end), ...more, ...question.choices, ...rest];
-}
+/** What the first screen asks, in this order. */
+export type FirstRunTopic = 'trust' | 'bypass' | 'takeOver' | 'model';
 
-/** The same screen with what is in sight now counted as seen. */
-export function withSeen(state: FirstRunState): FirstRunState {
-  const { top, room } = windowOf(state);
-  return { ...state, top, seen: Math.max(state.seen, top + room) };
-}
-
-/** Was everything that a yes would be about in sight? */
-export function isAllSeen(state: FirstRunState): boolean {
-  return withSeen(state).seen >= windowOf(state).rows.length;
-}
-
-/** Goes on, or back, in what the folder brings, by as much as is seen at once. */
-export function scrolled(state: FirstRunState, by: 'row' | 'page', way: 1 | -1): FirstRunState {
-  const step = by === 'row' ? 1 : Math.max(1, windowOf(state).room - 1);
-  return { ...state, top: state.top + way * step, note: '' };
-}
-
-/** The part of what the folder brings that is in sight. */
-function windowOf(state: FirstRunState) {
-  const { head, question, rest } = partsOf(state);
-  const rows = question?.brings ?? [];
-  const others = head.length + (question?.why.length ?? 0) + (question?.choices.length ?? 0) + rest.length;
-  const free = state.size.rows - 1 - others;
-  const room = rows.length <= free ? rows.length : Math.max(1, free - 1);
-  return { rows, room, top: Math.max(0, Math.min(state.top, rows.length - room)) };
-}
-
-function moreWords({ top }: FirstRunState, rows: number, end: number): string {
-  const place = `  rows ${top + 1} to ${Math.min(end, rows)} of ${rows}`;
-  return end < rows ? `${place}: down or space goes on, a yes counts when all was in sight` : `${place}, up goes back`;
-}
-
-function partsOf(state: FirstRunState) {
-  const inRows = (lines: readonly LogicalLine[]) => rowsOf(lines, state.size.columns);
-  const { question, page, note } = state;
-  const head = inRows([
+/** The words of the first screen by what they are about; what can be pressed stands before what it does. */
+export function headLines({ question }: FirstRunState): readonly LogicalLine[] {
+  return [
     terminalLine({ text: `ouro ${question.version}`, style: { bold: true } }),
     terminalLine(toned('dim', 'Folder  '), plain(sanitize(question.folder, 'prompt'))),
-  ]);
-  const foot = note === '' ? [] : [terminalLine(toned('warn', note))];
-  if (page.kind !== 'choices') return { head, question: undefined, rest: inRows([...pageLines(state), ...foot]) };
-  const source = [...bypassLines(state), ...offerLines(state), ...sourceLines(state)];
-  const asked = trustLines(state);
-  return {
-    head,
-    question: asked && { why: inRows(asked.why), brings: inRows(asked.brings), choices: inRows(asked.choices) },
-    rest: inRows([...source, choice('n', 'leave'), ...foot]),
-  };
+  ];
 }
 
-/** Nothing that is agreed to is cut: what is longer than a row takes several. The last two columns stay free. */
-function rowsOf(lines: readonly LogicalLine[], columns: number): readonly LogicalLine[] {
-  if (columns === Number.POSITIVE_INFINITY) return lines;
-  return liveRows(lines, Math.max(1, columns - 2)).map((row) => terminalLine(...row));
+/** What is asked besides trust, as far as it is open. */
+export function topicLines(state: FirstRunState) {
+  const topics = [
+    { topic: 'bypass', lines: bypassLines(state) },
+    { topic: 'takeOver', lines: offerLines(state) },
+    { topic: 'model', lines: sourceLines(state) },
+  ] as const;
+  return topics.filter(({ lines }) => lines.length > 0);
 }
 
-function trustLines({ question: { trust, parent }, trust: answer, details }: FirstRunState) {
+/** The way out, and why the last key had no effect. */
+export function footLines(state: FirstRunState): readonly LogicalLine[] {
+  return [...(state.page.kind === 'choices' ? [choice('n', 'leave')] : []), ...noteLines(state)];
+}
+
+function noteLines({ note }: FirstRunState): readonly LogicalLine[] {
+  return note === '' ? [] : [terminalLine(toned('warn', note))];
+}
+
+/** Whether this folder is trusted; `brings` is what a yes would be about. */
+export function trustLines({ question: { trust, parent }, trust: answer, details }: FirstRunState) {
   if (trust === undefined || answer !== undefined) return undefined;
   const why =
     trust.state === 'changed'
@@ -160,7 +124,8 @@ function serverWords(state: FirstRunState): string {
     .join(', ');
 }
 
-function pageLines({ page }: FirstRunState): readonly LogicalLine[] {
+/** What has opened above the choices. */
+export function pageLines({ page }: FirstRunState): readonly LogicalLine[] {
   switch (page.kind) {
     case 'key':
       return [

@@ -1,7 +1,8 @@
 import { draftSafe } from '../composer/clean-text.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import { isAllSeen, scrolled, withSeen } from './first-run-lines.ts';
+import type { FirstRunTopic } from './first-run-lines.ts';
 import { type FirstRunPage, type FirstRunState, localModels } from './first-run-state.ts';
+import { scrolled, sightOf, withSeen } from './plan-first-run.ts';
 
 /** What a key leads to: a changed screen, the way out, or a server to be asked for its models. */
 export type FirstRunPressed =
@@ -50,9 +51,9 @@ function choose(state: FirstRunState, { chord }: KeyInput): FirstRunPressed {
       return now(trusts ? { ...state, details, top: 0, seen: 0 } : state);
     }
     case 'y':
-      return now(trusts ? trusting(state, 'folder') : state);
+      return agreed(state, 'trust', { trust: 'folder' });
     case 'p':
-      return now(trusts && question.parent !== undefined ? trusting(state, 'below') : state);
+      return question.parent === undefined ? now(state) : agreed(state, 'trust', { trust: 'below' });
     case 'down':
     case 'up':
       return now(trusts ? scrolled(state, 'row', chord === 'down' ? 1 : -1) : state);
@@ -61,24 +62,37 @@ function choose(state: FirstRunState, { chord }: KeyInput): FirstRunPressed {
     case 'pageup':
       return now(trusts ? scrolled(state, 'page', chord === 'pageup' ? -1 : 1) : state);
     case 'r':
-      return now(trusts ? { ...state, trust: 'no', note: '' } : state);
+      return answered(state, 'trust', { trust: 'no' });
     case 'c':
-      return now(state.takeOver === undefined ? { ...state, takeOver: 'yes', note: '' } : state);
+      return agreed(state, 'takeOver', { takeOver: 'yes' });
     case 'x':
-      return now(state.takeOver === undefined ? { ...state, takeOver: 'no', note: '' } : state);
+      return answered(state, 'takeOver', { takeOver: 'no' });
     case 'b':
-      return now(state.bypass === undefined ? { ...state, bypass: 'yes', note: '' } : state);
+      return agreed(state, 'bypass', { bypass: 'yes' });
     case 'a':
-      return now(state.bypass === undefined ? { ...state, bypass: 'no', note: '' } : state);
+      return answered(state, 'bypass', { bypass: 'no' });
     default:
-      return state.model === undefined ? chooseSource(state, chord) : now(state);
+      return state.model !== undefined || sightOf(state, 'model') === 'none' ? now(state) : chooseSource(state, chord);
   }
 }
 
+type Answer = Partial<Pick<FirstRunState, 'trust' | 'bypass' | 'takeOver'>>;
+
+/** An answer counts when it is asked for on the screen. */
+function answered(state: FirstRunState, topic: FirstRunTopic, answer: Answer): FirstRunPressed {
+  return now(sightOf(state, topic) === 'none' ? state : { ...state, ...answer, note: '' });
+}
+
 /** A yes counts when everything it is about was in sight. */
-function trusting(state: FirstRunState, trust: 'folder' | 'below'): FirstRunState {
-  if (isAllSeen(state)) return { ...state, trust, note: '' };
-  return { ...state, note: 'There is more to see before that counts: down or space goes on.' };
+function agreed(state: FirstRunState, topic: FirstRunTopic, answer: Answer): FirstRunPressed {
+  if (sightOf(state, topic) !== 'cut') return answered(state, topic, answer);
+  return now({
+    ...state,
+    note:
+      topic === 'trust'
+        ? 'There is more to see before that counts: down or space goes on.'
+        : 'That counts when all of it is in sight: make the window higher.',
+  });
 }
 
 function chooseSource(state: FirstRunState, chord: string): FirstRunPressed {

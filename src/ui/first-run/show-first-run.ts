@@ -4,10 +4,11 @@ import type { InputEvent } from '../keys/input-event.ts';
 import type { TerminalIn } from '../keys/terminal-in.ts';
 import { createKeyboard } from '../terminal/keyboard.ts';
 import type { TerminalOut } from '../terminal/stage.ts';
-import { withSeen } from './first-run-lines.ts';
-import { addedStage, redrawnStage, type StageLook } from './first-run-stage.ts';
+import { addedStage, type FirstRunStage } from './first-run-stage.ts';
 import { ENDLESS, type FirstRunState, firstRunState, settledAnswer } from './first-run-state.ts';
+import { withSeen } from './plan-first-run.ts';
 import { offered, pressFirstRun, typedAhead } from './press-first-run.ts';
+import type { StageLook } from './redrawn-stage.ts';
 
 /** What the first screen needs of the world. */
 export type FirstRunParts = {
@@ -33,9 +34,9 @@ const DRAIN_MS = 10;
 /** Asks what has to be settled before the first question, on a few lines that go away again. */
 export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRunScreen {
   const { promise: answered, resolve } = Promise.withResolvers<FirstRunAnswer | 'leave'>();
-  const stage = parts.look === 'lines' ? addedStage(parts.out) : redrawnStage(parts.out, parts.look);
   const size = () => (parts.look === 'lines' ? ENDLESS : { columns: parts.out.columns, rows: parts.out.rows });
   let state = withSeen(firstRunState(question, size()));
+  let stage: FirstRunStage | undefined;
   let isOpen = true;
   let isShown = false;
 
@@ -43,7 +44,7 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     state = next;
     const answer = settledAnswer(state);
     if (answer !== undefined) resolve(answer);
-    if (isOpen && isShown) stage.show(state);
+    if (isOpen && isShown) stage?.show(state);
   }
 
   function hear(given: readonly InputEvent[]): void {
@@ -80,11 +81,14 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
   const onResize = () => draw(withSeen({ ...state, size: size(), top: 0, seen: 0 }));
   const keyboard = createKeyboard(parts.in, hear);
   keyboard.open();
-  parts.out.on('resize', onResize);
-  setTimeout(() => {
-    isShown = true;
-    draw(state);
-  }, DRAIN_MS);
+  void openStage(parts, onResize).then((opened) => {
+    if (!isOpen) return opened.close();
+    stage = opened;
+    setTimeout(() => {
+      isShown = true;
+      draw(withSeen({ ...state, size: size() }));
+    }, DRAIN_MS);
+  });
   if (question.key === 'missing') {
     // Nobody waits: the line changes when somebody answers.
     void parts.findLocal().then((servers) => draw({ ...state, servers }));
@@ -95,11 +99,17 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     close() {
       if (!isOpen) return;
       isOpen = false;
-      parts.out.off('resize', onResize);
       keyboard.close();
-      stage.close();
+      stage?.close();
     },
   };
+}
+
+/** What redraws is loaded where something is redrawn. */
+async function openStage({ out, look }: FirstRunParts, onResized: () => void): Promise<FirstRunStage> {
+  if (look === 'lines') return addedStage(out);
+  const { redrawnStage } = await import('./redrawn-stage.ts');
+  return redrawnStage(out, look, onResized);
 }
 
 function isNoEnter(event: InputEvent): boolean {

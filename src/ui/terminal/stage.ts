@@ -1,9 +1,6 @@
-import { createElement } from 'react';
+import { createElement, type ReactElement } from 'react';
 import { type Printable, printed } from '../../lib/printable.ts';
-import type { ScreenPlan } from '../components/plan-screen.ts';
-import { Screen } from '../components/Screen.tsx';
 import { type Look, LookContext } from '../text/use-look.ts';
-import type { ViewState } from '../view/view-state.ts';
 import { eraseAfterResize, eraseFrame, type Frame, NO_FRAME } from './frame.ts';
 import { frameBytes } from './frame-writer.ts';
 import { createInkLayout } from './ink/ink-layout.ts';
@@ -18,7 +15,7 @@ export type TerminalOut = {
 };
 
 /** A frame before it is laid out. */
-export type Scene = { readonly view: ViewState; readonly plan: ScreenPlan; readonly look: Look };
+export type Scene = { readonly screen: ReactElement; readonly caret: Frame['caret']; readonly look: Look };
 
 /** Where frames and finished lines go. */
 export type ScreenStage = {
@@ -65,10 +62,9 @@ export function createStage(
 
   terminal.on('resize', resized);
   return {
-    show({ view, plan, look }, lines = []) {
+    show({ screen, caret, look }, lines = []) {
       if (isAside) return;
-      const screen = createElement(LookContext, { value: look }, createElement(Screen, { view, plan }));
-      const frame: Frame = { rows: layout.rowsOf(screen), caret: plan.caret };
+      const frame: Frame = { rows: layout.rowsOf(createElement(LookContext, { value: look }, screen)), caret };
       const text = frameBytes(shown, frame, lines, terminal);
       if (text !== '') write(text);
       shown = frame;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { FirstRunQuestion } from '../../../src/contracts/face/first-run.ts';
-import { firstRunLines, withSeen } from '../../../src/ui/first-run/first-run-lines.ts';
 import { type FirstRunState, firstRunState, settledAnswer } from '../../../src/ui/first-run/first-run-state.ts';
+import { planFirstRun, shownRows, withSeen } from '../../../src/ui/first-run/plan-first-run.ts';
 import { pressFirstRun } from '../../../src/ui/first-run/press-first-run.ts';
-import { lineText } from '../../../src/ui/text/line.ts';
+import { rowText } from '../../../src/ui/text/render-lines.ts';
 
 const FOLDER = {
   dir: '/home/me/shop',
@@ -141,15 +141,19 @@ describe('the first screen', () => {
     expect(played(BARE, ['l'], { servers: [] })).toMatchObject({
       note: expect.stringMatching(/No local server answers/),
     });
+    // A model that was chosen stays, whatever else is open.
+    expect(played(WITH_TRUST, ['k', 'paste: sk-ant-1', 'enter', 'd', 'y'])).toMatchObject({ model: { kind: 'key' } });
     expect(played(WITH_TRUST, ['enter', ' ', 'x', 'escape'])).toMatchObject({ trust: undefined, model: undefined });
   });
 
   test('shows what the folder brings, with nothing of it steering the terminal', () => {
     const state = { ...firstRunState(WITH_TRUST), details: 'shown' as const };
-    const lines = firstRunLines(state).map(lineText);
+    const lines = shownRows(planFirstRun(state)).map(rowText);
     expect(lines.join('\n')).toContain('hook: PreToolUse: ./check');
     expect(lines.join('\n')).not.toContain('\u001b');
-    expect(firstRunLines(firstRunState(WITH_TRUST)).map(lineText)).toContainEqual('  found: CLAUDE.md (3 KB), 1 hook');
+    expect(shownRows(planFirstRun(firstRunState(WITH_TRUST))).map(rowText)).toContainEqual(
+      '  found: CLAUDE.md (3 KB), 1 hook',
+    );
   });
 
   test('cuts nothing of what would run: a long command takes several rows, and y counts when its end was in sight', () => {
@@ -160,7 +164,7 @@ describe('the first screen', () => {
     ];
     const question = { ...WITH_TRUST, key: 'found', trust: { ...FOLDER, effects } } as const;
     const start = (rows: number) => withSeen(firstRunState(question, { columns: 60, rows }));
-    const shown = (state: FirstRunState) => firstRunLines(state).map(lineText);
+    const shown = (state: FirstRunState) => shownRows(planFirstRun(state)).map(rowText);
     const press = (state: FirstRunState, ...keys: readonly string[]) =>
       keys.reduce((before, chord) => {
         const pressed = pressFirstRun(before, { type: 'key', chord, text: '' });
