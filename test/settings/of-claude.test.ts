@@ -11,7 +11,7 @@ test('a full settings file of Claude Code is told of in one line, and what has a
   );
   expect(problems[0]?.unused).toEqual(
     expect.arrayContaining([
-      'hooks.TeammateIdle',
+      'hooks.Setup',
       'permissions.disableAutoMode',
       'sandbox.network.httpProxyPort',
       'spinnerVerbs',
@@ -35,7 +35,13 @@ test('a full settings file of Claude Code is told of in one line, and what has a
     },
     hooks: { Stop: [{ hooks: [{ type: 'prompt' }] }] },
   });
-  expect(Object.keys(layer.settings.hooks ?? {})).toEqual(['PreToolUse', 'PostToolUse', 'Stop']);
+  expect(Object.keys(layer.settings.hooks ?? {})).toEqual([
+    'PreToolUse',
+    'PostToolUse',
+    'Stop',
+    'FileChanged',
+    'MessageDisplay',
+  ]);
 });
 
 test('one key that nobody knows is told with its line, one that is like ours with what was meant', () => {

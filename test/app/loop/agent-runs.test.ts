@@ -15,8 +15,11 @@ const turnOf = ({ raw }: SeenRequest) => raw.match(/"role":"assistant"/g)?.lengt
 const isAnn = ({ body }: SeenRequest) => JSON.stringify(body.messages?.[0] ?? '').includes('You are Ann');
 
 /** Two conversations, each with a script of its own. */
-function play(parent: readonly ApiTurn[], ann: readonly ApiTurn[]) {
-  return (request: SeenRequest) => (isAnn(request) ? ann : parent)[turnOf(request)];
+function play(parent: readonly ApiTurn[], ann: readonly ApiTurn[], onAnn: () => void = () => undefined) {
+  return (request: SeenRequest) => {
+    if (isAnn(request)) onAnn();
+    return (isAnn(request) ? ann : parent)[turnOf(request)];
+  };
 }
 
 const idIn = (words: string) => /agent_\w{8}/.exec(words)?.[0] ?? '';
@@ -26,17 +29,20 @@ const endsOf = (events: readonly AgentEvent[]) =>
 test('one that works hears a message after its turn, one that has ended goes on with what it knows', async () => {
   await using project = await createTempProject();
   const busy = gate();
+  const asked = gate();
   await using server = await startApiServer({
     turns: play(
       [
         calls(task({ run_in_background: true })),
-        calls(send('ann', 'hurry')),
+        // She has begun, so the message is for her next turn.
+        later(asked.closed, calls(send('ann', 'hurry'))),
         says('Ann is at it.'),
         calls(send('ann', 'again')),
         says('Ann is asked again.'),
         says('I know it all.'),
       ],
       [later(busy.closed, calls(toolUse('Bash', { command: 'pwd' }))), says('It is 42.'), says('Still 42.')],
+      asked.open,
     ),
   });
   const made = await composed(project, server.url, { face: 'print', allowedTools: ['Bash'] });

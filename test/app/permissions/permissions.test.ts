@@ -10,7 +10,11 @@ import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Live } from '../../../src/contracts/live.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { GateVerdict } from '../../../src/contracts/tool.ts';
+import { calls, says, toolUse } from '../../support/api/reply.ts';
+import { startApiServer } from '../../support/api/server.ts';
+import { composed } from '../../support/composed.ts';
 import { testCore } from '../../support/core.ts';
+import { bareEnvironment } from '../../support/environment.ts';
 import { runOptions } from '../../support/run-options.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
@@ -275,3 +279,19 @@ test.each(['node build.js:*', 'node build *', 'rm *.log', 'node a.js\nnode b.js'
     expect(asked.map(({ exact }) => exact)).toEqual([undefined]);
   },
 );
+
+test('the first command of a conversation whose box keeps denied places away is judged, and runs in the box', async () => {
+  await using project = await createTempProject({ 'a.txt': 'a' });
+  const bin = join(project.home, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho "BOXED $*"\n', { mode: 0o755 });
+  await mkdir(project.ouroHome, { recursive: true });
+  const settings = { sandbox: { enabled: true, network: false }, permissions: { deny: ['Read(~/kept/**)'] } };
+  await writeFile(join(project.ouroHome, 'settings.json'), JSON.stringify(settings));
+  await using server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'ls' })), says('Fine.')] });
+  const { PATH = '' } = bareEnvironment(project);
+  const made = await composed(project, server.url, {}, { PATH: `${bin}:${PATH}` });
+  await made.conversation.agent.prompt('go');
+  await made.close();
+  expect(server.requests().at(-1)?.raw).toContain('BOXED');
+});

@@ -59,7 +59,6 @@ export const ASKING: readonly string[] = [
   'history',
   'top',
   'crontab -l',
-  'kubectl get pods',
   'terraform plan',
   'xargs ls',
   'ls | xargs cat',
@@ -105,7 +104,6 @@ export const ASKING: readonly string[] = [
   'mount',
   'ifconfig',
   'ip addr',
-  'ss -l',
   // The network.
   'curl https://example.com',
   'wget https://example.com',

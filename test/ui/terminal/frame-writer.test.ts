@@ -29,7 +29,8 @@ const row = fc.oneof(
   words,
   fc.tuple(words, words).map(([one, two]) => `\u001b[1m\u001b[38;2;1;2;3m${one}\u001b[39m\u001b[22m ${two}`),
   fc
-    .tuple(words, words)
+    // No row is wider than the screen.
+    .tuple(words, fc.constantFrom('', 'x', 'x x'))
     .map(([one, two]) => `\u001b[1;7m ask \u001b[0m  \u001b[33m${one}\u001b[0m ${two}\u001b[2m  esc\u001b[0m stop`),
   words.map((text) => `${BAND}\u001b[33m▌\u001b[39m ${text}\u001b[49m`),
 );
