@@ -17,6 +17,8 @@ test('eight hours of nothing leave nothing behind, and the next prompt is answer
   const at = await composed(project, server.url, { face: 'screen' });
   await at.conversation.agent.prompt('good night');
   await at.conversation.agent.waitForIdle();
+  // The small model is asked for a name of the conversation.
+  await vi.waitFor(() => expect(server.all()).toHaveLength(2));
   await vi.advanceTimersByTimeAsync(60_000);
   const [timers, told, asked] = [vi.getTimerCount(), at.events.length, server.all().length];
   await vi.advanceTimersByTimeAsync(HOURS_MS);

@@ -83,7 +83,8 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   greet(live, writer, options);
   void drafts.recall().catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
-    writer.write(joinPrinted(`You: ${options.prompt}`.split('\n').map(ended)));
+    // The greeting has left the words of the prompt on the line.
+    writer.write(joinPrinted(options.prompt.split('\n').map(ended)));
     onLine(options.prompt);
   }
   let isClosed = false;
