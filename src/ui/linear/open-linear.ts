@@ -83,7 +83,6 @@ export function openLinear(conversation: Conversation, terminal: ScreenTerminal,
   greet(live, writer, options);
   void drafts.recall().catch(() => undefined); // No draft is no reason not to begin.
   if (options.prompt !== undefined) {
-    // The greeting has left the words of the prompt on the line.
     writer.write(joinPrinted(options.prompt.split('\n').map(ended)));
     onLine(options.prompt);
   }
@@ -106,6 +105,7 @@ function contextOf({ conversation, output }: LiveView, { now }: LinearOptions): 
   return { nowMs: now(), commands: conversation.commands(), quietMs: 0, viewer };
 }
 
+/** What is said at the start; the line ends with the words before an answer of the person. */
 function greet({ conversation }: LiveView, { write, say }: LinearWriter, options: LinearOptions): void {
   const { why, keyProblems = [], opens } = options;
   const info = conversation.info();
