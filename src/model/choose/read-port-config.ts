@@ -1,5 +1,6 @@
 import type { Environment, Limits } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
+import { once } from '../../lib/once.ts';
 import { DEFAULT_MODEL, resolveModel } from '../catalog.ts';
 import type { ClaudeHome } from '../claude-name.ts';
 import { profileRegion } from '../clouds/aws-profile.ts';
@@ -66,7 +67,8 @@ function credentialsOf(
 
 function cloudSettings(settings: Settings, { variables, keys }: Environment): CloudSettings {
   const { awsAuthRefresh, awsCredentialExport, gcpAuthRefresh } = settings;
-  const region = () => profileRegion(variables);
+  // Every request asks; the files are read for the first of them.
+  const region = once(() => profileRegion(variables));
   return { variables, keys, profileRegion: region, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
 }
 
