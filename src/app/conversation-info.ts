@@ -2,13 +2,14 @@ import { relative } from 'node:path';
 import type { ConversationInfo } from '../contracts/face/conversation.ts';
 import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
+import { NO_WORK } from '../session/session-state.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import type { Core } from './core.ts';
 import { strayTools } from './loop/toolset.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
 
 /** What a conversation says of itself as it stands now. */
-export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings'> {
+export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnings' | 'instructions'> {
   const { core, agent, session, loop } = parts;
   const { model, cwd, effort, mode, outputStyle, title, todos } = core.live.now();
   const { agents, skills, plugins } = core.extensions.now();
@@ -41,6 +42,7 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
     contextTokens: core.meter.contextTokens(),
     defaultModel: core.model.model,
     earlierCostUsd: session.opened.stored.spentUsd ?? 0,
+    earlierWork: session.opened.stored.worked ?? NO_WORK,
     todos,
     permissionDenials: parts.permissions.denials(),
   };
@@ -50,6 +52,11 @@ export function infoOf(parts: ConversationParts): Omit<ConversationInfo, 'warnin
 function offersAuto({ options, settings }: Core): boolean {
   const { autoMode, permissions } = settings.now();
   return autoMode !== undefined || (options.permissionMode ?? permissions?.defaultMode) === 'auto';
+}
+
+/** The files of a project that say how to work in it, where they count. */
+export async function instructionsOf({ core, loop }: ConversationParts): Promise<readonly string[]> {
+  return core.trusted ? (await loop.prompt.memory.found()).map((path) => relative(core.cwd, path)) : [];
 }
 
 /** What is to be said before the first prompt, found when the conversation was made. */

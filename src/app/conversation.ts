@@ -7,7 +7,7 @@ import { bashStatement } from '../tools/bash/bash.ts';
 import { createShellLines } from '../tools/bash/shell-lines.ts';
 import { createFindFiles } from '../tools/find-files.ts';
 import { proposeEdit } from '../tools/propose-edit.ts';
-import { infoOf, warningsOf } from './conversation-info.ts';
+import { infoOf, instructionsOf, warningsOf } from './conversation-info.ts';
 import { createLimitWait } from './loop/limit-wait.ts';
 import { createMentions } from './loop/mentions.ts';
 import { suggestNext } from './loop/suggest-next.ts';
@@ -28,7 +28,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   const { live, environment, repository } = core;
   const { home } = environment;
   const cwd = () => live.now().cwd;
-  const warnings = await warningsOf(parts);
+  const [warnings, instructions] = await Promise.all([warningsOf(parts), instructionsOf(parts)]);
   const stored = sessionPicker(environment, core.cwd, agent.sessionId, repository.branch);
   const conversation: Conversation = {
     agent,
@@ -36,7 +36,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     offered: mcp.offers,
     // In a folder that is only read, nothing runs before something is said.
     ...(core.trusted ? { begin: hooks.opening.begin } : {}),
-    info: () => ({ ...infoOf(parts), warnings }),
+    info: () => ({ ...infoOf(parts), warnings, instructions }),
     usage: core.meter.report,
     setModel: actions.setModel,
     setEffort: actions.setEffort,

@@ -165,6 +165,11 @@ export type Usage = {
   readonly cleared?: { readonly results: number; readonly tokens: number };
 };
 
+/** Typed by a person. */
+export function isTypedByPerson(message: Message): message is UserMessage {
+  return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
+}
+
 /** What a message says, block by block; nothing for those that are not words. */
 export function saidBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
   return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];

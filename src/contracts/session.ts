@@ -14,6 +14,9 @@ import type {
 
 export const SCHEMA_VERSION = 1;
 
+/** How much was done in a session: prompts that were answered, and lines that edits brought and took. */
+export type Worked = { readonly turns: number; readonly added: number; readonly removed: number };
+
 /** What every record carries. Order is by position in the file, never by clock. */
 export type RecordHead = {
   readonly v: number;

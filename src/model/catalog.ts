@@ -11,8 +11,8 @@ export function resolveModel(name: string): string {
   const lower = wanted.toLowerCase();
   const alias = ALIASES.get(lower);
   if (alias) return alias;
-  // `sonnet-5`, `opus-4.8`: the family's short form.
-  const short = `claude-${lower.replaceAll('.', '-')}`;
+  // `sonnet-5`, `opus 4.8`: the family's short form.
+  const short = `claude-${lower.replaceAll(/[. ]/g, '-')}`;
   return FACTS.some(([id]) => id === short) ? short : wanted;
 }
 
@@ -197,10 +197,10 @@ function isDated(id: string, known: string): boolean {
   return id.startsWith(`${known}-`) && /^\d{8}$/.test(id.slice(known.length + 1));
 }
 
-/** `claude-haiku-4-5-20251001` → `haiku-4.5`; other names stay as they are. */
+/** `claude-haiku-4-5-20251001` → `haiku 4.5`; other names stay as they are. */
 function labelOf(id: string): string {
   if (id === 'demo') return 'demo (scripted)';
   const parts = /^claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?$/.exec(id);
   if (!parts) return id;
-  return parts[3] === undefined ? `${parts[1]}-${parts[2]}` : `${parts[1]}-${parts[2]}.${parts[3]}`;
+  return parts[3] === undefined ? `${parts[1]} ${parts[2]}` : `${parts[1]} ${parts[2]}.${parts[3]}`;
 }

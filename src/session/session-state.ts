@@ -5,7 +5,7 @@ import type { RunOptions } from '../contracts/face/run-options.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { MODES } from '../contracts/permission.ts';
-import type { CheckpointEntry, RecordBody } from '../contracts/session.ts';
+import type { CheckpointEntry, RecordBody, Worked } from '../contracts/session.ts';
 import { asJson } from '../lib/as-json.ts';
 import type { Rebuilt } from './records/rebuild.ts';
 import { parseHead, type RecordedHead, type RequestHead } from './request-head.ts';
@@ -49,6 +49,8 @@ const settings = z.object({
   spentUsd: readable(z.number().nonnegative()),
   todos: readable(z.array(todo).readonly()),
   plan: readable(z.string()),
+  /** How much was done in all its runs. */
+  worked: readable(z.object({ turns: z.number(), added: z.number(), removed: z.number() })),
   outputStyle: readable(z.string()),
   grants: readable(z.array(grant).readonly()),
   directories: readable(z.array(z.string()).readonly()),
@@ -84,6 +86,9 @@ export type SessionState = SessionSettings & {
   /** What the context pipeline decided, as it wrote it. */
   readonly context: readonly JsonObject[];
 };
+
+/** Nothing was done yet. */
+export const NO_WORK: Worked = { turns: 0, added: 0, removed: 0 };
 
 /** The state of a session that has just begun. */
 export const NEW_SESSION: SessionState = {

@@ -3,7 +3,7 @@ import { edit } from './composer/edit.ts';
 import { STARTING_VIM } from './composer/vim.ts';
 import { journalled, keptWords, recallDraft } from './effects/draft-journal.ts';
 import type { ScreenEnd } from './effects/effect-host.ts';
-import { askStatusLine, bannerLines, changesFacts, offerLastSession, statusFactsOf } from './effects/facts.ts';
+import { askStatusLine, bannerOf, changesFacts, offerLastSession, statusFactsOf } from './effects/facts.ts';
 import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts';
 import { createLiveView, type LiveView } from './effects/live-view.ts';
 import { offerNext } from './effects/offer-next.ts';
@@ -23,7 +23,6 @@ import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import type { TerminalOut } from './terminal/stage.ts';
 import { createTerminalWords } from './terminal/terminal-words.ts';
-import { ASCII_GLYPHS, UNICODE_GLYPHS } from './theme/glyphs.ts';
 import { initialView, printing, type ViewState } from './view/view-state.ts';
 
 /** A terminal with a keyboard. */
@@ -131,7 +130,8 @@ function beginConversation(live: LiveView, options: ScreenOptions, leftover: Lef
   // Whoever chooses a session has not begun this one.
   const first = () => {
     conversation.begin?.();
-    if (options.banner === 'shown') void offerLastSession(conversation, live.change).catch(() => undefined); // It is only offered.
+    if (options.banner === 'shown')
+      void offerLastSession(conversation, live.change, options.now()).catch(() => undefined); // It is only offered.
   };
   const begin = options.opens === 'sessions' ? undefined : setTimeout(first, PAINTED_MS);
   if (options.opens === 'sessions') void live.sessions.open('folder');
@@ -168,7 +168,7 @@ function receiveInput(
 /** What is there before anything has happened: where we are, what should be known, what was said last. */
 function openingView(
   conversation: Conversation,
-  { banner, typed = '', vim, keyProblems = [], glyphs }: ScreenOptions,
+  { banner, typed = '', vim, keyProblems = [] }: ScreenOptions,
 ): ViewState {
   const info = conversation.info();
   const initial = initialView(statusFactsOf(conversation), info.todos);
@@ -181,7 +181,6 @@ function openingView(
     level: 'warn' as const,
     text,
   }));
-  const branch = (glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS).branch;
-  const head = banner === 'shown' ? [{ kind: 'banner' as const, lines: bannerLines(info, branch) }] : [];
+  const head = banner === 'shown' ? [{ kind: 'banner' as const, ...bannerOf(info) }] : [];
   return printing(view, ...head, ...warnings, ...resumedItems(messages, { refusals: info.permissionDenials }));
 }

@@ -6,7 +6,7 @@ const USAGE = { inputTokens: 1000, outputTokens: 2000, cacheReadTokens: 10_000, 
 
 describe('the catalog', () => {
   test('aliases, short names and full ids lead to one id', () => {
-    expect(['opus', 'Sonnet', ' haiku ', 'opus-4.8', 'claude-opus-4-8', 'qwen3:8b'].map(resolveModel)).toEqual([
+    expect(['opus', 'Sonnet', ' haiku ', 'opus-4.8', 'opus 4.8', 'qwen3:8b'].map(resolveModel)).toEqual([
       'claude-opus-5-5',
       DEFAULT_MODEL,
       SMALL_MODEL,
@@ -31,7 +31,7 @@ describe('the catalog', () => {
   test('a dated id is the model it dates', () => {
     expect(modelInfo('claude-haiku-4-5-20251001')).toMatchObject({
       id: 'claude-haiku-4-5-20251001',
-      label: 'haiku-4.5',
+      label: 'haiku 4.5',
       contextWindow: 200_000,
       price: { input: 1, output: 5 },
     });

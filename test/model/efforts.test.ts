@@ -15,9 +15,9 @@ test.each([
 
 test('a level that a model does not have is refused with those it has', () => {
   expect(effortProblem('xhigh', modelInfo('claude-sonnet-4-6'))).toBe(
-    'sonnet-4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.',
+    'sonnet 4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.',
   );
-  expect(effortProblem('off', modelInfo('opus'))).toMatch(/^opus-5.5 always thinks/);
+  expect(effortProblem('off', modelInfo('opus'))).toMatch(/^opus 5.5 always thinks/);
   expect(effortProblem('high', modelInfo('qwen3'))).toMatch(/^qwen3 cannot be told/);
   expect(effortProblem('xhigh', modelInfo('opus'))).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import { isTypedByPerson } from '../../contracts/message.ts';
 import type { Core } from '../core.ts';
 import type { Loop } from './loop.ts';
 
@@ -67,7 +68,6 @@ type Waking = {
 };
 
 const ASLEEP: Waking = { isDue: false, inARow: 0, isAtRest: true };
-const TYPED = ['prompt', 'steer', 'follow_up'];
 
 /** @internal Exported for tests. */
 export function reduceWaking(waking: Waking, event: AgentEvent): Waking {
@@ -78,7 +78,7 @@ export function reduceWaking(waking: Waking, event: AgentEvent): Waking {
     case 'message_end':
       if (event.message.role !== 'user') return waking;
       if (event.message.origin === 'background') return { ...waking, inARow: waking.inARow + 1 };
-      return TYPED.includes(event.message.origin) ? { ...waking, inARow: 0 } : waking;
+      return isTypedByPerson(event.message) ? { ...waking, inARow: 0 } : waking;
     case 'agent_end':
       return { ...waking, isAtRest: event.terminal.reason === 'completed' };
     default:

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Message, UserMessage } from '../../contracts/message.ts';
+import { isTypedByPerson, type Message } from '../../contracts/message.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import { costUsd } from '../../model/pricing.ts';
 import { askSmallModel } from '../../model/side/side-calls.ts';
@@ -97,11 +97,9 @@ export function createJudge(
   };
 }
 
-const TYPED: readonly UserMessage['origin'][] = ['prompt', 'steer', 'follow_up'];
-
 /** What a person wrote. What comes along with it, files and words of hooks, stands in parts behind. */
 function typedWords(message: Message): readonly string[] {
-  if (message.role !== 'user' || !TYPED.includes(message.origin)) return [];
+  if (!isTypedByPerson(message)) return [];
   const first = message.blocks.find((block) => block.type === 'text');
   return first === undefined ? [] : [first.text];
 }

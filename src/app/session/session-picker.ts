@@ -36,6 +36,12 @@ export function sessionPicker(
       const { folders, fits } = await chosen(scope);
       return Promise.all((await archive.list(folders)).filter(fits).map(withDraft));
     },
+    async last() {
+      const found = await archive.newest();
+      if (!found.ok || found.session.id === own) return undefined;
+      const { title, modifiedMs, worked } = found.session;
+      return { title, modifiedMs, ...(worked === undefined ? {} : { worked }) };
+    },
     async *search(words, scope, signal) {
       let last = '';
       const { folders, fits } = await chosen(scope);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
+import { isTypedByPerson } from '../../contracts/message.ts';
 import type { ModelPort } from '../../contracts/model.ts';
 import { titleAsker } from '../../model/side/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
@@ -13,6 +14,7 @@ import { openTranscript, type Transcript } from '../../session/records/transcrip
 import { createAnswerJournal } from '../../session/running/answer-journal.ts';
 import {
   encodeSettings,
+  NO_WORK,
   promptFlags,
   type SentBefore,
   type SessionSettings,
@@ -65,7 +67,7 @@ export function createSession(core: Core, { opened, started }: Needs): Session {
     transcript,
     titleAsker({ port: core.model.port, smallModel: core.smallModel }, options.face, core.meter.add),
   );
-  const state = createStateKeeper(core, transcript);
+  const state = createStateKeeper(core, transcript, opened);
   const { dir, id: sessionId, isResumed } = opened;
   const left = isResumed ? 'words' : 'nothing';
   const answer = options.persistence === 'memory' ? undefined : createAnswerJournal({ dir, sessionId, left });
@@ -132,10 +134,19 @@ function mirrorOf({ options, environment, settings, cwd, bus }: Core, opened: Op
 }
 
 /** Writes what a resume has to know: all of it with the first message, then what has changed. */
-function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript, 'append'>) {
+function createStateKeeper(
+  { options, live, meter }: Core,
+  { append }: Pick<Transcript, 'append'>,
+  { stored: { worked: before = NO_WORK } }: OpenedSession,
+) {
   const parts: (() => SessionSettings)[] = [];
   let begun = false;
   let written = '';
+  let turns = before.turns;
+  const worked = () => {
+    const { added, removed } = meter.report().lines;
+    return { turns, added: before.added + added, removed: before.removed + removed };
+  };
   return {
     add: (part: () => SessionSettings) => void parts.push(part),
     async hear(event: AgentEvent): Promise<void> {
@@ -143,8 +154,10 @@ function createStateKeeper({ options, live }: Core, { append }: Pick<Transcript,
         begun = true;
         await append(encodeSettings({ ...live.now(), promptFlags: promptFlags(options) }));
       }
+      if (event.type === 'message_end' && isTypedByPerson(event.message)) turns += 1;
       if (event.type !== 'agent_end') return;
-      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part())));
+      // At the end of its line: lists of sessions look for it from the end of the file.
+      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part()), { worked: worked() }));
       const text = JSON.stringify(record);
       if (text === written) return;
       written = text;

@@ -1,4 +1,4 @@
-import type { Message, UserMessage } from '../../contracts/message.ts';
+import { isTypedByPerson, type Message, type UserMessage } from '../../contracts/message.ts';
 import { callsIn } from '../calls.ts';
 import type { TokenEstimate } from '../tokens.ts';
 import { isPinned } from './levels.ts';
@@ -22,11 +22,6 @@ export function splitKept(messages: readonly Message[], tailTokens: number, esti
   const recent = before.slice(promptFrom === -1 ? Math.max(0, promptAt) : promptFrom);
   const prompt = isPromptLater ? [] : recent.filter((message) => isTypedByPerson(message) && !isPinned(message));
   return { pins: before.filter(isPinned), prompt, tail };
-}
-
-/** Typed by a person. */
-export function isTypedByPerson(message: Message): message is UserMessage {
-  return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
 }
 
 export function textOfMessage(message: UserMessage): string {

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../contracts/json.ts';
-import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
+import { isTypedByPerson, type Message, type TextBlock, type UserMessage } from '../../contracts/message.ts';
 import type { ToolLookup } from '../../contracts/permission.ts';
 import { callsIn } from '../calls.ts';
-import { isTypedByPerson, textOfMessage } from './kept.ts';
+import { textOfMessage } from './kept.ts';
 import { isPinned } from './levels.ts';
 
 /** What the session knows by itself and no summary may lose. */

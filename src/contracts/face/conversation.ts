@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Message, Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
+import type { Worked } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { ControlPort } from './host.ts';
@@ -127,6 +128,8 @@ export type ConversationInfo = {
   readonly mcpServers: readonly { readonly name: string; readonly status: string; readonly error?: string }[];
   readonly agents: readonly string[];
   readonly skills: readonly string[];
+  /** Files of the project that say how to work in it, from its folder. */
+  readonly instructions: readonly string[];
   /** Plugins that count, and where they lie. */
   readonly plugins: readonly { readonly name: string; readonly path: string }[];
   readonly outputStyle: string;
@@ -137,6 +140,8 @@ export type ConversationInfo = {
   readonly contextTokens: number;
   /** What earlier runs of the session have cost. */
   readonly earlierCostUsd: number;
+  /** What they have done. */
+  readonly earlierWork: Worked;
   readonly todos: readonly Todo[];
   /** Sentences the person should see once at the start: bad settings, dead rules, what was repaired. */
   readonly warnings: readonly string[];
@@ -200,11 +205,16 @@ export type RewindOutcome =
 /** One line of a list of sessions; the id is what `--resume` takes. */
 export type SessionChoiceInfo = { readonly id: string; readonly label: string; readonly detail: string };
 
+/** What was worked on before: how long ago, and how much was done where that is known. */
+export type LastSession = { readonly title: string; readonly modifiedMs: number; readonly worked?: Worked };
+
 /** Which sessions a list shows: those of this folder, those of its present branch only, or all. */
 export type SessionScope = 'folder' | 'branch' | 'all';
 
 /** Stored sessions for a picker. */
 export type StoredSessionsPort = {
+  /** The one of this folder that was worked in last. */
+  last(): Promise<LastSession | undefined>;
   /** Newest first, the one that is open left out. */
   list(scope: SessionScope): Promise<readonly SessionChoiceInfo[]>;
   /** Sessions in which these words were said, the newest first; each as soon as it is found, with the place in `detail`. */

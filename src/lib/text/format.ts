@@ -30,6 +30,22 @@ export function formatAge(ms: number): string {
   return days < 14 ? `${days}d` : `${Math.floor(days / 7)}w`;
 }
 
+const HALF_A_DAY_MS = 12 * 3_600_000;
+
+/** When something was, as people say it: `just now`, `3h ago`, `yesterday`, `5d ago`. */
+export function formatAgo(thenMs: number, nowMs: number): string {
+  const age = formatAge(nowMs - thenMs);
+  if (age === 'now') return 'just now';
+  const isYesterday = new Date(thenMs).toDateString() === new Date(dayBefore(nowMs)).toDateString();
+  return isYesterday && nowMs - thenMs >= HALF_A_DAY_MS ? 'yesterday' : `${age} ago`;
+}
+
+/** The same time on the day before, also where that day had an hour more or less. */
+function dayBefore(ms: number): number {
+  const date = new Date(ms);
+  return date.setDate(date.getDate() - 1);
+}
+
 /** When something was said, on the clock of this machine: `09:05`; empty where that is not known. */
 export function formatClock(at: string | undefined): string {
   const time = new Date(at ?? Number.NaN);

@@ -32,6 +32,8 @@ export type Memory = {
   accept(place: MemoryPlace): Promise<void>;
   /** Only what is in the system prompt is still in the conversation: the rest is given again when it is due. */
   compacted(): void;
+  /** Files of the project that lie where they are looked for, its rules included, read or not. */
+  found(): Promise<readonly string[]>;
   /** Files of a folder nobody trusts: they are there and are not read. */
   unread(): Promise<readonly string[]>;
   report(): MemoryReport;
@@ -83,6 +85,7 @@ export function createMemory(parts: MemoryParts): Memory {
       tell({ type: 'edit_accepted', known: { folder: dirname(place.path), ...known, file, realPath, mtimeMs } });
     },
     compacted: () => tell({ type: 'compacted' }),
+    found: () => foundFiles(parts),
     unread: () => unreadFiles(parts),
     report: () => ({
       files: [...state.loaded.map(asLoaded), ...state.waiting.map(asWaiting)],
@@ -94,7 +97,10 @@ export function createMemory(parts: MemoryParts): Memory {
 const UNTRUSTED = 'this folder is not trusted';
 
 async function unreadFiles(parts: MemoryParts): Promise<readonly string[]> {
-  if (parts.trusted()) return [];
+  return parts.trusted() ? [] : foundFiles(parts);
+}
+
+async function foundFiles(parts: MemoryParts): Promise<readonly string[]> {
   const folders = foldersDown(parts.root, parts.cwd());
   const rules = await Promise.all(folders.map(rulesIn));
   const places = [...folders.flatMap((folder) => placesIn(folder, 'project')), ...rules.flat()];

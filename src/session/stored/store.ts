@@ -38,9 +38,10 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
 
 /** The session of a directory that was worked in last; by the times of the files where that was never noted. */
 export async function newestSession(ouroHome: string, realCwd: string): Promise<SessionSummary | undefined> {
-  const sessions = await listSessions(ouroHome, realCwd);
-  const heard = await readFile(lastHeardPath(projectDir(ouroHome, realCwd)), 'utf8').catch(() => '');
-  return sessions.find(({ id }) => id === heard) ?? sessions[0];
+  const dir = projectDir(ouroHome, realCwd);
+  const heard = await readFile(lastHeardPath(dir), 'utf8').catch(() => '');
+  const noted = /^[\w-]+$/.test(heard) ? summarizeSession(transcriptPath(dir, heard)) : undefined;
+  return noted ?? (await listSessions(ouroHome, realCwd))[0];
 }
 
 /** The session meant by an id, the beginning of one, or a title. */

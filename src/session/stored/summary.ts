@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { SessionRecord } from '../../contracts/session.ts';
+import type { SessionRecord, Worked } from '../../contracts/session.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import { readRecords } from '../records/read-records.ts';
 
@@ -14,6 +14,8 @@ export type SessionSummary = {
   readonly gitBranch: string | undefined;
   readonly modifiedMs: number;
   readonly bytes: number;
+  /** As far as the end of the file tells. */
+  readonly worked: Worked | undefined;
 };
 
 /** How much of each end of a file a summary looks at. */
@@ -46,6 +48,7 @@ export function summarizeSession(path: string, scratch: Buffer = summaryScratch(
     gitBranch: field(start, BRANCH),
     modifiedMs,
     bytes,
+    worked: lastWorked(tail),
   };
 }
 
@@ -135,6 +138,18 @@ function lastTitle(bytes: Buffer): string | undefined {
   const end = bytes.indexOf(NEWLINE, at);
   const [record] = readRecords(bytes.toString('utf8', start, end === -1 ? undefined : end)).records;
   return record?.type === 'title' ? record.title : undefined;
+}
+
+const WORKED = Buffer.from('"worked":{');
+const WORKED_FIELDS = /^"worked":\{"turns":(\d+),"added":(\d+),"removed":(\d+)\}/;
+
+/** Counted after every prompt. In words that somebody said or read it would stand with its quotes escaped. */
+function lastWorked(tail: Buffer): Worked | undefined {
+  const at = tail.lastIndexOf(WORKED);
+  const [, turns, added, removed] = WORKED_FIELDS.exec(tail.toString('latin1', at, at + 100)) ?? [];
+  return at === -1 || turns === undefined
+    ? undefined
+    : { turns: Number(turns), added: Number(added), removed: Number(removed) };
 }
 
 const CWD = /"cwd":"((?:[^"\\]|\\.)*)"/;

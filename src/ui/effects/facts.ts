@@ -1,24 +1,30 @@
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo, StoredSessionsPort } from '../../contracts/face/conversation.ts';
-import { formatCount, formatTokens } from '../../lib/text/format.ts';
+import { formatAgo, formatCount, formatTokens } from '../../lib/text/format.ts';
 import { homePath } from '../../lib/text/home-path.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
+import type { Banner } from '../view/history-item.ts';
 import { isBusy, printing, type StatusFacts, type ViewState } from '../view/view-state.ts';
 
-const MOST_TITLE = 60;
+const MOST_NAMES = 2;
 
 /** What the status line shows, as it is right now. */
 export function statusFactsOf(conversation: Conversation): StatusFacts {
   const info = conversation.info();
+  const { costUsd, lines } = conversation.usage();
   return {
     mode: info.mode,
     ...(info.offersAuto === undefined ? {} : { offersAuto: info.offersAuto }),
     model: info.modelInfo.label,
     contextTokens: info.contextTokens,
     contextWindow: info.modelInfo.contextWindow,
-    costUsd: info.earlierCostUsd + conversation.usage().costUsd,
+    costUsd: info.earlierCostUsd + costUsd,
     branch: info.gitBranch,
+    changed: {
+      added: info.earlierWork.added + lines.added,
+      removed: info.earlierWork.removed + lines.removed,
+    },
     ...(info.cwd === info.folder ? {} : { shellAt: relative(info.folder, info.cwd) || info.cwd }),
     background: conversation.background().length,
     isDemo: info.isDemo,
@@ -49,19 +55,32 @@ export function changesFacts({ type }: AgentEvent): boolean {
   return type === 'turn_start' || type === 'turn_end' || type === 'agent_end' || type === 'mode' || type === 'notice';
 }
 
-/** Two lines at the start: what this is, and where we are with what of the project is in effect. */
-export function bannerLines(info: ConversationInfo, branchSign: string): readonly string[] {
-  const { version, modelInfo, folder, home, gitBranch, mcpServers, skills, trusted } = info;
-  const effects = [
+/** What this is, and where we are with what of the project is in effect. */
+export function bannerOf({
+  version,
+  modelInfo,
+  folder,
+  home,
+  gitBranch,
+  instructions,
+  mcpServers,
+  skills,
+  trusted,
+}: ConversationInfo): Banner {
+  const names = [...new Set(instructions.map((path) => basename(path)))];
+  const counts = [
     ...(mcpServers.length === 0 ? [] : [formatCount(mcpServers.length, 'MCP server')]),
     ...(skills.length === 0 ? [] : [formatCount(skills.length, 'skill')]),
-    trusted ? 'trusted' : 'not trusted',
   ];
-  const branch = gitBranch === undefined ? '' : `  ${branchSign} ${gitBranch}`;
-  return [
-    `ouro ${version}     ${modelInfo.label} · ${formatTokens(modelInfo.contextWindow)} window`,
-    `${homePath(folder, home)}${branch}   ${effects.join(' · ')}`,
-  ];
+  const more = names.length > MOST_NAMES ? [`${names.length - MOST_NAMES} more`] : [];
+  return {
+    version,
+    model: modelInfo.label,
+    window: formatTokens(modelInfo.contextWindow),
+    folder: homePath(folder, home),
+    branch: gitBranch,
+    effects: [...names.slice(0, MOST_NAMES), ...more, ...counts, trusted ? 'trusted' : 'not trusted'],
+  };
 }
 
 /** Says which session of this folder was the last one, as long as nothing has been said in this one. */
@@ -69,18 +88,17 @@ export async function offerLastSession(
   {
     storedSessions,
     agent,
-  }: { readonly agent: Conversation['agent']; readonly storedSessions?: Pick<StoredSessionsPort, 'list'> },
+  }: { readonly agent: Conversation['agent']; readonly storedSessions?: Pick<StoredSessionsPort, 'last'> },
   change: (update: (view: ViewState) => ViewState) => void,
+  nowMs: number,
 ): Promise<void> {
   if (agent.state().messages.length > 0) return;
-  const [last] = (await storedSessions?.list('folder')) ?? [];
+  const last = await storedSessions?.last();
   if (last === undefined) return;
-  const [age = '', ...more] = last.detail.split(', ');
-  const when = age === 'now' ? 'just now' : `${age} ago`;
-  const facts = more.length === 0 ? '' : ` · ${more.slice(0, 2).join(' · ')}`;
-  const text = `${when}  ${oneLine(last.label).slice(0, MOST_TITLE)}${facts}     ouro -c or /resume goes on there`;
+  const { title, modifiedMs, worked } = last;
+  const when = formatAgo(modifiedMs, nowMs);
   change((view) => {
     const isFresh = view.lastPrompt === '' && !isBusy(view) && view.overlay?.kind !== 'sessions';
-    return isFresh ? printing(view, { kind: 'last_session', text }) : view;
+    return isFresh ? printing(view, { kind: 'last_session', when, title: oneLine(title), worked }) : view;
   });
 }

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/face/conversation.ts';
+import { isTypedByPerson } from '../../contracts/message.ts';
 import { edit } from '../composer/edit.ts';
 import type { DraftPart } from '../composer/folds.ts';
 import { printing } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
-const TYPED = ['prompt', 'steer', 'follow_up'];
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -73,7 +73,7 @@ export async function withdrawUnanswered(agent: Conversation['agent']): Promise<
   await agent.waitForIdle();
   const { messages } = agent.state();
   const open = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
-  const typed = open.findLast((message) => message.role === 'user' && TYPED.includes(message.origin));
-  const isWords = typed?.role === 'user' && typed.blocks.every(({ type }) => type === 'text');
+  const typed = open.findLast(isTypedByPerson);
+  const isWords = typed?.blocks.every(({ type }) => type === 'text') === true;
   if (typed !== undefined && isWords && agent.state().status === 'idle') await agent.withdraw(typed.id);
 }

@@ -1,13 +1,14 @@
 import { exhaustive } from '../../lib/exhaustive.ts';
 import { formatClock, formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
-import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { fitLine, type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
+import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
+import { bannerLines, lastSessionLine } from './start-lines.ts';
 import { todoColumn } from './todo-lines.ts';
 import { endedToolLines } from './tool-lines.ts';
 
@@ -16,7 +17,6 @@ export type HistoryCarry = { readonly code: string; readonly last: HistoryItem['
 
 export const NO_CARRY: HistoryCarry = { code: '', last: undefined };
 
-const NARROW = 60;
 const PROMPT_LINES = 8;
 const PROMPT_HEAD = 3;
 
@@ -59,9 +59,9 @@ function itemLines(item: Exclude<HistoryItem, { kind: 'markdown' }>, drawing: Dr
   const { glyphs } = drawing;
   switch (item.kind) {
     case 'banner':
-      return bannerLines(item.lines, drawing);
+      return bannerLines(item, drawing);
     case 'last_session':
-      return [lastSessionLine(item.text, drawing)];
+      return [lastSessionLine(item, drawing)];
     case 'prompt':
       return drawing.times === 'shown'
         ? withTime(promptLines(item.text, drawing), item.at)
@@ -140,28 +140,11 @@ function endLine(
   const parts = [
     formatDuration(durationMs),
     formatCount(calls, 'call'),
-    ...(files.length === 0 ? [] : [`${formatCount(files.length, 'file')} +${added} -${removed}`]),
+    ...(files.length === 0 ? [] : [`${formatCount(files.length, 'file')} +${added} ${glyphs.minus}${removed}`]),
     ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
   ];
   const back = files.length === 0 ? [] : [toned('accent', '    /undo'), toned('dim', ' takes it back')];
   return terminalLine(toned('dim', `${glyphs.mark}${parts.join(glyphs.separator)}`), ...back);
-}
-
-/** What a start shows: a sign of its own, and beside it where we are. */
-function bannerLines([first = '', ...rest]: readonly string[], { glyphs, width }: Drawing): readonly LogicalLine[] {
-  const signs = width < NARROW ? [] : glyphs.sign;
-  const [name = '', ...words] = sanitize(first, 'line').split(' ');
-  const sign = (at: number) => toned('brand', signs[at] === undefined ? '' : ` ${signs[at]}  `);
-  return [
-    terminalLine(sign(0), { text: name, style: { token: 'brand', bold: true } }, toned('dim', ` ${words.join(' ')}`)),
-    ...rest.map((line, at) => terminalLine(sign(at + 1), toned('dim', sanitize(line, 'line')))),
-  ];
-}
-
-/** Below the words of the banner. */
-function lastSessionLine(text: string, { glyphs, width }: Drawing): LogicalLine {
-  const indent = width < NARROW || glyphs.sign.length === 0 ? 0 : 6;
-  return { ...fitLine(terminalLine(toned('dim', sanitize(text, 'line'))), width - indent), indent };
 }
 
 function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {

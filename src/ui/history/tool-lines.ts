@@ -1,7 +1,9 @@
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { changedCounts } from '../text/changed-counts.ts';
 import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import type { Glyphs } from '../theme/glyphs.ts';
 import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
 import { diffLines } from './diff-lines.ts';
 import { limitedLines } from './output-lines.ts';
@@ -104,7 +106,8 @@ export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing)
         toned('ok', glyphs.done),
         plain(' '),
         ...title,
-        toned('dim', summary(ending, glyphs.arrow) + took),
+        ...summary(ending, glyphs),
+        toned('dim', took),
       );
     case 'failed':
       return terminalLine(
@@ -112,7 +115,8 @@ export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing)
         plain(' '),
         ...title,
         toned('error', `  ${shortTitle(reason(ending), drawing.cwd)}`),
-        toned('dim', (ending.display?.kind === 'output' ? summary(ending, glyphs.arrow) : '') + took),
+        ...(ending.display?.kind === 'output' ? summary(ending, glyphs) : []),
+        toned('dim', took),
       );
     case 'denied':
       return terminalLine(toned('warn', glyphs.failed), plain(' '), ...title, toned('warn', '  not allowed'));
@@ -126,20 +130,22 @@ export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing)
   }
 }
 
-function summary({ display }: ToolEnding, arrow: string): string {
+function summary({ display }: ToolEnding, glyphs: Glyphs): readonly Span[] {
   switch (display?.kind) {
-    case 'diff':
-      return `  +${display.added} -${display.removed}${display.created ? ' (new)' : ''}`;
+    case 'diff': {
+      const counts = display.created ? [toned('add', `+${display.added}`), toned('dim', ' (new)')] : undefined;
+      return [plain('  '), ...(counts ?? changedCounts(display, glyphs, 'of a diff'))];
+    }
     case 'list':
-      return ` ${arrow} ${sanitizeScreen(display.summary)}`;
+      return [toned('dim', ` ${glyphs.arrow} ${sanitizeScreen(display.summary)}`)];
     case 'file':
-      return `  ${formatCount(display.lines, 'line')}`;
+      return [toned('dim', `  ${formatCount(display.lines, 'line')}`)];
     case 'agent':
-      return `  ${formatCount(display.calls, 'call')}`;
+      return [toned('dim', `  ${formatCount(display.calls, 'call')}`)];
     case 'output':
-      return testCounts(display.output);
+      return [toned('dim', testCounts(display.output))];
     default:
-      return '';
+      return [];
   }
 }
 

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Conversation } from '../../contracts/face/conversation.ts';
 import { joinPrinted, printed } from '../../lib/printable.ts';
-import { bannerLines, statusFactsOf } from '../effects/facts.ts';
+import { bannerOf, statusFactsOf } from '../effects/facts.ts';
 import { createLiveView, type LiveView } from '../effects/live-view.ts';
 import { NO_CARRY } from '../history/history-lines.ts';
 import type { OpenScreen, ScreenTerminal } from '../open-screen.ts';
@@ -109,7 +109,9 @@ function contextOf({ conversation, output }: LiveView, { now }: LinearOptions): 
 function greet({ conversation }: LiveView, { write, say }: LinearWriter, options: LinearOptions): void {
   const { why, keyProblems = [], opens } = options;
   const info = conversation.info();
-  write(joinPrinted([why, ...bannerLines(info, 'on').slice(0, 1), ...info.warnings, ...keyProblems].map(ended)));
+  const { version, model, window } = bannerOf(info);
+  const banner = `ouro ${version}     ${model} · ${window} window`;
+  write(joinPrinted([why, banner, ...info.warnings, ...keyProblems].map(ended)));
   say(['Type a message and press enter. /help lists commands, /stop stops what runs, /exit leaves.']);
   if (opens !== 'sessions') conversation.begin?.();
 }

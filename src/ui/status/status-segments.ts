@@ -1,8 +1,8 @@
 import { formatMoney } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { textWidth } from '../../lib/text/text-width.ts';
+import { changedCounts } from '../text/changed-counts.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { fitLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import { fitLine, plain, type Span, spansWidth, terminalLine, toned } from '../text/line.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { StatusFacts, ViewState } from '../view/view-state.ts';
 import { activitySpans } from './activity-spans.ts';
@@ -33,7 +33,7 @@ export function statusSegments(view: StatusView, drawing: Drawing, width: number
   const vim = vimWord(view);
   const { words, keys } = activitySpans(view, drawing);
   // A key is there as a whole or not at all.
-  const fit = keys.filter((_, at) => SEGMENT_GAP.first + widthOf([words, keys.slice(0, at + 1)].flat(2)) <= width);
+  const fit = keys.filter((_, at) => SEGMENT_GAP.first + spansWidth([words, keys.slice(0, at + 1)].flat(2)) <= width);
   const activity = [words, fit].flat(2);
   const isHinting = hint !== undefined && hint.untilMs > drawing.nowMs;
   const segments: readonly Segment[] = [
@@ -59,10 +59,21 @@ function factSegments(facts: StatusFacts, { width, glyphs }: Drawing, state: 'at
     ...(facts.isDemo ? [] : [dim('cost', formatMoney(facts.costUsd))]),
     ...(facts.branch === undefined || isBusy
       ? []
-      : [dim('branch', `${glyphs.branch} ${sanitize(facts.branch, 'line')}`)]),
+      : [
+          segment(
+            'branch',
+            toned('dim', `${glyphs.branch} ${sanitize(facts.branch, 'line')}`),
+            ...changedLines(facts, glyphs),
+          ),
+        ]),
     ...(facts.shellAt === undefined ? [] : [dim('shell', `in ${sanitize(facts.shellAt, 'line')}`)]),
     ...(facts.background === 0 ? [] : [dim('background', `${facts.background} background`)]),
   ];
+}
+
+/** What edits of this session brought and took. */
+function changedLines({ changed }: StatusFacts, glyphs: Glyphs): readonly Span[] {
+  return changed.added + changed.removed === 0 ? [] : [plain(' '), ...changedCounts(changed, glyphs)];
 }
 
 function gauge(percent: number, glyphs: Glyphs): readonly Span[] {
@@ -86,13 +97,9 @@ function fitting(segments: readonly Segment[], width: number): readonly Segment[
   let left = width;
   return segments.flatMap(({ name, spans }, at) => {
     const room = left - (at === 0 ? SEGMENT_GAP.first : SEGMENT_GAP.other);
-    if (widthOf(spans) > room && at > 0) return [];
-    const shown = widthOf(spans) > room ? fitLine(terminalLine(...spans), room + 2).spans : spans;
-    left = room - widthOf(shown);
+    if (spansWidth(spans) > room && at > 0) return [];
+    const shown = spansWidth(spans) > room ? fitLine(terminalLine(...spans), room + 2).spans : spans;
+    left = room - spansWidth(shown);
     return [segment(name, ...shown)];
   });
-}
-
-function widthOf(spans: readonly Span[]): number {
-  return spans.reduce((sum, { text }) => sum + textWidth(text), 0);
 }

@@ -48,8 +48,7 @@ export function toned(token: ThemeToken, text: string): Span {
 /** A line that takes one row: what does not fit is left out. The last two columns stay free. */
 export function fitLine(line: LogicalLine, width: number): LogicalLine {
   const room = Math.max(1, width - line.indent - 2);
-  const total = line.spans.reduce((sum, { text }) => sum + textWidth(text), 0);
-  if (total <= room) return line;
+  if (spansWidth(line.spans) <= room) return line;
   let left = room - 1;
   const spans = line.spans.flatMap((span) => {
     if (left <= 0) return [];
@@ -58,6 +57,11 @@ export function fitLine(line: LogicalLine, width: number): LogicalLine {
     return [{ ...span, text }];
   });
   return { ...line, spans: [...spans, { text: '…' }] };
+}
+
+/** How many columns spans take side by side. */
+export function spansWidth(spans: readonly Span[]): number {
+  return spans.reduce((width, { text }) => width + textWidth(text), 0);
 }
 
 /** What a line says, without its look. */

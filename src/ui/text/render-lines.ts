@@ -1,9 +1,8 @@
 import { asPrintable, joinPrinted, type Printable, printed } from '../../lib/printable.ts';
-import { expandTabs, textWidth } from '../../lib/text/text-width.ts';
+import { expandTabs } from '../../lib/text/text-width.ts';
 import { type TextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
 import type { Paint } from '../theme/paint.ts';
-import type { LogicalLine, Span } from './line.ts';
-import { sliceSpans } from './line.ts';
+import { type LogicalLine, type Span, sliceSpans, spansWidth } from './line.ts';
 
 /** Where lines are broken into rows. */
 export type LineRoom = {
@@ -63,10 +62,10 @@ function breakLine(line: LogicalLine, target: LineRoom): readonly Row[] {
   const prefix = line.prefix ?? [];
   const label = line.label ? [line.label] : [];
   if (text === '' && label.length === 0) return [trimmedEnd(prefix)];
-  const room = Math.max(1, target.width - line.indent - widthOf(prefix));
+  const room = Math.max(1, target.width - line.indent - spansWidth(prefix));
   return rangesOf(text, line, room, target).map(({ from, to }, row) => {
     const before = row === 0 ? label : [];
-    const indent = ' '.repeat(Math.max(0, line.indent - widthOf(before)));
+    const indent = ' '.repeat(Math.max(0, line.indent - spansWidth(before)));
     return [...prefix, { text: indent }, ...before, ...sliceSpans(spans, from, to)];
   });
 }
@@ -98,8 +97,4 @@ function clean(span: Span, target: LineRoom): Span {
 function linked(text: Printable, href: string): Printable {
   const address = asPrintable(href.replace(/[^\x21-\x7e]/gu, encodeURI));
   return printed`\u001b]8;;${address}\u001b\\${text}\u001b]8;;\u001b\\`;
-}
-
-function widthOf(spans: readonly Span[]): number {
-  return spans.reduce((width, { text }) => width + textWidth(text), 0);
 }

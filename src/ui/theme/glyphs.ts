@@ -12,6 +12,8 @@ export type Glyphs = {
   readonly todo: { readonly completed: string; readonly in_progress: string; readonly pending: string };
   readonly more: string;
   readonly arrow: string;
+  /** Before what was taken away. */
+  readonly minus: string;
   readonly separator: string;
   readonly mark: string;
   /** At the left edge: what is yours, and what asks. */
@@ -40,6 +42,7 @@ export const UNICODE_GLYPHS: Glyphs = {
   todo: { completed: '✓', in_progress: '●', pending: '○' },
   more: '…',
   arrow: '→',
+  minus: '−',
   separator: ' · ',
   mark: '── ',
   bar: '▌',
@@ -65,6 +68,7 @@ export const ASCII_GLYPHS: Glyphs = {
   todo: { completed: '[x]', in_progress: '[>]', pending: '[ ]' },
   more: '...',
   arrow: '->',
+  minus: '-',
   separator: ' - ',
   mark: '-- ',
   bar: '|',

@@ -1,5 +1,6 @@
 import type { Todo } from '../../contracts/display.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
+import type { Worked } from '../../contracts/session.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -12,11 +13,26 @@ export type Tally = {
   readonly costAtStartUsd: number;
 };
 
+/** What this is, where it is, and what of the project is in effect. */
+export type Banner = {
+  readonly version: string;
+  readonly model: string;
+  readonly window: string;
+  readonly folder: string;
+  readonly branch: string | undefined;
+  readonly effects: readonly string[];
+};
+
 /** Something that is finished and belongs to the terminal's own history: printed once, never touched again. */
 export type HistoryItem =
-  | { readonly kind: 'banner'; readonly lines: readonly string[] }
+  | ({ readonly kind: 'banner' } & Banner)
   /** Where the folder was last worked in, below the banner. */
-  | { readonly kind: 'last_session'; readonly text: string }
+  | {
+      readonly kind: 'last_session';
+      readonly when: string;
+      readonly title: string;
+      readonly worked: Worked | undefined;
+    }
   | { readonly kind: 'prompt'; readonly text: string; readonly at?: string | undefined }
   /** `first` blocks begin an answer and are set apart from what came before. */
   | { readonly kind: 'markdown'; readonly block: MarkdownBlock; readonly place: 'first' | 'later' }

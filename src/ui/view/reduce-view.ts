@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Message } from '../../contracts/message.ts';
+import { isTypedByPerson, type Message } from '../../contracts/message.ts';
 import type { FailureKind } from '../../contracts/model.ts';
 import { endWords, limitOf, type Terminal, type TerminalReason } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
@@ -122,7 +122,7 @@ function withPlanPrinted(view: ViewState, ask: Ask): ViewState {
 
 /** What a person said joins the history when the conversation has it. */
 function onMessage(view: ViewState, message: Message): ViewState {
-  if (message.role !== 'user' || !['prompt', 'steer', 'follow_up'].includes(message.origin)) return view;
+  if (!isTypedByPerson(message)) return view;
   const text = typedWords(message.blocks);
   return printing({ ...printCalls(endAllText(view)), lastPrompt: text }, { kind: 'prompt', text, at: message.at });
 }

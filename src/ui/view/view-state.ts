@@ -59,6 +59,8 @@ export type StatusFacts = {
   readonly contextWindow: number;
   readonly costUsd: number;
   readonly branch: string | undefined;
+  /** Lines that edits of this session brought and took. */
+  readonly changed: { readonly added: number; readonly removed: number };
   /** Where the shell stands, if not in the folder of the session. */
   readonly shellAt?: string;
   readonly background: number;

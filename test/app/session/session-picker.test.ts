@@ -212,6 +212,31 @@ test('a picker lists, finds, previews, renames and removes the other sessions', 
   expect(await storedFiles(project)).toHaveLength(1);
 });
 
+test('the last session of a folder tells what was done in it, over all its runs', async () => {
+  const about = { turns: [write('one\ntwo\n'), says('done'), says('only words')] };
+  const first = await open(about);
+  expect(await first.storedSessions?.last()).toBeUndefined();
+  await first.agent.prompt('make it');
+  await first.agent.prompt('talk');
+  await first.close('test');
+  const { id } = await storedFile(project);
+  const session = { kind: 'resume', wanted: id, fork: 'same' } as const;
+  // What a result holds is no count of ours.
+  const noise = calls(toolUse('Bash', { command: `echo '{"worked":{"turns":9,"added":9,"removed":9}}'` }));
+  const again = await open({ turns: [write('one\n'), noise, says('done')] }, { session });
+  expect(await again.storedSessions?.last()).toBeUndefined();
+  await again.agent.prompt('less of it');
+  await again.close('test');
+  const next = await open({ turns: [] });
+  const { added = 0, removed = 0 } = again.usage().lines;
+  expect(added + removed).toBeGreaterThan(0);
+  expect(await next.storedSessions?.last()).toMatchObject({
+    title: 'make it',
+    worked: { turns: 3, added: 2 + added, removed },
+  });
+  expect(again.info().earlierWork).toEqual({ turns: 2, added: 2, removed: 0 });
+});
+
 test('what waited in the queue when ouro was killed is delivered after the resume, once', async () => {
   const conversation = await open({ turns: () => says('ok') });
   await conversation.agent.prompt('one');

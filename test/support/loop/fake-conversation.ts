@@ -139,6 +139,8 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   todos: [],
   warnings: [],
   permissionDenials: [],
+  instructions: [],
+  earlierWork: { turns: 0, added: 0, removed: 0 },
 };
 
 const NO_TOKENS = { inputTokens: 10, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0 };

@@ -13,6 +13,7 @@ const VIEW = initialView({
   contextWindow: 100,
   costUsd: 0,
   branch: undefined,
+  changed: { added: 0, removed: 0 },
   background: 0,
   isDemo: false,
 });

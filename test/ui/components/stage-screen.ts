@@ -68,7 +68,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     },
   };
   const effects: Effect[] = [];
-  let view = printing(initialView(FACTS), { kind: 'banner', lines: BANNER });
+  let view = printing(initialView(FACTS), { kind: 'banner', ...BANNER });
   const output = createScreenOutput(out, { ...OPTIONS, now: () => nowMs, ...options }, () => '/home/me/proj', put);
   const viewer = { height: rows, layOut: output.layOut };
   put();
@@ -142,16 +142,24 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
 
 const FACTS = {
   mode: 'default',
-  model: 'sonnet-5',
+  model: 'sonnet 5',
   contextTokens: 6_000,
   contextWindow: 200_000,
   costUsd: 0.12,
   branch: 'main',
+  changed: { added: 0, removed: 0 },
   background: 0,
   isDemo: false,
 } as const;
 
-const BANNER = ['ouro 0.1.0     sonnet-5 · 200k window', '~/proj  ⎇ main   2 MCP servers · trusted'];
+const BANNER = {
+  version: '0.1.0',
+  model: 'sonnet 5',
+  window: '200k',
+  folder: '~/proj',
+  branch: 'main',
+  effects: ['CLAUDE.md', '2 MCP servers', 'trusted'],
+};
 
 const OPTIONS: ScreenOptions = {
   depth: 'truecolor',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { LastSession } from '../../../src/contracts/face/conversation.ts';
 import {
   askStatusLine,
-  bannerLines,
+  bannerOf,
   changesFacts,
   factsNow,
   offerLastSession,
@@ -38,26 +39,39 @@ test('a model that the settings changed is shown from its first turn on', () => 
   expect(changesFacts({ type: 'turn_start', turn: 1, model: 'model-b' })).toBe(true);
 });
 
-const LAST = { id: 's1', label: 'lexer: handle emoji width', detail: '1d, main, 22 KB, first words' };
-const withSessions = (sessions: readonly (typeof LAST)[]) => ({
-  agent: fakeConversation().agent,
-  storedSessions: { list: async () => sessions } as const,
-});
+const NOW_MS = new Date(2026, 10, 23, 15).getTime();
+const LAST = {
+  title: 'lexer: handle\nemoji width',
+  modifiedMs: new Date(2026, 10, 22, 18).getTime(),
+  worked: { turns: 38, added: 210, removed: 33 },
+};
 
 test('a start says which session of the folder was the last, until something is said', async () => {
-  const printed = async (sessions: readonly (typeof LAST)[], lastPrompt: string) => {
+  const printed = async (last: LastSession | undefined, lastPrompt: string) => {
     let view: ViewState = { ...initialView(statusFactsOf(fakeConversation())), lastPrompt };
-    await offerLastSession(withSessions(sessions), (update) => {
-      view = update(view);
-    });
+    const storedSessions = { last: async () => last };
+    await offerLastSession(
+      { agent: fakeConversation().agent, storedSessions },
+      (update) => {
+        view = update(view);
+      },
+      NOW_MS,
+    );
     return waitingItems(view.outbox);
   };
-  const text = '1d ago  lexer: handle emoji width · main · 22 KB     ouro -c or /resume goes on there';
-  expect(await printed([LAST, { ...LAST, id: 's0' }], '')).toEqual([{ kind: 'last_session', text }]);
-  expect([await printed([LAST], 'go'), await printed([], '')]).toEqual([[], []]);
+  const { worked } = LAST;
+  expect(await printed(LAST, '')).toEqual([
+    { kind: 'last_session', when: 'yesterday', title: 'lexer: handle emoji width', worked },
+  ]);
+  expect([await printed(LAST, 'go'), await printed(undefined, '')]).toEqual([[], []]);
 });
 
-test('a banner names folder and branch as people do', () => {
-  const info = fakeConversation({ info: { folder: '/home/me/shop', gitBranch: 'main' } }).info();
-  expect(bannerLines(info, '⎇')[1]).toBe('~/shop  ⎇ main   1 MCP server · trusted');
+test('a banner names folder and branch as people do, and what of the project is in effect', () => {
+  const instructions = ['../CLAUDE.md', 'CLAUDE.md', '.claude/AGENTS.md', '.claude/rules/tests.md'];
+  const info = { folder: '/home/me/shop', gitBranch: 'main', instructions };
+  expect(bannerOf(fakeConversation({ info }).info())).toMatchObject({
+    folder: '~/shop',
+    branch: 'main',
+    effects: ['CLAUDE.md', 'AGENTS.md', '1 more', '1 MCP server', 'trusted'],
+  });
 });

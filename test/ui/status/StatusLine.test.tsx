@@ -10,6 +10,7 @@ const FACTS: StatusFacts = {
   contextWindow: 200_000,
   costUsd: 0.42,
   branch: 'main',
+  changed: { added: 0, removed: 0 },
   background: 2,
   isDemo: false,
 };

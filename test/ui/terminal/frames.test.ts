@@ -10,6 +10,7 @@ const FACTS = {
   contextWindow: 1,
   costUsd: 0,
   branch: undefined,
+  changed: { added: 0, removed: 0 },
   background: 0,
   isDemo: false,
 };

@@ -30,6 +30,7 @@ const START = initialView({
   contextWindow: 200_000,
   costUsd: 0,
   branch: undefined,
+  changed: { added: 0, removed: 0 },
   background: 0,
   isDemo: false,
 });
