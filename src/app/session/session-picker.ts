@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../../contracts/face/conversation.ts';
+import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../../contracts/face/stored-sessions.ts';
 import { formatAge, formatBytes } from '../../lib/text/format.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
 import { unsentWords } from '../../session/input/draft.ts';

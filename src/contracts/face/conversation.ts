@@ -9,6 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { ControlPort } from './host.ts';
 import type { FaceSettings, KeptChoice, ThemesPort } from './screen-settings.ts';
+import type { SessionChoiceInfo, StoredSessionsPort } from './stored-sessions.ts';
 
 /** Everything a face (screen, print mode, editor, host) may ask of one running conversation. */
 export type Conversation = {
@@ -201,30 +202,6 @@ export type RewindOutcome =
       readonly prompt: string;
     }
   | { readonly ok: false; readonly why: string };
-
-/** One line of a list of sessions; the id is what `--resume` takes. */
-export type SessionChoiceInfo = { readonly id: string; readonly label: string; readonly detail: string };
-
-/** What was worked on before: how long ago, and how much was done where that is known. */
-export type LastSession = { readonly title: string; readonly modifiedMs: number; readonly worked?: Worked };
-
-/** Which sessions a list shows: those of this folder, those of its present branch only, or all. */
-export type SessionScope = 'folder' | 'branch' | 'all';
-
-/** Stored sessions for a picker. */
-export type StoredSessionsPort = {
-  /** The one of this folder that was worked in last. */
-  last(): Promise<LastSession | undefined>;
-  /** Newest first, the one that is open left out. */
-  list(scope: SessionScope): Promise<readonly SessionChoiceInfo[]>;
-  /** Sessions in which these words were said, the newest first; each as soon as it is found, with the place in `detail`. */
-  search(words: string, scope: SessionScope, signal: AbortSignal): AsyncGenerator<SessionChoiceInfo, void>;
-  /** The end of what was said, as Markdown. */
-  preview(id: string): Promise<string | undefined>;
-  /** Answers with why not, if it could not be done. */
-  rename(id: string, title: string): Promise<string | undefined>;
-  remove(id: string): Promise<string | undefined>;
-};
 
 /** What is being typed, kept on disk so that no crash loses it. */
 export type DraftPort = {

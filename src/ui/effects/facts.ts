@@ -1,6 +1,7 @@
 import { basename, relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Conversation, ConversationInfo, StoredSessionsPort } from '../../contracts/face/conversation.ts';
+import type { Conversation, ConversationInfo } from '../../contracts/face/conversation.ts';
+import type { StoredSessionsPort } from '../../contracts/face/stored-sessions.ts';
 import { formatAgo, formatCount, formatTokens } from '../../lib/text/format.ts';
 import { homePath } from '../../lib/text/home-path.ts';
 import { oneLine } from '../../lib/text/one-line.ts';

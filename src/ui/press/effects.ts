@@ -1,4 +1,4 @@
-import type { SessionScope } from '../../contracts/face/conversation.ts';
+import type { SessionScope } from '../../contracts/face/stored-sessions.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
 import type { HistoryScope } from '../composer/editor-state.ts';

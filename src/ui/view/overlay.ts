@@ -1,5 +1,5 @@
 import type { CommandInfo } from '../../contracts/face/command.ts';
-import type { SessionScope } from '../../contracts/face/conversation.ts';
+import type { SessionScope } from '../../contracts/face/stored-sessions.ts';
 import type { CompletionTarget } from '../composer/draft-kind.ts';
 import type { PanelView } from './panel-view.ts';
 import type { Viewer } from './viewer-state.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LastSession } from '../../../src/contracts/face/conversation.ts';
+import type { LastSession } from '../../../src/contracts/face/stored-sessions.ts';
 import {
   askStatusLine,
   bannerOf,
