@@ -56,7 +56,12 @@ export type Policy = {
   readonly disk: 'case-sensitive' | 'case-insensitive';
   /** Commands run in a sandbox; `unasked`: those that stay inside need nobody's yes. */
   readonly sandbox?: 'asked' | 'unasked';
+  /** Of the sandbox: what may be written there by every command, and what stays closed to each. Real paths. */
+  readonly sandboxPlaces?: () => SandboxPlaces;
 };
+
+/** Places of the disk as a sandbox treats them. */
+export type SandboxPlaces = { readonly open: readonly string[]; readonly closed: readonly string[] };
 
 export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
 
@@ -72,6 +77,8 @@ export type ToolFacts = {
   readonly command?: string;
   /** What the command needs that a sandbox would keep from it: it is to run outside. */
   readonly outside?: string;
+  /** Places it needs to write that a sandbox keeps as they are: they are to be opened to it, and it stays inside. */
+  readonly opens?: readonly string[];
   readonly url?: string;
   /** What a rule's specifier is compared with, for tools without a grammar of their own (Task, Skill). */
   readonly specifier?: string;
@@ -157,6 +164,8 @@ export type Decision = {
   readonly hardens: readonly Hardening[];
   /** Files that it may fill from files of secrets. */
   readonly copies?: readonly string[];
+  /** Places that the sandbox opens to this call alone, once it may run. Real paths. */
+  readonly opens?: readonly string[];
 };
 
 /** Something a call would do that whoever is asked wants to know: "deletes build/", "uses the network". */
@@ -188,6 +197,8 @@ export type PermissionRequest = {
   readonly exact?: { readonly rule: string; readonly keep: 'session' | 'always' };
   /** Why no rule wider than that is offered, in few words. */
   readonly narrow?: string;
+  /** Narrower rules than those suggested: what is asked for is opened to these programs alone. */
+  readonly ofPrograms?: { readonly names: readonly string[]; readonly rules: readonly string[] };
   /** What the call would change, worked out before it runs: the diff of an edit. */
   readonly preview?: Display;
 };

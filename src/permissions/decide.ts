@@ -9,6 +9,7 @@ import type {
 } from '../contracts/permission.ts';
 import { mayJudge } from './judge/may-judge.ts';
 import { leavingSandbox } from './leave-sandbox.ts';
+import { openingSandbox } from './open-places.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
 import { boundedFs, type PermissionFs } from './paths/fs.ts';
@@ -21,7 +22,7 @@ import { toolFindings, toolObjections } from './tool-findings.ts';
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
   try {
     const context = contextOf(facts, policy, boundedFs(fs));
-    const found = leavingSandbox(context, toolFindings(context));
+    const found = openingSandbox(context, leavingSandbox(context, toolFindings(context)));
     return verdictOf(context, { ...found, objections: [...toolObjections(context), ...found.objections] });
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : 'an unknown reason';
@@ -56,6 +57,7 @@ function verdictOf(context: DecisionContext, found: Findings): Decision {
   const broken = at('breaker');
   const asked = at('ask');
   const needs = found.needs.map((need) => judged(need, mode, context));
+  const unanswered = found.needs.filter((_, at) => needs[at]?.verdict === 'ask');
   const refused = needs.filter((step) => step.verdict === 'deny');
   if (refused.length > 0) return ended(context, found, 'deny', refused, [...broken, ...asked, ...needs]);
   if (broken.length > 0) {
@@ -66,12 +68,11 @@ function verdictOf(context: DecisionContext, found: Findings): Decision {
   if (asked.length > 0) {
     const verdict = mode === 'dontAsk' ? 'deny' : 'ask';
     const steps = verdict === 'deny' ? [...asked, modeStep(mode, 'deny', 'nobody is to be asked')] : asked;
-    return ended(context, found, verdict, asked, [...steps, ...needs]);
+    return ended(context, { ...found, needs: unanswered }, verdict, asked, [...steps, ...needs]);
   }
   const open = needs.filter((step) => step.verdict === 'ask');
   if (open.length > 0 || needs.length === 0) {
-    const asking = ended(context, found, 'ask', open, needs);
-    const unanswered = found.needs.filter((_, at) => needs[at]?.verdict === 'ask');
+    const asking = ended(context, { ...found, needs: unanswered }, 'ask', open, needs);
     return mode === 'auto' && mayJudge(context.facts, unanswered) ? { ...asking, mayBeJudged: true } : asking;
   }
   return ended(context, found, 'allow', needs, needs);
@@ -92,14 +93,10 @@ function judged(need: Need, mode: PermissionMode, context: DecisionContext): Tra
   }
   if (rule !== undefined) return { stage: 'allow', verdict: 'allow', subject, rule, text };
   if (mode === 'bypassPermissions') {
-    if (need.asks !== 'in every mode') return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
-    return {
-      stage: 'mode',
-      verdict: 'ask',
-      mode,
-      subject,
-      text: `${text} With rules against some calls, what cannot be read asks.`,
-    };
+    const { asks = 'by mode' } = need;
+    if (asks === 'by mode') return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
+    const why = asks === 'in every mode' ? ' With rules against some calls, what cannot be read asks.' : '';
+    return { stage: 'mode', verdict: 'ask', mode, subject, text: `${text}${why}` };
   }
   if ((mode === 'acceptEdits' || mode === 'auto') && need.edits === 'workspace')
     return modeStep(mode, 'allow', 'edits in the workspace run', subject);
@@ -115,9 +112,9 @@ function judged(need: Need, mode: PermissionMode, context: DecisionContext): Tra
 }
 
 /** Reading asks as ever: what is read reaches the model, wherever the command runs. */
-function staysInside({ kind, edits, asks }: Need, { facts, policy }: DecisionContext): boolean {
+function staysInside({ kind, edits, asks = 'by mode' }: Need, { facts, policy }: DecisionContext): boolean {
   if (policy.sandbox !== 'unasked' || facts.kind !== 'shell' || facts.outside !== undefined) return false;
-  return asks !== 'in every mode' && (kind === 'command' || edits === 'workspace');
+  return asks === 'by mode' && (kind === 'command' || edits === 'workspace');
 }
 
 function modeStep(mode: PermissionMode, verdict: 'allow' | 'deny', why: string, subject?: string): TraceStep {
@@ -151,6 +148,7 @@ function ended(
     targets: targetsOf(context),
     // What a person agrees to leaves secrets out, too.
     ...(found.copies === undefined || found.copies.length === 0 ? {} : { copies: found.copies }),
+    ...(found.opens === undefined || verdict === 'deny' ? {} : { opens: found.opens }),
     hardens: verdict === 'allow' ? found.hardens : found.hardens.filter((each) => each === 'search'),
   };
 }
@@ -170,8 +168,8 @@ function suggestionsOf(needs: readonly Need[]): Decision['suggestions'] {
 }
 
 function targetsOf(context: DecisionContext): readonly RealTarget[] {
-  const { reads = [], writes = [] } = context.facts;
-  return [...reads, ...writes].flatMap((path) => {
+  const { reads = [], writes = [], opens = [] } = context.facts;
+  return [...reads, ...writes, ...opens].flatMap((path) => {
     const resolved = resolveIn(context, context.policy.cwd, path);
     return resolved.real === resolved.lexical ? [] : [{ path: resolved.lexical, real: resolved.real }];
   });

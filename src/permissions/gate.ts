@@ -68,8 +68,19 @@ async function allowedByAnswer(
   const always =
     remember === undefined ? '' : ` From now on by ${remember.rules.join(', ')} (${remember.destination}).`;
   const changed = updatedInput === undefined ? '' : ' The input was changed.';
-  const allowing = answered(decision, 'allow', `The answer was yes.${always}${changed}`);
+  const allowing = answered(ofInput(decision, again), 'allow', `The answer was yes.${always}${changed}`);
   return allowed(request, updatedInput ?? request.input, allowing, 'answer', note);
+}
+
+/** What an environment has to guard, and what is opened, follow from the input that runs. */
+function ofInput({ hardens, copies, opens, ...asked }: Decision, again: Decision | undefined): Decision {
+  const { opens: places, copies: files } = again ?? { opens, copies };
+  return {
+    ...asked,
+    hardens: again?.hardens ?? hardens,
+    ...(files === undefined ? {} : { copies: files }),
+    ...(places === undefined ? {} : { opens: places }),
+  };
 }
 
 function allowed(

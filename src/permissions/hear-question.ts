@@ -6,6 +6,7 @@ import { callRisks } from './call-risks.ts';
 import { decide } from './decide.ts';
 import { exactRule } from './exact-rule.ts';
 import type { GateParts, Question } from './gate-parts.ts';
+import { rulesOfPrograms } from './program-rules.ts';
 
 /** What a hook, in mode auto the judge, and then a person says; no answer when nobody is there. */
 export async function hearQuestion(
@@ -29,7 +30,8 @@ async function requestFor(question: Question, parts: GateParts, signal: AbortSig
   const preview = await parts.preview?.(facts, request.cwd, signal);
   const risks = callRisks(facts);
   const exact = exactRule(question, risks, parts.fs);
-  const asked = { ...questionOf(request, facts, decision, parts.newId()), risks, ...exact };
+  const ofPrograms = rulesOfPrograms(question, parts.fs);
+  const asked = { ...questionOf(request, facts, decision, parts.newId()), risks, ...exact, ...ofPrograms };
   return preview === undefined ? asked : { ...asked, preview };
 }
 

@@ -16,7 +16,7 @@ export function guardedPlaces(plan: SandboxPlan): readonly Guarded[] {
   return [
     ...plan.roots.flatMap((root) => ofRoot(plan, root, ours)),
     ...plan.allowWrite.flatMap((place) => below(plan, place, GUARDED, 'if-there')),
-    ...(isHomeWritable(plan) ? below(plan, plan.home, GUARDED_OF_HOME, 'read-only') : []),
+    ...below(plan, plan.home, GUARDED_OF_HOME, 'read-only').filter(({ path }) => isBelowWritable(plan, path)),
     ...plan.denyWrite.map((path) => ({ path: plan.follow(path), as: 'file', mount: 'read-only' }) as const),
     ...plan.nested.flatMap((git) =>
       plan.kindOf(git) === 'file' ? [{ path: git, as: 'file', mount: 'read-only' } as const] : [],
@@ -53,7 +53,9 @@ export function guardedLinks(plan: SandboxPlan): readonly string[] {
   const all = [
     ...within(plan.roots, ['.git', ...GUARDED.folders, ...GUARDED.files, ...GUARDED_IF_THERE]),
     ...within(gitFolders(plan), [...GUARDED_OF_GIT.folders, ...GUARDED_OF_GIT.files]),
-    ...(isHomeWritable(plan) ? within([plan.home], [...GUARDED_OF_HOME.folders, ...GUARDED_OF_HOME.files]) : []),
+    ...within([plan.home], [...GUARDED_OF_HOME.folders, ...GUARDED_OF_HOME.files]).filter((path) =>
+      isBelowWritable(plan, path),
+    ),
     ...plan.nested,
   ];
   return all.filter((path) => plan.kindOf(path) === 'link');
@@ -119,6 +121,7 @@ function gitFolders({ roots, allowWrite, nested, worktree, follow, kindOf }: San
   return [...new Set([...there, ...(worktree === undefined ? [] : [worktree.common])])];
 }
 
-function isHomeWritable({ roots, allowWrite, home }: SandboxPlan): boolean {
-  return [...roots, ...allowWrite].some((place) => home === place || home.startsWith(`${place === '/' ? '' : place}/`));
+/** It came along with a larger place; one that was named itself is meant. */
+function isBelowWritable({ roots, allowWrite }: SandboxPlan, path: string): boolean {
+  return [...roots, ...allowWrite].some((place) => path.startsWith(`${place === '/' ? '' : place}/`));
 }

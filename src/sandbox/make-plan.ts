@@ -24,8 +24,10 @@ type Surroundings = {
   readonly setVariables: () => readonly string[];
 };
 
-/** Makes the plan of the next box from settings and disk as they are now. */
-export function planMaker(surroundings: Surroundings): (settings: SandboxSettings) => SandboxPlan {
+/** Makes the plan of the next box from settings and disk as they are now; places that were opened to it are writable too. */
+export function planMaker(
+  surroundings: Surroundings,
+): (settings: SandboxSettings, opened?: readonly string[]) => SandboxPlan {
   const { environment, cwd, roots, sessionFolder, folder, setVariables, denied } = surroundings;
   /** Where each place really was before the first command: one that leads elsewhere since is not opened. */
   const known = new Map<string, string>();
@@ -39,7 +41,7 @@ export function planMaker(surroundings: Surroundings): (settings: SandboxSetting
     return placeOf(real) === real ? [real] : [];
   }
 
-  return (settings) => {
+  return (settings, opened = []) => {
     const { network, allowWrite = [], denyRead = [], denyWrite = [], allowUnixSockets = [] } = settings;
     const unixSockets =
       settings.allowAllUnixSockets === true ? 'all' : allowUnixSockets.map((path) => follow(placed(path)));
@@ -47,19 +49,25 @@ export function planMaker(surroundings: Surroundings): (settings: SandboxSetting
     const worktree = first === undefined ? undefined : linkedGit(follow(first));
     const isSet = new Set(setVariables());
     const [read, write] = [denied('read'), denied('write')];
-    const seen = lookThrough(roots(), { read: read.denies, write: write.denies });
+    const writable = [...allowWrite.map(placed).flatMap(unmoved), ...opened];
+    // Each with a limit of its own: a large place beside the workspace takes nothing from that.
+    const seen = [roots(), writable].map((folders) => lookThrough(folders, { read: read.denies, write: write.denies }));
     // What holds the workspace itself cannot be taken out of it: there the rules decide alone.
     const isBeside = (path: string) =>
       !roots().some((root) => root === path || root.startsWith(`${path === '/' ? '' : path}/`));
     const isThere = (path: string) => isBeside(path) && kindOf(path) !== 'missing';
     return {
       roots: roots().flatMap(unmoved),
-      allowWrite: allowWrite.map(placed).flatMap(unmoved),
-      denyRead: [...new Set([...denyRead.map(placed), ...read.places.filter(isThere), ...seen.hidden])],
-      denyWrite: [...new Set([...denyWrite.map(placed), ...write.places.filter(isThere), ...seen.kept])],
+      allowWrite: writable,
+      denyRead: [
+        ...new Set([...denyRead.map(placed), ...read.places.filter(isThere), ...seen.flatMap(({ hidden }) => hidden)]),
+      ],
+      denyWrite: [
+        ...new Set([...denyWrite.map(placed), ...write.places.filter(isThere), ...seen.flatMap(({ kept }) => kept)]),
+      ],
       home: follow(environment.home),
       ouroHome: follow(environment.ouroHome),
-      nested: seen.nested,
+      nested: seen.flatMap(({ nested }) => nested),
       ...(worktree === undefined ? {} : { worktree }),
       variables: Object.keys(environment.variables).filter((name) => !isSet.has(name)),
       set: [...Object.keys(environment.variables), ...isSet],

@@ -1,5 +1,10 @@
-/** What holds keys, logins and what was typed: below the home folder, or from the root of the disk. */
-export const CREDENTIALS: readonly string[] = [
+/** What holds keys, logins and what was typed. */
+export function credentialsOf(home: string): readonly string[] {
+  return CREDENTIALS.map((name) => (name.startsWith('/') ? name : `${home}/${name}`));
+}
+
+/** Below the home folder, or from the root of the disk. */
+const CREDENTIALS: readonly string[] = [
   ...[
     '.ssh',
     '.aws',

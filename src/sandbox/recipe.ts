@@ -1,5 +1,5 @@
 import { guards, pins } from './guarded.ts';
-import { CREDENTIALS, cacheVariables, isSecretName, OF_THE_KERNEL } from './places.ts';
+import { cacheVariables, credentialsOf, isSecretName, OF_THE_KERNEL } from './places.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
 
 /** The words in front of a command that keep it in the sandbox of bubblewrap. Later mounts lie over earlier ones. */
@@ -35,7 +35,7 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
     ...hide(plan.ouroHome),
     ...(kindOf(plan.caches) === 'directory' ? bind(plan.caches) : []),
     ...(kindOf(plan.sessionFolder) === 'directory' ? ['--ro-bind', plan.sessionFolder, plan.sessionFolder] : []),
-    ...CREDENTIALS.flatMap((name) => hide(name.startsWith('/') ? name : `${home}/${name}`)),
+    ...credentialsOf(home).flatMap(hide),
     ...plan.denyRead.flatMap(hide),
     ...plan.otherSockets.flatMap((path) => ['--ro-bind-try', '/dev/null', path]),
     ...(plan.unixSockets === 'all' ? [] : plan.unixSockets.flatMap((path) => ['--bind-try', path, path])),

@@ -1,5 +1,5 @@
 import { guardedPlaces } from './guarded.ts';
-import { CREDENTIALS, cacheVariables } from './places.ts';
+import { cacheVariables, credentialsOf } from './places.ts';
 import type { SandboxPlan } from './plan.ts';
 import { withoutSecrets } from './recipe.ts';
 
@@ -23,11 +23,7 @@ export function seatbeltProfile(plan: SandboxPlan): string {
   const guarded = guardedPlaces(plan).map(({ path, mount }) =>
     mount === 'writable' ? literal(path) : `${literal(path)} ${subpath(path)}`,
   );
-  const secret = [
-    ouroHome,
-    ...CREDENTIALS.map((name) => (name.startsWith('/') ? name : `${home}/${name}`)),
-    ...denyRead,
-  ];
+  const secret = [ouroHome, ...credentialsOf(home), ...denyRead];
   return [
     '(version 1)',
     '(allow default)',

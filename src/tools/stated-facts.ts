@@ -25,7 +25,12 @@ export function textFacts(kind: ToolKind, key: string, facts: (value: string) =>
 export const commandFacts: Facts = (input, cwd) => {
   const facts = textFacts('shell', 'command', (command) => ({ kind: 'shell', command }))(input, cwd);
   const outside = textOf(input.outside_sandbox);
-  return outside === undefined || outside === '' ? facts : { ...facts, outside };
+  const opens = textsOf(input.sandbox_write);
+  return {
+    ...facts,
+    ...(outside === undefined || outside === '' ? {} : { outside }),
+    ...(opens.length === 0 ? {} : { opens }),
+  };
 };
 
 /** The call goes through a folder by a pattern. */
@@ -41,6 +46,10 @@ export function searchFacts(input: JsonObject, cwd: string): StatedFacts {
 
 export function textOf(value: JsonObject[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+function textsOf(value: JsonObject[string]): readonly string[] {
+  return [value].flat().flatMap((each) => textOf(each) ?? []);
 }
 
 /** The folders a pattern names before its first star. */

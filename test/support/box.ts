@@ -24,6 +24,8 @@ export type BoxOptions = {
   /** Rules that deny. */
   readonly deny?: readonly string[];
   readonly roots?: readonly string[];
+  /** Places that were opened to each command. */
+  readonly opens?: readonly string[];
   /** Which hosts may be reached; asked where the settings leave the network out. */
   readonly decide?: BoxNetworkParts['decide'];
   /** Where names lead. */
@@ -40,6 +42,7 @@ export async function boxIn(
     decide = refuseAll,
     names,
     deny = [],
+    opens = [],
   }: BoxOptions = {},
 ): Promise<Box> {
   const environment = readEnvironment({
@@ -54,7 +57,9 @@ export async function boxIn(
     openBoxNetwork(asked, { decide, ...(names && { resolve: resolver(names) }) }, plan, bwrap),
   );
   const denied = (use: 'read' | 'write') => deniedPlaces(policyWith(project, deny), use);
-  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder: join(project.ouroHome, 's'), way, denied });
+  const opened = () => opens;
+  const sessionFolder = join(project.ouroHome, 's');
+  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder, way, denied, opened });
   return {
     sandbox,
     async run(command) {
@@ -64,7 +69,7 @@ export async function boxIn(
       const printed = await outputOf(file, args, { cwd: roots[0], env: { ...environment.variables } });
       sandbox.sweep('exited', id);
       sandbox.sweep('over', id);
-      return [printed, ...sandbox.keptFrom(id)].join('');
+      return [printed, ...sandbox.keptFrom(id, printed.split('\n'))].join('');
     },
   };
 }

@@ -17,6 +17,8 @@ export type CallGuards = {
   record(entry: GateRecord): void;
   shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
   confirmTarget(path: string): Promise<void>;
+  /** The places that this call may write in its box besides; asked once. */
+  opened(callId: string): readonly string[];
   /** What commands of the session filled from files of secrets. */
   copies(): readonly string[];
 };
@@ -26,12 +28,14 @@ export function createCallGuards(
   policy: (cwd: string) => Policy,
 ): CallGuards {
   const hardened = new Map<string, CallHardening>();
+  const opened = new Map<string, readonly string[]>();
   const targets = new Set<string>();
   const copies = new Set<string>();
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
       for (const copy of decision.copies ?? []) copies.add(copy);
+      if (decision.opens !== undefined) opened.set(request.callId, decision.opens);
       if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
       for (const path of factsOf(request.tool, input, request.cwd).writes ?? []) {
@@ -39,6 +43,11 @@ export function createCallGuards(
       }
     },
     copies: () => [...copies],
+    opened(callId) {
+      const places = opened.get(callId) ?? [];
+      opened.delete(callId);
+      return places;
+    },
     shellVariables(callId) {
       const call = hardened.get(callId);
       if (call === undefined) return {};

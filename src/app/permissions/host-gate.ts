@@ -1,8 +1,10 @@
 import type { Decision, PermissionRequest, Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { decide } from '../../permissions/decide.ts';
+import { hostRulesOfPrograms, ruleForHost } from '../../permissions/open-hosts.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { HOST_WORD } from '../../permissions/rules/families.ts';
+import { parseRule } from '../../permissions/rules/rules.ts';
 import type { Caller, HostAnswer } from '../../sandbox/network/box-network.ts';
 import { fitsDenial, fitsPattern, type Goal, namesHost, spelled } from '../../sandbox/network/host-pattern.ts';
 import type { Core } from '../core.ts';
@@ -25,7 +27,8 @@ export function createHostGate(
   async function ask(caller: Caller, goal: Goal): Promise<HostAnswer> {
     const again = known(caller, goal);
     if (again.verdict !== 'ask') return answerOf(again);
-    const answer = await bus.port().askPermission(questionOf(caller, goal, again, newId()), caller.signal);
+    const question = { ...questionOf(caller, goal, again, newId()), ...ofPrograms(caller, goal) };
+    const answer = await bus.port().askPermission(question, caller.signal);
     if (answer.behavior === 'deny') return { ok: false, why: answer.message ?? 'the user refused it' };
     if (answer.remember !== undefined) await needs.remember(answer.remember.rules, answer.remember.destination);
     if (answer.mode !== undefined) needs.changeMode(answer.mode);
@@ -34,6 +37,16 @@ export function createHostGate(
 
   function known(caller: Caller, goal: Goal): Pick<Decision, 'verdict' | 'reasons' | 'suggestions' | 'trace'> {
     return judge(goal, settings.now().sandbox ?? {}, needs.policy(caller.cwd), caller, needs.canAsk);
+  }
+
+  /** Only what would be taken for a yes is offered. */
+  function ofPrograms(caller: Caller, goal: Goal): Pick<PermissionRequest, 'ofPrograms'> {
+    const policy = needs.policy(caller.cwd);
+    const offered = hostRulesOfPrograms({ command: caller.command, host: goal.host }, policy, diskFs);
+    const granted = offered.rules.map((rule) => parseRule(rule, 'allow', { source: 'session' }));
+    const widened = { ...policy, rules: [...policy.rules, ...granted] };
+    const { verdict } = judge(goal, settings.now().sandbox ?? {}, widened, caller, needs.canAsk);
+    return verdict === 'allow' ? { ofPrograms: offered } : {};
   }
 
   return async (caller, goal) => {
@@ -66,7 +79,8 @@ function judge(
   const denying = deniedDomains.find((pattern) => fitsDenial(pattern, goal));
   if (denying !== undefined) return plainly('deny', `sandbox.deniedDomains holds ${denying}`);
   // A rule about the tool as a whole speaks of pages; what it would open here is much more.
-  const rules = policy.rules.filter((rule) => rule.tool !== HOST_WORD || isOfHosts(rule));
+  const ofHosts = policy.rules.filter((rule) => rule.tool !== HOST_WORD || isOfHosts(rule));
+  const rules = [...ofHosts, ...rulesOfCommand(goal, policy, caller)];
   const decision = decide(factsOf(goal, caller), { ...policy, rules }, diskFs);
   const isOfRule = decision.trace.some(
     ({ stage, verdict }) => stage === 'deny' || (stage === 'ask' && verdict === 'ask'),
@@ -80,6 +94,14 @@ function judge(
   if (strictAllowlist) return plainly('deny', 'only the hosts of sandbox.allowedDomains are reached');
   if (!canAsk) return plainly('deny', 'no rule allows it, and nobody is there to be asked');
   return decision;
+}
+
+/** What rules say of this command and this host, as a rule about the host. */
+function rulesOfCommand(goal: Goal, policy: Policy, { command }: Caller): readonly Rule[] {
+  const means = (what: string, how: 'exactly' | 'widely') => (how === 'widely' ? fitsDenial : fitsPattern)(what, goal);
+  const opening = ruleForHost({ command, means }, policy, diskFs);
+  const host = goal.host.includes(':') ? `[${goal.host}]` : goal.host;
+  return opening === undefined ? [] : [{ ...opening, tool: HOST_WORD, specifier: `domain:${host}` }];
 }
 
 const isOfHosts = ({ specifier, problem }: Rule): boolean => specifier !== undefined || problem !== undefined;

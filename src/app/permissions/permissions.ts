@@ -86,6 +86,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     sessionFolder,
     copiedSecrets: () => guards.copies(),
     sandbox: () => sandbox.asks(),
+    sandboxPlaces: () => sandbox.places(),
   });
   const guards = createCallGuards(settings.variables, (at) => source.policy(at));
   const denials: Denial[] = [...refusals];
@@ -104,7 +105,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     newId: core.newId,
   };
 
-  const sandbox = boxes(core, gateWiring, { source, sessionFolder });
+  const sandbox = boxes(core, gateWiring, { source, sessionFolder, opened: guards.opened });
 
   return {
     ...source,
@@ -145,12 +146,15 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
 function boxes(
   core: Core,
   wiring: GateWiring,
-  { source, sessionFolder }: { readonly source: PolicySource; readonly sessionFolder: string },
+  {
+    source,
+    ...needs
+  }: Pick<Parameters<typeof wireSandbox>[1], 'sessionFolder' | 'opened'> & { readonly source: PolicySource },
 ): Sandbox {
   const decide = createHostGate(core, wiring);
   return wireSandbox(core, {
+    ...needs,
     roots: source.roots,
-    sessionFolder,
     denied: (use) => deniedPlaces(source.withoutBox(core.cwd), use),
     way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
   });

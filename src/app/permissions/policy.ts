@@ -23,6 +23,7 @@ export type PolicySources = {
   readonly current?: (rules: readonly Rule[]) => readonly Rule[];
   /** Where commands run, and whether what stays there is asked about. */
   readonly sandbox?: () => Policy['sandbox'];
+  readonly sandboxPlaces?: Policy['sandboxPlaces'];
   /** What commands of the session filled from files of secrets. */
   readonly copiedSecrets?: () => readonly string[];
   /** The session's own folder: large results that were put aside there may be read back. */
@@ -72,9 +73,10 @@ export function makePolicy(sources: PolicySources): PolicySource {
     return (childVariables(environment, sources.loaded().merged).PATH ?? '').split(delimiter);
   }
 
-  function inSandbox(): Pick<Policy, 'sandbox'> {
+  function inSandbox(): Pick<Policy, 'sandbox' | 'sandboxPlaces'> {
+    const { sandboxPlaces } = sources;
     const sandbox = sources.sandbox?.();
-    return sandbox === undefined ? {} : { sandbox };
+    return sandbox === undefined ? {} : { sandbox, ...(sandboxPlaces === undefined ? {} : { sandboxPlaces }) };
   }
 
   function withoutBox(at: string, mode?: PermissionMode): Policy {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Policy } from '../../contracts/permission.ts';
+import type { Policy, SandboxPlaces } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import type { DeniedPlaces } from '../../permissions/paths/denied-places.ts';
+import { closedPlaces, openPlaces } from '../../sandbox/closed.ts';
 import { createCovers } from '../../sandbox/covers.ts';
+import { keptWords } from '../../sandbox/kept-words.ts';
 import { planMaker } from '../../sandbox/make-plan.ts';
 import type { Caller, Refusal } from '../../sandbox/network/box-network.ts';
 import type { SandboxPlan } from '../../sandbox/plan.ts';
@@ -18,7 +20,11 @@ type Needs = {
   readonly way: BoxWay;
   /** What rules deny to read and to change. */
   readonly denied: (use: 'read' | 'write') => DeniedPlaces;
+  /** The places that were opened to this call. */
+  readonly opened: (callId: string) => readonly string[];
 };
+
+const KEPT_CALLS = 100;
 
 export type SandboxState =
   | { readonly is: 'off' }
@@ -34,10 +40,12 @@ export type Sandbox = {
   switchTo(wanted: 'on' | 'off' | 'auto'): void;
   /** Is what stays inside asked about? Nothing without a sandbox. */
   asks(): Policy['sandbox'];
+  /** What every command may write, and what is opened to none. */
+  places(): SandboxPlaces;
   /** A command has ended: what would lead git elsewhere goes. All it left is over: after the last, covers go too. */
   sweep(end: 'exited' | 'over', callId: string): void;
-  /** The hosts that this command was kept from, in a sentence for the model. */
-  keptFrom(callId: string): readonly string[];
+  /** What this command was kept from, in sentences for the model; what it printed last says some of it. */
+  keptFrom(callId: string, printed: readonly string[]): readonly string[];
   /** The hosts that commands were kept from lately, the oldest first. */
   refusals(): readonly Refusal[];
   /** Takes back what was made to be guarded, whatever still runs. */
@@ -46,11 +54,13 @@ export type Sandbox = {
 
 export function wireSandbox(
   { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
-  { roots, sessionFolder, way, denied }: Needs,
+  { roots, sessionFolder, way, denied, opened }: Needs,
 ): Sandbox {
   const folder = join(environment.ouroHome, 'sandbox');
   const covers = createCovers(join(folder, 'covers'), randomUUID());
   let running = 0;
+  /** The commands that were put into it lately. */
+  let boxed: readonly string[] = [];
   let wanted: 'on' | 'off' | 'auto' | 'settings' = 'settings';
   const planOf = planMaker({
     environment,
@@ -84,6 +94,10 @@ export function wireSandbox(
       const isAuto = wanted === 'auto' || (wanted !== 'on' && settings.now().sandbox?.autoAllow === true);
       return isAuto ? 'unasked' : 'asked';
     },
+    places() {
+      const plan = planOf(settings.now().sandbox ?? {});
+      return { open: [...plan.roots, ...plan.allowWrite], closed: closedPlaces(plan) };
+    },
     async wrap(command) {
       const now = state();
       if (now.is === 'off') return undefined;
@@ -92,10 +106,14 @@ export function wireSandbox(
           `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
         );
       }
-      const plan = await way.planFor(now.plan, now.program, command);
+      const places = opened(command.id);
+      openPlaces(places, now.plan);
+      const box = places.length === 0 ? now.plan : planOf(settings.now().sandbox ?? {}, places);
+      const plan = await way.planFor(box, now.program, command);
       mkdirSync(plan.caches, { recursive: true, mode: 0o700 });
       if (process.platform === 'linux') covers.cover(plan);
       running += 1;
+      boxed = [...boxed, command.id].slice(-KEPT_CALLS);
       const before = wordsBefore(now.program, plan);
       return (argv) => [...before, ...argv];
     },
@@ -107,10 +125,7 @@ export function wireSandbox(
       }
       if (running === 0) covers.uncover();
     },
-    keptFrom(callId) {
-      const hosts = way.refusals().flatMap((one) => (one.callId === callId ? [`${one.host} (${one.why})`] : []));
-      return hosts.length === 0 ? [] : [`[kept in by the sandbox, not reached: ${hosts.join(', ')}]`];
-    },
+    keptFrom: (callId, printed) => (boxed.includes(callId) ? keptWords(way.refusals(), callId, printed) : []),
     refusals: way.refusals,
     close() {
       covers.uncover();

@@ -59,6 +59,12 @@ async function askPermission(asker: Asker, request: PermissionRequest, signal: A
       kind: 'allow_always',
     }),
   );
+  const { names = [], rules: ofPrograms = [] } = request.ofPrograms ?? {};
+  const only: PermissionOption = {
+    optionId: 'always:programs',
+    name: `Always allow this for ${names.join(', ')}`,
+    kind: 'allow_always',
+  };
   const toolCall: ToolCallUpdate = {
     toolCallId: callId,
     title: request.title,
@@ -68,9 +74,15 @@ async function askPermission(asker: Asker, request: PermissionRequest, signal: A
     locations: locationsOf(facts.input),
     rawInput: facts.input,
   };
-  const chosen = await choose(asker, toolCall, [ALLOW, ...always, REJECT], signal);
+  const chosen = await choose(
+    asker,
+    toolCall,
+    [ALLOW, ...always, ...(ofPrograms.length === 0 ? [] : [only]), REJECT],
+    signal,
+  );
   if (chosen === undefined) return { ...DENIED, interrupt: true };
   if (chosen === 'allow') return { behavior: 'allow' };
+  if (chosen === only.optionId) return { behavior: 'allow', remember: { rules: ofPrograms, destination: 'session' } };
   const suggestion = chosen.startsWith('always:') ? suggestions[Number(chosen.slice('always:'.length))] : undefined;
   if (suggestion === undefined) return DENIED;
   return { behavior: 'allow', remember: { rules: [suggestion.rule], destination: 'session' } };

@@ -82,7 +82,7 @@ function canUseTool(request: PermissionRequest): JsonObject {
     tool_use_id: request.callId,
     description: request.description ?? request.title,
     permission_suggestions: [
-      ...suggestions.map(({ rule }) => addRule(rule)),
+      ...[...suggestions.map(({ rule }) => rule), ...(request.ofPrograms?.rules ?? [])].map(addRule),
       ...(facts.kind === 'edit' ? [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }] : []),
     ],
     ...(blocked === undefined ? {} : { blocked_path: blocked }),

@@ -18,6 +18,6 @@ export function mayJudge(facts: ToolFacts, open: readonly Need[]): boolean {
   if (text.length > MAX_JUDGED_CHARACTERS || hiddenCharacter(facts.command ?? '') !== undefined) return false;
   if (Object.values(facts.input).some((value) => typeof value === 'string' && hiddenCharacter(value) !== undefined))
     return false;
-  const isPlain = open.every(({ kind, asks }) => !['read', 'edit'].includes(kind) && asks !== 'in every mode');
+  const isPlain = open.every(({ kind, asks = 'by mode' }) => !['read', 'edit'].includes(kind) && asks === 'by mode');
   return isPlain && !callRisks(facts).some(({ kind }) => PLAINLY_DANGEROUS.includes(kind));
 }

@@ -9,8 +9,8 @@ export type Need = {
   /** An edit inside the workspace, which acceptEdits covers. */
   readonly edits?: 'workspace';
   readonly suggestion?: RuleSuggestion;
-  /** Rules deny or ask about what this may be: no mode runs it unasked. */
-  readonly asks?: 'in every mode' | 'by mode';
+  /** Rules deny or ask about what this may be, or a sandbox is left: no mode runs it unasked. */
+  readonly asks?: 'in every mode' | 'to leave the sandbox' | 'by mode';
 };
 
 /** What the steps of a decision found, before the mode has its say. */
@@ -23,6 +23,8 @@ export type Findings = {
   readonly hardens: readonly Hardening[];
   /** Files that the call may fill from files of secrets. */
   readonly copies?: readonly string[];
+  /** Places that are to be opened to it. Real paths. */
+  readonly opens?: readonly string[];
 };
 
 export function sourceOf(rule: Rule): string {

@@ -1,6 +1,7 @@
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
 import { hasManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { familyOf, OUTSIDE_WORD, RENAMED } from './families.ts';
+import { openingProblem } from './openings.ts';
 
 export type RuleOrigin = Pick<Rule, 'source' | 'file' | 'line' | 'root'>;
 
@@ -36,8 +37,8 @@ function specifierProblem(tool: string, specifier: string): string | undefined {
   if (family === 'domain' && !/^domain:(\*\.)?[\p{L}\p{M}\p{N}.-]+$/u.test(specifier)) {
     return `${tool} rules read ${tool}(domain:example.com).`;
   }
-  if ((family === 'command' || tool === OUTSIDE_WORD) && /^\s*(?::\*|\*)/.test(specifier))
-    return 'The command is missing before the star.';
+  if (tool === OUTSIDE_WORD) return openingProblem(specifier);
+  if (family === 'command' && /^\s*(?::\*|\*)/.test(specifier)) return 'The command is missing before the star.';
   if (tool.startsWith('mcp__')) return 'Rules for MCP tools take no parentheses.';
   if ((family === 'read' || family === 'edit') && bracketsBroken(specifier))
     return 'A bracket in the pattern is not closed.';

@@ -42,6 +42,12 @@ const input = z.object({
   description: z.string().optional().describe('What it is for, in a few words'),
   run_in_background: z.boolean().optional(),
   outside_sandbox: z.string().optional().describe('What it needs that a sandbox kept from it: asks to run it outside'),
+  sandbox_write: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Places outside of the workspace it has to write, where a sandbox kept it from that: asks for just these',
+    ),
   wake_on: z.string().optional().describe('In the background: a line that matches this expression is told you'),
 });
 

@@ -14,14 +14,16 @@ export type FrontParts = {
   /** Tells where the shell of this call's conversation stands after a command. */
   readonly setCwd: (cwd: string, callId: string) => void;
   readonly now: () => number;
-  /** What was kept from this command, in sentences for the model. */
-  readonly keptFrom?: (callId: string) => readonly string[];
+  /** What was kept from this command, in sentences for the model; its last lines may say so. */
+  readonly keptFrom?: (callId: string, printed: readonly string[]) => readonly string[];
 };
 
 const PROGRESS_EVERY_MS = 100;
 /** Without new output only the time goes on. */
 const CLOCK_EVERY_MS = 1_000;
 const TAIL_LINES = 5;
+/** What a program could not do it says near its end. */
+const SAID_LINES = 50;
 
 /** Waits for a command until it ends, its time is over, or somebody stops it or moves it to the background. */
 export async function waitForShell(
@@ -37,7 +39,7 @@ export async function waitForShell(
   const ending = await endingOf(shell, { moved, limitMs, signal: context.signal });
   clearInterval(ticker);
   const elapsed = formatDuration(parts.now() - startedAt);
-  const kept = parts.keptFrom?.(context.callId) ?? [];
+  const kept = parts.keptFrom?.(context.callId, shell.output.tail(SAID_LINES)) ?? [];
   switch (ending.kind) {
     case 'moved':
       return inBackground('Moved', ending.id);

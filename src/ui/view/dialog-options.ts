@@ -97,7 +97,21 @@ function alwaysOptions(request: PermissionRequest): readonly DialogOption[] {
     ...line('A', 'Yes, and never for all of the server', remember([server ?? ''], 'local')),
     about: server ?? '',
   };
-  return [...(rules.length === 0 ? [] : [here]), ...exactOptions(request), ...(server === undefined ? [] : [all])];
+  return [
+    ...(rules.length === 0 ? [] : [here]),
+    ...programOption(request),
+    ...exactOptions(request),
+    ...(server === undefined ? [] : [all]),
+  ];
+}
+
+/** What is opened is opened to the programs of this line alone. */
+function programOption({ ofPrograms }: PermissionRequest): readonly DialogOption[] {
+  if (ofPrograms === undefined) return [];
+  const { names, rules } = ofPrograms;
+  return [
+    { ...line('p', 'Yes, and the same here for no program but', remember(rules, 'local')), about: names.join(', ') },
+  ];
 }
 
 /** Just this line: until one leaves, and where no wider rule is offered and it does no harm, for good. */
@@ -122,7 +136,7 @@ function ruleWords({ rule, covers }: RuleSuggestion): string {
   const inner = /^Bash\((.*?)(:\*)?\)$/s.exec(rule);
   if (inner !== null) return `${inner[1] ?? ''}${inner[2] === undefined ? '' : ' …'}`;
   // Two slashes begin a path that is not one of the project.
-  return /^(?:reading|changing) [^;]+/.exec(covers)?.[0] ?? rule.replace('(//', '(/');
+  return /^(?:reading|changing|writing) [^;]+/.exec(covers)?.[0] ?? rule.replace('(//', '(/');
 }
 
 function editOptions({ facts }: PermissionRequest): readonly DialogOption[] {

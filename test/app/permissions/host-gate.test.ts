@@ -71,6 +71,41 @@ test.each([
   },
 );
 
+test.each([
+  ['this program', 'Outside(npm:* host:registry.npmjs.org)', true],
+  ['this program, by a star', 'Outside(npm:* host:*.npmjs.org)', true],
+  ['these words and this port', 'Outside(npm ci host:registry.npmjs.org:443)', true],
+  ['every command', 'Outside(host:registry.npmjs.org)', true],
+  ['another program', 'Outside(yarn:* host:registry.npmjs.org)', false],
+  ['another port', 'Outside(npm:* host:registry.npmjs.org:80)', false],
+  ['another host', 'Outside(npm:* host:npmjs.org)', false],
+  ['a place', 'Outside(npm:* write:~/registry.npmjs.org)', false],
+  ['leaving wholly', 'Outside(npm:*)', false],
+  ['everything', 'Outside', false],
+])('a rule opens a host to %s', async (_, rule, ok) => {
+  await using project = await createTempProject();
+  for (const mode of ['default', 'dontAsk'] as const) {
+    const { ask } = await gateOf(project, { allow: [rule], mode });
+    expect([mode, (await ask('registry.npmjs.org')).ok]).toEqual([mode, ok]);
+  }
+  const denied = await gateOf(project, {
+    allow: ['Outside(host:*.npmjs.org)', 'WebFetch(domain:*.npmjs.org)'],
+    deny: [rule],
+  });
+  // A denial is meant widely: what is below the host, too.
+  const isDenied = ok || rule === 'Outside(npm:* host:npmjs.org)';
+  expect((await denied.ask('registry.npmjs.org')).ok).toBe(!isDenied);
+  const closed = await gateOf(project, { allow: ['Outside(host:127.0.0.1)'] });
+  expect((await closed.ask('127.0.0.1')).ok).toBe(false);
+});
+
+test('a host can be opened to the program alone, where the line is certain', async () => {
+  await using project = await createTempProject();
+  const { asked, ask } = await gateOf(project, { answer: () => ({ behavior: 'deny' }) });
+  await ask('a.test');
+  expect(asked[0]?.ofPrograms).toEqual({ names: ['npm'], rules: ['Outside(npm:* host:a.test)'] });
+});
+
 test.each(['localhost', '127.0.0.1', '10.0.0.1', '169.254.169.254', 'db.internal', 'router', '::1'])(
   '%s is no question: it is named in the settings or refused',
   async (host) => {

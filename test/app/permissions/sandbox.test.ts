@@ -24,6 +24,7 @@ async function sandboxIn(project: TempProject, environment: Environment, setting
     sessionFolder: join(project.ouroHome, 's'),
     way: NO_WAY,
     denied: () => NOTHING,
+    opened: () => [],
   });
 }
 
