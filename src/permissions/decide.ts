@@ -8,8 +8,8 @@ import type {
   TraceStep,
 } from '../contracts/permission.ts';
 import { mayJudge } from './judge/may-judge.ts';
-import { leavingSandbox } from './leave-sandbox.ts';
-import { openingSandbox } from './open-places.ts';
+import { leavingSandbox } from './outside/leave-sandbox.ts';
+import { openingSandbox } from './outside/open-places.ts';
 import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
 import type { Findings, Need } from './paths/finding.ts';
 import { boundedFs, type PermissionFs } from './paths/fs.ts';

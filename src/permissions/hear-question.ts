@@ -6,7 +6,8 @@ import { callRisks } from './call-risks.ts';
 import { decide } from './decide.ts';
 import { exactRule } from './exact-rule.ts';
 import type { GateParts, Question } from './gate-parts.ts';
-import { rulesOfPrograms } from './program-rules.ts';
+import { rulesOfPrograms } from './outside/program-rules.ts';
+import { parseRule } from './rules/rules.ts';
 
 /** What a hook, in mode auto the judge, and then a person says; no answer when nobody is there. */
 export async function hearQuestion(
@@ -30,9 +31,23 @@ async function requestFor(question: Question, parts: GateParts, signal: AbortSig
   const preview = await parts.preview?.(facts, request.cwd, signal);
   const risks = callRisks(facts);
   const exact = exactRule(question, risks, parts.fs);
-  const ofPrograms = rulesOfPrograms(question, parts.fs);
-  const asked = { ...questionOf(request, facts, decision, parts.newId()), risks, ...exact, ...ofPrograms };
+  const asked = {
+    ...questionOf(request, facts, decision, parts.newId()),
+    risks,
+    ...exact,
+    ...forPrograms(question, parts),
+  };
   return preview === undefined ? asked : { ...asked, preview };
+}
+
+/** Only what the gate itself would take for a yes is offered. */
+function forPrograms(question: Question, { fs }: GateParts): Pick<PermissionRequest, 'ofPrograms'> {
+  const { facts, policy } = question;
+  const ofPrograms = rulesOfPrograms(question, fs);
+  if (ofPrograms === undefined) return {};
+  const granted = ofPrograms.rules.map((rule) => parseRule(rule, 'allow', { source: 'session', root: policy.cwd }));
+  const { verdict } = decide(facts, { ...policy, rules: [...policy.rules, ...granted] }, fs);
+  return verdict === 'allow' ? { ofPrograms } : {};
 }
 
 async function answerOfHook(

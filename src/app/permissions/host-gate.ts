@@ -1,7 +1,7 @@
 import type { Decision, PermissionRequest, Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
 import type { SandboxSettings } from '../../contracts/settings.ts';
 import { decide } from '../../permissions/decide.ts';
-import { hostRulesOfPrograms, ruleForHost } from '../../permissions/open-hosts.ts';
+import { hostRulesOfPrograms, ruleForHost } from '../../permissions/outside/open-hosts.ts';
 import { diskFs } from '../../permissions/paths/fs.ts';
 import { HOST_WORD } from '../../permissions/rules/families.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';

@@ -101,11 +101,7 @@ export function wireSandbox(
     async wrap(command) {
       const now = state();
       if (now.is === 'off') return undefined;
-      if (now.is === 'unavailable') {
-        throw new ToolFailure(
-          `Nothing was run: commands are to run in a sandbox, and there is none here (${now.why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`,
-        );
-      }
+      if (now.is === 'unavailable') throw new ToolFailure(noBox(now.why));
       const places = opened(command.id);
       openPlaces(places, now.plan);
       const box = places.length === 0 ? now.plan : planOf(settings.now().sandbox ?? {}, places);
@@ -132,4 +128,8 @@ export function wireSandbox(
       way.close();
     },
   };
+}
+
+function noBox(why: string): string {
+  return `Nothing was run: commands are to run in a sandbox, and there is none here (${why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`;
 }

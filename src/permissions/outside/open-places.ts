@@ -1,12 +1,12 @@
-import type { Rule } from '../contracts/permission.ts';
+import type { Rule } from '../../contracts/permission.ts';
+import { type DecisionContext, resolveIn } from '../paths/context.ts';
+import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
+import { pathObjections } from '../paths/path-findings.ts';
+import { isInside, type ResolvedPath } from '../paths/paths.ts';
+import { OUTSIDE_WORD } from '../rules/families.ts';
+import { openingWords } from '../rules/openings.ts';
+import { formatRule } from '../rules/rules.ts';
 import { asOfCommands, coverOfAll, type OpeningRule, openingObjections, openingRules } from './leave-sandbox.ts';
-import { type DecisionContext, resolveIn } from './paths/context.ts';
-import { type Findings, type Need, ruleSays } from './paths/finding.ts';
-import { pathObjections } from './paths/path-findings.ts';
-import { isInside, type ResolvedPath } from './paths/paths.ts';
-import { OUTSIDE_WORD } from './rules/families.ts';
-import { openingWords } from './rules/openings.ts';
-import { formatRule } from './rules/rules.ts';
 
 /** More than that is not one place. */
 const MAX_PLACES = 10;

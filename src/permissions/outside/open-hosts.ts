@@ -1,11 +1,11 @@
-import type { Policy, Rule } from '../contracts/permission.ts';
+import type { Policy, Rule } from '../../contracts/permission.ts';
+import { contextOf } from '../paths/context.ts';
+import type { PermissionFs } from '../paths/fs.ts';
+import { FAMILY_WORD, OUTSIDE_WORD } from '../rules/families.ts';
+import { openingWords } from '../rules/openings.ts';
+import { formatRule } from '../rules/rules.ts';
 import { asOfCommands, coverOfAll, type OpeningRule, openingRules } from './leave-sandbox.ts';
-import { contextOf } from './paths/context.ts';
-import type { PermissionFs } from './paths/fs.ts';
 import { programsOf } from './program-rules.ts';
-import { FAMILY_WORD, OUTSIDE_WORD } from './rules/families.ts';
-import { openingWords } from './rules/openings.ts';
-import { formatRule } from './rules/rules.ts';
 
 type Asking = {
   readonly command: string;

@@ -1,10 +1,10 @@
-import type { Rule } from '../contracts/permission.ts';
-import type { DecisionContext } from './paths/context.ts';
-import { type Findings, type Need, ruleSays } from './paths/finding.ts';
-import { FAMILY_WORD, OUTSIDE_WORD } from './rules/families.ts';
-import { type Opening, readOpening } from './rules/openings.ts';
-import { formatRule } from './rules/rules.ts';
-import { toolFindings } from './tool-findings.ts';
+import type { Rule } from '../../contracts/permission.ts';
+import type { DecisionContext } from '../paths/context.ts';
+import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
+import { FAMILY_WORD, OUTSIDE_WORD } from '../rules/families.ts';
+import { type Opening, readOpening } from '../rules/openings.ts';
+import { formatRule } from '../rules/rules.ts';
+import { toolFindings } from '../tool-findings.ts';
 
 /** A rule for leaving the sandbox, with what it opens to which commands. */
 export type OpeningRule = Opening & { readonly rule: Rule };

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { factsOf } from '../../src/app/permissions/tool-facts.ts';
-import type { PermissionMode, Policy } from '../../src/contracts/permission.ts';
-import { decide } from '../../src/permissions/decide.ts';
-import { diskFs } from '../../src/permissions/paths/fs.ts';
-import { type Fixture, makeFixture, policyFor, type Setup } from './fixture.ts';
+import { factsOf } from '../../../src/app/permissions/tool-facts.ts';
+import type { PermissionMode, Policy } from '../../../src/contracts/permission.ts';
+import { decide } from '../../../src/permissions/decide.ts';
+import { diskFs } from '../../../src/permissions/paths/fs.ts';
+import { type Fixture, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
 let fixture: Fixture;
 beforeAll(() => {

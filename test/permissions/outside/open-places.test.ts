@@ -1,12 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { factsOf } from '../../src/app/permissions/tool-facts.ts';
-import { MODES, type Policy } from '../../src/contracts/permission.ts';
-import { decide } from '../../src/permissions/decide.ts';
-import { diskFs } from '../../src/permissions/paths/fs.ts';
-import { rulesOfPrograms } from '../../src/permissions/program-rules.ts';
-import { type Fixture, makeFixture, policyFor, type Setup } from './fixture.ts';
+import { factsOf } from '../../../src/app/permissions/tool-facts.ts';
+import { MODES, type Policy } from '../../../src/contracts/permission.ts';
+import { decide } from '../../../src/permissions/decide.ts';
+import { rulesOfPrograms } from '../../../src/permissions/outside/program-rules.ts';
+import { diskFs } from '../../../src/permissions/paths/fs.ts';
+import { type Fixture, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
 let fixture: Fixture;
 let home: string;
@@ -153,15 +153,14 @@ test('more than ten places are not opened at once, and a rule of deny that nobod
   expect(decided('npm ci', ['~/.cache/tool'], { allow: [HERE], deny: ['Outside(* write:~/x)'] }).verdict).toBe('ask');
 });
 
-test('the place can be opened to the programs of the line alone, where that is certain', () => {
-  const offered = (command: string) => {
-    const { facts, policy } = setOf(command, ['~/.cache/tool']);
-    return rulesOfPrograms({ facts, policy, decision: decide(facts, policy, diskFs) }, diskFs).ofPrograms;
-  };
-  expect(offered('cd sub && npm ci && git gc | cat')).toEqual({
+test('the place can be opened to the programs of the line alone, and that is enough', () => {
+  const { facts, policy } = setOf('cd sub && npm ci && git gc | cat', ['~/.cache/tool']);
+  const offered = rulesOfPrograms({ facts, policy, decision: decide(facts, policy, diskFs) }, diskFs);
+  expect(offered).toEqual({
     names: ['npm', 'git'],
     rules: ['Outside(npm:* write:~/.cache/tool)', 'Outside(git:* write:~/.cache/tool)'],
   });
-  for (const command of ['./build.sh', 'npm ci; $x', 'sh -c "npm ci"; eval "$y"', 'ls'])
-    expect([command, offered(command)]).toEqual([command, undefined]);
+  expect(decided('cd sub && npm ci && git gc | cat', ['~/.cache/tool'], { allow: offered?.rules ?? [] }).verdict).toBe(
+    'allow',
+  );
 });
