@@ -21,6 +21,7 @@ const CAPABILITIES = [
   'settings',
   'extensions',
   'mcp',
+  'languages',
 ];
 
 /** Each layer and the layers it may import besides itself. A layer that is not here may not exist. */

@@ -14,6 +14,7 @@ import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
 import { createPermissions } from './permissions/permissions.ts';
 import { createSessionCheckpoints } from './session/checkpoints.ts';
+import { createSessionLanguages } from './session/languages.ts';
 import { createSession } from './session/session.ts';
 import { type StartedRun, startRun } from './session/start-run.ts';
 import { createActions } from './slash/actions.ts';
@@ -51,13 +52,37 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     resultsFolder: () => join(session.transcript.folder, 'results'),
     expect: turnLog.expect,
   });
+  const languages = createSessionLanguages(core, session);
   const wishes = createRunWishes(core);
   const hooks = createSessionHooks(core, { session, permissions, mcp, wishes });
-  const loop = createLoop(core, { wishes, session, permissions, checkpoints, mcp, hooks, shells, turnLog });
-  const agent = createMainAgent(core, { session, checkpoints, mcp, hooks, loop, turnLog, ready: started.ready });
+  const loop = createLoop(core, { wishes, session, permissions, checkpoints, mcp, hooks, shells, turnLog, languages });
+  const agent = createMainAgent(core, {
+    session,
+    checkpoints,
+    mcp,
+    hooks,
+    loop,
+    turnLog,
+    languages,
+    ready: started.ready,
+  });
   const wake = createWake(core, { agent, loop });
   const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
-  const parts = { core, agent, session, permissions, checkpoints, mcp, hooks, loop, shells, turnLog, wake, actions };
+  const parts = {
+    core,
+    agent,
+    session,
+    permissions,
+    checkpoints,
+    mcp,
+    languages,
+    hooks,
+    loop,
+    shells,
+    turnLog,
+    wake,
+    actions,
+  };
   const conversation = await makeConversation(parts, started);
   mcp.start();
   return { ok: true, conversation };

@@ -106,6 +106,7 @@ async function close(parts: ConversationParts, started: StartedRun, reason: stri
     hooks.opening.close(),
     shells.closeAll(),
     mcp.hub.close(),
+    parts.languages.close(),
   ]);
   parts.permissions.sandbox.close();
   await parts.checkpoints?.close();

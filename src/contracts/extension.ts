@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import type { Effort } from './model.ts';
 import type { PermissionMode } from './permission.ts';
 
@@ -93,8 +93,33 @@ export type Plugin = {
   readonly folders: Readonly<Record<'commands' | 'agents' | 'skills' | 'output-styles', readonly string[]>>;
   readonly hooks: JsonObject;
   readonly mcpServers: JsonObject;
+  readonly languageServers: readonly LanguageServer[];
+  /** What in it could not be read, in sentences. */
+  readonly problems: readonly string[];
   /** What it brings that changes nothing here. */
   readonly unused: readonly string[];
+};
+
+/** A program that knows a language: it tells what is wrong in files of it, and where things are. */
+export type LanguageServer = {
+  /** With the plugin that brings it. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Endings of names of files (`.go`), and what their language is called. */
+  readonly languages: Readonly<Record<string, string>>;
+  /** The folder it works on; absent: that of the conversation. */
+  readonly folder?: string;
+  readonly initializationOptions?: JsonValue;
+  /** What it is told of its settings. */
+  readonly settings?: JsonObject;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** So many times it is started again after it has ended by itself. */
+  readonly mostRestarts: number;
+  /** What it finds wrong is told to the model. */
+  readonly tellsProblems: boolean;
 };
 
 /** A sentence about a file that could not be used as it stands. */

@@ -5,7 +5,7 @@ import type { ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
 import { isDeeperThan, MAX_DEPTH } from '../lib/depth.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { untrustedLine, untrustedText } from './untrusted-text.ts';
+import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
 
 type ResourceContents = ReadResourceResult['contents'][number];
 

@@ -4,7 +4,7 @@ import type { CallContext, ElicitationWish } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
 import { contentProblem, withDefaults } from '../lib/forms/form-content.ts';
 import { formFields } from '../lib/forms/form-fields.ts';
-import { untrustedText } from './untrusted-text.ts';
+import { untrustedText } from '../lib/text/sanitize.ts';
 
 export type Ask = CallContext['ask'];
 

@@ -2,6 +2,7 @@ import type { CommandInfo } from '../contracts/face/command.ts';
 import type { Attempt, McpServerState } from '../contracts/face/host.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
 import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
 import { keptResource } from './content.ts';
 import { createPrefixes } from './names.ts';
@@ -9,7 +10,6 @@ import type { McpParts } from './server/mcp-parts.ts';
 import { createServerRun, type ServerRun } from './server/server-run.ts';
 import { describeServer } from './server/server-state.ts';
 import { openArgument, promptBlocks, readArguments } from './server-prompt.ts';
-import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 /** Something a server has to read. */
 export type ServerResource = {

@@ -1,9 +1,9 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
 import type { CommandInfo } from '../contracts/face/command.ts';
 import type { ResultBlock } from '../contracts/message.ts';
+import { untrustedLine } from '../lib/text/sanitize.ts';
 import { blocksOf } from './content.ts';
 import { fullNames } from './names.ts';
-import { untrustedLine } from './untrusted-text.ts';
 
 /** A prompt of a server, offered as a slash command. */
 export type ServerPrompt = {

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { asJson } from '../lib/as-json.ts';
 import { isDeeperThan, MAX_DEPTH } from '../lib/depth.ts';
+import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
 import { fullNames } from './names.ts';
-import { untrustedLine, untrustedText } from './untrusted-text.ts';
 
 export type ToolsOf = {
   readonly server: string;

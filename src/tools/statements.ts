@@ -9,6 +9,7 @@ import { globStatement } from './glob/glob.ts';
 import { grepStatement } from './grep/grep.ts';
 import { killShellStatement } from './kill-shell/kill-shell.ts';
 import { listMcpResourcesStatement } from './list-mcp-resources/list-mcp-resources.ts';
+import { lspStatement } from './lsp/lsp.ts';
 import { multiEditStatement } from './multi-edit/multi-edit.ts';
 import { notebookEditStatement } from './notebook-edit/notebook-edit.ts';
 import { readStatement } from './read/read.ts';
@@ -35,6 +36,7 @@ export const TOOL_STATEMENTS: readonly ToolStatement[] = [
   grepStatement,
   killShellStatement,
   listMcpResourcesStatement,
+  lspStatement,
   multiEditStatement,
   notebookEditStatement,
   readStatement,

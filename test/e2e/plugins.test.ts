@@ -9,6 +9,7 @@ import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
+const STUB = join(import.meta.dirname, '../support/lsp-stub.mjs');
 const ROOT = ['$', '{CLAUDE_PLUGIN_ROOT}'].join('');
 const HOOKS = {
   UserPromptSubmit: [{ hooks: [{ type: 'command', command: `cat "${ROOT}/words.txt"` }] }],
@@ -35,7 +36,10 @@ async function marketplace(project: TempProject): Promise<void> {
   await write('plugins/kit/hooks/hooks.json', { hooks: HOOKS });
   await write('plugins/kit/words.txt', 'words of the kit');
   await write('plugins/kit/.mcp.json', { mcpServers: { docs: { command: `${ROOT}/server`, args: ['--x'] } } });
-  await write('plugins/kit/.lsp.json', {});
+  await write('plugins/kit/.lsp.json', {
+    words: { command: 'wordsd', args: ['--stdio'], extensionToLanguage: { word: 'words' } },
+  });
+  await write('plugins/kit/themes/dark.json', {});
   await write('plugins/bare/custom/hi.md', 'Hi.');
 }
 
@@ -48,7 +52,8 @@ test('a plugin is added from a marketplace, shown, switched on, used, held to it
   expect(installed.stdout).toContain('kit@acme-tools 1.2.0 is installed. It brings:');
   expect(installed.stdout).toMatch(/hook: at UserPromptSubmit runs cat ".*cache.*\/words.txt"/);
   expect(installed.stdout).toMatch(/server: docs: \/.*\/server --x/);
-  expect(installed.stdout).toContain('not used by ouro: .lsp.json');
+  expect(installed.stdout).toContain('language server: wordsd --stdio for .word');
+  expect(installed.stdout).toContain('not used by ouro: themes');
   expect(installed.stdout).toContain('It does not count yet.');
   expect((await plugin('install', 'bare', '--yes')).stdout).toContain('bare@acme-tools counts from now on.');
   expect((await plugin('install', 'far')).stderr).toContain('of a kind ouro cannot fetch');
@@ -144,4 +149,64 @@ test('names and paths of a marketplace lead nowhere but where they belong', asyn
   await list('bad', { source: 'git-subdir', url: 'https://127.0.0.1/x.git', path: '../..' });
   await plugin('marketplace', 'add', '../bad');
   expect((await plugin('install', 'x')).stderr).toContain('../.. leads out of its repository');
+});
+
+test('the language server of a plugin finds what an edit breaks, tells the model with the next request, and ends with ouro', async () => {
+  await using project = await createTempProject({ 'a.word': 'good\n' });
+  const log = join(project.dir, '../lsp.log');
+  const entry = {
+    command: process.execPath,
+    args: [`${ROOT}/server.mjs`],
+    env: { STUB_LOG: log },
+    extensionToLanguage: { '.word': 'words' },
+  };
+  await project.write(
+    '../kit/.claude-plugin/plugin.json',
+    JSON.stringify({ name: 'kit', lspServers: { words: entry } }),
+  );
+  await project.write('../kit/server.mjs', await readFile(STUB, 'utf8'));
+  const path = join(project.dir, 'a.word');
+  await using server = await startApiServer({
+    turns: ({ raw }) => {
+      if (raw.includes('toolu_3')) return says('Done.');
+      if (raw.includes('toolu_2'))
+        return calls(toolUse('LSP', { operation: 'hover', file_path: 'a.word', line: 1, character: 1 }, 'toolu_3'));
+      return raw.includes('toolu_1')
+        ? calls(toolUse('Edit', { file_path: path, old_string: 'good', new_string: 'bad' }, 'toolu_2'))
+        : calls(toolUse('Read', { file_path: path }, 'toolu_1'));
+    },
+  });
+  const made = await composed(project, server.url, {
+    pluginDirs: [{ folder: join(project.dir, '../kit'), servers: 'started' }],
+    permissionMode: 'acceptEdits',
+  });
+  await made.conversation.agent.prompt('go');
+  const told = server.requests().map(({ raw }) => raw.includes('a.word:1:1 error: The word'));
+  expect(told).toEqual([false, false, true, true]);
+  expect(server.requests()[3]?.raw).toContain('**bad** is a word.');
+  const notices = made.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+  expect(notices).toContain('kit:words found a new problem in a.word.');
+  await made.close();
+  expect((await readFile(log, 'utf8')).trim().split('\n').at(-1)).toContain('"exit"');
+});
+
+test('a plugin without language servers offers no tool for them, and what is wrong with one is told', async () => {
+  await using project = await createTempProject();
+  await project.write(
+    '../kit/.lsp.json',
+    JSON.stringify({
+      a: { command: 'a' },
+      b: { command: 'b', transport: 'socket', extensionToLanguage: { '.b': 'b' } },
+    }),
+  );
+  await using server = await startApiServer({ turns: () => says('Done.') });
+  const made = await composed(project, server.url, {
+    pluginDirs: [{ folder: join(project.dir, '../kit'), servers: 'started' }],
+  });
+  await made.conversation.agent.prompt('go');
+  expect(server.requests()[0]?.raw).not.toContain('"LSP"');
+  const warnings = made.conversation.info().warnings.join('\n');
+  expect(warnings).toContain('"lspServers.a.extensionToLanguage":');
+  expect(warnings).toContain('"lspServers.b.transport": can only be stdio. This language server is not used.');
+  await made.close();
 });

@@ -12,6 +12,7 @@ import { createEnterPlanModeTool } from '../../tools/enter-plan-mode/enter-plan-
 import { createExitPlanModeTool } from '../../tools/exit-plan-mode/exit-plan-mode.ts';
 import { createGlobTool } from '../../tools/glob/glob.ts';
 import { createGrepTool } from '../../tools/grep/grep.ts';
+import { createLspTool } from '../../tools/lsp/lsp.ts';
 import { createMultiEditTool } from '../../tools/multi-edit/multi-edit.ts';
 import { createNotebookEditTool } from '../../tools/notebook-edit/notebook-edit.ts';
 import { createReadTool } from '../../tools/read/read.ts';
@@ -26,6 +27,7 @@ import { createWriteTool } from '../../tools/write/write.ts';
 import type { Core } from '../core.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
 import { createSideAsks } from './side-asks.ts';
 
@@ -39,6 +41,7 @@ export type ToolNeeds = {
   readonly shells: Shells;
   readonly locator: Locator;
   readonly owners: CallOwners;
+  readonly languages: Pick<SessionLanguages, 'lookUp'>;
 };
 
 /** The tools that know what was read of files: each conversation, a sub-agent's too, has its own. */
@@ -85,6 +88,7 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
     }),
     createGlobTool(search),
     createGrepTool(search),
+    createLspTool({ lookUp: needs.languages.lookUp, home: environment.home }),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.change({ todos })),
     createWebFetchTool({ ask: sideAsks.aboutPage, userAgent: `ouro/${environment.version}`, now: core.now }),

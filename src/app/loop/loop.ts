@@ -14,6 +14,7 @@ import type { McpServers } from '../mcp/servers.ts';
 import { createJudge } from '../permissions/judge.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
 import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
 import { createFallbacks } from './fallbacks.ts';
@@ -37,6 +38,7 @@ type Needs = {
   readonly wishes: RunWishes;
   readonly shells: Shells;
   readonly turnLog: TurnLog;
+  readonly languages: SessionLanguages;
 };
 
 /** What the loop runs on: tools, context, prompt, sub-agents, and from these what each query depends on. */

@@ -7,6 +7,7 @@ import { createWatchedFiles } from '../../hooks/watched-files.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
 import { createFileMoments } from './hooks/hook-moments.ts';
@@ -22,6 +23,7 @@ type Needs = {
   readonly hooks: SessionHooks;
   readonly loop: Loop;
   readonly turnLog: Pick<TurnLog, 'expect'>;
+  readonly languages: Pick<SessionLanguages, 'main'>;
   /** Nothing that an earlier run left lives any more. */
   readonly ready: Promise<unknown>;
 };
@@ -71,7 +73,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
 const GO: PromptVerdict = { kind: 'go' };
 
 /** Before a prompt: files that changed are read again, what must be ready is waited for, and hooks are asked. */
-function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
+function promptHearer(core: Core, { mcp, loop, hooks, turnLog, languages, ready }: Needs) {
   const { settings, bus } = core;
   const followSettings = createSettingsFollower(core, turnLog);
   const { onPrompt } = loopHooks(hooks, 'Stop');
@@ -90,7 +92,7 @@ function promptHearer(core: Core, { mcp, loop, hooks, turnLog, ready }: Needs) {
     const verdict = origin === 'background' ? GO : await onPrompt(words, signal);
     if (verdict.kind === 'block') return verdict;
     loop.wishes.begin();
-    const news = await loop.prompt.collect();
+    const news = [...(await loop.prompt.collect()), ...(await languages.main.newsSoFar())];
     const context = [opened, verdict.context, ...news].filter((text) => text !== undefined);
     return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };
   };

@@ -16,6 +16,7 @@ import type { Core } from '../core.ts';
 import type { GateBounds } from '../permissions/gate.ts';
 import type { Judge } from '../permissions/judge.ts';
 import type { Permissions } from '../permissions/permissions.ts';
+import type { CallWatch, SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
 import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts';
 import { agentBounds } from './agents/agent-words.ts';
@@ -36,6 +37,7 @@ type Needs = AgentNeeds & {
   readonly fallbacks: Fallbacks;
   readonly wishes: RunWishes;
   readonly judge: Judge;
+  readonly languages: SessionLanguages;
 };
 
 /** Makes the dependencies of each query: a snapshot of what holds when it begins. */
@@ -78,16 +80,17 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
     return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.costUsd, newId: core.newId };
   }
 
-  function hooked(port: AgentPort, fire: HookFire, stop: 'Stop' | 'SubagentStop', whose?: JsonObject) {
-    const { beforeCall, afterCall, onStop } = loopHooks(fire, stop, whose);
-    return { beforeCall: permissions.watched(port, beforeCall), afterCall, onStop };
+  function hooked(port: AgentPort, watch: CallWatch, fire: HookFire, ...whose: [StopEvent, JsonObject?]) {
+    const { beforeCall, afterCall, onStop } = loopHooks(fire, ...whose);
+    return { beforeCall: permissions.watched(port, beforeCall), afterCall: watch.hearing(afterCall), onStop };
   }
 
   return {
     gate,
     conversation(port) {
       const system = prompt.system.parts();
-      const hooksOfQuery = hooked(port, hooks, 'Stop');
+      const { main } = needs.languages;
+      const hooksOfQuery = hooked(port, main, hooks, 'Stop');
       const batch = createToolBatch(hooks, hooksOfQuery.afterCall);
       const deps = queryDeps({
         ...shared(port),
@@ -100,7 +103,7 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         gate: gate(port, { rules: wishes.rules }),
         context: needs.context,
         queues: port.queues,
-        attachments: async () => [...(await batch.end()), ...(await freshNews(core, prompt))],
+        attachments: async () => [...(await batch.end()), ...(await freshNews(core, prompt)), ...(await main.news())],
         transformRequest: needs.turnLog.sent,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
@@ -110,16 +113,19 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
       const own = gate(port, agentBounds(core, asking.kind, asking.place));
       const fire = asking.isOfHook ? hooks.ofHooks : hooks.with(hooksOfAgent(asking.kind));
       const { agentId, kind } = asking;
-      const hooksOfQuery = hooked(port, fire, 'SubagentStop', {
+      const watch = needs.languages.watch();
+      const hooksOfQuery = hooked(port, watch, fire, 'SubagentStop', {
         agent_id: agentId,
         agent_type: kind.name,
         agent_transcript_path: subagentPath(session.transcript.folder, agentId),
       });
-      const common = { ...shared(port), ...hooksOfQuery, gate: own, queues: port.queues };
+      const common = { ...shared(port), ...hooksOfQuery, gate: own, queues: port.queues, attachments: watch.news };
       return agentDeps(core, needs, common, asking);
     },
   };
 }
+
+type StopEvent = 'Stop' | 'SubagentStop';
 
 /** `opusplan`: one model plans, another works. Who chose a model since goes on with that. */
 function plannerNow({ options, environment, settings, live }: Core): string | undefined {

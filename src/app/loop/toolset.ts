@@ -7,6 +7,7 @@ import { nearest } from '../../lib/text/nearest.ts';
 import { namesTool } from '../../permissions/tool-findings.ts';
 import { repeatSpecs } from '../../session/request-head.ts';
 import { createDeferral } from '../../tools/deferral.ts';
+import { lspStatement } from '../../tools/lsp/lsp.ts';
 import { createReadState, type ReadState } from '../../tools/read-state.ts';
 import { skillStatement } from '../../tools/skill/skill.ts';
 import { createSpecOrder } from '../../tools/spec-order.ts';
@@ -16,6 +17,7 @@ import { webSearchStatement } from '../../tools/web-search/web-search.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
+import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
 import { builtInTools, fileTools, type ToolNeeds } from './built-in-tools.ts';
 
@@ -41,6 +43,7 @@ type Needs = ToolNeeds & {
   readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
   readonly permissions: Permissions;
   readonly mcp: Pick<McpServers, 'tools'>;
+  readonly languages: SessionLanguages;
 };
 
 export function createToolset(core: Core, needs: Needs): Toolset {
@@ -50,10 +53,12 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
   const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
-  const offered = () =>
-    fittingTools(all(), modelInfo()).filter(
-      ({ name }) => name !== skillStatement.name || core.extensions.now().skills.length > 0,
-    );
+  /** Tools for what is not here are none. */
+  const isFor = ({ name }: Tool) =>
+    name === skillStatement.name
+      ? core.extensions.now().skills.length > 0
+      : name !== lspStatement.name || needs.languages.hasAny();
+  const offered = () => fittingTools(all(), modelInfo()).filter(isFor);
   const deferral = createDeferral({
     tools: offered,
     windowTokens: () => modelInfo().contextWindow,

@@ -4,12 +4,12 @@ import type { Tool } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFreshness } from '../../lib/files/fresh-files.ts';
+import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
 import { createKeepBytes } from '../../mcp/keep-bytes.ts';
-import type { ServerLedger } from '../../mcp/server/mcp-parts.ts';
-import { untrustedLine } from '../../mcp/untrusted-text.ts';
 import { reminder } from '../../prompt/reminder.ts';
 import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
@@ -21,7 +21,7 @@ import { createSample } from './sample.ts';
 
 type Needs = {
   readonly roots: () => readonly string[];
-  readonly ledger: ServerLedger;
+  readonly ledger: ProgramLedger;
   /** Where whole results of calls are kept. */
   readonly resultsFolder: () => string;
   /** What will be sent next differs from what the cache holds, for a reason. */

@@ -58,8 +58,8 @@ async function installedOnes(ouroHome: string, ids: readonly string[]): Promise<
   return [...damaged, ...(await Promise.all(each))];
 }
 
-function problemsOf({ root, name, unused, hooks }: Plugin): readonly ExtensionProblem[] {
+function problemsOf({ root, name, unused, problems, hooks }: Plugin): readonly ExtensionProblem[] {
   const words = usableHooks(hooks).problems;
   const parts = unused.length === 0 ? [] : [`brings ${unused.join(', ')}, which ouro does not use.`];
-  return [...parts, ...words].map((text) => ({ path: root, text: `(plugin ${name}) ${text}` }));
+  return [...parts, ...words, ...problems].map((text) => ({ path: root, text: `(plugin ${name}) ${text}` }));
 }

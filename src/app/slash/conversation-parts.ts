@@ -8,6 +8,7 @@ import type { Wake } from '../loop/wake.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
 import type { Actions } from './actions.ts';
 
@@ -20,6 +21,7 @@ export type ConversationParts = {
   /** Absent where nothing is kept. */
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
+  readonly languages: SessionLanguages;
   readonly hooks: SessionHooks;
   readonly loop: Loop;
   readonly shells: Shells;

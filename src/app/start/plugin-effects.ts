@@ -5,12 +5,16 @@ import { usableHooks, usablePart } from '../../settings/usable.ts';
 
 /** What a plugin would run, in lines; shown before it counts. */
 export async function pluginEffects(plugin: Plugin): Promise<readonly string[]> {
-  const { root, hooks, mcpServers, unused } = plugin;
+  const { root, hooks, mcpServers, languageServers, unused } = plugin;
   const settings = { hooks: usableHooks(hooks).hooks, ...usablePart({ mcpServers }).settings };
   const effects = effectsOf({ source: 'user', file: root, settings, lineOf: () => undefined });
   return [
     ...(await pluginParts(plugin)),
     ...effects.map(({ kind, text }) => `${kind}: ${text}`),
+    ...languageServers.map(
+      ({ command, args, languages }) =>
+        `language server: ${[command, ...args].join(' ')} for ${Object.keys(languages).join(', ')}`,
+    ),
     ...(unused.length === 0 ? [] : [`not used by ouro: ${unused.join(', ')}`]),
   ];
 }

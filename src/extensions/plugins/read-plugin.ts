@@ -6,11 +6,14 @@ import type { Plugin } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { ifThere } from '../../lib/files/errno.ts';
 import { readRegular } from '../../lib/files/read-regular.ts';
+import { readLanguageServers } from './read-language-servers.ts';
 
 export const PLUGIN_FILE = '.claude-plugin/plugin.json';
 
 const names = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
 const json = z.record(z.string(), z.json());
+/** A part as it stands here, or the file it stands in, or several of both. */
+const part = z.union([z.string(), json, z.array(z.union([z.string(), json]))]);
 
 /** What the manifest of a plugin may say; all else is told, and changes nothing. */
 const manifest = z.looseObject({
@@ -21,8 +24,9 @@ const manifest = z.looseObject({
   agents: names.optional(),
   skills: names.optional(),
   outputStyles: names.optional(),
-  hooks: z.union([z.string(), json]).optional(),
-  mcpServers: z.union([z.string(), json]).optional(),
+  hooks: part.optional(),
+  mcpServers: part.optional(),
+  lspServers: part.optional(),
 });
 
 const ABOUT = [
@@ -39,7 +43,7 @@ const ABOUT = [
 ];
 const USED: readonly string[] = [...Object.keys(manifest.shape), ...ABOUT];
 /** What plugins bring for other programs. */
-const OTHERS = ['.lsp.json', 'monitors', 'themes', 'settings.json'];
+const OTHERS = ['monitors', 'themes', 'settings.json'];
 
 export type ReadPlugin = { readonly ok: true; readonly plugin: Plugin } | { readonly ok: false; readonly why: string };
 
@@ -55,10 +59,12 @@ export async function readPlugin(root: string, entry: JsonObject = {}): Promise<
     return { ok: false, why: `${join(root, PLUGIN_FILE)}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
   const said = parsed.data;
-  const [hooks, mcpServers] = await Promise.all([
+  const [hooks, mcpServers, lspServers = {}] = await Promise.all([
     partOf(root, said.hooks, 'hooks/hooks.json', 'hooks'),
     partOf(root, said.mcpServers, '.mcp.json', 'mcpServers'),
+    partOf(root, said.lspServers, '.lsp.json', 'lspServers'),
   ]);
+  const languages = readLanguageServers(lspServers, said.name);
   const foldersOf = (name: string, more: readonly string[] = []) => pluginFolders(root, [name, ...more]);
   const [commands, agents, skills, styles] = await Promise.all([
     foldersOf('commands', said.commands),
@@ -81,6 +87,8 @@ export async function readPlugin(root: string, entry: JsonObject = {}): Promise<
       folders: { commands, agents, skills, 'output-styles': styles },
       hooks: hooks ?? {},
       mcpServers: mcpServers ?? {},
+      languageServers: languages.servers,
+      problems: languages.problems,
       unused,
     },
   };
@@ -100,21 +108,30 @@ async function pluginFolders(root: string, wanted: readonly string[]): Promise<r
   return [...new Set(found.flat())];
 }
 
-/** A part that stands in the manifest, or in a file of its own; what it runs lies in the plugin. */
+/** A part that stands in the manifest, or in files of its own; what it runs lies in the plugin. */
 async function partOf(
   root: string,
-  said: string | JsonObject | undefined,
+  said: z.output<typeof part> | undefined,
   file: string,
   key: string,
 ): Promise<JsonObject | undefined> {
-  if (typeof said === 'object') return placed(said, root);
-  const path = resolve(root, said ?? file);
+  const places = said === undefined ? [file] : Array.isArray(said) ? said : [said];
+  const read = await Promise.all(places.map((one) => (typeof one === 'string' ? partFile(root, one) : one)));
+  const found = read.filter((one) => one !== undefined);
+  if (found.length === 0) return undefined;
+  const inner = found.map((whole) => {
+    const within = whole[key];
+    return isJsonObject(within) ? within : whole;
+  });
+  return placed(Object.assign({}, ...inner), root);
+}
+
+async function partFile(root: string, file: string): Promise<JsonObject | undefined> {
+  const path = resolve(root, file);
   if (relative(root, path).startsWith('..')) return undefined;
   const text = await readRegular(path).catch(() => undefined);
   const whole: JsonValue | undefined = text === undefined ? undefined : parse(text);
-  if (!isJsonObject(whole)) return undefined;
-  const inner = whole[key];
-  return placed(isJsonObject(inner) ? inner : whole, root);
+  return isJsonObject(whole) ? whole : undefined;
 }
 
 function placed(value: JsonObject, root: string): JsonObject {

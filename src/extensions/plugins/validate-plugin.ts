@@ -10,7 +10,9 @@ export async function validatePlugin(folder: string): Promise<readonly string[]>
   if (!isMarket) {
     const read = await readPlugin(folder);
     if (!read.ok) return [read.why];
-    return read.plugin.unused.map((name) => `${join(folder, PLUGIN_FILE)}: ${name} changes nothing in ouro.`);
+    const { unused, problems } = read.plugin;
+    const words = [...unused.map((name) => `${name} changes nothing in ouro.`), ...problems];
+    return words.map((text) => `${join(folder, PLUGIN_FILE)}: ${text}`);
   }
   const read = await readMarketplace(folder);
   if (!read.ok) return [read.why];
@@ -19,7 +21,7 @@ export async function validatePlugin(folder: string): Promise<readonly string[]>
     if (source.kind !== 'folder') return [];
     if ((await ifThere(stat(source.path))) === undefined) return [`${name}: ${source.path} is not there.`];
     const plugin = await readPlugin(source.path, said);
-    return plugin.ok ? [] : [plugin.why];
+    return plugin.ok ? plugin.plugin.problems.map((text) => `${name}: ${text}`) : [plugin.why];
   });
   return (await Promise.all(each)).flat();
 }

@@ -7,8 +7,8 @@ import {
 import { isJsonObject } from '../../contracts/json.ts';
 import type { AssistantMessage } from '../../contracts/message.ts';
 import { asJson } from '../../lib/as-json.ts';
+import { untrustedLine, untrustedText } from '../../lib/text/sanitize.ts';
 import type { Ask } from '../elicit.ts';
-import { untrustedLine, untrustedText } from '../untrusted-text.ts';
 import { type SamplingWish, samplingWish } from './sampling-request.ts';
 
 /** Asks the model of the conversation for a server. */

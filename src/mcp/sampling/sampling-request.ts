@@ -3,8 +3,8 @@ import type { AssistantBlock, UserBlock } from '../../contracts/message.ts';
 import type { ModelRequest, RequestMessage, ToolSpec } from '../../contracts/model.ts';
 import { asJson } from '../../lib/as-json.ts';
 import { isDeeperThan, MAX_DEPTH } from '../../lib/depth.ts';
+import { untrustedText } from '../../lib/text/sanitize.ts';
 import { blocksOf } from '../content.ts';
-import { untrustedText } from '../untrusted-text.ts';
 
 /** What a server wants to have answered, as a request to a model; which model is not the server's to say. */
 export type SamplingWish = Pick<ModelRequest, 'system' | 'tools' | 'messages' | 'maxOutputTokens' | 'forcedTool'>;

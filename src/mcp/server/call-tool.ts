@@ -2,10 +2,10 @@ import { McpError, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk
 import type { JsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { type KeepBytes, outcomeOf } from '../content.ts';
 import { elicit } from '../elicit.ts';
 import { isUnauthorized } from '../login/stored-auth.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, ServerSilent } from './connection.ts';
 
 /** What a call needs to know about its server. */

@@ -13,8 +13,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { isUnauthorized } from '../login/stored-auth.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import { type ActiveCall, createActiveCalls } from './active-calls.ts';
 import { LIST_TIMEOUT_MS, LISTS, list } from './lists.ts';
 import { type ListKind, type OurSide, ourSide } from './our-side.ts';

@@ -1,19 +1,9 @@
 import type { HostMcpServer } from '../../contracts/face/host.ts';
+import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import type { KeepBytes } from '../content.ts';
 import type { Ask } from '../elicit.ts';
 import type { Sample } from '../sampling/sampler.ts';
-
-/** Child processes on disk, so that the next start can end what a crash left behind. */
-export type ServerLedger = {
-  readonly started: (child: {
-    readonly pgid: number;
-    readonly startTime: string;
-    readonly marker: string;
-    readonly command: string;
-  }) => void;
-  readonly ended: (pgid: number) => void;
-};
 
 /** Something about a server changed: tools came or went, it connected or broke. */
 export type McpChange =
@@ -57,5 +47,5 @@ export type McpParts = {
   readonly keepBytes?: KeepBytes;
   readonly onChange: (change: McpChange) => void;
   readonly newMarker: () => string;
-  readonly ledger?: ServerLedger;
+  readonly ledger?: ProgramLedger;
 };

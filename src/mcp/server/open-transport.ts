@@ -23,7 +23,8 @@ export async function openTransport(
       return { transport: hostTransport(launch.server), describeEnd };
     case 'stdio':
       return stdioTransport({
-        launch,
+        command: launch.command,
+        args: launch.args,
         cwd: parts.cwd,
         env: serverEnvironment(parts.variables, { ...parts.added?.(), ...launch.env }),
         marker: parts.newMarker(),

@@ -21,9 +21,9 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf } from '../../lib/errors.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { type Ask, elicit } from '../elicit.ts';
 import { createSampler, type Sample } from '../sampling/sampler.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import type { ActiveCall } from './active-calls.ts';
 
 export type ListKind = 'tools' | 'prompts' | 'resources';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { type ServerPrompt, toPrompts } from '../server-prompt.ts';
 import { toTools } from '../tools.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import type { Connection } from './connection.ts';
 import type { ListKind } from './our-side.ts';
 

@@ -1,8 +1,8 @@
 import type { Attempt } from '../../contracts/face/host.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import type { Connection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
 import type { ListKind } from './our-side.ts';

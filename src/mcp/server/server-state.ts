@@ -1,7 +1,7 @@
 import type { McpServerState } from '../../contracts/face/host.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import type { Connection } from './connection.ts';
 import { type Catalog, EMPTY_CATALOG } from './server-catalog.ts';
 

@@ -1,8 +1,8 @@
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { untrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredServer } from '../config/configured-server.ts';
 import { isUnauthorized, storedAuth } from '../login/stored-auth.ts';
-import { untrustedLine } from '../untrusted-text.ts';
 import { type Connection, type ConnectionParts, openConnection } from './connection.ts';
 import type { McpParts } from './mcp-parts.ts';
 import { openTransport } from './open-transport.ts';
