@@ -103,7 +103,7 @@ describe('a command line', () => {
   const decided = (command: string, deny: readonly string[]) => () =>
     decideTool(fixture, 'Bash', { command }, { deny, ...(deny.length === 0 ? {} : { allow: ['Bash'] }) });
 
-  test.each(someOf(PIECES, 8))('of nothing but %j', async (piece) => {
+  test.each(someOf(PIECES, 5))('of nothing but %j', async (piece) => {
     const line = (characters: number) => piece.repeat(Math.ceil(characters / piece.length));
     await heard('20,000 characters', decided(line(20_000), DENY));
     await heard('9,000 characters', decided(`ls ${line(9_000)}`, []));
@@ -162,8 +162,9 @@ describe.each(locators)('a search with %s', (_, locator) => {
 
   test('for any pattern', async () => {
     const parts = { locator, home: bench.home, excluded: () => EVIL.map((glob) => `/${glob}`) };
-    for (const pattern of EVIL) await heard(pattern, () => callTool(createGlobTool(parts), { pattern }, bench));
-    for (const pattern of ['(a+)+c', '(a|a)*c', '(.*a){15}c', '(a*)*(a*)*c'])
+    for (const pattern of someOf(EVIL, 4))
+      await heard(pattern, () => callTool(createGlobTool(parts), { pattern }, bench));
+    for (const pattern of someOf(['(a+)+c', '(a|a)*c', '(.*a){15}c', '(a*)*(a*)*c'], 2))
       await heard(pattern, () => callTool(createGrepTool(parts), { pattern, glob: EVIL[0], multiline: true }, bench));
   });
 });

@@ -127,7 +127,7 @@ longTest('another lock file installs again, one that was only touched does not',
   expect(npmCalls()).toHaveLength(2);
 });
 
-test('libraries that npm has already installed are taken as they are', async () => {
+longTest('libraries that npm has already installed are taken as they are', async () => {
   const { root, env, npmCalls } = bareCheckout();
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   rmSync(join(root, 'node_modules', '.ouro-stamp'));

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { longTest } from '../support/long-test.ts';
 import { bareCheckout, nodeFile, repository, started, temporary, writeExecutable } from './checkout.ts';
 
 test('the launcher is found through a chain of absolute and relative links', async () => {
@@ -29,7 +30,7 @@ test.each(['inside the package', 'hoisted beside it'])('an installed package fin
   expect(ended).toMatchObject({ code: 0, stderr: '', stdout: 'built [ "--help" ]\n' });
 });
 
-test('the runtime lets a machine be, however it is started, unless somebody says otherwise', async () => {
+longTest('the runtime lets a machine be, however it is started, unless somebody says otherwise', async () => {
   const { root, env } = bareCheckout();
   const pace = async (file: string, args: readonly string[], more: Record<string, string>) => {
     const { stdout } = await started(file, args, { cwd: root, env: { ...env, ...more } });

@@ -3,6 +3,7 @@ import type { Server } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { BoxNetworkParts } from '../../src/sandbox/network/box-network.ts';
 import { boxIn, NO_BOX } from '../support/box.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 async function listening<Made extends Server | ReturnType<typeof createPages>>(server: Made) {
@@ -71,7 +72,7 @@ describe.skipIf(NO_BOX !== undefined)(`the way out of a box (${NO_BOX ?? 'bubble
     sandbox.close();
   });
 
-  test('git and npm find what they need through it', async () => {
+  longTest('git and npm find what they need through it', async () => {
     await using project = await createTempProject();
     await using pack = await npmRegistry(project.home);
     await using repository = await gitServer(project.home);

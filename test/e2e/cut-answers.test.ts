@@ -93,7 +93,7 @@ test('a host that interrupts hears the answer so far, marked as cut', async () =
   expect(stdout).not.toContain('"cut":true}]');
 });
 
-test('a connection that is lost for good keeps the answer so far', async () => {
+longTest('a connection that is lost for good keeps the answer so far', async () => {
   server = await startApiServer({ turns: [unfinished(cutAt), says('Two.')] });
   const lost = await runOuro(project, ['-p', 'how many?'], server.url, { env: { OURO_MAX_RETRIES: '0' } });
   expect(lost).toMatchObject({ code: 1, stdout: `${WORDS}\n`, stderr: expect.stringContaining('The answer is cut') });

@@ -164,7 +164,7 @@ test('whatever one fault does to the file, the resumed request is valid and hold
         damagedLine(bytes),
       ).toEqual([]);
     }),
-    runs(2_000),
+    runs(1_000),
   );
 }, 120_000);
 

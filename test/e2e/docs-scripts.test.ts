@@ -72,7 +72,7 @@ longTest.each(['print-mode.md', 'github-action.md'])('every shell line of %s run
   ).toEqual([]);
 });
 
-test('the review of the GitHub Action is written to its file', async () => {
+longTest('the review of the GitHub Action is written to its file', async () => {
   const [workflow = ''] = await blocks('github-action.md', 'yaml');
   const step = /name: Review\n\s+env:[\s\S]*?run: \|\n([\s\S]*?)\n\s+- name: Comment/.exec(workflow)?.[1] ?? '';
   await project.write('question.txt', 'changed');

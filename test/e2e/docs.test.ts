@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
@@ -46,7 +47,7 @@ const EXAMPLES: readonly Example[] = [
   { page: 'worktrees.md', words: ['project-worktrees/parser'] },
 ];
 
-test.each(EXAMPLES)(
+test.each(someOf(EXAMPLES, 4))(
   'the example of docs/$page works as it is written',
   async ({ page, words, turns = () => says('Fine.') }) => {
     const blocks = blocksOf(page);

@@ -40,6 +40,7 @@ import { type Script, startApiServer } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
 import { type HereEnd, runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
+import { someOf } from '../support/runs.ts';
 import { replayAll } from '../support/stored-sessions.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -130,17 +131,23 @@ const PROMPTS: readonly Prompt[] = [
     turns: [html(200)],
     end: { is_error: true, result: expect.stringMatching(/web page instead of a stream.*base URL/s) },
   },
-  { what: 'a refused thinking signature', turns: [calls(thinking('Hm.'), read()), refusedSignature(), fine] },
 ];
+
+/** Said last: how a run ends is how its last prompt ended. */
+const LAST: Prompt = {
+  what: 'a refused thinking signature',
+  turns: [calls(thinking('Hm.'), read()), refusedSignature(), fine],
+};
 
 test('every fault of a reply ends as it should, and leaves a history that can be sent', async () => {
   await using project = await createTempProject({ 'a.txt': 'alpha\n' });
+  const tried = [...someOf(PROMPTS, 9), LAST];
   const queue: ApiTurn[] = [];
   await using server = await startApiServer({ turns: () => queue.shift() });
   const host = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   await using ouro = startOuro(project, host, server.url, { stdin: 'open', env: PATIENCE });
   const lines = ouro.lines()[Symbol.asyncIterator]();
-  for (const { what, turns, end } of PROMPTS) {
+  for (const { what, turns, end } of tried) {
     const before = server.requests().length;
     queue.push(...turns);
     ouro.sendLine({ type: 'user', message: { role: 'user', content: what } });
@@ -176,13 +183,13 @@ async function play(script: Script, env = {}, files: Readonly<Record<string, str
   return { ...end, requests: server.requests().length, violations };
 }
 
-test.concurrent('tries come to an end, in one clear line and exit 1', async () => {
+longTest.concurrent('tries come to an end, in one clear line and exit 1', async () => {
   const { code, stdout, stderr, requests } = await play({ turns: [], after: status(500) }, { OURO_MAX_RETRIES: '3' });
   expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: 4 });
   expect(stderr).toMatch(/^[^\n]*internal error \(500\)[^\n]*Gave up after 4 tries\.\n$/);
 });
 
-test.concurrent('replies that are cut off for ever come to an end that is no success', async () => {
+longTest.concurrent('replies that are cut off for ever come to an end that is no success', async () => {
   const { code, requests, violations } = await play({ turns: [], after: cutOff(text('la la la')) });
   expect({ code, violations }).toEqual({ code: 1, violations: [] });
   expect(requests).toBeLessThanOrEqual(6);
@@ -199,7 +206,7 @@ test.concurrent.each([
   expect(stdout).toContain('All is well here.');
 });
 
-test.concurrent('a prompt that is too long for ever ends after a bounded number of requests', async () => {
+longTest.concurrent('a prompt that is too long for ever ends after a bounded number of requests', async () => {
   const { code, stderr, requests } = await play({ turns: [], after: promptTooLong() });
   expect(code).toBe(1);
   expect(requests).toBeLessThanOrEqual(6);
@@ -259,7 +266,7 @@ test.concurrent.each<[string, ApiTurn]>([
   expect(server.requests().length).toBeLessThanOrEqual(5);
 });
 
-test.concurrent('of two pictures only the one that the provider names is left out', async () => {
+longTest.concurrent('of two pictures only the one that the provider names is left out', async () => {
   await using project = await createTempProject();
   const look = async (name: string, more: string) => {
     const path = await project.write(name, '');
@@ -276,19 +283,22 @@ test.concurrent('of two pictures only the one that the provider names is left ou
   expect(server.requests().at(-1)?.violation).toBeUndefined();
 });
 
-test.concurrent('a picture that comes after a refused one is shown, and a replay builds the same requests', async () => {
-  await using project = await createTempProject();
-  const look = async (name: string) => {
-    const path = await project.write(name, '');
-    await writeFile(path, Buffer.from(PIXEL, 'base64'));
-    return calls(toolUse('Read', { file_path: path }));
-  };
-  await using server = await startApiServer({
-    turns: [await look('a.png'), unreadableImage(), await look('b.png'), fine],
-  });
-  const { code } = await runHere(project, ['-p', 'look'], server.url);
-  expect(code).toBe(0);
-  const shown = server.requests().map(({ raw }) => raw.split('"type":"image"').length - 1);
-  expect(shown).toEqual([0, 1, 0, 1]);
-  expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
-});
+longTest.concurrent(
+  'a picture that comes after a refused one is shown, and a replay builds the same requests',
+  async () => {
+    await using project = await createTempProject();
+    const look = async (name: string) => {
+      const path = await project.write(name, '');
+      await writeFile(path, Buffer.from(PIXEL, 'base64'));
+      return calls(toolUse('Read', { file_path: path }));
+    };
+    await using server = await startApiServer({
+      turns: [await look('a.png'), unreadableImage(), await look('b.png'), fine],
+    });
+    const { code } = await runHere(project, ['-p', 'look'], server.url);
+    expect(code).toBe(0);
+    const shown = server.requests().map(({ raw }) => raw.split('"type":"image"').length - 1);
+    expect(shown).toEqual([0, 1, 0, 1]);
+    expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
+  },
+);

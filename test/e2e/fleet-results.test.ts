@@ -6,6 +6,7 @@ import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { projectWithRepos, STORES_OF_A_RUN, testQueue, writePolicy, writingModel } from '../support/fleet.ts';
 import { fakeGh, gitServer } from '../support/git-server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { isWholeRun } from '../support/runs.ts';
 import type { TempProject } from '../support/temp-project.ts';
@@ -60,7 +61,7 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
     await origin.close();
   });
 
-  test('batches that have ended are deleted with all they have left, after showing which', async () => {
+  longTest('batches that have ended are deleted with all they have left, after showing which', async () => {
     project = await projectWithRepos(['one', 'two']);
     await writePolicy(project);
     server = await startApiServer({ turns: writingModel });

@@ -13,6 +13,7 @@ import {
   writePolicy,
   writingModel,
 } from '../support/fleet.ts';
+import { longTest } from '../support/long-test.ts';
 import { processesMarked } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
@@ -79,30 +80,33 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     expect(existsSync(join(project.ouroHome, 'fleet'))).toBe(false);
   });
 
-  test('--try at a terminal runs the first and asks; the same command without it goes on with the rest', async () => {
-    project = await projectWithRepos(['one', 'two', 'three', 'four']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const asked = (answers: readonly string[]) =>
-      runHere(
-        project,
-        ['batch', 'write it', '--over', 'repos/*', '--try', '3', '--model', 'claude-sonnet-5-5'],
-        server?.url,
-        { env, answers },
-      );
-    const refused = await asked(['n']);
-    expect(refused).toMatchObject({ code: 0 });
-    expect(refused.stderr).toContain('Begin with 3 tasks? [y/N]');
-    expect(server.all()).toEqual([]);
-    const tried = await asked(['y', '']);
-    expect(tried).toMatchObject({ code: 0 });
-    expect(tried.stderr).toContain('Go on with the other 1? [y/N]');
-    expect(tried.stdout).toContain('3 of 3 done');
-    expect(server.requests()).toHaveLength(6);
-    const all = await asked(['y', 'yes']);
-    expect(all.stdout).toContain('4 of 4 done');
-    expect(server.requests()).toHaveLength(8);
-  });
+  longTest(
+    '--try at a terminal runs the first and asks; the same command without it goes on with the rest',
+    async () => {
+      project = await projectWithRepos(['one', 'two', 'three', 'four']);
+      await writePolicy(project);
+      server = await startApiServer({ turns: writingModel });
+      const asked = (answers: readonly string[]) =>
+        runHere(
+          project,
+          ['batch', 'write it', '--over', 'repos/*', '--try', '3', '--model', 'claude-sonnet-5-5'],
+          server?.url,
+          { env, answers },
+        );
+      const refused = await asked(['n']);
+      expect(refused).toMatchObject({ code: 0 });
+      expect(refused.stderr).toContain('Begin with 3 tasks? [y/N]');
+      expect(server.all()).toEqual([]);
+      const tried = await asked(['y', '']);
+      expect(tried).toMatchObject({ code: 0 });
+      expect(tried.stderr).toContain('Go on with the other 1? [y/N]');
+      expect(tried.stdout).toContain('3 of 3 done');
+      expect(server.requests()).toHaveLength(6);
+      const all = await asked(['y', 'yes']);
+      expect(all.stdout).toContain('4 of 4 done');
+      expect(server.requests()).toHaveLength(8);
+    },
+  );
 
   test('work that its check does not accept goes on in the same session until it does', async () => {
     project = await projectWithRepos(['one']);
@@ -130,23 +134,26 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     expect((await run('show', idOf(end.stdout), 'one')).stdout).toContain('verified: yes');
   });
 
-  test('quota that is gone rests the lane: no attempt is used up, and it ends with 4 where nobody wants to wait', async () => {
-    project = await projectWithRepos(['one', 'two', 'three']);
-    await writePolicy(project);
-    let isGone = true;
-    server = await startApiServer({
-      turns: (request) => (isGone ? status(402, 'Your credit balance is too low') : writingModel(request)),
-    });
-    const waiting = await run('write it', '--over', 'repos/*', '-j', '2', '--no-wait', ...model);
-    expect(waiting.code).toBe(4);
-    expect(waiting.stdout).toContain('there is no credit left (402)');
-    expect(server.requests().length).toBeLessThanOrEqual(2);
-    isGone = false;
-    await run('resume', idOf(waiting.stdout));
-    expect(await run('write it', '--over', 'repos/*', '-j', '2', ...model)).toMatchObject({ code: 0 });
-    const { stdout } = await run('status', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ counts: { done: 3, failed: 0 } });
-  });
+  longTest(
+    'quota that is gone rests the lane: no attempt is used up, and it ends with 4 where nobody wants to wait',
+    async () => {
+      project = await projectWithRepos(['one', 'two', 'three']);
+      await writePolicy(project);
+      let isGone = true;
+      server = await startApiServer({
+        turns: (request) => (isGone ? status(402, 'Your credit balance is too low') : writingModel(request)),
+      });
+      const waiting = await run('write it', '--over', 'repos/*', '-j', '2', '--no-wait', ...model);
+      expect(waiting.code).toBe(4);
+      expect(waiting.stdout).toContain('there is no credit left (402)');
+      expect(server.requests().length).toBeLessThanOrEqual(2);
+      isGone = false;
+      await run('resume', idOf(waiting.stdout));
+      expect(await run('write it', '--over', 'repos/*', '-j', '2', ...model)).toMatchObject({ code: 0 });
+      const { stdout } = await run('status', '--json');
+      expect(JSON.parse(stdout)).toMatchObject({ counts: { done: 3, failed: 0 } });
+    },
+  );
 
   whole('a machine without a key leaves with a sentence, and no attempt is used up', async () => {
     project = await projectWithRepos(['one']);

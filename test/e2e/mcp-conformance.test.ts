@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { longTest } from '../support/long-test.ts';
 import { runs } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -42,7 +43,7 @@ const NOT_OURS = ['auth/cross-app-access-complete-flow'];
 const run = (args: readonly string[], cwd: string) =>
   execa(process.execPath, [SUITE, ...args], { cwd, all: true, reject: false, env: { NO_COLOR: '1' } });
 
-test('the suite has no scenario for clients that nobody has decided about', async () => {
+longTest('the suite has no scenario for clients that nobody has decided about', async () => {
   await using project = await createTempProject();
   const { all } = await run(['list', '--client'], project.dir);
   const names = [...all.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);

@@ -121,7 +121,7 @@ longTest('servers that never come up cost a script their time limit and nothing 
   await expectNoneLeft(project.marker);
 });
 
-test('resources come along by @ and by tools, and prompts are commands', async () => {
+longTest('resources come along by @ and by tools, and prompts are commands', async () => {
   await using project = await createTempProject();
   await project.write('servers.json', JSON.stringify({ mcpServers: { every: STUB } }));
   await using api = await startApiServer({

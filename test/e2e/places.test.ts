@@ -6,6 +6,7 @@ import { RESPONSES_DIALECT } from '../support/api/responses-dialect.ts';
 import { type ApiServer, startApiServer, startServer } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -27,10 +28,15 @@ const looks = (name: string) => ({
 });
 
 describe('the variables people have', () => {
-  test.each([
-    ['sonnet', '/model/global.anthropic.claude-sonnet-5-5/'],
-    ['us.anthropic.claude-sonnet-4-6', '/model/us.anthropic.claude-sonnet-4-6/'],
-  ])('CLAUDE_CODE_USE_BEDROCK=1 with --model %s', async (model, path) => {
+  test.each(
+    someOf(
+      [
+        ['sonnet', '/model/global.anthropic.claude-sonnet-5-5/'],
+        ['us.anthropic.claude-sonnet-4-6', '/model/us.anthropic.claude-sonnet-4-6/'],
+      ],
+      1,
+    ),
+  )('CLAUDE_CODE_USE_BEDROCK=1 with --model %s', async (model, path) => {
     await using server = await startServer({ turns: [says('From the cloud.')] }, BEDROCK_DIALECT);
     const env = { ...NO_KEY, ...AWS, CLAUDE_CODE_USE_BEDROCK: '1', ANTHROPIC_BEDROCK_BASE_URL: server.url };
     const end = await runHere(project, ['-p', 'hi', '--model', model], undefined, { env });
@@ -99,11 +105,16 @@ describe('the variables people have', () => {
     expect(server.requests()[1]?.raw).not.toContain('foundry-key');
   });
 
-  test.each([
-    [{ CLAUDE_CODE_USE_BEDROCK: '1' }, [], /needs a region\. Set AWS_REGION/],
-    [{ CLAUDE_CODE_USE_FOUNDRY: 'true' }, [], /Set ANTHROPIC_FOUNDRY_RESOURCE/],
-    [{}, ['--model', 'azure/our-gpt'], /Set AZURE_OPENAI_ENDPOINT/],
-  ])('with %j %j alone, what is missing is named', async (variables, args, words) => {
+  test.each(
+    someOf(
+      [
+        [{ CLAUDE_CODE_USE_BEDROCK: '1' }, [], /needs a region\. Set AWS_REGION/],
+        [{ CLAUDE_CODE_USE_FOUNDRY: 'true' }, [], /Set ANTHROPIC_FOUNDRY_RESOURCE/],
+        [{}, ['--model', 'azure/our-gpt'], /Set AZURE_OPENAI_ENDPOINT/],
+      ],
+      1,
+    ),
+  )('with %j %j alone, what is missing is named', async (variables, args, words) => {
     const { code, stderr } = await runHere(project, ['-p', 'hi', ...args], undefined, {
       env: { ...NO_KEY, ...variables },
     });
@@ -112,10 +123,19 @@ describe('the variables people have', () => {
   });
 });
 
-test.each([
-  ['openai/gpt-5.2', RESPONSES_DIALECT, (url: string) => ({ openai: { baseUrl: `${url}/v1`, api: 'responses' } })],
-  ['gemini/gemini-3-pro', GEMINI_DIALECT, (url: string) => ({ gemini: { baseUrl: `${url}/v1beta`, api: 'gemini' } })],
-])('%s answers in the form that was asked for', async (model, dialect, providersAt) => {
+test.each(
+  someOf(
+    [
+      ['openai/gpt-5.2', RESPONSES_DIALECT, (url: string) => ({ openai: { baseUrl: `${url}/v1`, api: 'responses' } })],
+      [
+        'gemini/gemini-3-pro',
+        GEMINI_DIALECT,
+        (url: string) => ({ gemini: { baseUrl: `${url}/v1beta`, api: 'gemini' } }),
+      ],
+    ],
+    1,
+  ),
+)('%s answers in the form that was asked for', async (model, dialect, providersAt) => {
   const answer = { city: 'Köln', people: 1 };
   await using server = await startServer({ turns: [calls(toolUse('StructuredOutput', answer))] }, dialect);
   const schema = { type: 'object', properties: { city: { type: 'string' }, people: { type: 'integer' } } };

@@ -108,7 +108,7 @@ longTest(
   },
 );
 
-test('who runs goes on, whatever tool is wanted first, while an update replaces what was installed', async () => {
+longTest('who runs goes on, whatever tool is wanted first, while an update replaces what was installed', async () => {
   const cell = { cell_type: 'code', id: 'c', source: 'alpha', metadata: {}, outputs: [], execution_count: null };
   const notebook = JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 });
   await using project = await createTempProject({ 'a.ipynb': notebook });

@@ -160,7 +160,7 @@ longTest('the transcript is looked at while an answer comes, and nothing of it i
   }
 });
 
-test('what was being written is there again after the program was killed', async () => {
+longTest('what was being written is there again after the program was killed', async () => {
   await using ouro = await openOuro([]);
   const { project, terminal } = ouro;
   terminal.type('three hours of thoughts');

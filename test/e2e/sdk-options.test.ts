@@ -45,7 +45,7 @@ async function askToEnd(prompt: string, more: Options) {
   }
 }
 
-test('a call of an aliased tool is a call of the tool it stands for', async () => {
+longTest('a call of an aliased tool is a call of the tool it stands for', async () => {
   await host.api(calls(toolUse('Bash', { command: 'ls' }, 'toolu_1')), says('done'));
   const commands: string[] = [];
   const bash = tool('bash', 'runs elsewhere', { command: z.string() }, async ({ command }) => {

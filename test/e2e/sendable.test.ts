@@ -102,12 +102,17 @@ test('a host that was handed bad calls goes on', async () => {
   expect(refusals()).toEqual([]);
 });
 
-test.each([
-  ['empty', 1, /says nothing/],
-  ['blank', 1, /says nothing/],
-  ['assistant', 0, /^fine$/m],
-  ['picture', 0, /^fine$/m],
-])('a prompt of a server that is %s ends at once', async (name, code, words) => {
+test.each(
+  someOf(
+    [
+      ['empty', 1, /says nothing/],
+      ['blank', 1, /says nothing/],
+      ['assistant', 0, /^fine$/m],
+      ['picture', 0, /^fine$/m],
+    ],
+    2,
+  ),
+)('a prompt of a server that is %s ends at once', async (name, code, words) => {
   server = await startApiServer({ turns: () => says('fine') });
   const end = await ouro(`/mcp__odd__${name}`);
   expect(end.stdout + end.stderr).toMatch(words);

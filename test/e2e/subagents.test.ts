@@ -215,7 +215,7 @@ test('a host that has said its last word still gets what sub-agents in the backg
   expect(await project.read('ann')).toBe('made\n');
 });
 
-test('sub-agents die with their parent, and what they started with them', async () => {
+longTest('sub-agents die with their parent, and what they started with them', async () => {
   const play = cast({
     parent: [calls(task('Ann'), task('Bob'))],
     Ann: [calls(bash('echo up > ann; sleep 1000'))],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { calls, says, text, thinking, toolUse } from '../support/api/reply.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
+import { someOf } from '../support/runs.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 
 /** What would do something to a terminal, or show as something else. */
@@ -39,10 +40,15 @@ const TURNS = [
   says(`Printed ${EVIL}.`),
 ];
 
-test.each([
-  ['on the screen', []],
-  ['in lines', ['--a11y']],
-])('names, output, changes and old conversations steer no terminal, %s', async (_how, face) => {
+test.each(
+  someOf(
+    [
+      ['on the screen', []],
+      ['in lines', ['--a11y']],
+    ],
+    1,
+  ),
+)('names, output, changes and old conversations steer no terminal, %s', async (_how, face) => {
   const args = [...face, '--model', `model ${EVIL}`, '--allowedTools', 'Edit', '--', `do it ${EVIL}`];
   const command = ['sh', '-c', STEPS, 'sh', LAUNCHER, ...args];
   const env = { EVIL, FACE: face.join(' ') };

@@ -54,24 +54,27 @@ longTest(
   },
 );
 
-test('an answer is told to somebody who has looked away only after a while; titles follow, and no sequence of a prompt gets into them', async () => {
-  const answering = gate();
-  await using ouro = await openOuro([later(answering.closed, says('Done.'))], { settings: { notify: 'bell' } });
-  const { terminal } = ouro;
-  terminal.send('\x1b[O');
-  terminal.paste('look\x1b]2;evil\x07 here');
-  await terminal.waitForText(/^[▌|] look/m);
-  terminal.press('enter');
-  await terminal.waitForScreen(() => terminal.bytes().includes('look here\x07'));
-  answering.open();
-  await terminal.waitForText(/Done\./);
-  await terminal.waitForScreen(() => /look here\x07[\s\S]*\x1b\]2;ouro\x07/.test(terminal.bytes()));
-  const titles = [...terminal.bytes().matchAll(/\x1b\]2;([^\x07]*)\x07/g)].map(([, title]) => title);
-  expect(titles).toContain('● ouro: look here');
-  expect(titles.at(-1)).toBe('ouro');
-  // It took no ten seconds, so nobody is called.
-  expect(terminal.bytes().replaceAll(/\x1b\][^\x07]*\x07/g, '')).not.toContain('\x07');
-});
+longTest(
+  'an answer is told to somebody who has looked away only after a while; titles follow, and no sequence of a prompt gets into them',
+  async () => {
+    const answering = gate();
+    await using ouro = await openOuro([later(answering.closed, says('Done.'))], { settings: { notify: 'bell' } });
+    const { terminal } = ouro;
+    terminal.send('\x1b[O');
+    terminal.paste('look\x1b]2;evil\x07 here');
+    await terminal.waitForText(/^[▌|] look/m);
+    terminal.press('enter');
+    await terminal.waitForScreen(() => terminal.bytes().includes('look here\x07'));
+    answering.open();
+    await terminal.waitForText(/Done\./);
+    await terminal.waitForScreen(() => /look here\x07[\s\S]*\x1b\]2;ouro\x07/.test(terminal.bytes()));
+    const titles = [...terminal.bytes().matchAll(/\x1b\]2;([^\x07]*)\x07/g)].map(([, title]) => title);
+    expect(titles).toContain('● ouro: look here');
+    expect(titles.at(-1)).toBe('ouro');
+    // It took no ten seconds, so nobody is called.
+    expect(terminal.bytes().replaceAll(/\x1b\][^\x07]*\x07/g, '')).not.toContain('\x07');
+  },
+);
 
 test.each(
   someOf(

@@ -9,6 +9,7 @@ import { createHooks } from '../../src/hooks/create-hooks.ts';
 import type { LateWords } from '../../src/hooks/late-hooks.ts';
 import { missingScript } from '../../src/hooks/missing-script.ts';
 import { runHookCommand } from '../../src/hooks/run-command.ts';
+import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 
 let dir: string;
@@ -162,7 +163,7 @@ test('a hook that hangs is stopped at its timeout and told', async () => {
   expect(verdict.failures[0]).toContain('did not answer within 0.1 s');
 });
 
-test('a hook that prints ten megabytes is bounded, and says so', async () => {
+longTest('a hook that prints ten megabytes is bounded, and says so', async () => {
   const flood = 'head -c 10000000 /dev/zero | tr "\\0" x';
   const verdict = await firing({ command: `${flood} >&2; exit 2` });
   expect(verdict.blocked?.length).toBeLessThanOrEqual(20_100);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PermissionMode, RuleBehavior } from '../../src/contracts/permission.ts';
-import { isWholeRun, runs } from '../support/runs.ts';
+import { isWholeRun, runs, someOf } from '../support/runs.ts';
 import { ALLOWED } from './corpus/allowed.ts';
 import { ALLOWED_LINES } from './corpus/allowed-lines.ts';
 import { ASKING } from './corpus/asking.ts';
@@ -304,6 +304,8 @@ test('our own limits only make a verdict stricter', () => {
     `${'cd src || cd docs; '.repeat(30)}cat ../secrets/key`,
   ];
   expect(
-    lines.map((line) => decideBash(fixture, line, setup).verdict).filter((verdict) => verdict === 'allow'),
+    someOf(lines, 3)
+      .map((line) => decideBash(fixture, line, setup).verdict)
+      .filter((verdict) => verdict === 'allow'),
   ).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { longTest } from '../support/long-test.ts';
 import { decideBash, makeFixture } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -40,7 +41,7 @@ test.each(WORST.map((command) => [command.slice(0, 40), command]))(
   },
 );
 
-test('a line that says the same search many times takes hardly longer than one that says it once', () => {
+longTest('a line that says the same search many times takes hardly longer than one that says it once', () => {
   const [one, many] = [milliseconds('grep -rn x many'), milliseconds('grep -rn x many; '.repeat(150))];
   expect(many).toBeLessThan(one * 40 + 100);
 });

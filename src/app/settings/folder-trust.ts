@@ -104,11 +104,10 @@ export async function trustQuestion(
   moment: 'start' | 'asked' = 'asked',
 ): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
-  const { marks, layers, callables, agents, outside, above } = await readFolder(
-    realDir,
-    environment.home,
-    moment === 'start' ? 'top' : 'below',
-  );
+  const refusal = store.refusal(realDir);
+  // What can never be trusted is not looked through: it may be a whole disk.
+  const depth = moment === 'start' || refusal !== undefined ? 'top' : 'below';
+  const { marks, layers, callables, agents, outside, above } = await readFolder(realDir, environment.home, depth);
   const known = await store.marks(realDir);
   const isSame = (source: ApprovedSource) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
@@ -126,7 +125,6 @@ export async function trustQuestion(
     ...(await instructionEffects(realDir)),
     ...outside.map(outsideEffect),
   ];
-  const refusal = store.refusal(realDir);
   return { question: { dir: realDir, state, effects, ...(refusal === undefined ? {} : { refusal }) }, store, marks };
 }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, hang, says, status, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const USAGE = {
@@ -81,7 +82,7 @@ test('a line with # is kept in the memory file, pinned, heard with the next requ
   expect(orders.every(({ raw }) => raw.includes('what I forbade') && raw.includes('Never edit ./vendor'))).toBe(true);
 });
 
-test('which files were changed is right after three compactions, whatever the summaries say', async () => {
+longTest('which files were changed is right after three compactions, whatever the summaries say', async () => {
   let turn = 0;
   const { conversation, command, server } = await start(
     (request) => {
@@ -230,7 +231,7 @@ test('what changes comes with the latest words and never by rewriting: mode, fil
   expect(await command('cache')).toContain('each beginning with the bytes of the one before');
 });
 
-test('what others do to the repository is told with a later request, and no prompt waits for it', async () => {
+longTest('what others do to the repository is told with a later request, and no prompt waits for it', async () => {
   await project.initGit();
   const { conversation, server } = await start(() => says('fine'));
   await conversation.agent.prompt('Begin.');

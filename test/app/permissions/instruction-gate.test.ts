@@ -143,7 +143,7 @@ test.each(IMPORTERS.map((name, share) => [name, share] as const))(
 );
 
 test('no mode loosens it, and what is accepted with the folder is sent but never a secret or what is denied', async () => {
-  const cases = await everyImport();
+  const cases = await everyImport(IMPORTERS.length - 1);
   await project.write('CLAUDE.md', imports(cases));
   const untrusted = await sent({}, twoReplies);
   expect(markersIn(untrusted.all, cases)).toEqual([]);

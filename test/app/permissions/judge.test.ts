@@ -4,6 +4,8 @@ import type { PermissionRequest } from '../../../src/contracts/permission.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 type Scene = {
@@ -94,12 +96,13 @@ test('what is dangerous, protected or ruled never reaches the judge', async () =
     'node "\u202ex.js"',
     `node x.js ${'x'.repeat(5_000)}`,
   ];
+  const tried = someOf(commands, 4);
   const { judged, asked } = await played({
-    commands,
+    commands: tried,
     settings: { permissions: { ask: ['Bash(wget:*)'] } },
   });
   expect(judged).toEqual([]);
-  expect(asked).toHaveLength(commands.length);
+  expect(asked).toHaveLength(tried.length);
 });
 
 test('a denied command stays denied, and edits of the project run without a judgement', async () => {
@@ -110,7 +113,7 @@ test('a denied command stays denied, and edits of the project run without a judg
   expect({ judged, asked, ends }).toEqual({ judged: [], asked: [], ends: ['denied', 'done'] });
 });
 
-test('after so many in a row somebody is asked, whose answer counts anew', async () => {
+longTest('after so many in a row somebody is asked, whose answer counts anew', async () => {
   const { judged, asked, notices } = await played({
     commands: ['node 1.js', 'node 2.js', 'node 3.js', 'node 4.js', 'node 5.js', 'node 6.js'],
     settings: { autoMode: { maxInARow: 2 } },

@@ -185,11 +185,11 @@ test('/export asks as what and where to, before it writes', async () => {
 });
 
 test('every line a panel would run is understood', async () => {
-  for (const name of ['config', 'permissions', 'hooks', 'agents', 'model', 'effort', 'context', 'mcp', 'ps'])
-    for (const act of [...(await panel(name)).acts, ...(await panel(name)).rows.flatMap((row) => row.acts)]) {
-      const known = made.conversation.commands().map((command) => command.name);
-      expect(known).toContain(act.line.split(' ')[0]);
-    }
+  const known = made.conversation.commands().map((command) => command.name);
+  for (const name of ['config', 'permissions', 'hooks', 'agents', 'model', 'effort', 'context', 'mcp', 'ps']) {
+    const { acts, rows } = await panel(name);
+    for (const act of [...acts, ...rows.flatMap((row) => row.acts)]) expect(known).toContain(act.line.split(' ')[0]);
+  }
 });
 
 test('a command of a file keeps its name; other names of ours give way', async () => {

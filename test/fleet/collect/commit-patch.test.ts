@@ -6,6 +6,7 @@ import { fleetGit } from '../../../src/fleet/git/fleet-git.ts';
 import { openMirrors } from '../../../src/fleet/git/mirrors.ts';
 import { patchOf, type WorkPlace } from '../../../src/fleet/git/work-patch.ts';
 import { addRepo } from '../../support/fleet.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -62,7 +63,7 @@ test('binary files, renames, modes, CRLF and odd names come back as they were; w
   expect(await project.git('-C', repo, 'status', '--porcelain')).toBe('');
 });
 
-test('the same patch again leaves the branch alone, another one is refused', async () => {
+longTest('the same patch again leaves the branch alone, another one is refused', async () => {
   await writeFile(join(folder, 'a.txt'), 'beta\n');
   const { patch } = await patchOf(git(), place);
   await commitOf(patch);

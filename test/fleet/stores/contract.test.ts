@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Claim, NewBatch, NewTask, TaskResult } from '../../../src/contracts/fleet.ts';
 import { postgresPair, type StorePair, sqlitePair } from '../../support/fleet-stores.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { isWholeRun } from '../../support/runs.ts';
 
 const DOLLAR = 1_000_000;
 const LEASE_MS = 30_000;
@@ -14,7 +15,7 @@ if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
 
 const STORES = [
   { name: 'SQLite', open: sqlitePair, isMissing: false },
-  { name: 'pg-boss on Postgres', open: openPostgresPair, isMissing: NO_POSTGRES !== undefined },
+  { name: 'pg-boss on Postgres', open: openPostgresPair, isMissing: !isWholeRun || NO_POSTGRES !== undefined },
 ];
 
 async function openPostgresPair(): Promise<StorePair> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
+import { longTest } from '../../support/long-test.ts';
 
 let folder = '';
 let file = '';
@@ -103,7 +104,7 @@ test('a link to a file among the dotfiles stays a link; where others may have pu
   expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'light' });
 });
 
-test('of the edits of eight processes each is there', async () => {
+longTest('of the edits of eight processes each is there', async () => {
   await writeFile(file, '{\n  // mine\n}\n');
   const module = join(import.meta.dirname, '../../../src/lib/files/edit-jsonc.ts');
   const script = `

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openJsonStore, SET_ASIDE } from '../../../src/lib/files/json-store.ts';
+import { longTest } from '../../support/long-test.ts';
 
 const schema = z.object({ things: z.record(z.string(), z.object({ size: z.number() })).default({}) });
 
@@ -101,7 +102,7 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is not writte
   expect(await text()).toBe('{"things":{}}');
 });
 
-test('of the changes of eight processes each is there', async () => {
+longTest('of the changes of eight processes each is there', async () => {
   const module = join(import.meta.dirname, '../../../src/lib/files/json-store.ts');
   const script = `
     const [file, who] = process.argv.slice(-2);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startTimeOf } from '../../../src/lib/processes/process-facts.ts';
 import { endTree, leftOf, MARKER, marked, reapLeftovers } from '../../../src/lib/processes/process-tree.ts';
+import { longTest } from '../../support/long-test.ts';
 
 const markers: string[] = [];
 afterEach(async () => {
@@ -89,7 +90,7 @@ test('as long as new ones appear nobody gives up', async () => {
   expect(await marked(marker)).toEqual([]);
 });
 
-test('and when they never end somebody gives up all the same', async () => {
+longTest('and when they never end somebody gives up all the same', async () => {
   hurryTime(200);
   const { marker, isOver, stop } = storm(60_000);
   await endTree({ groupId: -1, marker }, () => true);

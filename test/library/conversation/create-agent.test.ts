@@ -7,6 +7,7 @@ import type { AgentOptions } from '../../../src/library/conversation/options.ts'
 import { buildTool } from '../../../src/tools/build-tool.ts';
 import { says as apiSays } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
+import { longTest } from '../../support/long-test.ts';
 import { calls, fails, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 
 declare module '../../../src/contracts/message.ts' {
@@ -351,7 +352,7 @@ test('turns are numbered as they come', async () => {
   expect(numbers).toEqual([1, 2, 3]);
 });
 
-test('nothing goes on without a person for ever', async () => {
+longTest('nothing goes on without a person for ever', async () => {
   const script = scripted([], { after: calls('LookUp') });
   const agent = createAgent({ model: script.model, tools: [lookUp] });
   expect(await agent.prompt('go')).toMatchObject({ reason: 'max_turns' });

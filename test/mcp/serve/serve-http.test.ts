@@ -7,12 +7,13 @@ import type { Launch } from '../../../src/mcp/config/configured-server.ts';
 import { serveHttp } from '../../../src/mcp/serve/serve-http.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { CONFORMANCE_OFFER } from '../../support/conformance-offer.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { configured, startHub } from '../servers.ts';
 
 const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 
-test('what serves our tools passes every scenario for servers of the official suite', async () => {
+longTest('what serves our tools passes every scenario for servers of the official suite', async () => {
   await using project = await createTempProject();
   const { url, close } = await serveHttp(CONFORMANCE_OFFER, { port: 0, token: undefined });
   const args = [SUITE, 'server', '--url', url, '--suite', 'all'];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exactProgram, isUnknownProgram, PROGRAM_NAMES, programOf } from '../../../src/permissions/bash/programs.ts';
-import { runs } from '../../support/runs.ts';
+import { isWholeRun, runs, someOf } from '../../support/runs.ts';
 import { decideBash, makeFixture, type Setup } from '../fixture.ts';
 
 const fixture = makeFixture();
@@ -75,7 +75,7 @@ test('every interpreter is denied the path, and each way of giving it code is cl
   const open = INTERPRETERS.flatMap((name, at) => {
     const code = CODES[at % CODES.length] ?? '';
     const ways = exactProgram(name).code?.readsData === true ? GIVEN : [...GIVEN, ...FED];
-    const tried = ways.filter((_, index) => index % 6 === at % 6);
+    const tried = ways.filter((_, index) => (isWholeRun ? index % 6 === at % 6 : index === at % ways.length));
     return tried.map((give) => give(name, code)).filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny');
   });
   expect(open).toEqual([]);
@@ -115,7 +115,7 @@ test('a command given as one word to a program that runs it is read like any oth
   ];
   const commands = ['cat .env', 'head -3 ./.env', 'sh -c "cat .env"', 'cd . && cat .env'];
   const lines = [
-    ...runners.flatMap((runner) => commands.map((command) => `${runner} '${command}' more`)),
+    ...someOf(runners, 5).flatMap((runner) => commands.map((command) => `${runner} '${command}' more`)),
     ...['EXEC', 'SYSTEM', 'exec'].flatMap((kind) => commands.map((command) => `socat - '${kind}:${command}'`)),
   ];
   expect(lines.filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny')).toEqual([]);

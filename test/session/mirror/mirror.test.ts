@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import { calls, says, text, toolUse } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
+import { longTest } from '../../support/long-test.ts';
 import { runHere } from '../../support/run-here.ts';
 import { storedFile } from '../../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -127,14 +128,14 @@ test('a session that goes on is mirrored from its beginning, whatever was there'
   expect((await mirrored()).text.startsWith(text)).toBe(true);
 });
 
-test('export gives the lines of the mirror, without one', async () => {
+longTest('export gives the lines of the mirror, without one', async () => {
   await talk([calls(toolUse('Bash', { command: 'echo one' })), says('Done.')], ['-p', 'do it']);
   const { text } = await mirrored();
   const { stdout } = await runHere(project, ['sessions', 'export', '--format', 'claude']);
   expect(stdout).toBe(text);
 });
 
-test('files are private, and where nothing can be written the session goes on', async () => {
+longTest('files are private, and where nothing can be written the session goes on', async () => {
   await talk([says('Fine.')], ['-p', 'hello']);
   const { id } = await storedFile(project);
   const folder = join(project.home, '.claude', 'projects', slug());

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReadTool } from '../../../src/tools/read/read.ts';
+import { longTest } from '../../support/long-test.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
 
 let bench: Awaited<ReturnType<typeof createWorkbench>>;
@@ -152,7 +153,7 @@ describe('pictures, documents, notebooks', () => {
   ])('%s is known', async (name, bytes, mediaType) => {
     expect((await read(await file(name, Buffer.from(bytes)))).display).toMatchObject({ kind: 'image', mediaType });
   });
-  test('a picture the API would refuse is made smaller, and it is said', async () => {
+  longTest('a picture the API would refuse is made smaller, and it is said', async () => {
     const { content, display } = await read(await file('wide.png', striped(4000, 1000)));
     expect(content).toMatchObject([
       { type: 'text', text: expect.stringContaining('shown as 1568×392') },

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../../support/api/reply.ts';
 import { startApiServer } from '../../../support/api/server.ts';
 import { composed } from '../../../support/composed.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { createTempProject } from '../../../support/temp-project.ts';
 
 const AGENT = '---\nname: maker\ndescription: Makes things\nisolation: worktree\n---\nYou are the maker.';
@@ -51,7 +52,7 @@ test('a sub-agent of its own worktree changes nothing in the checkout, wherever 
   }
 });
 
-test('where there can be no worktree it is not started at all, and an untouched one is gone again', async () => {
+longTest('where there can be no worktree it is not started at all, and an untouched one is gone again', async () => {
   await using project = await createTempProject({ '.claude/agents/maker.md': AGENT });
   const order = { description: 'Make', prompt: 'Make it', subagent_type: 'maker' };
   await using server = await startApiServer({

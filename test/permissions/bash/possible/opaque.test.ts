@@ -47,7 +47,7 @@ test('a script that cannot be read is given to no shell', () => {
     fc.property(anyCase, ([way, shell, text]) => {
       expect(open([way(shell, text)])).toEqual([]);
     }),
-    runs(1_500),
+    runs(1_000),
   );
 });
 
