@@ -3,7 +3,7 @@ import { edit } from '../composer/edit.ts';
 import { createEditor } from '../composer/editor-state.ts';
 import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
-import { type Ask, DEAF_MS, hearsKeys, type OpenDialog, RETURN_MS } from '../view/ask.ts';
+import { type Ask, DEAF_MS, ECHO_MS, hearsKeys, type OpenDialog, RETURN_MS } from '../view/ask.ts';
 import { listedAsks, listOptions } from '../view/ask-list.ts';
 import { askedParts } from '../view/asked-parts.ts';
 import { type DialogAct, type DialogOption, dialogOptions, linesOf, optionOfKey } from '../view/dialog-options.ts';
@@ -15,8 +15,6 @@ import { answerQuestions, writtenAnswer } from './press-question.ts';
 
 /** Rows that a list leaves to its title, its keys and the draft. */
 const LIST_ROOM = 8;
-/** A key that answered is the same key again so soon afterwards. */
-const ECHO_MS = 400;
 /** What answers some question or other; where this one has no such answer, it was not meant for the draft either. */
 const HABITS = /^[1-9yYnNaAs]$/;
 const MOVES: readonly string[] = [

@@ -4,6 +4,7 @@ import { type EditorAction, edit } from '../composer/edit.ts';
 import { createEditor } from '../composer/editor-state.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
+import { ECHO_MS } from '../view/ask.ts';
 import { movePanel, type PanelView, panelActs, panelRows, searchPanel, turned, withValue } from '../view/panel-view.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
@@ -21,7 +22,7 @@ export function pressPanel(view: ViewState, panel: PanelView, input: KeyInput, c
   const quiet = { ...panel, said: undefined };
   if (panel.doing.type === 'sure') {
     const isSure = input.chord === panel.doing.act.key;
-    return isSure ? run(view, quiet, panel.doing.act) : only(shown(view, { ...quiet, doing: CHOOSING }));
+    return isSure ? run(view, quiet, panel.doing.act, context) : only(shown(view, { ...quiet, doing: CHOOSING }));
   }
   const moved = moveBy(input.chord, quiet);
   if (moved !== undefined) return only(shown(view, movePanel(quiet, moved)));
@@ -34,7 +35,7 @@ export function pressPanel(view: ViewState, panel: PanelView, input: KeyInput, c
     case 'ctrl+u':
       return only(shown(view, searchPanel(quiet, '')));
     default:
-      return pressAct(view, quiet, input) ?? typed(view, quiet, input.text);
+      return pressAct(view, quiet, input, context) ?? typed(view, quiet, input.text);
   }
 }
 
@@ -68,12 +69,14 @@ function moveBy(chord: string, panel: PanelView): number | undefined {
 }
 
 /** Carries out what the key stands for where the cursor is. Enter changes a value that left and right change. */
-function pressAct(view: ViewState, panel: PanelView, { chord }: KeyInput): Pressed | undefined {
+function pressAct(view: ViewState, panel: PanelView, { chord }: KeyInput, context: PressContext): Pressed | undefined {
   const acts = panelActs(panel);
   const keyed = acts.find((act) => act.kind !== 'turn' && act.key === chord);
+  if (keyed?.kind === 'run' && isHeld(panel, chord, context))
+    return only(shown(view, { ...panel, acted: { chord, atMs: context.nowMs } }));
   if (keyed?.kind === 'run')
     return keyed.sure === undefined
-      ? run(view, panel, keyed)
+      ? run(view, panel, keyed, context)
       : only(shown(view, { ...panel, doing: { type: 'sure', act: keyed } }));
   if (keyed?.kind === 'write') {
     const editor = edit(createEditor(), { type: 'set-text', text: keyed.words }, 0);
@@ -132,9 +135,19 @@ function written(
   return only(shown(view, { ...panel, said: undefined, doing: { ...doing, editor } }));
 }
 
-function run(view: ViewState, panel: PanelView, { line, closes }: Extract<PanelAct, { kind: 'run' }>): Pressed {
+/** Is it still the key that did something here? What it would do now may be something else. */
+function isHeld({ acted }: PanelView, chord: string, { nowMs, quietMs }: PressContext): boolean {
+  return quietMs > 0 && acted?.chord === chord && nowMs - acted.atMs < ECHO_MS;
+}
+
+function run(
+  view: ViewState,
+  panel: PanelView,
+  { line, closes, key }: Extract<PanelAct, { kind: 'run' }>,
+  { nowMs }: PressContext,
+): Pressed {
   if (closes === true) return withEffects({ ...view, overlay: undefined }, { type: 'command', line });
-  return carryOut(view, { ...panel, doing: CHOOSING }, line);
+  return carryOut(view, { ...panel, doing: CHOOSING, acted: { chord: key, atMs: nowMs } }, line);
 }
 
 function carryOut(view: ViewState, panel: PanelView, line: string): Pressed {

@@ -10,6 +10,7 @@ import { isBusy, NOT_ANSWERED, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
+import { heardIn, isEarly } from './first-key.ts';
 import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { pressDialog } from './press-dialog.ts';
@@ -77,7 +78,11 @@ function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pr
     const free = withKeys(view, { prefix: '' });
     return bound === undefined || bound === 'prefix' ? only(free) : perform(free, bound, context);
   }
-  if (takesKeys(view.overlay)) return pressOverlay(view, input, context) ?? only(view);
+  if (takesKeys(view.overlay)) {
+    if (isEarly(before, input, context)) return only(view);
+    const { view: now, effects } = pressOverlay(view, input, context) ?? only(view);
+    return { view: heardIn(now), effects };
+  }
   const asked = pressDialog(before, view, input, context);
   if (asked !== undefined) return asked;
   const inOverlay = pressOverlay(view, input, context);
@@ -129,7 +134,7 @@ function pressApart(view: ViewState, key: string, context: PressContext): Presse
 }
 
 function noteKey(view: ViewState, nowMs: number): ViewState {
-  return withKeys(view, { lastKeyAtMs: nowMs });
+  return withKeys(view, { lastKeyAtMs: nowMs, heardIn: takesKeys(view.overlay) ? view.keys.heardIn : '' });
 }
 
 /** Only the same key again leaves: whoever does anything else goes on. */

@@ -38,6 +38,8 @@ export type OpenDialog = Extract<Attention, { stage: 'open' }>;
 export const DEAF_MS = 250;
 /** Keys so soon after the window came back were meant for another one. */
 export const RETURN_MS = 300;
+/** A key that answered is the same key again so soon afterwards. */
+export const ECHO_MS = 400;
 /** Keys that were pressed before a dialog was drawn as one that hears may be read this much later. */
 const ARMED_MS = 60;
 

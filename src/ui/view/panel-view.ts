@@ -14,6 +14,8 @@ export type PanelView = {
     | { readonly type: 'sure'; readonly act: Extract<PanelAct, { kind: 'run' }> };
   /** What came of the last thing done, until the next key. */
   readonly said: { readonly level: 'info' | 'warn'; readonly text: string } | undefined;
+  /** The key that did something here last: held, it does not do it again. */
+  readonly acted: { readonly chord: string; readonly atMs: number } | undefined;
   /** The panel this one was opened from. */
   readonly back: PanelView | undefined;
 };
@@ -23,7 +25,16 @@ const CHOOSING = { type: 'choosing' } as const;
 /** A panel as it opens: the cursor is on what holds now. */
 export function openPanel(panel: Panel, back: PanelView | undefined): PanelView {
   const first = panel.rows.find(({ mark }) => mark === 'current') ?? panel.rows[0];
-  return { kind: 'panel', panel, query: '', at: first?.id ?? '', doing: CHOOSING, said: undefined, back };
+  return {
+    kind: 'panel',
+    panel,
+    query: '',
+    at: first?.id ?? '',
+    doing: CHOOSING,
+    said: undefined,
+    acted: undefined,
+    back,
+  };
 }
 
 /** The rows that hold every word of what was typed, in any of their columns or their group. */

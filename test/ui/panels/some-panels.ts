@@ -95,3 +95,19 @@ export const WINDOW: Panel = {
   empty: '',
   acts: [],
 };
+
+/** What is switched on and off. */
+export const SWITCHES: Panel = {
+  title: 'Plugins',
+  line: 'plugin',
+  empty: '',
+  acts: [],
+  rows: [
+    {
+      id: 'one',
+      cells: ['one', 'on'],
+      detail: [],
+      acts: [{ kind: 'run', key: 'enter', label: 'switches it off', line: 'plugin off one' }],
+    },
+  ],
+};

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Overlay } from '../../../src/ui/view/overlay.ts';
 import { openPanel, type PanelView, panelRow } from '../../../src/ui/view/panel-view.ts';
 import { runs } from '../../support/runs.ts';
 import { begins, permission, starts } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
-import { MODELS, RULES } from '../panels/some-panels.ts';
+import { MODELS, RULES, SWITCHES } from '../panels/some-panels.ts';
 
 function stageWith(panel = RULES): StageScreen {
   const screen = openStage({ cols: 80, rows: 24 });
@@ -36,6 +37,45 @@ test('enter runs the line of a row; one that is a choice closes the panel', () =
   screen.press('up', 'enter');
   expect(screen.effects).toEqual([{ type: 'command', line: 'model opus-5' }]);
   expect(screen.view().overlay).toBeUndefined();
+});
+
+test.each([30, 240, 500, 660])('an Enter that opened a list and comes again after %i ms does nothing in it', (ms) => {
+  const list = { kind: 'picker', title: 'Go back', choices: [], query: '', selected: 0 } as const;
+  const choices = [{ id: 'a', label: 'first', detail: '' }];
+  const picker: Overlay = { ...list, purpose: 'rewind', choices };
+  for (const overlay of [openPanel(MODELS, undefined), picker]) {
+    const screen = openStage({ cols: 80, rows: 24 });
+    screen.type('/x');
+    screen.press('enter');
+    screen.change((view) => ({ ...view, overlay }));
+    const before = screen.effects.length;
+    screen.wait(ms);
+    screen.press('enter');
+    screen.wait(30);
+    screen.press('enter');
+    expect(screen.effects.slice(before)).toEqual([]);
+    screen.wait(700);
+    screen.press('enter');
+    expect(screen.effects.slice(before)).toHaveLength(1);
+    // Whoever moves or searches has seen it.
+    screen.change((view) => ({ ...view, overlay }));
+    screen.press('down', 'enter');
+    expect(screen.effects.slice(before)).toHaveLength(2);
+    screen.close();
+  }
+});
+
+test('a key that did something does not do what the row offers next, as long as it is held', () => {
+  const screen = stageWith(SWITCHES);
+  screen.press('down', 'enter');
+  for (let times = 0; times < 20; times += 1) {
+    screen.wait(30);
+    screen.press('enter');
+  }
+  expect(screen.effects).toEqual([{ type: 'panel', line: 'plugin off one' }]);
+  screen.wait(400);
+  screen.press('enter');
+  expect(screen.effects).toHaveLength(2);
 });
 
 test('left and right go through the values and round', () => {
