@@ -9,6 +9,8 @@ export type OwnThemes = {
   load(): Promise<readonly string[]>;
   /** The chosen theme: one of the person's own is read, and drawn anew whenever its file changes. */
   use(name: string): Promise<void>;
+  /** The theme that was chosen last. */
+  chosen(): string;
   close(): void;
 };
 
@@ -23,6 +25,7 @@ const OURS: readonly string[] = ['auto', ...THEME_NAMES];
 
 export function createOwnThemes({ conversation, output, change, repaint }: Parts): OwnThemes {
   let stop: (() => void) | undefined;
+  let chosen = 'auto';
   /** Each fault is shown once, not at every look. */
   let lastFault = '';
 
@@ -49,6 +52,7 @@ export function createOwnThemes({ conversation, output, change, repaint }: Parts
     async use(name) {
       stop?.();
       stop = undefined;
+      chosen = name;
       output.setTheme(name);
       if (OURS.includes(name)) return;
       // Watched before it is read: a change between the two would be missed.
@@ -59,6 +63,7 @@ export function createOwnThemes({ conversation, output, change, repaint }: Parts
       }
       repaint();
     },
+    chosen: () => chosen,
     close: () => stop?.(),
   };
 }

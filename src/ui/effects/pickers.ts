@@ -14,25 +14,29 @@ const TITLES: Readonly<Record<PickerPurpose, string>> = {
 
 /** Opens a list to choose from below the draft. */
 export async function openPicker(purpose: PickerPurpose, host: EffectHost): Promise<void> {
-  open(purpose, await choicesOf(purpose, host), host);
+  const choices = await choicesOf(purpose, host);
+  const now = purpose === 'theme' ? choices.findIndex(({ id }) => id === host.themes.chosen()) : 0;
+  open(purpose, choices, host, Math.max(0, now));
 }
 
-function open(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHost): void {
+function open(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHost, selected = 0): void {
   host.change((view) => {
     if (choices.length === 0) {
       return printing(view, { kind: 'notice', level: 'info', text: `${TITLES[purpose]}: there is nothing to choose.` });
     }
-    return { ...view, overlay: { kind: 'picker', purpose, title: TITLES[purpose], choices, query: '', selected: 0 } };
+    return { ...view, overlay: { kind: 'picker', purpose, title: TITLES[purpose], choices, query: '', selected } };
   });
 }
 
 async function choicesOf(purpose: PickerPurpose, { conversation, themes }: EffectHost): Promise<readonly Choice[]> {
   switch (purpose) {
-    case 'theme':
-      return [
-        ...['auto', ...THEME_NAMES].map((name) => ({ id: name, label: name, detail: '' })),
-        ...(await themes.load()).map((name) => ({ id: name, label: name, detail: 'yours' })),
-      ];
+    case 'theme': {
+      const own = await themes.load();
+      return ['auto', ...THEME_NAMES, ...own].map((name) => {
+        const words = [...(own.includes(name) ? ['yours'] : []), ...(name === themes.chosen() ? ['in use'] : [])];
+        return { id: name, label: name, detail: words.join(', ') };
+      });
+    }
     case 'rewind':
       return (await conversation.checkpoints()).toReversed().map(({ id, prompt, at, files }) => ({
         id,

@@ -10,11 +10,21 @@ import { sendPrompt } from './send-prompt.ts';
 
 const LIVE_MS = 1000;
 
-/** Runs a command and shows what it comes to; the status line may say something else afterwards. */
+/**
+ * Runs a command and shows what it comes to, below what was typed; the status line may say something else afterwards.
+ * A list, a page and a prompt stand for themselves: nothing is left of the command when they are closed.
+ */
 export async function runLine(line: string, host: EffectHost): Promise<void> {
+  host.change((view) => ({ ...view, commandLine: `/${line}` }));
   const outcome = await host.conversation.runCommand(line);
   afterCommand(host);
-  return showOutcome(outcome, host);
+  if (outcome.kind === 'prompt') forget(host);
+  await showOutcome(outcome, host);
+  forget(host);
+}
+
+function forget({ change: changeView }: EffectHost): void {
+  changeView((view) => (view.commandLine === '' ? view : { ...view, commandLine: '' }));
 }
 
 /** The same from inside a panel: the answer stands in it, and it shows what holds now. */

@@ -9,12 +9,18 @@ import { hintOf, type MenuPlan } from './plan-menu.ts';
 
 /** A list to choose from: what is searched for, the choices, and the keys. */
 export function Menu({ plan }: { readonly plan: MenuPlan }) {
-  const { head, choices, selected, query, columns, foot } = plan;
+  const { head, choices, selected, query, columns, hints, foot } = plan;
   return (
     <>
       {head === undefined ? null : <Rows rows={[head.spans]} />}
       {choices.map((choice) => (
-        <Option key={choice.id} choice={choice} query={choice === selected ? undefined : query} columns={columns} />
+        <Option
+          key={choice.id}
+          choice={choice}
+          query={choice === selected ? undefined : query}
+          columns={columns}
+          hint={hints === 'shown' ? hintOf(choice) : ''}
+        />
       ))}
       <Rows rows={foot.map(({ spans }) => spans)} />
     </>
@@ -26,10 +32,11 @@ type OptionProps = {
   /** What to mark in its name; undefined where the cursor is. */
   readonly query: string | undefined;
   readonly columns: number;
+  readonly hint: string;
 };
 
 /** A choice: the cursor, its name, and more about it as far as there is room. */
-function Option({ choice, query, columns }: OptionProps) {
+function Option({ choice, query, columns, hint }: OptionProps) {
   const { drawing, paint } = useLook();
   const isSelected = query === undefined;
   const detail = sanitizeScreen(choice.detail).replaceAll('\n', ' ');
@@ -39,7 +46,7 @@ function Option({ choice, query, columns }: OptionProps) {
         <Painted wrap="truncate">
           {isSelected ? paint(`${drawing.glyphs.cursor} `, { token: 'brand', bold: true }) : printed`  `}
           <Name label={sanitizeScreen(choice.label)} query={query} />
-          {paint(hintOf(choice), { token: 'dim' })}
+          {paint(hint, { token: 'dim' })}
         </Painted>
       </Box>
       {detail === '' ? null : (

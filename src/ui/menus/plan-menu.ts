@@ -14,8 +14,9 @@ export type MenuPlan = {
   readonly selected: Choice | undefined;
   /** What was typed to find it. */
   readonly query: string;
-  /** How many columns the names take. */
+  /** How many columns the names take, and whether what may follow a name stands behind each. */
   readonly columns: number;
+  readonly hints: 'shown' | 'none';
   /** What stands below the choices: a sample of a theme, the keys. */
   readonly foot: readonly LogicalLine[];
 };
@@ -56,8 +57,21 @@ function completions(
   rows: number,
 ) {
   const keys = target.kind === 'command' ? ['tab fills', 'enter runs', 'esc'] : ['tab or enter fills', 'esc'];
-  const foot = rows > 2 && choices.length > 0 ? [footLine(keys, drawing)] : [];
+  const hasFoot = rows > 2 && choices.length > 0;
+  const more = choices.length > rows - 1 ? [`${choices.length} in all`] : [];
+  // What may follow stands with the one that is chosen, where there is no room for it behind each.
+  const one = choices[selected] ?? (choices.length === 1 ? choices[0] : undefined);
+  const usage = one?.hint === undefined || hintsOf(choices, drawing) === 'shown' ? [] : [`${one.label} ${one.hint}`];
+  const foot = hasFoot ? [footLine([...keys, ...more, ...usage.map(sanitizeScreen)], drawing)] : [];
   return listed({ head: undefined, choices, foot }, { selected, query: target.query }, drawing, rows);
+}
+
+/** What may follow a name stands behind each where no description is cut for it. */
+function hintsOf(choices: readonly Choice[], { width }: Drawing): MenuPlan['hints'] {
+  const widest = (of: (choice: Choice) => string) =>
+    Math.max(0, ...choices.map((one) => textWidth(sanitizeScreen(of(one)))));
+  const names = widest((one) => one.label + hintOf(one));
+  return names + widest(({ detail }) => detail) + 6 <= width && names <= width / 2 ? 'shown' : 'none';
 }
 
 /** The list of sessions: what is searched for, the sessions that fit, and what can be done with them. */
@@ -104,7 +118,11 @@ function listed(
   const room = Math.max(1, rows - foot.length - (head === undefined ? 0 : 1));
   const from = Math.max(0, Math.min(selected - room + 1, choices.length - room));
   const shown = choices.slice(from, from + room);
-  const widest = Math.max(0, ...shown.map((choice) => textWidth(sanitizeScreen(choice.label) + hintOf(choice))));
+  const hints = hintsOf(choices, drawing);
+  const widest = Math.max(
+    0,
+    ...shown.map((choice) => textWidth(sanitizeScreen(choice.label) + (hints === 'shown' ? hintOf(choice) : ''))),
+  );
   const columns = Math.min(Math.max(Math.floor(drawing.width / 2), 10), widest);
   const fitted = (line: LogicalLine) => fitLine(line, drawing.width);
   return {
@@ -113,6 +131,7 @@ function listed(
     selected: choices[selected],
     query,
     columns,
+    hints,
     foot: foot.map(fitted),
   };
 }

@@ -8,8 +8,19 @@ import { useLook } from '../text/use-look.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { Paint } from '../theme/paint.ts';
 import type { ThemeToken } from '../theme/theme.ts';
-import { type PanelView, panelActs, panelRows } from '../view/panel-view.ts';
-import { clean, columnWidths, detailLines, detailRoom, GAP, type ListedRow, listedRows } from './panel-layout.ts';
+import { type PanelView, panelRows } from '../view/panel-view.ts';
+import {
+  clean,
+  columnWidths,
+  detailLines,
+  detailRoom,
+  GAP,
+  keyRoom,
+  keyRows,
+  type ListedRow,
+  listedRows,
+  wrap,
+} from './panel-layout.ts';
 
 type PanelProps = {
   readonly view: PanelView;
@@ -18,6 +29,8 @@ type PanelProps = {
 };
 
 const MARGIN = 4;
+/** What stands before the keys. */
+const FOOT_MARGIN = 2;
 const BAR_CELLS = 20;
 const LEAST_BAR = 4;
 const SMALL_ROWS = 8;
@@ -29,7 +42,9 @@ export function Panel({ view, rows }: PanelProps) {
   const { drawing, paint } = useLook();
   const width = Math.max(1, drawing.width - EDGE);
   const hasNote = view.panel.note !== undefined && rows >= SMALL_ROWS;
-  const free = rows - 2 - (hasNote ? 1 : 0);
+  const { separator } = drawing.glyphs;
+  const keys = rows >= SMALL_ROWS ? keyRoom(view, width - FOOT_MARGIN, separator) : 1;
+  const free = rows - 1 - keys - (hasNote ? 1 : 0);
   const below = detailRoom(view, width - MARGIN, Math.max(0, Math.min(Math.floor(free / 2), free - 2)));
   const detail = detailLines(view, width - MARGIN, below);
   const listed = listedRows(view, Math.max(1, free - below));
@@ -40,19 +55,18 @@ export function Panel({ view, rows }: PanelProps) {
       {hasNote ? (
         <Painted wrap="truncate">{paint(`  ${clean(view.panel.note ?? '')}`, { token: 'dim' })}</Painted>
       ) : null}
-      {listed.length === 0 ? <Painted>{paint(`  ${emptyWords(view)}`, { token: 'dim' })}</Painted> : null}
+      {listed.length === 0 ? (
+        <Painted>
+          {inRows(wrap(emptyWords(view), width - FOOT_MARGIN), (line) => paint(`  ${line}`, { token: 'dim' }))}
+        </Painted>
+      ) : null}
       {listed.map((one) => (
         <Row key={one.kind === 'row' ? one.row.id : `group ${one.name}`} one={one} view={view} />
       ))}
       <Box height={below}>
-        <Painted wrap="truncate">
-          {joinPrinted(
-            detail.map((line) => paint(`    ${line}`, { token: tone })),
-            printed`\n`,
-          )}
-        </Painted>
+        <Painted wrap="truncate">{inRows(detail, (line) => paint(`    ${line}`, { token: tone }))}</Painted>
       </Box>
-      <Foot view={view} />
+      <Foot view={view} rows={keys} />
     </Box>
   );
 }
@@ -120,32 +134,43 @@ function barOf(share: number, cells: number, { spinner }: Glyphs): string {
   return `${(isAscii ? '#' : '▰').repeat(full)}${(isAscii ? '-' : '▱').repeat(cells - full)}`;
 }
 
+function inRows(lines: readonly string[], painted: (line: string) => Printable): Printable {
+  return joinPrinted(lines.map(painted), printed`\n`);
+}
+
+type FootProps = { readonly view: PanelView; readonly rows: number };
+
 /** The keys that mean something where the cursor is, or what is being written. */
-function Foot({ view }: { readonly view: PanelView }) {
+function Foot({ view, rows }: FootProps) {
   const { drawing, paint } = useLook();
   const { doing } = view;
+  const width = drawing.width - EDGE;
   if (doing.type === 'sure') {
     const words = `${doing.act.key} again ${doing.act.sure ?? ''}; any other key leaves it`;
-    return <Painted wrap="truncate">{paint(`  ${clean(words)}`, { token: 'warn' })}</Painted>;
+    const lines = wrap(clean(words), width - FOOT_MARGIN).slice(0, rows);
+    return <Painted wrap="truncate">{inRows(lines, (line) => paint(`  ${line}`, { token: 'warn' }))}</Painted>;
   }
   if (doing.type === 'writing') {
     const { text, caret } = doing.editor;
     const line = clean(doing.act.line);
-    const room = Math.max(10, drawing.width - EDGE - line.length - 8);
+    const room = Math.max(10, width - line.length - 6);
     // The end that is written at stays in sight.
     const from = Math.max(0, caret - room + 1);
+    const keys = '   enter sets, esc leaves it';
     return (
       <Painted wrap="truncate">
         {paint(`  /${line} `, { token: 'dim' })}
         {paint(clean(text.slice(from, caret)), undefined)}
         {paint(text.charAt(caret) || ' ', { inverse: true })}
         {paint(clean(text.slice(caret + 1)), undefined)}
+        {text.length + keys.length < room ? paint(keys, { token: 'dim' }) : NOTHING_PRINTED}
       </Painted>
     );
   }
-  const keys = panelActs(view).map((act) => `${act.kind === 'turn' ? 'left/right' : act.key} ${act.label}`);
-  const esc = view.back === undefined ? 'esc' : 'esc back';
+  const lines = keyRows(view, width - FOOT_MARGIN, drawing.glyphs.separator).slice(0, rows);
   return (
-    <Painted wrap="truncate">{paint(`  ${[...keys, esc].join(drawing.glyphs.separator)}`, { token: 'dim' })}</Painted>
+    <Box height={rows}>
+      <Painted wrap="truncate">{inRows(lines, (line) => paint(`  ${line}`, { token: 'dim' }))}</Painted>
+    </Box>
   );
 }

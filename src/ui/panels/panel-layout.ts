@@ -1,9 +1,9 @@
-import type { PanelRow } from '../../contracts/face/panel.ts';
+import type { PanelAct, PanelRow } from '../../contracts/face/panel.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { wrapRanges } from '../../lib/text/text-wrap.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
-import { type PanelView, panelRow, panelRows } from '../view/panel-view.ts';
+import { type PanelView, panelActs, panelRow, panelRows } from '../view/panel-view.ts';
 
 /** A row of the list as it stands on the screen. */
 export type ListedRow =
@@ -12,6 +12,8 @@ export type ListedRow =
 
 export const GAP = 2;
 const LEAST_COLUMN = 8;
+/** So much of a row the name takes at most, as long as something stands beside it. */
+const NAME_SHARE = 0.6;
 const MOST_DETAIL = 4;
 const MOST_SAID = 8;
 
@@ -29,18 +31,25 @@ export function listedRows(view: PanelView, height: number): readonly ListedRow[
   return all.slice(from, from + height);
 }
 
-/** How wide each column is drawn in so much room; what has none is left out. */
+/**
+ * How wide each column is drawn in so much room. The name gives way last: without it rows are all the same. Of the
+ * others the widest is cut first, and the last ones are left out where none could be read any more.
+ */
 export function columnWidths(view: PanelView, room: number): readonly number[] {
   const rows = panelRows(view);
   const count = Math.max(0, ...rows.map(({ cells }) => cells.length));
-  let widths = Array.from({ length: count }, (_, at) =>
+  const [own = 0, ...others] = Array.from({ length: count }, (_, at) =>
     Math.max(0, ...rows.map(({ cells }) => textWidth(clean(cells[at] ?? '')))),
   );
-  while (total(widths) > room) {
-    const widest = Math.max(...widths);
-    widths = widest > LEAST_COLUMN ? widths.with(widths.lastIndexOf(widest), widest - 1) : widths.slice(0, -1);
+  const name = Math.min(own, Math.max(LEAST_COLUMN, Math.floor(room * NAME_SHARE)));
+  const least = (widths: readonly number[]) => total([name, ...widths.map((width) => Math.min(width, LEAST_COLUMN))]);
+  while (others.length > 0 && least(others) > room) others.pop();
+  if (others.length === 0) return count === 0 ? [] : [Math.min(own, room)];
+  while (total([name, ...others]) > room) {
+    const widest = others.lastIndexOf(Math.max(...others));
+    others[widest] = Math.max(...others) - 1;
   }
-  return widths;
+  return [Math.min(own, room - total(others) - GAP), ...others];
 }
 
 /** What is said below the list: what came of the last key, else more about the row under the cursor. */
@@ -60,12 +69,37 @@ export function detailRoom(view: PanelView, width: number, rows: number): number
   return Math.min(rows, Math.max(own, view.said === undefined ? 0 : detailLines(view, width, rows).length));
 }
 
+/** The keys that mean something where the cursor is, in as many rows as they need. */
+export function keyRows(view: PanelView, width: number, separator: string): readonly string[] {
+  return packed(panelActs(view), view, width, separator);
+}
+
+/** Rows kept for the keys, so that the list does not jump while the cursor moves. */
+export function keyRoom(view: PanelView, width: number, separator: string): number {
+  const { acts } = view.panel;
+  // Rows of a kind share their keys.
+  const kinds = new Map(panelRows(view).map((row) => [row.acts.map(({ label }) => label).join(), row.acts]));
+  return Math.max(1, ...[...kinds.values()].map((own) => packed([...own, ...acts], view, width, separator).length));
+}
+
+function packed(acts: readonly PanelAct[], { back }: PanelView, width: number, separator: string): readonly string[] {
+  const keys = acts.map((act) => `${act.kind === 'turn' ? 'left/right' : act.key} ${act.label}`);
+  const rows: string[] = [];
+  for (const key of [...keys, back === undefined ? 'esc' : 'esc back']) {
+    const longer = `${rows.at(-1) ?? ''}${separator}${key}`;
+    if (rows.length > 0 && textWidth(longer) <= width) rows[rows.length - 1] = longer;
+    else rows.push(key);
+  }
+  return rows;
+}
+
 /** Words of anybody, on one line. */
 export function clean(text: string): string {
   return sanitizeScreen(text).replaceAll(/\s*\n\s*/g, ' ');
 }
 
-function wrap(line: string, width: number): readonly string[] {
+/** Words in rows of a width. */
+export function wrap(line: string, width: number): readonly string[] {
   return wrapRanges(line, Math.max(1, width), { spaces: 'trim', longWords: 'break' }).map(({ from, to }) =>
     line.slice(from, to),
   );

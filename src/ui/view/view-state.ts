@@ -83,6 +83,8 @@ export type ViewState = {
   readonly asks: readonly Ask[];
   readonly attention: Attention;
   readonly facts: StatusFacts;
+  /** The command line that runs, until something is printed: it stands above that. Empty where there is none. */
+  readonly commandLine: string;
   /** What has finished and is not printed yet; whoever prints it takes it out. */
   readonly outbox: Outbox;
   /** The last prompt, so that it can come back into the composer when nothing came of it. */
@@ -152,6 +154,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     asks: [],
     attention: { stage: 'none' },
     facts,
+    commandLine: '',
     outbox: undefined,
     lastPrompt: '',
     held: '',
@@ -185,7 +188,11 @@ export function isBusy(view: ViewState): boolean {
   return view.activity.status !== 'idle';
 }
 
-/** The view with more to print. */
+/** The view with more to print, below the command it came of; what was said stands for itself. */
 export function printing(view: ViewState, ...items: readonly HistoryItem[]): ViewState {
-  return items.length === 0 ? view : { ...view, outbox: { earlier: view.outbox, items } };
+  if (items.length === 0) return view;
+  const { commandLine } = view;
+  const isSaid = commandLine === '' || items[0]?.kind === 'prompt';
+  const said: readonly HistoryItem[] = isSaid ? [] : [{ kind: 'prompt', text: commandLine }];
+  return { ...view, commandLine: '', outbox: { earlier: view.outbox, items: [...said, ...items] } };
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../../src/contracts/face/command.ts';
 import { runInPanel, runLine, takeBack } from '../../../src/ui/effects/show-outcome.ts';
+import { waitingItems } from '../../../src/ui/view/history-item.ts';
+import { printing, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { RULES } from '../panels/some-panels.ts';
 import { effectHost, type TestHost } from './test-host.ts';
 
@@ -36,6 +38,34 @@ test('what came of something stands in the panel, which shows what holds then', 
   expect(panelOf(host)).toMatchObject({ panel: fewer, said: { level: 'info', text: 'Forgotten: x.' } });
   await runInPanel('permissions nonsense', host);
   expect(panelOf(host)?.said).toEqual({ level: 'warn', text: 'no answer to /permissions nonsense' });
+});
+
+test('a command stands above what it says; a list, a page and a prompt leave nothing of it', async () => {
+  const host = answering({
+    cost: () => ({ kind: 'show', markdown: 'some money' }),
+    slow: async () => {
+      watched.change((view) => printing(view, { kind: 'notice', level: 'info', text: 'meanwhile' }));
+      return { kind: 'done', words: 'done' };
+    },
+    permissions: () => LIST,
+    help: () => ({ kind: 'open', view: 'help', argument: '' }),
+    ship: () => ({ kind: 'prompt', blocks: [{ type: 'text', text: 'Ship it.' }] }),
+    quiet: () => ({ kind: 'done' }),
+  });
+  const printed: unknown[] = [];
+  const { change } = host;
+  const watched = {
+    ...host,
+    change: (update: (view: ViewState) => ViewState) =>
+      change((view) => {
+        const next = update(view);
+        printed.push(...waitingItems(next.outbox).map((item) => ('text' in item ? item.text : item.kind)));
+        return next;
+      }),
+  };
+  for (const line of ['cost', 'slow', 'permissions', 'help', 'ship', 'quiet', 'nonsense']) await runLine(line, watched);
+  expect(printed).toEqual(['/cost', 'shown', '/slow', 'meanwhile', 'done', '/nonsense', 'no answer to /nonsense']);
+  expect(host.view().commandLine).toBe('');
 });
 
 test('what comes when the panel is closed already is told as if it had been typed', async () => {

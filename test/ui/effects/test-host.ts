@@ -43,7 +43,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
       },
     },
     sessions: createSessionList({ conversation, change }),
-    themes: { load: async () => [], use: async () => undefined, close: () => undefined },
+    themes: { load: async () => [], use: async () => undefined, chosen: () => 'auto', close: () => undefined },
     now: screen.view,
     messages: () => messages,
     change,

@@ -49,3 +49,33 @@ test('names and what is said of them are cut to the room there is', () => {
   const rows = renderPart(<Menu plan={plan} />, { width: 30 });
   expect(rows[1]).toBe('❯ a name that is…  and word…');
 });
+
+test('what may follow a command stands behind each where there is room, else with the one that is chosen', () => {
+  const choices = [
+    {
+      id: 'config',
+      label: '/config',
+      hint: '[key] | set <key> <value>',
+      detail: 'every setting, and where it comes from',
+    },
+    { id: 'cost', label: '/cost', detail: 'tokens and money of this session' },
+    { id: 'model', label: '/model', hint: '[name]', detail: 'choose another model' },
+  ];
+  const target = { kind: 'command', query: '', from: 0, to: 1 } as const;
+  const shown = (selected: number, width: number, rows: number) => {
+    const plan = planMenu({ kind: 'menu', target, choices, selected }, undefined, { ...DRAWING, width }, rows);
+    return renderPart(<Menu plan={plan} />, { width });
+  };
+  expect(shown(-1, 100, 8)).toEqual([
+    '  /config [key] | set <key> <valu…  every setting, and where it comes from',
+    '  /cost                             tokens and money of this session',
+    '  /model [name]                     choose another model',
+    '  tab fills · enter runs · esc',
+  ]);
+  expect(shown(0, 60, 3)).toEqual([
+    '❯ /config  every setting, and where it comes from',
+    '  /cost    tokens and money of this session',
+    '  tab fills · enter runs · esc · 3 in all · /config [key]…',
+  ]);
+  expect(shown(1, 60, 8).at(-1)).toBe('  tab fills · enter runs · esc');
+});

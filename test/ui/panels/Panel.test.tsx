@@ -59,7 +59,7 @@ test('a line that is written, a second press that is waited for, and an answer s
   const editor = edit(createEditor(), { type: 'set-text', text: 'allow Bash(npm test)' }, 0);
   const open = openPanel(RULES, undefined);
   expect(picture({ ...open, doing: { type: 'writing', act, editor } }).at(-1)).toBe(
-    '  /permissions allow Bash(npm test)',
+    '  /permissions allow Bash(npm test)    enter sets, esc leaves it',
   );
   const forget = RULES.rows[0]?.acts[0];
   if (forget?.kind !== 'run') throw new Error('no act');
@@ -69,6 +69,26 @@ test('a line that is written, a second press that is waited for, and an answer s
   expect(picture({ ...open, said: { level: 'info', text: 'allow\n  rules    a rule allows it' } })).toEqual(
     expect.arrayContaining(['    allow', '      rules    a rule allows it']),
   );
+});
+
+test('in a narrow window the name gives way last, and every key is there', () => {
+  expect(picture(openPanel(MODELS, undefined), { width: 40 })).toEqual([
+    'Model  >    3',
+    '  effort low',
+    '    opus-5        1M window  $15 in, …',
+    '❯ ● sonnet-5      1M window  $3 in, $…',
+    '    ollama/qwen3  32k wind…  price un…',
+    '    thinks as hard as the effort says',
+    '  enter chooses · left/right effort',
+    '  esc',
+  ]);
+  expect(picture(openPanel(RULES, undefined), { width: 40 }).slice(-3)).toEqual([
+    '  ctrl+d forgets it',
+    '  ctrl+a adds a rule',
+    '  ctrl+t tests a command · esc',
+  ]);
+  const names = picture(openPanel(MODELS, undefined), { width: 24 }).slice(2, 5);
+  expect(names).toEqual(['    opus-5', '❯ ● sonnet-5', '    ollama/qwen3']);
 });
 
 test('parts of a whole have bars, in ASCII too', () => {
