@@ -2,11 +2,12 @@ import type { AgentKind } from '../../contracts/extension.ts';
 import type { CommandOutcome } from '../../contracts/face/command.ts';
 import type { PanelRow } from '../../contracts/face/panel.ts';
 import type { Message } from '../../contracts/message.ts';
+import { fenced } from '../../lib/text/fence.ts';
 import { formatBytes, formatCount, formatDuration, formatTokens } from '../../lib/text/format.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
 import type { SubAgent } from '../../session/sub-agents/roster.ts';
 import { type BackgroundShell, endOf } from '../../tools/bash/shells.ts';
-import { asPanel, type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
+import { asPanel, type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 const TAIL_LINES = 4;
@@ -177,7 +178,8 @@ function showOne({ shells }: ConversationParts, id: string) {
   const found = shells.find(id);
   if (found === undefined) return failed(`There is no shell ${id} in the background.`);
   const text = found.shell.output.text();
-  return plain([`$ ${found.command}`, text === '' ? '(no output yet)' : text].join('\n'));
+  const said = fenced([`$ ${found.command}`, text === '' ? '(no output yet)' : text].join('\n'));
+  return { kind: 'show', markdown: said, isLive: true } as const;
 }
 
 async function stopOne({ shells, loop }: ConversationParts, id: string) {

@@ -16,7 +16,12 @@ export type CommandInfo = {
 /** What running a command comes to: data for whichever face asked. */
 export type CommandOutcome =
   /** Words for the person; `markdown` is laid out, never sent to the model. */
-  | { readonly kind: 'show'; readonly markdown: string }
+  | {
+      readonly kind: 'show';
+      readonly markdown: string;
+      /** It grows by itself: who reads it is shown what the line says now, from its end. */
+      readonly isLive?: true;
+    }
   /** A prompt for the model in the command's place. */
   | { readonly kind: 'prompt'; readonly blocks: readonly UserBlock[] }
   /** A list to look at and to change things from; `text` says the same where nobody can move in it. */

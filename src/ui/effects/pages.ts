@@ -8,7 +8,7 @@ import { textHoldsCode } from '../view/holds-code.ts';
 import type { Overlay } from '../view/overlay.ts';
 import { moveReview, reviewPage } from '../view/review-page.ts';
 import { printing } from '../view/view-state.ts';
-import { openViewer, type ViewerPage, withMore, withReview } from '../view/viewer-state.ts';
+import { openViewer, type Viewer, type ViewerPage, withMore, withReview } from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */
@@ -18,36 +18,64 @@ export function showTranscript(host: EffectHost): Promise<void> {
 
 /** What a sub-agent has heard and said; as long as it is open, it grows with it. */
 export async function showSubAgent(id: string, host: EffectHost): Promise<void> {
-  const messages = (await host.conversation.subAgentMessages?.(id)) ?? [];
-  await open(`Sub-agent ${id}`, { kind: 'transcript', messages, of: id }, host);
-  void readOn(id, host).catch(() => undefined); // What was shown stays.
+  const read = async (): Promise<GrowingPage> => {
+    const messages = (await host.conversation.subAgentMessages?.(id)) ?? [];
+    return { kind: 'transcript', messages, of: id };
+  };
+  return openGrowing(`Sub-agent ${id}`, await read(), read, host);
 }
+
+/** What a command says that says more while it is read. */
+export function showLive(title: string, line: string, markdown: string, host: EffectHost): Promise<void> {
+  const read = async (): Promise<GrowingPage | undefined> => {
+    const outcome = await host.conversation.runCommand(line);
+    return outcome.kind === 'show' ? { kind: 'text', markdown: outcome.markdown, of: line } : undefined;
+  };
+  return openGrowing(title, { kind: 'text', markdown, of: line }, read, host);
+}
+
+type GrowingPage = Extract<ViewerPage, { kind: 'transcript' | 'text' }>;
 
 const READ_ON_MS = 1000;
 
-async function readOn(id: string, { conversation, output, change, now }: EffectHost): Promise<void> {
-  const open = () => openTranscript(now().overlay, id);
-  while (open() !== undefined) {
+async function openGrowing(
+  title: string,
+  page: GrowingPage,
+  read: () => Promise<GrowingPage | undefined>,
+  host: EffectHost,
+): Promise<void> {
+  await open(title, page, host);
+  void readOn(page.of, read, host).catch(() => undefined); // What was shown stays.
+}
+
+async function readOn(of: string | undefined, read: () => Promise<GrowingPage | undefined>, host: EffectHost) {
+  const { output, change, now } = host;
+  while (openOf(now().overlay, of) !== undefined) {
     await new Promise((resolve) => setTimeout(resolve, READ_ON_MS).unref());
-    const messages = (await conversation.subAgentMessages?.(id)) ?? [];
-    const shown = open();
-    if (shown === undefined || messages.length === shown.page.messages.length) continue;
+    const page = await read();
+    const shown = openOf(now().overlay, of);
+    if (page === undefined || shown === undefined || isSame(shown.page, page)) continue;
     change((view) => {
       const { overlay } = view;
-      const found = openTranscript(overlay, id);
-      if (overlay?.kind !== 'viewer' || found === undefined) return view;
-      const page = { ...found.page, messages };
-      const rows = output.layOut(page, found.viewer.shown);
-      return { ...view, overlay: { ...overlay, viewer: withMore(found.viewer, page, rows, output.height()) } };
+      const viewer = openOf(overlay, of);
+      if (overlay?.kind !== 'viewer' || viewer === undefined) return view;
+      const rows = output.layOut(page, viewer.shown);
+      return { ...view, overlay: { ...overlay, viewer: withMore(viewer, page, rows, output.height()) } };
     });
   }
 }
 
-function openTranscript(overlay: Overlay | undefined, id: string) {
-  if (overlay?.kind !== 'viewer') return undefined;
-  const { viewer } = overlay;
-  const { page } = viewer;
-  return page.kind === 'transcript' && page.of === id ? { viewer, page } : undefined;
+/** The page of that name, if it is the one that is open. */
+function openOf(overlay: Overlay | undefined, of: string | undefined): Viewer | undefined {
+  if (overlay?.kind !== 'viewer' || of === undefined) return undefined;
+  const { page } = overlay.viewer;
+  return 'of' in page && page.of === of ? overlay.viewer : undefined;
+}
+
+/** Messages only join; of words each may be another. */
+function isSame(before: ViewerPage, page: GrowingPage): boolean {
+  if (page.kind === 'text') return before.kind === 'text' && before.markdown === page.markdown;
+  return before.kind === 'transcript' && before.messages.length === page.messages.length;
 }
 
 /** All of what is asked about; a change part by part, where its parts can be told from one another. */

@@ -5,7 +5,7 @@ import { printing, type ViewState } from '../view/view-state.ts';
 import type { EffectHost } from './effect-host.ts';
 import { askStatusLine, statusFactsOf } from './facts.ts';
 import { openView } from './open-view.ts';
-import { openReview, openText, relayReview } from './pages.ts';
+import { openReview, openText, relayReview, showLive } from './pages.ts';
 import { sendPrompt } from './send-prompt.ts';
 
 const LIVE_MS = 1000;
@@ -49,7 +49,9 @@ export async function runInPanel(line: string, host: EffectHost): Promise<void> 
       return openReview(outcome.review, host);
     case 'show':
       change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));
-      return openText(panel.panel.title, outcome.markdown, host);
+      return outcome.isLive === true
+        ? showLive(panel.panel.title, line, outcome.markdown, host)
+        : openText(panel.panel.title, outcome.markdown, host);
     case 'open':
       if (outcome.view !== 'sub_agent') break;
       change(host, panel.panel.line, (now) => ({ ...now, said: undefined }));

@@ -192,8 +192,8 @@ function lookOn(
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
     }
     case 'reviewed':
-      // A single part is answered by the first key there is.
-      if (pressed.page.hunks.length === 1 && context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
+      // Enter sends what was decided; any other key that answers could have been meant for what stood there before.
+      if (input.chord !== 'enter' && context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
       return withEffects({ ...view, overlay: undefined }, { type: 'answer_parts', page: pressed.page });
     case 'take_back':
       return withEffects(view, { type: 'take_back', line: pressed.line, shows: pressed.shows });

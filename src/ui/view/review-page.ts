@@ -41,7 +41,7 @@ export function markHunk(page: ReviewPage, mark: HunkMark): ReviewPage {
 }
 
 /** Is there nothing left to decide? */
-export function isDecided({ marks }: ReviewPage): boolean {
+export function isDecided({ marks }: Pick<ReviewPage, 'marks'>): boolean {
   return marks.every(({ verdict }) => verdict !== 'open');
 }
 

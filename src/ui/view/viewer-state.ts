@@ -7,7 +7,8 @@ import type { ReviewPage } from './review-page.ts';
 export type ViewerPage =
   /** `of`: the sub-agent whose it is, which may go on while it is read. */
   | { readonly kind: 'transcript'; readonly messages: readonly Message[]; readonly of?: string }
-  | { readonly kind: 'text'; readonly markdown: string }
+  /** `of`: the command line that says it, where it may say more while it is read. */
+  | { readonly kind: 'text'; readonly markdown: string; readonly of?: string }
   /** All of what is asked about, which is answered there. */
   | { readonly kind: 'request'; readonly request: PermissionRequest }
   | ReviewPage;
@@ -40,7 +41,8 @@ export type Viewer = {
 /** A page opened at its end, where the newest is; anything else at its beginning. */
 export function openViewer(title: string, page: ViewerPage, rows: readonly ViewerRow[], height: number): Viewer {
   const shown: Shown = { thinking: 'hidden', bodies: 'folded' };
-  const top = page.kind === 'transcript' ? lastTop(rows.length, height) : 0;
+  const isGrowing = page.kind === 'transcript' || (page.kind === 'text' && page.of !== undefined);
+  const top = isGrowing ? lastTop(rows.length, height) : 0;
   return { title, page, shown, rows, top, query: '', entering: 'nothing', note: '' };
 }
 

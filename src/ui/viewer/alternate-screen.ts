@@ -2,7 +2,6 @@ import { joinPrinted, type Printable, printed } from '../../lib/printable.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../text/drawing.ts';
 import type { Paint } from '../theme/paint.ts';
-import { isDecided, type ReviewPage, refusedHunks } from '../view/review-page.ts';
 import {
   pageHeight,
   type Shown,
@@ -11,6 +10,7 @@ import {
   type ViewerRow,
   withRows,
 } from '../view/viewer-state.ts';
+import { footLine } from './foot-line.ts';
 import { pageRows } from './page-rows.ts';
 
 /** The other screen of a terminal, where pages are looked at; the first and its history stay as they are. */
@@ -57,38 +57,13 @@ export function createAlternateScreen(
   };
 }
 
-const KEYS = {
-  transcript: 'q back  / n N search  [ ] turns  o output  t thinking  y copy  w write',
-  text: 'q back  / n N search  y copy',
-  request: 'y yes, once  n no  q back  [ ] parts  / search',
-} as const;
-
 /** A viewer as the rows of a whole screen: the page, and a line about it at the bottom. */
 function drawViewer(viewer: Viewer, { rows: height, width }: Drawing, paint: Paint): readonly Printable[] {
   const { rows, top, query, entering } = viewer;
   const room = pageHeight(height);
   const seen = rows.slice(top, top + room).map((row) => marked(row, entering === 'nothing' ? query : '', width, paint));
   const empty = Array.from({ length: Math.max(0, room - seen.length) }, () => paint('~', { token: 'dim' }));
-  const last = Math.min(rows.length, top + room);
-  const place = `${viewer.title}  ${rows.length === 0 ? 'nothing yet' : `${top + 1}-${last} of ${rows.length}`}`;
-  const foot = footOf(viewer, place);
-  return [...seen, ...empty, paint(truncateEnd(foot, Math.max(1, width - 1)), { inverse: true })];
-}
-
-function footOf({ entering, query, page, note }: Viewer, place: string): string {
-  if (entering === 'query') return `/${query}`;
-  if (page.kind === 'review' && page.writing !== undefined)
-    return `why not? ${page.writing}_   enter refuses this part`;
-  if (note !== '') return `${place}   ${note}`;
-  return `${place}   ${page.kind === 'review' ? reviewKeys(page) : KEYS[page.kind]}`;
-}
-
-function reviewKeys(page: ReviewPage): string {
-  if (page.goal.type === 'take_back') return 'u take this part back  [ ] parts  / search  q back';
-  if (page.hunks.length === 1) return 'y yes  n no  t no, and why  q back  / search';
-  const refused = refusedHunks(page).length;
-  if (isDecided(page)) return `enter sends ${page.hunks.length - refused} yes, ${refused} no  [ ] parts  q back`;
-  return 'y yes  n no  t no, and why  a all the rest  d none of the rest  [ ] parts  q back';
+  return [...seen, ...empty, paint(footLine(viewer, room, Math.max(1, width - 1)), { inverse: true })];
 }
 
 /** A row with what was searched for in it. */

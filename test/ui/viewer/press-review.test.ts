@@ -70,7 +70,9 @@ test('a change of one part is answered by one key, all the rest by a or d, and q
     expect(screen.effects).toMatchObject([{ type: 'answer_parts', page: { marks } }]);
   }
   const several = review([hunk(3), hunk(30), hunk(60)]);
-  several.press('n', 'a');
+  several.press('n');
+  several.wait(250);
+  several.press('a');
   expect(several.effects).toMatchObject([
     { type: 'answer_parts', page: { marks: [{ verdict: 'no' }, { verdict: 'yes' }, { verdict: 'yes' }] } },
   ]);
@@ -85,6 +87,17 @@ test('the part that is decided next is in sight, however long those before it ar
   const { overlay } = screen.view();
   const viewer = overlay?.kind === 'viewer' ? overlay.viewer : undefined;
   expect(viewer?.rows[viewer.top]?.text).toContain('part 2 of 3');
+});
+
+test('a key right behind the one that opened the parts allows none of them', () => {
+  for (const key of ['a', 'd']) {
+    const screen = review([hunk(3), hunk(30)]);
+    screen.press('v', key);
+    expect([screen.effects, verdicts(screen)]).toEqual([[], ['open', 'open']]);
+    screen.wait(250);
+    screen.press(key);
+    expect(screen.effects).toHaveLength(1);
+  }
 });
 
 test('of a change that was made a part is taken back by its number', () => {
