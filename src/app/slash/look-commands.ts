@@ -1,7 +1,6 @@
 import { formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { costBefore } from '../session/cost-before.ts';
 import { type BuiltinCommand, show } from './builtin-command.ts';
-import { pinWords } from './pin-words.ts';
 
 /** Commands that only show something. */
 export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
@@ -36,26 +35,6 @@ export const LOOK_COMMANDS: readonly BuiltinCommand[] = [
     name: 'timeline',
     description: 'each turn with its tokens, cost, time and retries',
     run: async (_args, { turnLog }) => show(turnLog.renderTimeline()),
-  },
-  {
-    name: 'memory',
-    description: 'the instruction files that are read here; with words, keeps them for good',
-    argumentHint: '[user:|local:] [words to keep]',
-    async run(args, parts) {
-      const { loop } = parts;
-      if (args.trim() !== '') return pinWords(args, parts);
-      await loop.ready();
-      const { files, problems } = loop.prompt.memory.report();
-      const lines = files.map((file) =>
-        file.leftOut === undefined
-          ? `- ${file.path} (${file.scope}, ${file.chars} characters${file.state === 'waiting' ? `, waits for ${file.paths?.join(', ') ?? 'its folder'}` : ''})`
-          : `- ${file.path} (${file.scope}) is left out: ${file.leftOut}`,
-      );
-      const listed = problems.map((problem) => `- ${problem}`);
-      if (lines.length === 0 && listed.length === 0)
-        return show('No instruction files here. `/init` writes a first one.');
-      return show([...lines, ...(listed.length === 0 ? [] : ['', 'Problems:', ...listed])].join('\n'));
-    },
   },
   {
     name: 'skills',

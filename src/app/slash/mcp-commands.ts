@@ -1,6 +1,7 @@
 import type { McpServerState } from '../../contracts/face/host.ts';
 import type { PanelAct, PanelKey, PanelMark, PanelRow } from '../../contracts/face/panel.ts';
 import { formatCount } from '../../lib/text/format.ts';
+import { homePath } from '../../lib/text/home-path.ts';
 import { type ConfiguredServer, launchWords } from '../../mcp/config/configured-server.ts';
 import { beginLogin } from '../mcp/log-in.ts';
 import { readMcp } from '../mcp/read-mcp.ts';
@@ -41,10 +42,12 @@ export const MCP_COMMANDS: readonly BuiltinCommand[] = [
 /** Every server with its state; what can be done with it depends on that. */
 async function overview({ mcp, core }: ConversationParts) {
   const { servers } = await readMcp({ ...core, loaded: core.settings.loaded() });
+  const { environment, cwd } = core;
   const rows = mcp.hub.states().map((state) =>
     rowOf(
       state,
       servers.find((one) => one.name === state.name),
+      (path) => homePath(path, environment.home, cwd),
     ),
   );
   const empty = 'No MCP server is configured here. "ouro mcp add" adds one.';
@@ -59,15 +62,16 @@ const MARKS = {
   disabled: 'off',
 } as const satisfies Readonly<Record<McpServerState['status'], PanelMark>>;
 
-function rowOf(state: McpServerState, server: ConfiguredServer | undefined): PanelRow {
+function rowOf(state: McpServerState, server: ConfiguredServer | undefined, short: (path: string) => string): PanelRow {
   const { name, status, scope = '', error, tools = [], serverInfo } = state;
   const about =
     status === 'connected' ? [formatCount(tools.length, 'tool'), serverInfo?.name].filter(Boolean).join(', ') : error;
-  const how = server === undefined ? [] : [launchWords(server.launch)];
-  const where = server?.file === undefined ? scope : `${scope}, ${server.file}`;
+  const launch = server === undefined ? '' : launchWords(server.launch);
+  const how = launch === '' || error?.includes(launch) === true ? [] : [launch];
+  const where = server?.file === undefined ? scope : `${scope}, ${short(server.file)}`;
   return {
     id: name,
-    cells: [status, name, scope, about ?? ''],
+    cells: [name, status, about ?? ''],
     mark: MARKS[status],
     detail: [...(error === undefined ? [] : [error]), ...how, where],
     acts: actsOf(name, status, server),

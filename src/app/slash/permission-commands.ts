@@ -1,10 +1,11 @@
 import type { UpdateDestination } from '../../contracts/face/host.ts';
 import type { PanelRow } from '../../contracts/face/panel.ts';
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
+import { homePath } from '../../lib/text/home-path.ts';
 import { explainText } from '../../permissions/explain.ts';
 import { explainCall } from '../../permissions/explain-call.ts';
 import { lintRules } from '../../permissions/lint-rules.ts';
-import { ruleSays } from '../../permissions/paths/finding.ts';
+import { ruleSays, sourceOf } from '../../permissions/paths/finding.ts';
 import { parseRule } from '../../permissions/rules/rules.ts';
 import { bashStatement } from '../../tools/bash/bash.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
@@ -21,6 +22,8 @@ const DECIDED_BY: Readonly<Record<KeptDecision['by'], string>> = {
   hook: ' by a hook',
   judge: ' by the small model',
 };
+/** Where rules stand that are in no file. */
+const SOURCES: Partial<Record<Rule['source'], string>> = { session: 'this session', flag: 'this run' };
 const BEHAVIORS: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
 /** Where a person may keep a rule, and how that is told. */
 const PLACES = ['session', 'local', 'project', 'user'] as const;
@@ -79,16 +82,16 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
 ];
 
 /** Rules, folders and what was decided last: each with its reason, and with what can be done about it. */
-function overview({ permissions, core: { live, trusted, cwd } }: ConversationParts) {
+function overview({ permissions, core: { live, trusted, cwd, environment } }: ConversationParts) {
   const rules = permissions.rules();
   const [, ...more] = permissions.roots();
   const trustWord = trusted ? 'trusted' : 'not trusted';
   return asPanel({
     title: 'Permissions',
     line: 'permissions',
-    note: `mode ${live.now().mode}, workspace ${cwd} (${trustWord})`,
+    note: `mode ${live.now().mode}, workspace ${homePath(cwd, environment.home)} (${trustWord})`,
     rows: [
-      ...ruleRows(rules),
+      ...ruleRows(rules, (path) => homePath(path, environment.home, cwd)),
       ...more.map((folder) => ({
         id: `folder ${folder}`,
         group: 'Also in the workspace',
@@ -107,26 +110,27 @@ function overview({ permissions, core: { live, trusted, cwd } }: ConversationPar
 }
 
 /** Each rule once, though it may be known from its file and from the answer that put it there. */
-function ruleRows(rules: readonly Rule[]): readonly PanelRow[] {
+function ruleRows(rules: readonly Rule[], short: (path: string) => string): readonly PanelRow[] {
   const notes = lintRules(rules, TOOL_STATEMENTS);
   const rows = BEHAVIORS.flatMap((behavior) => rules.filter((rule) => rule.behavior === behavior)).map((rule) =>
     ruleRow(
       rule,
       notes.filter((note) => note.rule === rule).map(({ text }) => text),
+      rule.file === undefined ? (SOURCES[rule.source] ?? rule.source) : short(sourceOf(rule)),
     ),
   );
   return rows.filter(({ id }, at) => rows.findIndex((row) => row.id === id) === at);
 }
 
-function ruleRow(rule: Rule, notes: readonly string[]): PanelRow {
+function ruleRow(rule: Rule, notes: readonly string[], from: string): PanelRow {
   const place = PLACES.find((one) => one === rule.source);
   const said = `${rule.behavior} ${rule.text}`;
   return {
     id: `${rule.source} ${said}`,
     group: 'Rules, the strongest first',
-    cells: [rule.behavior, ruleSays(rule)],
+    cells: [rule.behavior, rule.text, from],
     ...(notes.length === 0 ? {} : { mark: 'bad' as const }),
-    detail: notes.length > 0 ? notes : [],
+    detail: [rule.text, ...notes],
     acts:
       place === undefined
         ? []

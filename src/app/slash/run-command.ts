@@ -14,6 +14,7 @@ import { KEY_COMMANDS } from './key-commands.ts';
 import { LOOK_COMMANDS } from './look-commands.ts';
 import { LOOK_PANELS } from './look-panels.ts';
 import { MCP_COMMANDS } from './mcp-commands.ts';
+import { MEMORY_COMMAND } from './memory-command.ts';
 import { MODEL_COMMANDS } from './model-commands.ts';
 import { PERMISSION_COMMANDS } from './permission-commands.ts';
 import { PLUGIN_COMMAND } from './plugin-command.ts';
@@ -29,6 +30,7 @@ const BUILT_IN: readonly BuiltinCommand[] = [
   ...SCREEN_COMMANDS,
   ...LOOK_COMMANDS,
   ...LOOK_PANELS,
+  MEMORY_COMMAND,
   CONFIG_COMMAND,
   DIFF_COMMAND,
   ...WORK_COMMANDS,

@@ -53,6 +53,8 @@ export type CommandView =
   | 'redraw'
   | 'tasks'
   | 'vim'
+  /** The file that is named, in the person's editor. */
+  | 'edit_file'
   /** The key of the place that is named is asked for where nobody sees it. */
   | 'login'
   | 'exit';

@@ -1,4 +1,7 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { CommandView } from '../../contracts/face/command.ts';
+import { mergeLines } from '../../lib/text/merge-lines.ts';
 import { STARTING_VIM } from '../composer/vim.ts';
 import { resumedItems } from '../history/resumed-items.ts';
 import { printing } from '../view/view-state.ts';
@@ -17,6 +20,23 @@ async function toggleVim({ now, change, conversation }: EffectHost): Promise<voi
     printing({ ...view, vim: isOn ? STARTING_VIM : undefined }, { kind: 'notice', level: 'info', text }),
   );
   await conversation.keepSetting?.('editorMode', isOn ? 'vim' : 'normal');
+}
+
+/** A file in the person's editor. Who changed it meanwhile loses nothing, nor does what was saved there. */
+async function editNamed(path: string, { editFile, change }: EffectHost): Promise<void> {
+  const tell = (level: 'info' | 'warn', text: string) =>
+    change((view) => printing(view, { kind: 'notice', level, text }));
+  const before = await readFile(path, 'utf8');
+  const saved = await editFile(before, basename(path));
+  if (saved === undefined || saved === before) return;
+  const merged = mergeLines(before, await readFile(path, 'utf8'), saved);
+  if (merged !== undefined) {
+    await writeFile(path, merged);
+    return tell('info', `${path} is changed.`);
+  }
+  const beside = `${path}.yours`;
+  await writeFile(beside, saved);
+  tell('warn', `${path} was changed in the same lines meanwhile: what you wrote is in ${beside}.`);
 }
 
 /** Asks for a key where nobody sees it, and has it stored. */
@@ -64,6 +84,8 @@ export async function openView(view: CommandView, argument: string, host: Effect
       return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));
     case 'vim':
       return toggleVim(host);
+    case 'edit_file':
+      return editNamed(argument, host);
     case 'login':
       return loginHere(argument, host);
     case 'exit':

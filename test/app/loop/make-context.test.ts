@@ -67,7 +67,7 @@ test('a line with # is kept in the memory file, pinned, heard with the next requ
   expect(await command(`memory ${PIN}`)).toContain('CLAUDE.md');
   expect(await project.read('CLAUDE.md')).toBe(`Use tabs.\n- ${PIN}\n`);
   expect(await command('memory user: Answer in German.')).toContain('pinned');
-  expect(await command('memory')).toMatch(/CLAUDE\.md \(project.*CLAUDE\.md \(user/s);
+  expect(await command('memory')).toMatch(/CLAUDE\.md +project.*CLAUDE\.md +user/s);
   await conversation.agent.prompt('Begin.');
   for (const round of [1, 2, 3]) {
     await conversation.agent.prompt(`Go on with ${round}.`);

@@ -22,6 +22,7 @@ beforeAll(async () => {
   project = await createTempProject({
     '.claude/settings.json': JSON.stringify(PROJECT),
     '.claude/agents/reviewer.md': REVIEWER,
+    'CLAUDE.md': 'Use tabs.',
   });
   server = await startApiServer({ turns: [] });
   made = await composed(project, server.url, { face: 'screen' });
@@ -104,7 +105,7 @@ test('rules are added, tested and forgotten where they stand', async () => {
   expect(rules.note).toContain('mode default');
   expect(rowOf(rules, 'project allow Bosh(x)')).toMatchObject({
     mark: 'bad',
-    detail: [expect.stringContaining('no tool')],
+    detail: ['Bosh(x)', expect.stringContaining('no tool')],
   });
   expect(await made.command('permissions allow user Bash(make:*)')).toBe(
     'From now on: allow Bash(make:*), for you everywhere.',
@@ -119,6 +120,21 @@ test('rules are added, tested and forgotten where they stand', async () => {
   expect(await made.command('permissions forget Bash(make:*)')).toContain('Say /permissions forget user Bash(make:*)');
   expect(await made.command(forget?.line ?? '')).toBe('Forgotten: Bash(make:*).');
   expect(await made.command('permissions test make all')).toMatch(/^ask/);
+});
+
+test('the instruction files are a list; each can be read, and edited where it is the own', async () => {
+  const memory = await panel('memory');
+  const [first] = memory.rows;
+  expect(first).toMatchObject({
+    cells: ['CLAUDE.md', 'project', '9 characters'],
+    acts: [
+      { key: 'enter', line: 'memory 1' },
+      { key: 'ctrl+e', line: 'memory edit 1' },
+    ],
+  });
+  expect(await made.command('memory 1')).toContain('Use tabs.');
+  expect(await made.conversation.runCommand('memory edit 1')).toMatchObject({ kind: 'open', view: 'edit_file' });
+  expect(await made.command('memory 9')).toContain('no instruction file 9');
 });
 
 test('hooks, sub-agents, the window, models and efforts are lists with what stands behind each row', async () => {
