@@ -11,6 +11,7 @@ import { infoOf, instructionsOf, warningsOf } from './conversation-info.ts';
 import { createLimitWait } from './loop/limit-wait.ts';
 import { createMentions } from './loop/mentions.ts';
 import { suggestNext } from './loop/suggest-next.ts';
+import { createPast } from './session/past.ts';
 import { sessionPicker } from './session/session-picker.ts';
 import type { StartedRun } from './session/start-run.ts';
 import type { ConversationParts } from './slash/conversation-parts.ts';
@@ -81,6 +82,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
       facts: () => statusFacts(parts),
     }),
     suggestNext: () => suggestNext(core, agent),
+    past: createPast({ agent, session, tools: loop.toolset.all }),
     draft: session.draft,
     history: session.history,
     close: (reason) => close(parts, started, reason),

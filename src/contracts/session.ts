@@ -1,5 +1,5 @@
 import type { Display } from './display.ts';
-import type { QueuedMessage } from './event.ts';
+import type { AgentEvent, QueuedMessage } from './event.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type {
   AssistantBlock,
@@ -159,3 +159,14 @@ export type CheckpointEntry =
   | { readonly step: 'redone'; readonly undone: number; readonly order: number }
   /** The conversation went back before this prompt: it and later ones are no places to go back to any more. */
   | { readonly step: 'left'; readonly id: string; readonly order: number };
+
+/** Something that happened in an earlier run: when, and what the session had cost by then. */
+export type PastEvent = { readonly event: AgentEvent; readonly atMs: number; readonly costUsd: number };
+
+/** What the last turns of a conversation were, as events: whoever shows them shows what was seen when they happened. */
+export type Past = {
+  /** Those before this run. */
+  readonly opening: readonly PastEvent[];
+  /** So many up to now. */
+  latest(turns: number): Promise<readonly PastEvent[]>;
+};

@@ -16,22 +16,25 @@ export type ContinueReason =
   | 'follow_up';
 
 /** Why the loop ends. */
-export type TerminalReason =
-  | 'completed'
-  | 'stop_hook_prevented'
-  | 'hook_stopped'
-  | 'max_turns'
-  | 'max_output_tokens'
-  | 'prompt_too_long'
-  | 'blocking_limit'
-  | 'image_error'
-  | 'refusal'
-  | 'budget_exhausted'
-  | 'structured_output_failed'
-  | 'api_error'
-  | 'model_error'
-  | 'aborted_streaming'
-  | 'aborted_tools';
+export const TERMINAL_REASONS = [
+  'completed',
+  'stop_hook_prevented',
+  'hook_stopped',
+  'max_turns',
+  'max_output_tokens',
+  'prompt_too_long',
+  'blocking_limit',
+  'image_error',
+  'refusal',
+  'budget_exhausted',
+  'structured_output_failed',
+  'api_error',
+  'model_error',
+  'aborted_streaming',
+  'aborted_tools',
+] as const;
+
+export type TerminalReason = (typeof TERMINAL_REASONS)[number];
 
 /** The end of a query, with what is known of it. */
 export type Terminal = {

@@ -8,7 +8,7 @@ import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts'
 import { createLiveView, type LiveView } from './effects/live-view.ts';
 import { offerNext } from './effects/offer-next.ts';
 import { isPicturePath, pastePicture } from './effects/paste-image.ts';
-import { resumedItems, wasStopped } from './history/resumed-items.ts';
+import { resumedItems } from './history/resumed-items.ts';
 import type { InputEvent } from './keys/input-event.ts';
 import type { TerminalIn } from './keys/terminal-in.ts';
 import type { Effect } from './press/effects.ts';
@@ -173,8 +173,11 @@ function openingView(
   const info = conversation.info();
   const initial = initialView(statusFactsOf(conversation), info.todos);
   const editor = edit(initial.editor, { type: 'insert', text: typed }, 0);
-  const { messages } = conversation.agent.state();
-  const rest = wasStopped(messages) ? 'stopped' : 'ended';
+  const { items, rest } = resumedItems(
+    conversation.past?.opening ?? [],
+    conversation.agent.state().messages,
+    initial.facts,
+  );
   const view: ViewState = { ...initial, editor, rest, vim: vim === 'on' ? STARTING_VIM : undefined };
   const warnings = [...info.warnings, ...keyProblems].map((text) => ({
     kind: 'notice' as const,
@@ -182,5 +185,5 @@ function openingView(
     text,
   }));
   const head = banner === 'shown' ? [{ kind: 'banner' as const, ...bannerOf(info) }] : [];
-  return printing(view, ...head, ...warnings, ...resumedItems(messages, { refusals: info.permissionDenials }));
+  return printing(view, ...head, ...warnings, ...items);
 }

@@ -5,8 +5,9 @@ import { walkWorkspace } from '../../checkpoints/walk-workspace.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { Message } from '../../contracts/message.ts';
-import { type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
+import { type PastEvent, type RecordBody, SCHEMA_VERSION } from '../../contracts/session.ts';
 import { formatBytes } from '../../lib/text/format.ts';
+import { pastEvents } from '../../session/past/past-events.ts';
 import { projectDir, transcriptPath } from '../../session/paths.ts';
 import { linesAside } from '../../session/records/aside.ts';
 import { cutAnswer } from '../../session/records/cut-answer.ts';
@@ -47,6 +48,8 @@ export type OpenedSession = {
   /** Calls that earlier runs refused. */
   readonly refusals: readonly EarlierRefusal[];
   readonly stored: SessionState;
+  /** Its last turns, as they were seen. */
+  readonly past: readonly PastEvent[];
 };
 
 export type SessionOpening = ({ readonly ok: true } & OpenedSession) | { readonly ok: false; readonly problem: string };
@@ -71,7 +74,7 @@ export async function openSession(
 
 async function fresh(id: string, dir: string): Promise<SessionOpening> {
   if (await isTaken(transcriptPath(dir, id))) return { ok: false, problem: takenWords(id) };
-  const nothing = { messages: [], unsaved: [], settled: [], warnings: [], news: [], refusals: [] };
+  const nothing = { past: [], messages: [], unsaved: [], settled: [], warnings: [], news: [], refusals: [] };
   return { ok: true, id, dir, isResumed: false, claim: undefined, stored: NEW_SESSION, ...nothing };
 }
 
@@ -85,6 +88,9 @@ async function newest(environment: Environment, realCwd: string) {
     ? { ok: false as const, why: 'There is no session of this folder to go on with.' }
     : { ok: true as const, session: first };
 }
+
+/** How many of its last turns a resumed session shows. */
+const TURNS_SHOWN = 2;
 
 type Place = { readonly id: string; readonly path: string; readonly claim?: Claim; readonly notice?: string };
 
@@ -142,6 +148,7 @@ async function resume(
     ],
     refusals: refusalsOf(read.records),
     stored: decodeSession(rebuilt),
+    past: pastEvents(cut.messages, broken?.records ?? read.records, TURNS_SHOWN),
   };
 }
 

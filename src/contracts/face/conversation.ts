@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Message, Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
-import type { Worked } from '../session.ts';
+import type { Past, Worked } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import type { CommandInfo, CommandOutcome } from './command.ts';
 import type { ControlPort } from './host.ts';
@@ -87,6 +87,8 @@ export type Conversation = {
   suggestNext?(): Promise<string | undefined>;
   /** What the person's own script says in place of the status line; `undefined` without one. */
   statusLine?(): Promise<string | undefined>;
+  /** What was said and done before, as it was seen. */
+  readonly past?: Past;
   draft: DraftPort;
   history: HistoryPort;
   /** Ends everything in order: abort, kill groups, flush. At most three seconds. */

@@ -54,6 +54,7 @@ export function createRecorder(): (event: AgentEvent) => readonly RecordBody[] {
       case 'recovery_start':
       case 'recovery_end':
       case 'notice':
+      case 'calls_summary':
       case 'mode':
       case 'agent_end':
       case 'permission_answer': {

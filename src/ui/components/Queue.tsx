@@ -3,7 +3,7 @@ import type { QueuedMessage } from '../../contracts/event.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { Painted } from '../text/Painted.tsx';
 import { useLook } from '../text/use-look.ts';
-import { queuedWords } from '../view/slice-queue.ts';
+import { queuedWords } from '../view/typed-words.ts';
 
 const WIDE = 80;
 

@@ -3,7 +3,7 @@ import type { Conversation, Draft } from '../../contracts/face/conversation.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds, type Fold } from '../composer/folds.ts';
-import { queuedWords } from '../view/slice-queue.ts';
+import { queuedWords } from '../view/typed-words.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
 
 const fold = z.discriminatedUnion('kind', [

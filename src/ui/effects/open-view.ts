@@ -69,16 +69,8 @@ export async function openView(view: CommandView, argument: string, host: Effect
       return copyAnswer(argument, host);
     case 'redraw': {
       const mark = { kind: 'notice', level: 'info', text: 'The last turns again:' } as const;
-      return host.change((state) =>
-        printing(
-          state,
-          mark,
-          ...resumedItems(host.messages(), {
-            turns: REDRAWN_TURNS,
-            refusals: host.conversation.info().permissionDenials,
-          }),
-        ),
-      );
+      const past = (await host.conversation.past?.latest(REDRAWN_TURNS)) ?? [];
+      return host.change((state) => printing(state, mark, ...resumedItems(past, host.messages(), state.facts).items));
     }
     case 'tasks':
       return host.change((state) => ({ ...state, todosShown: state.todosShown === 'row' ? 'column' : 'row' }));

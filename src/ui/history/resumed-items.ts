@@ -1,98 +1,68 @@
-import type { ConversationInfo } from '../../contracts/face/conversation.ts';
-import type { Message, ToolResultBlock } from '../../contracts/message.ts';
+import type { Message } from '../../contracts/message.ts';
+import { isTypedByPerson } from '../../contracts/message.ts';
+import type { PastEvent } from '../../contracts/session.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import type { HistoryItem } from '../view/history-item.ts';
-import type { ToolEntry } from '../view/tool-entry.ts';
-import { typedWords } from '../view/typed-words.ts';
+import { type HistoryItem, waitingItems } from '../view/history-item.ts';
+import { reduceView } from '../view/reduce-view.ts';
+import { endAllText, printCalls } from '../view/slice-answer.ts';
+import { endAllTools } from '../view/slice-tools.ts';
+import { initialView, printing, type ViewState } from '../view/view-state.ts';
 import { callTitle } from './call-title.ts';
 
-const TURNS_SHOWN = 2;
+/** What is printed of earlier turns, and what enter on an empty draft does after them. */
+export type Resumed = { readonly items: readonly HistoryItem[]; readonly rest: 'ended' | 'stopped' };
 
-/** The end of a conversation that is taken up again: the last turns, and how many are before them. */
+/**
+ * The end of a conversation as it looked when it was said: its events go the way of those that happen now. `messages` are
+ * all of it.
+ */
 export function resumedItems(
+  past: readonly PastEvent[],
   messages: readonly Message[],
-  { turns = TURNS_SHOWN, refusals = [] }: { readonly turns?: number; readonly refusals?: Refusals } = {},
-): readonly HistoryItem[] {
-  const starts = messages.flatMap((message, at) => (isTyped(message) ? [at] : []));
-  const from = starts.at(-turns) ?? 0;
-  const skipped = starts.filter((at) => at < from).length;
-  const shown = messages.slice(from);
-  const results = new Map(
-    shown.flatMap((message) =>
-      message.role === 'user'
-        ? message.blocks.flatMap((block) => (block.type === 'tool_result' ? [[block.tool_use_id, block] as const] : []))
-        : [],
-    ),
-  );
-  const more: readonly HistoryItem[] =
-    skipped === 0
-      ? []
-      : [{ kind: 'notice', level: 'info', text: `… ${formatCount(skipped, 'earlier turn')} (ctrl+o)` }];
-  const end: readonly HistoryItem[] = wasStopped(messages)
+  facts: ViewState['facts'],
+): Resumed {
+  const shown = past.reduce(hear, initialView(facts));
+  const isOver = past.findLast(({ event }) => event.type === 'agent_start' || event.type === 'agent_end');
+  // Nothing tells the end of a run that was killed.
+  const ended = isOver?.event.type === 'agent_start' ? cutOff(shown, messages) : shown;
+  const isStopped = wasStopped(messages) && ended.rest !== 'stopped';
+  const end: readonly HistoryItem[] = isStopped
     ? [{ kind: 'stopped', hint: 'It was stopped here. Say what to do, or press enter to go on.' }]
     : [];
-  return [...more, ...shown.flatMap((message) => itemsOf(message, results, refusals)), ...end];
+  return {
+    items: [...earlierTurns(past, messages), ...waitingItems(ended.outbox).map(asPast), ...end],
+    rest: isStopped || ended.rest === 'stopped' ? 'stopped' : 'ended',
+  };
+}
+
+function hear(view: ViewState, { event, atMs, costUsd }: PastEvent): ViewState {
+  const facts = { ...view.facts, costUsd };
+  const told = event.type === 'tool_start' && event.title === '' ? { ...event, title: callTitle(event.input) } : event;
+  return reduceView({ ...view, facts }, told, atMs);
+}
+
+/** What the process was killed in. */
+function cutOff(view: ViewState, messages: readonly Message[]): ViewState {
+  const settled = printCalls(endAllTools(endAllText(view), 0));
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  const isCut = last?.role === 'assistant' && last.blocks.some((block) => block.type === 'text' && block.cut === true);
+  return isCut ? printing(settled, { kind: 'notice', level: 'warn', text: 'The answer was cut off here.' }) : settled;
 }
 
 /** The last run was stopped in its answer: it can go on from there without another word. */
-export function wasStopped(messages: readonly Message[]): boolean {
+function wasStopped(messages: readonly Message[]): boolean {
   const last = messages.at(-1);
   return last?.role === 'user' && last.origin === 'interrupt';
 }
 
-function itemsOf(
-  message: Message,
-  results: ReadonlyMap<string, ToolResultBlock>,
-  refusals: Refusals,
-): readonly HistoryItem[] {
-  if (message.role === 'boundary' || message.role === 'custom') return [];
-  if (message.role === 'user') {
-    if (!isTyped(message)) return [];
-    return [{ kind: 'prompt', text: typedWords(message.blocks), at: message.at }];
-  }
-  return message.blocks.flatMap((block): readonly HistoryItem[] => {
-    if (block.type === 'text') {
-      const end = { kind: 'notice', level: 'warn', text: 'The answer was cut off here.' } as const;
-      return [{ kind: 'shown', markdown: block.text }, ...(block.cut === true ? [end] : [])];
-    }
-    if (block.type !== 'tool_use') return [];
-    const entry = entryOf(block.id, block.name, block.input, results.get(block.id));
-    return [{ kind: 'tools', entries: [refusedEntry(entry, refusals)] }];
-  });
+/** Words that came back into the composer then do not stand there now. */
+function asPast(item: HistoryItem): HistoryItem {
+  return item.kind === 'failure' ? { kind: 'failure', failure: item.failure } : item;
 }
 
-type Refusals = ConversationInfo['permissionDenials'];
-
-/** Who refused a call, and in which words. */
-function refusedEntry(entry: ToolEntry, refusals: Refusals): ToolEntry {
-  const refusal = refusals.find(({ callId }) => callId === entry.callId);
-  if (refusal === undefined || entry.state.status !== 'ended') return entry;
-  const isPersons = JSON.stringify(refusal.trace ?? '').includes('The answer was no: ');
-  const words = refusal.reason.startsWith('The user refused this call.') ? '' : `: ${refusal.reason.split('\n', 1)[0]}`;
-  const text = `${isPersons ? 'you refused' : 'not allowed'}${words}`;
-  return { ...entry, state: { ...entry.state, ending: { ...entry.state.ending, text } } };
-}
-
-/** A call of another day: what it was about, and whether it went well. */
-function entryOf(
-  callId: string,
-  tool: string,
-  input: ToolEntry['input'],
-  result: ToolResultBlock | undefined,
-): ToolEntry {
-  const status = result === undefined ? 'interrupted' : result.is_error === true ? 'failed' : 'done';
-  const text = typeof result?.content === 'string' ? result.content : '';
-  return {
-    callId,
-    tool,
-    title: callTitle(input),
-    by: 'model',
-    input,
-    startedAtMs: 0,
-    state: { status: 'ended', ending: { status, text: text.split('\n', 1)[0] ?? '', durationMs: 0 } },
-  };
-}
-
-function isTyped(message: Message): boolean {
-  return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
+function earlierTurns(past: readonly PastEvent[], messages: readonly Message[]): readonly HistoryItem[] {
+  const shown = past.filter(({ event }) => event.type === 'message_end' && isTypedByPerson(event.message)).length;
+  const earlier = messages.filter(isTypedByPerson).length - shown;
+  const text = `… ${formatCount(earlier, 'earlier turn')} (ctrl+o)`;
+  return earlier <= 0 ? [] : [{ kind: 'notice', level: 'info', text }];
 }

@@ -1,5 +1,7 @@
+import { isJsonObject } from '../../contracts/json.ts';
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { truncateEnd } from '../../lib/text/truncate.ts';
 import { changedCounts } from '../text/changed-counts.ts';
 import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
@@ -13,14 +15,22 @@ const SCRIPT_LINES = 3;
 const SHORT_MS = 300;
 
 /** What a call is called: its tool, and what it is about; a command as it would be typed. */
-export function toolTitle({ tool, title, by }: ToolEntry, cwd: string): readonly Span[] {
+export function toolTitle(entry: ToolEntry, cwd: string): readonly Span[] {
+  const { tool, title, by } = entry;
+  const [line] = commandLines(entry);
+  if (line !== undefined) return [by === 'person' ? toned('user', `! ${line}`) : bold(`$ ${line}`)];
   const words = sanitize(shortTitle(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
-  if (by === 'person') return [toned('user', `! ${words}`)];
-  if (tool === 'Bash') return [bold(`$ ${words}`)];
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
   const called = sanitize(server === undefined || name === undefined ? tool : `${server}: ${name}`, 'line');
   const about = words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
   return [bold(called), plain(about === '' || about === called ? '' : ` ${about}`)];
+}
+
+/** The command that a shell was given, line by line; nothing of other calls. */
+function commandLines({ tool, title, input, by }: ToolEntry): readonly string[] {
+  if (tool !== 'Bash' && by !== 'person') return [];
+  const given = isJsonObject(input) && typeof input.command === 'string' ? input.command.trim() : '';
+  return sanitize(given === '' ? title : given, 'prompt').split('\n');
 }
 
 /** What a sub-agent is sent for, without the name of the tool that sends it. */
@@ -77,8 +87,8 @@ function lookedLine(looked: readonly Looked[], { glyphs }: Drawing): LogicalLine
 }
 
 /** The further lines of a script, as far as they say what it does. */
-function scriptLines({ tool, title }: ToolEntry, { glyphs }: Drawing): readonly LogicalLine[] {
-  const rest = tool === 'Bash' ? sanitize(title, 'prompt').split('\n').slice(1) : [];
+function scriptLines(entry: ToolEntry, { glyphs }: Drawing): readonly LogicalLine[] {
+  const rest = commandLines(entry).slice(1);
   const shown = rest.slice(0, rest.length > SCRIPT_LINES + 1 ? SCRIPT_LINES : rest.length);
   const cut = rest.length - shown.length;
   return [
@@ -119,7 +129,7 @@ export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing)
         toned('dim', took),
       );
     case 'denied':
-      return terminalLine(toned('warn', glyphs.failed), plain(' '), ...title, toned('warn', '  not allowed'));
+      return terminalLine(toned('warn', glyphs.failed), plain(' '), ...title, ...refusalSpans(ending));
     default:
       return terminalLine(
         toned('warn', glyphs.stopped),
@@ -159,6 +169,17 @@ function testCounts(output: string): string {
   const failed = last(/^# fail (\d+)|\b(\d+) fail(?:ed|ing|ures?)?\b/gm) ?? 0;
   if (failed > 0) return `  ${failed} of ${failed + (passed ?? 0)} fail`;
   return passed === undefined ? '' : `  ${passed} pass`;
+}
+
+const REASON_COLUMNS = 100;
+/** What the model reads first about a refusal says nothing more. */
+const SAID_ALREADY = /^(The user refused this call\..*|\S+ (needs permission and )?was not run\. )/;
+
+/** By whom a call was refused, and in which words. */
+function refusalSpans({ refusedBy, text }: ToolEnding): readonly Span[] {
+  const words = (sanitizeScreen(text).split('\n', 1)[0] ?? '').replace(SAID_ALREADY, '');
+  const who = toned('warn', refusedBy === 'person' ? '  you refused' : '  not allowed');
+  return words === '' ? [who] : [who, toned('dim', `: ${truncateEnd(words, REASON_COLUMNS)}`)];
 }
 
 /** Why it did not work, on the first line. */

@@ -1,5 +1,5 @@
 import { edit } from '../composer/edit.ts';
-import { queuedWords } from '../view/slice-queue.ts';
+import { queuedWords } from '../view/typed-words.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { type Effect, only, type Pressed, withEffects } from './effects.ts';
 

@@ -1,17 +1,15 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isTypedByPerson, type Message } from '../../contracts/message.ts';
-import type { FailureKind } from '../../contracts/model.ts';
-import { endWords, limitOf, type Terminal, type TerminalReason } from '../../contracts/terminal.ts';
-import { edit } from '../composer/edit.ts';
+import type { TerminalReason } from '../../contracts/terminal.ts';
 import type { Ask } from './ask.ts';
 import { activityAfter } from './slice-activity.ts';
 import { dropMessage, endAllText, endBlock, growText, printCalls } from './slice-answer.ts';
 import { askOf, closeAsk, openAsk } from './slice-asks.ts';
-import { changeQueue } from './slice-queue.ts';
+import { endRun } from './slice-end.ts';
 import { thinkingAfter } from './slice-thinking.ts';
-import { endAllTools, endTool, startTool, updateTool } from './slice-tools.ts';
+import { endTool, noteRefusal, startTool, updateTool } from './slice-tools.ts';
 import { typedWords } from './typed-words.ts';
-import { IDLE_ACTIVITY, NO_TALLY, ownDraft, printing, type ViewState } from './view-state.ts';
+import { NO_TALLY, printing, type ViewState } from './view-state.ts';
 
 /** What ends a run is announced by a notice first, for faces that know no more. */
 const ENDINGS: ReadonlySet<string> = new Set<TerminalReason>([
@@ -40,7 +38,7 @@ function waitingFirst(view: ViewState, nowMs: number): ViewState {
 function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
   switch (event.type) {
     case 'agent_start':
-      return { ...view, rest: 'ended', retry: undefined, tally: { ...NO_TALLY, costAtStartUsd: view.facts.costUsd } };
+      return begun(view);
     case 'message_update':
       return event.kind === 'text' ? growText({ ...view, retry: undefined }, event) : { ...view, retry: undefined };
     case 'block_end':
@@ -53,6 +51,8 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
       return updateTool(view, event);
     case 'tool_end':
       return counted(onTodos(endTool(view, event, nowMs), event), event);
+    case 'permission_decision':
+      return noteRefusal(view, event);
     case 'permission_request':
     case 'question': {
       const ask = askOf(event);
@@ -63,7 +63,7 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'question_answer':
       return closeAsk(view, event.id, nowMs);
     case 'queue':
-      return changeQueue(view, event.item, event.state);
+      return changeQueue(view, event);
     case 'retry': {
       const { attempt, limit, failure } = event;
       const retry = { attempt, limit, failure, startedAtMs: nowMs, dueAtMs: nowMs + event.delayMs };
@@ -98,12 +98,17 @@ function onEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewState {
     case 'turn_end':
       return endAllText(view);
     case 'agent_end':
-      return onEnd(view, event.terminal, nowMs);
+      return endRun(view, event, nowMs);
     case 'subagent':
       return onSubagent(view, event.event, nowMs);
     default:
       return view;
   }
+}
+
+function begun(view: ViewState): ViewState {
+  const tally = { ...NO_TALLY, costAtStartUsd: view.facts.costUsd };
+  return { ...view, rest: 'ended', retry: undefined, refused: [], tally };
 }
 
 /** Says for a moment what the new mode means; the chip says for good which one it is. */
@@ -127,6 +132,13 @@ function onMessage(view: ViewState, message: Message): ViewState {
   return printing({ ...printCalls(endAllText(view)), lastPrompt: text }, { kind: 'prompt', text, at: message.at });
 }
 
+/** What waits to be heard, in the order it was said. */
+function changeQueue(view: ViewState, { item, state }: Extract<AgentEvent, { type: 'queue' }>): ViewState {
+  const others = view.queue.filter(({ id }) => id !== item.id);
+  if (state === 'queued') return { ...view, queue: [...others, item] };
+  return others.length === view.queue.length ? view : { ...view, queue: others };
+}
+
 function onTodos(view: ViewState, event: Extract<AgentEvent, { type: 'tool_end' }>): ViewState {
   return event.display?.kind === 'todo' ? { ...view, todos: event.display.todos } : view;
 }
@@ -144,51 +156,6 @@ function onSubagent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
     default:
       return view;
   }
-}
-
-/** What sub-agents in the background ask goes on being asked; everything else has its answer. */
-function asksAtEnd(view: ViewState): Pick<ViewState, 'asks' | 'editor' | 'attention'> {
-  const lasts = view.asks.every((ask) => ask.kind === 'permission' && ask.request.agentId !== undefined);
-  const { asks, editor, attention } = view;
-  if (lasts && asks.length > 0) return { asks, editor, attention };
-  return { asks: [], editor: ownDraft(view), attention: { stage: 'none' } };
-}
-
-function onEnd(view: ViewState, terminal: Terminal, nowMs: number): ViewState {
-  const settled = printCalls(endAllTools(endAllText(view), nowMs));
-  const quiet: ViewState = {
-    ...settled,
-    activity: IDLE_ACTIVITY,
-    retry: undefined,
-    recovery: undefined,
-    ...asksAtEnd(settled),
-  };
-  switch (terminal.reason) {
-    case 'completed':
-    case 'structured_output_failed':
-      return withEndLine(todosAtEnd(quiet), nowMs - view.activity.turnStartedAtMs);
-    case 'aborted_streaming':
-    case 'aborted_tools':
-      return printing(
-        { ...quiet, rest: 'stopped' },
-        { kind: 'stopped', hint: 'Stopped. Say what to do instead, or press enter to go on.' },
-      );
-    default:
-      if (terminal.failure !== undefined) return failed(quiet, terminal);
-      return printing(quiet, {
-        kind: 'notice',
-        level: 'warn',
-        text: endWords(terminal),
-      });
-  }
-}
-
-/** A turn that has done something says so when it is over. */
-function withEndLine(view: ViewState, durationMs: number): ViewState {
-  const { tally, facts } = view;
-  if (tally.calls === 0) return view;
-  const costUsd = Math.max(0, facts.costUsd - tally.costAtStartUsd);
-  return printing({ ...view, tally: NO_TALLY }, { kind: 'ended', tally, durationMs, costUsd });
 }
 
 /** The call is counted, and what it changed. */
@@ -211,27 +178,3 @@ const MODE_WORDS: Readonly<Record<string, string>> = {
   dontAsk: 'what would be asked about is refused',
   bypassPermissions: 'everything runs unasked',
 };
-
-const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);
-
-const BROKEN: ReadonlySet<FailureKind> = new Set<FailureKind>(['cut', 'stalled']);
-
-/** What was refused outright comes back into an empty composer, to be sent again by hand. */
-function failed(view: ViewState, terminal: Terminal): ViewState {
-  const { failure } = terminal;
-  if (failure === undefined) return view;
-  // The conversation ends with an open word: enter asks once more.
-  if (BROKEN.has(failure.kind)) return printing({ ...view, rest: 'stopped' }, { kind: 'failure', failure });
-  if (limitOf(terminal) !== undefined)
-    return printing({ ...view, rest: 'limited' }, { kind: 'failure', failure, words: 'waits' });
-  if (!RETURNING.has(failure.kind)) return printing(view, { kind: 'failure', failure });
-  if (view.editor.text !== '') return printing(view, { kind: 'failure', failure, words: 'kept' });
-  const printed = printing(view, { kind: 'failure', failure, words: 'returned' });
-  return { ...printed, rest: 'failed', editor: edit(printed.editor, { type: 'set-text', text: view.lastPrompt }, 0) };
-}
-
-/** A finished list is printed once; an open one stays in sight. */
-function todosAtEnd(view: ViewState): ViewState {
-  const isDone = view.todos.length > 0 && view.todos.every(({ status }) => status === 'completed');
-  return isDone ? printing({ ...view, todos: [] }, { kind: 'todos', todos: view.todos }) : view;
-}

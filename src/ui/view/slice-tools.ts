@@ -42,6 +42,18 @@ export function markTool(view: ViewState, callId: string, status: 'running' | 'w
   );
 }
 
+/** The gate's last step says whose word it was. */
+const PERSONS_NO = 'The answer was no: ';
+
+/** Keeps which calls the person has refused; what is denied otherwise is a rule's doing. */
+export function noteRefusal(
+  view: ViewState,
+  { callId, verdict, trace }: Extract<AgentEvent, { type: 'permission_decision' }>,
+): ViewState {
+  const isPersons = verdict === 'deny' && JSON.stringify(trace).includes(PERSONS_NO);
+  return isPersons ? { ...view, refused: [...view.refused, callId] } : view;
+}
+
 /** A call is over. */
 export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
   const { callId, status, display, result } = event;
@@ -49,7 +61,11 @@ export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewSta
     changeTool(view, callId, (entry) => {
       // The time a person took to answer is not the call's.
       const durationMs = Math.min(event.durationMs, nowMs - entry.startedAtMs);
-      const ending = { status, durationMs, text: textOf(result), ...(display === undefined ? {} : { display }) };
+      const ending = {
+        ...{ status, durationMs, text: textOf(result) },
+        ...(display === undefined ? {} : { display }),
+        ...(view.refused.includes(callId) ? { refusedBy: 'person' as const } : {}),
+      };
       return { ...entry, state: { status: 'ended', ending } };
     }),
   );

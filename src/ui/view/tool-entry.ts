@@ -8,6 +8,8 @@ export type ToolEnding = {
   readonly text: string;
   readonly display?: Display;
   readonly durationMs: number;
+  /** Of a call that was denied. */
+  readonly refusedBy?: 'person';
 };
 
 /** One call as people see it. */

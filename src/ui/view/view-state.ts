@@ -81,6 +81,8 @@ export type ViewState = {
   readonly queue: readonly QueuedMessage[];
   readonly todos: readonly Todo[];
   readonly asks: readonly Ask[];
+  /** Calls of this run that the person has refused. */
+  readonly refused: readonly string[];
   readonly attention: Attention;
   readonly facts: StatusFacts;
   /** The command line that runs, until something is printed: it stands above that. Empty where there is none. */
@@ -152,6 +154,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     queue: [],
     todos,
     asks: [],
+    refused: [],
     attention: { stage: 'none' },
     facts,
     commandLine: '',

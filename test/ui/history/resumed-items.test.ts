@@ -1,73 +1,238 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Conversation } from '../../../src/contracts/face/conversation.ts';
+import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
 import type { Message } from '../../../src/contracts/message.ts';
+import { pastEvents } from '../../../src/session/past/past-events.ts';
+import { statusFactsOf } from '../../../src/ui/effects/facts.ts';
+import { type HistoryCarry, historyLines, NO_CARRY } from '../../../src/ui/history/history-lines.ts';
 import { resumedItems } from '../../../src/ui/history/resumed-items.ts';
+import { lineText } from '../../../src/ui/text/line.ts';
+import { type HistoryItem, waitingItems } from '../../../src/ui/view/history-item.ts';
+import { reduceView } from '../../../src/ui/view/reduce-view.ts';
+import { initialView } from '../../../src/ui/view/view-state.ts';
+import { calls, hang, reply, says, status, text, toolUse } from '../../support/api/reply.ts';
+import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
+import { type Composed, composed } from '../../support/composed.ts';
+import { fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { someOf } from '../../support/runs.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+import { DRAWING } from '../components/render-part.tsx';
 
-const turn = (at: number): readonly Message[] => [
-  { role: 'user', id: `u${at}`, origin: 'prompt', blocks: [{ type: 'text', text: `prompt ${at}` }] },
-  {
-    role: 'assistant',
-    id: `m${at}`,
-    model: 'sonnet-5',
-    blocks: [
-      { type: 'text', text: `answer ${at}` },
-      { type: 'tool_use', id: `c${at}`, name: 'Bash', input: { command: 'ls -la\nmore' } },
+let project: TempProject;
+let server: ApiServer;
+let opened: Composed[];
+
+beforeEach(async () => {
+  project = await createTempProject({
+    'package.json': '{}\n',
+    'src/cart.mjs': 'export const total = 1;\nexport const rate = 2;\n',
+    'src/price.mjs': 'export const price = 1;\n',
+    'test.mjs':
+      'console.log("not ok 3 takes the discount once");\nconsole.log("# pass 3\\n# fail 1");\nprocess.exit(1);\n',
+  });
+  opened = [];
+});
+
+afterEach(async () => {
+  for (const one of opened) await one.close();
+  await server.close();
+  await project.remove();
+});
+
+/** What items leave in the history of a terminal, without how long it took and what was in the composer then. */
+function rowsOf(items: readonly HistoryItem[]): readonly string[] {
+  let carry: HistoryCarry = NO_CARRY;
+  return items.flatMap((item) => {
+    const laid = historyLines(item, { ...DRAWING, width: 100, cwd: project.dir }, carry);
+    carry = laid.carry;
+    return laid.lines.map((line) =>
+      lineText(line).replaceAll(/(?<= )\d+(\.\d)?s\b| Your message is kept below.*/g, ''),
+    );
+  });
+}
+
+/** What is seen while it happens. */
+function watch(conversation: Conversation): () => readonly string[] {
+  const { agent } = conversation;
+  let view = initialView(statusFactsOf(conversation));
+  agent.subscribe((event) => {
+    view = reduceView({ ...view, facts: statusFactsOf(conversation) }, event, Date.now());
+    if (event.type === 'permission_request') {
+      const isFine = event.request.title !== 'git push';
+      agent.answerPermission(
+        event.request.id,
+        isFine ? { behavior: 'allow' } : { behavior: 'deny', message: 'not yet' },
+      );
+    }
+    if (event.type === 'question') {
+      const { kind } = event.question;
+      agent.answerQuestion(
+        event.id,
+        kind === 'plan' ? { kind, verdict: 'accept' } : { kind: 'questions', answers: ['Red'] },
+      );
+    }
+  });
+  return () => rowsOf(waitingItems(view.outbox));
+}
+
+async function begin(turns: Script['turns'], options: Partial<RunOptions> = {}): Promise<Composed> {
+  server = await startApiServer({ turns });
+  return open(options);
+}
+
+async function open(options: Partial<RunOptions>): Promise<Composed> {
+  const one = await composed(project, server.url, { face: 'screen', ...options });
+  opened.push(one);
+  return one;
+}
+
+/** The rows of a session that is taken up again. */
+async function rowsAgain({ conversation }: Composed): Promise<readonly string[]> {
+  const wanted = conversation.agent.sessionId;
+  await conversation.close('other');
+  const again = await open({ session: { kind: 'resume', wanted, fork: 'same' } });
+  const { agent, past } = again.conversation;
+  return rowsOf(resumedItems(past?.opening ?? [], agent.state().messages, statusFactsOf(again.conversation)).items);
+}
+
+const bash = (command: string) => toolUse('Bash', { command });
+const file = (name: string) => `${project.dir}/${name}`;
+const search = () => [
+  toolUse('Glob', { pattern: '**/*.mjs' }),
+  toolUse('Read', { file_path: file('src/cart.mjs') }),
+  toolUse('Grep', { pattern: 'total' }),
+];
+const TODOS = [{ content: 'Find it', status: 'completed', activeForm: 'Finding it' }];
+const QUESTION = {
+  question: 'Which colour?',
+  header: 'Colour',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+};
+
+/** What a session may hold, and a row it must be known by. */
+const KINDS: readonly (readonly [string, () => Script['turns'], RegExp])[] = [
+  [
+    'look-ups of several turns',
+    () => [calls(...search()), reply([text('Now I know.'), ...search()]), says('Done.')],
+    /^✓ Looked {2}Glob .*Grep/,
+  ],
+  ['a command that fails', () => [calls(bash('node test.mjs')), says('It fails.')], /^│ not ok 3 takes/],
+  ['a command that says nothing', () => [calls(bash('true')), says('It works.')], /^✓ \$ true$/],
+  ['a script', () => [calls(bash('cd src\nls\necho done')), says('Done.')], /^│ echo done$/],
+  [
+    'an edit',
+    () => [
+      calls(toolUse('Read', { file_path: file('src/cart.mjs') })),
+      calls(toolUse('Edit', { file_path: file('src/cart.mjs'), old_string: 'total = 1', new_string: 'total = 3' })),
+      says('`total` is three.'),
     ],
-  },
-  {
-    role: 'user',
-    id: `r${at}`,
-    origin: 'results',
-    blocks: [{ type: 'tool_result', tool_use_id: `c${at}`, content: 'no', is_error: at % 2 === 1 }],
-  },
+    /^✓ Edit src\/cart.mjs {2}\+1 −1$/,
+  ],
+  [
+    'a new file',
+    () => [calls(toolUse('Write', { file_path: file('new.md'), content: '# New\n' })), says('There.')],
+    /^✓ Write new.md {2}\+1 \(new\)$/,
+  ],
+  [
+    'a tool that cannot do it',
+    () => [calls(toolUse('Read', { file_path: file('gone.txt') })), says('Gone.')],
+    /^✗ Read gone.txt/,
+  ],
+  ['a tool that is not there', () => [calls(toolUse('Nothing', {})), says('Ah.')], /^✗ Nothing/],
+  [
+    'a call that was refused',
+    () => [calls(bash('git push')), says('Then not.')],
+    /^✗ \$ git push {2}you refused: not yet$/,
+  ],
+  ['tasks that are done', () => [calls(toolUse('TodoWrite', { todos: TODOS })), says('Done.')], /^Tasks 1\/1$/],
+  [
+    'a question',
+    () => [calls(toolUse('AskUserQuestion', { questions: [QUESTION] })), says('Red it is.')],
+    /^│ Which colour\? Red$/,
+  ],
+  [
+    'a sub-agent',
+    () => [
+      calls(toolUse('Task', { description: 'Survey', prompt: 'Look around', subagent_type: 'general-purpose' })),
+      calls(toolUse('Glob', { pattern: '*.mjs' })),
+      says('All is quiet.'),
+      says('Nothing to see.'),
+    ],
+    /^✓ Survey {2}1 call/,
+  ],
+  ['a failure that nothing helps against', () => [status(401, 'no such key')], /^✗ .*401/],
+  [
+    'words before and behind calls',
+    () => [reply([text('# First\n\nThis.'), bash('echo a'), bash('echo b')]), says('- one\n- two')],
+    /^│ b$/,
+  ],
 ];
 
-test('a resumed session shows its last two turns, and says how many are before them', () => {
-  const items = resumedItems([0, 1, 2, 3].flatMap(turn));
-  expect(items.map((item) => item.kind)).toEqual(['notice', 'prompt', 'shown', 'tools', 'prompt', 'shown', 'tools']);
-  expect(items[0]).toMatchObject({ text: '… 2 earlier turns (ctrl+o)' });
-  expect(items[3]).toMatchObject({ entries: [{ title: 'ls -la', state: { ending: { status: 'done' } } }] });
-  expect(items[6]).toMatchObject({ entries: [{ state: { ending: { status: 'failed', text: 'no' } } }] });
+test.each(someOf(KINDS, 4))('%s: after a resume it looks as it looked when it happened', async (_, turns, row) => {
+  const first = await begin(turns());
+  const seen = watch(first.conversation);
+  await first.conversation.agent.prompt('go on');
+  const live = seen();
+  expect(live).toContainEqual(expect.stringMatching(row));
+  expect(await rowsAgain(first)).toEqual(live);
 });
 
-test('a new session shows nothing', () => {
-  expect(resumedItems([])).toEqual([]);
+test('a plan, a line of the person and a run that was stopped look as they looked, now and after a resume', async () => {
+  const first = await begin([
+    calls(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Find it\n2. Mend it' })),
+    says('Accepted.'),
+    reply([text('Now I begin.'), bash('node test.mjs')]),
+    hang(),
+  ]);
+  const { agent, past, runShell, setMode } = first.conversation;
+  setMode('plan');
+  const seen = watch(first.conversation);
+  await agent.prompt('plan it');
+  await runShell('echo mine');
+  const running = agent.prompt('do it');
+  await server.waitForRequest(4);
+  agent.abort('user');
+  await running;
+  const live = seen();
+  for (const words of ['The plan', '! echo mine', '│ mine', 'Now I begin.'])
+    expect(live).toContainEqual(expect.stringContaining(words));
+  expect(live.at(-1)).toMatch(/^■ Stopped/);
+  const facts = statusFactsOf(first.conversation);
+  const latest = resumedItems((await past?.latest(3)) ?? [], agent.state().messages, facts);
+  expect(rowsOf(latest.items)).toEqual(live);
+  expect(latest.rest).toBe('stopped');
+  expect(await rowsAgain(first)).toEqual(live);
 });
 
-test('a conversation that was stopped in its answer says where it was cut off, and how it goes on', () => {
-  const stopped: readonly Message[] = [
+test('only the last two turns are shown, with how many are before them; a new session shows nothing', async () => {
+  const first = await begin(() => says('Yes.'));
+  const { agent, past } = first.conversation;
+  const facts = statusFactsOf(first.conversation);
+  expect(resumedItems(past?.opening ?? [], agent.state().messages, facts).items).toEqual([]);
+  for (const words of ['one', 'two', 'three']) await agent.prompt(words);
+  const rows = await rowsAgain(first);
+  expect(rows).toEqual(['… 1 earlier turn (ctrl+o)', '', '▌ two', '', 'Yes.', '', '▌ three', '', 'Yes.']);
+});
+
+test('a run that was killed in its answer says where it was cut off, and how it goes on', () => {
+  const messages: readonly Message[] = [
     { role: 'user', id: 'u', origin: 'prompt', blocks: [{ type: 'text', text: 'why?' }] },
-    { role: 'assistant', id: 'm', model: 'sonnet-5', blocks: [{ type: 'text', text: 'Because of', cut: true }] },
+    { role: 'assistant', id: 'm', model: 'x', blocks: [{ type: 'text', text: 'Because of', cut: true }] },
     { role: 'user', id: 'i', origin: 'interrupt', blocks: [{ type: 'text', text: '[stopped]' }] },
   ];
-  expect(resumedItems(stopped).slice(1)).toEqual([
-    { kind: 'shown', markdown: 'Because of' },
-    { kind: 'notice', level: 'warn', text: 'The answer was cut off here.' },
-    { kind: 'stopped', hint: 'It was stopped here. Say what to do, or press enter to go on.' },
+  const { items, rest } = resumedItems(pastEvents(messages, [], 2), messages, statusFactsOf(fakeConversation()));
+  expect(rowsOf(items)).toEqual([
+    '▌ why?',
+    '',
+    'Because of',
+    '',
+    '! The answer was cut off here.',
+    '',
+    '■ It was stopped here. Say what to do, or press enter to go on.',
   ]);
-});
-
-test('a call that was refused says by whom, in their words', () => {
-  const call = (id: string): Message => ({
-    role: 'assistant',
-    id: `m-${id}`,
-    model: 'x',
-    blocks: [{ type: 'tool_use', id, name: 'Bash', input: { command: 'npm install' } }],
-  });
-  const answered: Message = {
-    role: 'user',
-    id: 'r',
-    origin: 'results',
-    blocks: ['a', 'b', 'c'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'no', is_error: true })),
-  };
-  const refusal = { tool: 'Bash', input: {}, trace: ['asked', 'The answer was no: use pnpm'] };
-  const refusals = [
-    { ...refusal, callId: 'a', reason: 'use pnpm\nplease' },
-    { ...refusal, callId: 'b', reason: 'The user refused this call. Ask what they would rather have.' },
-    { ...refusal, callId: 'c', reason: 'A rule denies it.', trace: ['a rule'] },
-  ];
-  const items = resumedItems([call('a'), call('b'), call('c'), answered], { refusals });
-  const words = items.flatMap((item) =>
-    item.kind === 'tools' ? item.entries.map(({ state }) => state.status === 'ended' && state.ending.text) : [],
-  );
-  expect(words).toEqual(['you refused: use pnpm', 'you refused', 'not allowed: A rule denies it.']);
+  expect(rest).toBe('stopped');
 });
