@@ -7,6 +7,7 @@ const FAMILIES: Readonly<Record<string, RuleFamily>> = {
   Read: 'read',
   Glob: 'read',
   Grep: 'read',
+  LSP: 'read',
   Edit: 'edit',
   Write: 'edit',
   MultiEdit: 'edit',
