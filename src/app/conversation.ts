@@ -37,6 +37,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     offered: mcp.offers,
     // In a folder that is only read, nothing runs before something is said.
     ...(core.trusted ? { begin: hooks.opening.begin } : {}),
+    prepare: hooks.opening.prepare,
     info: () => ({ ...infoOf(parts), warnings, instructions }),
     usage: core.meter.report,
     setModel: actions.setModel,

@@ -85,6 +85,8 @@ async function runFace(invocation: Invocation, io: Io, shutdown: Shutdown): Prom
   switch (invocation.face) {
     case 'print':
       return (await import('./faces/run-print.ts')).runPrint(invocation, io, shutdown);
+    case 'setup':
+      return (await import('./faces/run-setup.ts')).runSetup(invocation.run, io, shutdown);
     case 'host':
       return (await import('./control/run-host.ts')).runHost(invocation, io, shutdown);
     default:

@@ -14,6 +14,7 @@ export const HOOK_EVENTS = [
   'StopFailure',
   'SubagentStart',
   'SubagentStop',
+  'Setup',
   'SessionStart',
   'SessionEnd',
   'PreCompact',
@@ -84,6 +85,12 @@ export type HookOutput = {
   /** How an Elicitation hook answers a server. */
   readonly action?: 'accept' | 'decline' | 'cancel';
   readonly content?: JsonObject;
+  /** Files to look after from now on, besides those that matchers name. */
+  readonly watchPaths?: readonly string[];
+  /** How the session is to be called. */
+  readonly sessionTitle?: string;
+  /** It has brought skills or commands. */
+  readonly reloadSkills?: boolean;
 };
 
 /** All hooks of one event together: the strictest verdict, every word, the last input. */
@@ -98,6 +105,9 @@ export type HookVerdict = {
   readonly updatedToolOutput: JsonValue | undefined;
   readonly worktreePath: string | undefined;
   readonly elicited: { readonly action: 'accept' | 'decline' | 'cancel'; readonly content: JsonObject } | undefined;
+  readonly watchPaths: readonly string[] | undefined;
+  readonly sessionTitle: string | undefined;
+  readonly reloadSkills: boolean;
   readonly messages: readonly string[];
   readonly failures: readonly string[];
 };

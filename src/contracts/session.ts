@@ -69,7 +69,7 @@ export type RecordBody =
       readonly messages: readonly Message[];
       readonly postTokens: number;
     }
-  | { readonly type: 'title'; readonly title: string; readonly by: 'person' | 'model' | 'first-words' }
+  | { readonly type: 'title'; readonly title: string; readonly by: 'person' | 'model' | 'hook' | 'first-words' }
   | { readonly type: 'queue'; readonly item: QueuedMessage; readonly state: string }
   | {
       readonly type: 'permission';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Hook, HookOutput } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import type { KeptVariables } from './kept-variables.ts';
 import { fromJson, readOutput } from './read-output.ts';
 
 /** How a command ended. */
@@ -32,6 +33,8 @@ export type HookRunners = {
     signal: AbortSignal,
     env?: Readonly<Record<string, string>>,
   ) => Promise<CommandEnd>;
+  /** Where hooks can leave variables for the commands behind them; absent: nowhere. */
+  readonly keep?: KeptVariables['around'];
   readonly post: (
     request: HookPost,
     timeoutMs: number,

@@ -43,6 +43,8 @@ export type Hooks = HookFire & {
   deadGuards(): Promise<readonly string[]>;
   /** Every configured hook with its last result. */
   list(): readonly { readonly hook: Hook; readonly last: HookResult | undefined }[];
+  /** Files that hooks have asked to be looked after, by their paths. */
+  watched(): readonly string[];
   /** Waits for hooks that nobody waited for; those that still run when the signal comes are stopped. */
   close(signal: AbortSignal): Promise<void>;
 };
@@ -54,6 +56,7 @@ export function createHooks(parts: HookParts): Hooks {
   const { run, last } = createHookRuns(parts);
   const behind = createLateHooks(parts, run);
   const spent = new Set<string>();
+  let watched: readonly string[] = [];
 
   async function fire(
     event: HookEvent,
@@ -71,6 +74,7 @@ export function createHooks(parts: HookParts): Hooks {
     for (const hook of fitting) if (isAsync(hook)) behind.begin(hook, input);
     const results = await Promise.all(fitting.filter((hook) => !isAsync(hook)).map((hook) => run(hook, input, signal)));
     const verdict = mergeVerdicts(results);
+    watched = verdict.watchPaths ?? watched;
     for (const text of verdict.failures) parts.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
     for (const text of verdict.messages) parts.tell({ type: 'notice', level: 'info', topic: 'hook', text });
     return verdict;
@@ -93,6 +97,7 @@ export function createHooks(parts: HookParts): Hooks {
     has: (event) => parts.hooks().some((hook) => hook.event === event),
     deadGuards: () => deadGuards(parts),
     list: () => parts.hooks().map((hook) => ({ hook, last: last(hook) })),
+    watched: () => watched,
     close: behind.close,
   };
 }
@@ -129,6 +134,7 @@ function isAsync({ async: isLeft, asyncRewake }: Hook): boolean {
 
 function subjectOf(event: HookEvent, fields: JsonObject): string | undefined {
   const keys: Partial<Record<HookEvent, string>> = {
+    Setup: 'trigger',
     SessionStart: 'source',
     SessionEnd: 'reason',
     PreCompact: 'trigger',

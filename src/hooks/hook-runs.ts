@@ -3,6 +3,7 @@ import { actionOf, type Hook, type HookResult } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import { createHanging } from '../lib/processes/hanging.ts';
 import type { HookRunners } from './act.ts';
+import { KEEPS_VARIABLES } from './kept-variables.ts';
 import { isGuard, nameOf, runHook } from './run-hook.ts';
 
 export type RunHook = (hook: Hook, input: JsonObject, signal: AbortSignal) => Promise<HookResult>;
@@ -32,15 +33,23 @@ export function createHookRuns(parts: HookRunners & { readonly tell: (event: Age
   /** A guard is asked every time; anything else that hangs is not started again at once. */
   function runnerOf(hook: Hook): HookRunners['runCommand'] {
     if (isGuard(hook)) return parts.runCommand;
+    const runCommand = keepingRunner(hook, parts);
     return async (command, stdin, timeoutMs, signal, env) => {
       if (hanging.isPaused(keyOf(hook))) return { code: null, stdout: '', stderr: '', timedOut: true, isPaused: true };
-      const end = await parts.runCommand(command, stdin, timeoutMs, signal, env);
+      const end = await runCommand(command, stdin, timeoutMs, signal, env);
       hanging.note(keyOf(hook), { timedOut: end.timedOut, tookMs: timeoutMs });
       return end;
     };
   }
 
   return { run, last: (hook) => last.get(keyOf(hook)) };
+}
+
+/** The runner for a hook that may leave variables. */
+function keepingRunner(hook: Hook, { runCommand, keep }: HookRunners): HookRunners['runCommand'] {
+  if (keep === undefined || !KEEPS_VARIABLES.includes(hook.event)) return runCommand;
+  return (command, stdin, timeoutMs, signal, env) =>
+    keep(keyOf(hook), (more) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...more }));
 }
 
 /** The same command may guard several events; each keeps its own last result. */

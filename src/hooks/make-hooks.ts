@@ -7,6 +7,7 @@ import type { HookRunners } from './act.ts';
 import { configuredHooks } from './configured-hooks.ts';
 import { createHooks, type Hooks } from './create-hooks.ts';
 import { hookRunners } from './hook-runners.ts';
+import { createKeptVariables, type KeptVariables } from './kept-variables.ts';
 
 export type HookWiring = {
   readonly loaded: () => LoadedSettings;
@@ -23,9 +24,15 @@ export type HookWiring = {
   readonly carried: () => readonly Hook[];
 } & Pick<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
 
+/** Hooks, and the variables they leave for commands. */
+export type MadeHooks = Hooks & { readonly variables: KeptVariables['now'] };
+
 /** The hooks of all settings layers and of the host, with real commands and real requests behind them. */
-export function makeHooks(wiring: HookWiring): Hooks {
-  return createHooks({
+export function makeHooks(wiring: HookWiring): MadeHooks {
+  const kept = createKeptVariables({ cwd: () => wiring.live().cwd, variables: wiring.variables }, (text) =>
+    wiring.tell({ type: 'notice', level: 'warn', topic: 'hook', text }),
+  );
+  const hooks = createHooks({
     hooks: () =>
       wiring.loaded().merged.disableAllHooks === true
         ? []
@@ -43,5 +50,7 @@ export function makeHooks(wiring: HookWiring): Hooks {
     askModel: wiring.askModel,
     askAgent: wiring.askAgent,
     callTool: wiring.callTool,
+    keep: kept.around,
   });
+  return { ...hooks, variables: kept.now };
 }

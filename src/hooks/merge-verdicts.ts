@@ -38,6 +38,9 @@ export function mergeVerdicts(results: readonly HookResult[]): HookVerdict {
       .updatedToolOutput,
     worktreePath: results.find(({ output }) => output.worktreePath !== undefined)?.output.worktreePath,
     elicited: elicitedBy(results),
+    watchPaths: watchedBy(results),
+    sessionTitle: results.findLast(({ output }) => output.sessionTitle !== undefined)?.output.sessionTitle,
+    reloadSkills: results.some(({ output }) => output.reloadSkills === true),
     messages: results.flatMap(({ output }) => output.systemMessage ?? []),
     failures: results.flatMap(({ outcome, words }) => (outcome === 'failed' ? [words] : [])),
   };
@@ -49,4 +52,10 @@ function elicitedBy(results: readonly HookResult[]): HookVerdict['elicited'] {
     action === undefined ? [] : [{ action, content }],
   );
   return answers.find(({ action }) => action !== 'accept') ?? answers[0];
+}
+
+/** Nothing where no hook spoke of paths: what was watched stays. */
+function watchedBy(results: readonly HookResult[]): HookVerdict['watchPaths'] {
+  const named = results.flatMap(({ output: { watchPaths } }) => (watchPaths === undefined ? [] : [watchPaths]));
+  return named.length === 0 ? undefined : named.flat();
 }

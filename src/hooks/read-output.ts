@@ -18,6 +18,9 @@ const answer = z.object({
       worktreePath: z.string().optional(),
       action: z.enum(['accept', 'decline', 'cancel']).optional(),
       content: z.record(z.string(), z.json()).optional(),
+      watchPaths: z.array(z.string()).optional(),
+      sessionTitle: z.string().optional(),
+      reloadSkills: z.boolean().optional(),
       /** How a PermissionRequest hook may answer in other programs of this kind. */
       decision: z
         .object({

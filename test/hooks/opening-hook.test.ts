@@ -48,7 +48,8 @@ test('who stops waiting for the hooks of the start stops them, and is not asked 
           });
         }),
     },
-    'startup',
+    { source: 'startup' },
+    async () => undefined,
   );
   opening.begin();
   const leaving = new AbortController();

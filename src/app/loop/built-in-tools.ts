@@ -29,6 +29,7 @@ import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
+import type { SessionHooks } from './hooks/session-hooks.ts';
 import { createSideAsks } from './side-asks.ts';
 
 const BASH_TIMEOUT_MS = 120_000;
@@ -42,6 +43,7 @@ export type ToolNeeds = {
   readonly locator: Locator;
   readonly owners: CallOwners;
   readonly languages: Pick<SessionLanguages, 'lookUp'>;
+  readonly hooks: Pick<SessionHooks, 'variables'>;
 };
 
 /** The tools that know what was read of files: each conversation, a sub-agent's too, has its own. */
@@ -96,10 +98,10 @@ export function builtInTools(core: Core, needs: ToolNeeds, readState: ReadState)
   ];
 }
 
-function bashTool({ settings, live, now }: Core, { permissions, session, shells, owners }: ToolNeeds): Tool {
+function bashTool({ settings, live, now }: Core, { permissions, session, shells, owners, hooks }: ToolNeeds): Tool {
   return createBashTool({
     shells,
-    variables: settings.variables,
+    variables: () => ({ ...settings.variables(), ...hooks.variables() }),
     extraEnv: permissions.shellVariables,
     sandbox: permissions.sandbox.wrap,
     leftSandbox: permissions.sandbox.sweep,

@@ -3,7 +3,6 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { PromptVerdict } from '../../contracts/hook.ts';
 import type { UserOrigin } from '../../contracts/message.ts';
 import { loopHooks } from '../../hooks/loop-hooks.ts';
-import { createWatchedFiles } from '../../hooks/watched-files.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
@@ -78,7 +77,6 @@ function promptHearer(core: Core, { mcp, loop, hooks, turnLog, languages, ready 
   const followSettings = createSettingsFollower(core, turnLog);
   const { onPrompt } = loopHooks(hooks, 'Stop');
   const lookAtFiles = createFileMoments(core, hooks, loop.prompt.memory);
-  const lookAtWatched = createWatchedFiles(hooks, () => core.cwd);
   return async (words: string, signal: AbortSignal, origin: UserOrigin): ReturnType<typeof onPrompt> => {
     bus.begin();
     await settings.refresh();
@@ -86,7 +84,7 @@ function promptHearer(core: Core, { mcp, loop, hooks, turnLog, languages, ready 
     await mcp.refresh();
     await Promise.all([loop.ready(), ready]);
     lookAtFiles();
-    await lookAtWatched();
+    await hooks.lookAtWatched();
     const opened = await hooks.opening.context(signal);
     // What nobody said is nothing a hook could object to.
     const verdict = origin === 'background' ? GO : await onPrompt(words, signal);

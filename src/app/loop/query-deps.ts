@@ -103,7 +103,11 @@ export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
         gate: gate(port, { rules: wishes.rules }),
         context: needs.context,
         queues: port.queues,
-        attachments: async () => [...(await batch.end()), ...(await freshNews(core, prompt)), ...(await main.news())],
+        attachments: async () => [
+          ...(await batch.end()),
+          ...(await freshNews(core, prompt, hooks)),
+          ...(await main.news()),
+        ],
         transformRequest: needs.turnLog.sent,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
@@ -135,7 +139,8 @@ function plannerNow({ options, environment, settings, live }: Core): string | un
 }
 
 /** What the calls of the last reply have written, skills and the like, can be used in the next one. */
-async function freshNews({ extensions }: Core, prompt: Prompt): Promise<readonly string[]> {
+async function freshNews({ extensions }: Core, prompt: Prompt, hooks: SessionHooks): Promise<readonly string[]> {
+  await hooks.lookAtWatched();
   await extensions.refresh();
   return prompt.collect();
 }

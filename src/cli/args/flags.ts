@@ -29,6 +29,15 @@ export const FLAG_GROUPS = {
       unless: 'forkSession',
       words: '--session-id names a new session. With --continue or --resume, add --fork-session.',
     }),
+    init: rareFlag('--init', 'nothing', 'run the hooks of Setup first, as for a fresh checkout', {
+      excludes: ['maintenance'],
+      words: '--init and --maintenance exclude each other: each says what the hooks of Setup prepare for.',
+    }),
+    initOnly: rareFlag('--init-only', 'nothing', 'run the hooks of Setup and SessionStart, then leave', {
+      excludes: ['maintenance'],
+      words: '--init-only and --maintenance exclude each other: each says what the hooks of Setup prepare for.',
+    }),
+    maintenance: rareFlag('--maintenance', 'nothing', 'run the hooks of Setup first, as for regular upkeep'),
     sessionPersistence: rareFlag('--no-session-persistence', 'nothing', 'keep nothing on disk'),
   },
   Model: {

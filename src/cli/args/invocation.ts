@@ -14,7 +14,7 @@ import { UsageError } from './usage-error.ts';
 /** The command line, understood. */
 export type Invocation = {
   readonly run: RunOptions;
-  readonly face: 'screen' | 'print' | 'host';
+  readonly face: 'screen' | 'print' | 'host' | 'setup';
   /** The worktree to work in: its name, or nothing for a new one. Absent: work here. */
   readonly worktree?: string;
   /** Words on the command line; more may come on stdin. */
@@ -75,21 +75,23 @@ export async function readInvocation(
 
 /** Formats for programs imply print mode, and so does a place without a terminal. */
 function faceOf(flags: FlagValues, hasTerminal: boolean): Invocation['face'] {
+  if (flags.initOnly === true) return 'setup';
   if (flags.inputFormat === 'stream-json') return 'host';
   return flags.print === true || flags.outputFormat !== undefined || !hasTerminal ? 'print' : 'screen';
 }
 
-async function runOptions(flags: FlagValues, face: Invocation['face'], cwd: string): Promise<RunOptions> {
+async function runOptions(flags: FlagValues, chosen: Invocation['face'], cwd: string): Promise<RunOptions> {
   const systemPrompt = flags.systemPrompt ?? (await fileText('--system-prompt-file', flags.systemPromptFile, cwd));
   const append =
     flags.appendSystemPrompt ?? (await fileText('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
   return {
     cwd,
-    face,
+    face: chosen === 'setup' ? 'print' : chosen,
     session: sessionOf(flags),
     persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
     addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),
+    ...said('setup', setupOf(flags)),
     ...said('pluginDirs', pluginDirsOf(flags, cwd)),
     mcpConfig: flags.mcpConfig ?? [],
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
@@ -143,6 +145,11 @@ function policyOf(text: string): string {
 function effortOf({ thinking, effort }: FlagValues): Effort | undefined {
   if (thinking === 'disabled') return 'off';
   return effort ?? (thinking === undefined ? undefined : 'auto');
+}
+
+function setupOf({ init, initOnly, maintenance }: FlagValues): RunOptions['setup'] {
+  if (maintenance === true) return 'maintenance';
+  return init === true || initOnly === true ? 'init' : undefined;
 }
 
 function skipOf(flags: FlagValues): 'now' | 'may' | undefined {

@@ -16,6 +16,8 @@ export type Conversation = {
   readonly agent: Agent;
   /** Somebody sits in front of it: what is to begin with a session begins now, not with the first prompt. */
   begin?(): void;
+  /** The same for a run that does nothing else: what hooks that prepare could not do, in sentences. */
+  prepare(): Promise<readonly string[]>;
   /** Resolves when what comes late is there: the servers a first request would miss. */
   ready?(): Promise<void>;
   /** Resolves when a server offers this command, or it is known that none does. */

@@ -40,6 +40,8 @@ export type RunOptions = {
   readonly jsonSchema?: JsonObject;
   readonly partialMessages: boolean;
   readonly addDirs: readonly string[];
+  /** Hooks of Setup are run before the session, for this. */
+  readonly setup?: 'init' | 'maintenance';
   /** Plugins of this run alone. */
   readonly pluginDirs?: readonly PluginDir[];
   readonly settings?: string;

@@ -41,6 +41,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
   });
   return {
     agent,
+    prepare: async () => [],
     info: () => ({ ...FACTS, model, sessionId: agent.sessionId, ...options.info }),
     usage: () => USAGE,
     setModel: async (name) => {

@@ -1,14 +1,15 @@
 import type { AgentPort } from '../../../agent/parts.ts';
 import type { AgentListener } from '../../../contracts/agent.ts';
 import type { RunOptions } from '../../../contracts/face/run-options.ts';
-import type { Hook } from '../../../contracts/hook.ts';
+import type { Hook, HookVerdict } from '../../../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { PermissionAnswer } from '../../../contracts/permission.ts';
 import type { QueryDeps } from '../../../contracts/query.ts';
 import type { HookRunners } from '../../../hooks/act.ts';
 import type { Hooks } from '../../../hooks/create-hooks.ts';
-import { makeHooks } from '../../../hooks/make-hooks.ts';
+import { type MadeHooks, makeHooks } from '../../../hooks/make-hooks.ts';
 import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
+import { createWatchedFiles } from '../../../hooks/watched-files.ts';
 import type { Core } from '../../core.ts';
 import type { McpServers } from '../../mcp/servers.ts';
 import type { AskingPort } from '../../permissions/gate.ts';
@@ -19,8 +20,10 @@ import { fireChanges } from './hook-moments.ts';
 import { createHookRunners } from './hook-runners.ts';
 
 /** The hooks of settings and of the host, and those that open the session. */
-export type SessionHooks = Hooks & {
+export type SessionHooks = MadeHooks & {
   readonly opening: OpeningHook;
+  /** Looks for changes of files that hooks watch. */
+  readonly lookAtWatched: () => Promise<void>;
   /** Who answers for hooks that ask a sub-agent. */
   readonly answerWith: (ask: HookRunners['askAgent']) => void;
 };
@@ -49,8 +52,27 @@ export function createSessionHooks(core: Core, { session, permissions, mcp, wish
     tell: (event) => void core.bus.tell(event),
   });
   fireChanges(core, hooks);
-  return { ...hooks, answerWith, opening: createOpeningHook(hooks, opened.isResumed ? 'resume' : 'startup') };
+  const opening = { source: opened.isResumed ? 'resume' : 'startup', setup: core.options.setup } as const;
+  return {
+    ...hooks,
+    answerWith,
+    opening: createOpeningHook(hooks, opening, openedBy(core, session)),
+    lookAtWatched: createWatchedFiles(hooks, () => core.cwd),
+  };
 }
+
+/** What hooks at the beginning of a session ask for: skills they have brought, a name. */
+function openedBy({ live, extensions }: Core, { transcript }: Pick<Session, 'transcript'>) {
+  return async ({ reloadSkills, sessionTitle }: HookVerdict): Promise<void> => {
+    if (reloadSkills) await extensions.reload();
+    const title = sessionTitle?.trim().slice(0, TITLE_CHARS) ?? '';
+    if (title === '' || live.now().title !== undefined) return;
+    live.change({ title });
+    await transcript.append({ type: 'title', title, by: 'hook' });
+  };
+}
+
+const TITLE_CHARS = 200;
 
 type Gate = QueryDeps['gate'];
 
