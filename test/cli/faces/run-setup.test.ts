@@ -51,7 +51,11 @@ test('before a prompt they run first, and what they say goes with it; what hooks
     turns: ({ raw }) =>
       raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Bash', { command: 'printenv DEPTH' }, 'toolu_1')),
   });
-  const end = await runHere(project, ['-p', '--maintenance', '--trust', '--allowedTools=Bash(printenv:*)', 'go'], api.url);
+  const end = await runHere(
+    project,
+    ['-p', '--maintenance', '--trust', '--allowedTools=Bash(printenv:*)', 'go'],
+    api.url,
+  );
   expect(end).toMatchObject({ code: 0, stdout: 'Done.\n' });
   expect(await project.read('heard.txt')).toBe('Setup maintenance\nSessionStart startup\n');
   expect(api.requests()[0]?.raw).toContain('The tide is high.');
