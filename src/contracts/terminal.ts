@@ -34,6 +34,7 @@ export const TERMINAL_REASONS = [
   'aborted_tools',
 ] as const;
 
+/** Why a query ended. */
 export type TerminalReason = (typeof TERMINAL_REASONS)[number];
 
 /** The end of a query, with what is known of it. */

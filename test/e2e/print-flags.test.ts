@@ -53,7 +53,7 @@ test('unasked, a model thinks as it does by itself, and may write all it can', a
 test('an effort that the model does not have is refused before anything is asked', async () => {
   const end = await runHere(project, ['-p', 'go', '--model=claude-sonnet-4-6', '--effort=xhigh'], server.url);
   expect(end).toMatchObject({ code: 1, stdout: '' });
-  expect(end.stderr).toContain('sonnet-4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.');
+  expect(end.stderr).toContain('sonnet 4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.');
   expect(server.requests()).toEqual([]);
 });
 
@@ -93,7 +93,7 @@ test.each([['json'], ['stream-json', '--verbose']])(
 test('an effort of the settings that the model does not have is told with what it becomes', async () => {
   const asked = await requestOf('--model=claude-sonnet-4-6', '--settings={"effort":"xhigh"}');
   expect(asked).toMatchObject({ output_config: { effort: 'high' } });
-  expect(asked.stderr).toContain('sonnet-4.6 has no effort "xhigh".');
+  expect(asked.stderr).toContain('sonnet 4.6 has no effort "xhigh".');
 });
 
 test('effort, and thinking that is switched off', async () => {
