@@ -17,6 +17,7 @@ import { createSessionCheckpoints } from './session/checkpoints.ts';
 import { createSessionLanguages } from './session/languages.ts';
 import { createSession } from './session/session.ts';
 import { type StartedRun, startRun } from './session/start-run.ts';
+import { createTrustTalk } from './settings/trust-commands.ts';
 import { createActions } from './slash/actions.ts';
 
 export type Composed =
@@ -68,6 +69,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   });
   const wake = createWake(core, { agent, loop });
   const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
+  const trustTalk = createTrustTalk(core.cwd, core.environment);
   const parts = {
     core,
     agent,
@@ -82,6 +84,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     turnLog,
     wake,
     actions,
+    trustTalk,
   };
   const conversation = await makeConversation(parts, started);
   mcp.start();

@@ -6,13 +6,16 @@ import type { TrustEffect } from '../contracts/face/trust.ts';
 import { ifThere } from '../lib/files/errno.ts';
 import { readGiven } from '../lib/files/read-regular.ts';
 import { formatBytes } from '../lib/text/format.ts';
+import { serverWords } from './powers.ts';
 
 const server = z.object({
   command: z.string().optional(),
   args: z.array(z.string()).optional(),
   url: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
 });
-const servers = z.object({ mcpServers: z.record(z.string(), server) }).catch({ mcpServers: {} });
+const servers = z.object({ mcpServers: z.record(z.string(), z.unknown()) }).catch({ mcpServers: {} });
 
 const FOLDERS = ['commands', 'skills', 'agents', 'rules', 'output-styles'];
 
@@ -49,11 +52,11 @@ async function folderEffect(folder: string, name: string): Promise<readonly Trus
 async function serverEffects(file: string): Promise<readonly TrustEffect[]> {
   const text = await readGiven(file).catch(() => undefined);
   const found = servers.parse(parsed(text ?? '{}'));
-  return Object.entries(found.mcpServers).map(([name, { command = '', args = [], url }]) => ({
-    kind: 'server',
-    text: `${name}: ${url ?? [command, ...args].join(' ')} (asks once more before it starts)`,
-    file,
-  }));
+  return Object.entries(found.mcpServers).map(([name, entry]) => {
+    const read = server.safeParse(entry);
+    const words = read.success ? serverWords(read.data) : JSON.stringify(entry);
+    return { kind: 'server', text: `${name}: ${words} (asks once more before it starts)`, file };
+  });
 }
 
 /** Brackets without end are more than the parser can go down: such a file names nothing. */

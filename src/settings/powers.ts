@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TrustEffect } from '../contracts/face/trust.ts';
-import { actionOf } from '../contracts/hook.ts';
-import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import type { HookConfig, McpServerConfig, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { SETTING_KEYS } from './keys.ts';
 
 /** Keys of a project's settings that start programs or grant something: each change of theirs is approved anew. */
@@ -59,11 +58,12 @@ export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly T
     return { kind, text, file, ...(line === undefined ? {} : { line }) };
   };
   const { permissions = {}, hooks = {}, env = {}, mcpServers = {}, enabledPlugins = {}, statusLine } = settings;
+  const { extraKnownMarketplaces = {} } = settings;
   return [
     ...Object.entries(hooks).flatMap(([event, groups]) =>
       groups.flatMap(({ hooks: all }, group) =>
         all.map((hook, at) =>
-          effect('hook', `at ${event} ${hook.type === 'command' ? 'runs ' : ''}${actionOf(hook)}`, [
+          effect('hook', `at ${event} ${hook.type === 'command' ? 'runs ' : ''}${hookWords(hook)}`, [
             'hooks',
             event,
             group,
@@ -76,8 +76,14 @@ export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly T
     ...(settings.disableAllHooks === true
       ? [effect('hook', 'switches all hooks off, yours too', ['disableAllHooks'])]
       : []),
-    ...Object.entries(mcpServers).map(([name, { command, args = [], url }]) =>
-      effect('server', `${name}: ${url ?? [command, ...args].join(' ')}`, ['mcpServers', name]),
+    ...Object.entries(mcpServers).map(([name, server]) =>
+      effect('server', `${name}: ${serverWords(server)}`, ['mcpServers', name]),
+    ),
+    ...Object.entries(extraKnownMarketplaces).map(([name, said]) =>
+      effect('command', `names ${name} as a marketplace of plugins: ${JSON.stringify(said)}`, [
+        'extraKnownMarketplaces',
+        name,
+      ]),
     ),
     ...Object.entries(enabledPlugins).flatMap(([id, isOn]) =>
       isOn === false
@@ -97,4 +103,43 @@ export function effectsOf({ file, settings, lineOf }: SettingsLayer): readonly T
       ? []
       : [effect('mode', `begins in mode ${permissions.defaultMode}`, ['permissions', 'defaultMode'])]),
   ];
+}
+
+/** What a hook does, with all it is given besides and where it sends what. */
+function hookWords(hook: HookConfig): string {
+  const { command, args = [], url, prompt, server, tool = '', headers, allowedEnvVars = [], input } = hook;
+  // Whatever stands in it: which part counts is the hook's to say.
+  const whole = [
+    ...(command === undefined ? [] : [[command, ...args].join(' ')]),
+    ...(url === undefined ? [] : [url]),
+    ...(server === undefined ? [] : [`${server}: ${tool}`]),
+    ...(prompt === undefined ? [] : [`asks: ${prompt}`]),
+  ];
+  return [
+    ...whole,
+    ...(headers === undefined ? [] : [`sends ${pairs(headers)}`]),
+    ...(allowedEnvVars.length === 0 ? [] : [`may send the variables ${allowedEnvVars.join(', ')}`]),
+    ...(input === undefined ? [] : [`given ${JSON.stringify(input)}`]),
+  ].join('; ');
+}
+
+/** How a server of a settings file is started or reached, with what it is given: that decides what it does, too. */
+export function serverWords({ command = '', args = [], env, url, headers, oauth }: ServerEntry): string {
+  return [
+    url ?? [command, ...args].join(' '),
+    ...(url === undefined || command === '' ? [] : [[command, ...args].join(' ')]),
+    ...(env === undefined ? [] : [`given ${pairs(env)}`]),
+    ...(headers === undefined ? [] : [`sends ${pairs(headers)}`]),
+    ...(oauth === undefined ? [] : [`logs in by ${JSON.stringify(oauth)}`]),
+  ].join('; ');
+}
+
+type ServerEntry = {
+  readonly [key in 'command' | 'args' | 'env' | 'url' | 'headers' | 'oauth']?: McpServerConfig[key] | undefined;
+};
+
+function pairs(record: Readonly<Record<string, string>>): string {
+  return Object.entries(record)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
 }

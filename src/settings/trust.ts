@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { ApprovedSource } from '../contracts/face/trust.ts';
+import type { TrustMarks } from '../contracts/face/trust.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import { openJsonStore } from '../lib/files/json-store.ts';
@@ -12,7 +12,7 @@ const marks = z.object({
   instructions: z.string().optional(),
   above: z.string().optional(),
 });
-/** Marks that fit nothing: what was met once and cannot be read any more is asked about, not met anew. */
+/** TrustMarks that fit nothing: what was met once and cannot be read any more is asked about, not met anew. */
 const UNREADABLE = {
   project: 'unreadable',
   local: 'unreadable',
@@ -34,8 +34,6 @@ const schema = z.object({
 });
 type Stored = z.output<typeof schema>;
 
-export type Marks = { readonly [source in ApprovedSource]?: string };
-
 /** Which folders the user trusts. The key is the real path; nothing a repository says takes part. */
 export type TrustStore = {
   isTrusted(realDir: string): boolean;
@@ -43,10 +41,10 @@ export type TrustStore = {
   /** What cannot be used of the file, in a sentence. */
   readonly problem: string | undefined;
   /** What was approved of this folder's settings; what another run approved meanwhile counts too. */
-  marks(realDir: string): Promise<Marks>;
+  marks(realDir: string): Promise<TrustMarks>;
   /** Notes what was approved, or first met below a trusted folder. */
-  approve(realDir: string, marks: Marks): Promise<void>;
-  trust(realDir: string, reach: 'folder' | 'below', marks: Marks, now: Date): Promise<TrustAnswer>;
+  approve(realDir: string, marks: TrustMarks): Promise<void>;
+  trust(realDir: string, reach: 'folder' | 'below', marks: TrustMarks, now: Date): Promise<TrustAnswer>;
   /** Why a folder can never be trusted as a whole. */
   refusal(realDir: string): string | undefined;
   revoke(realDir: string): Promise<'revoked' | 'was not trusted'>;
@@ -127,7 +125,7 @@ function parse(json: unknown) {
   return isMetLost ? ({ success: false, error: { issues: [{ path: [] }] } } as const) : parsed;
 }
 
-function clean(known: z.output<typeof marks> = {}): Marks {
+function clean(known: z.output<typeof marks> = {}): TrustMarks {
   return Object.fromEntries(Object.entries(known).filter(([, mark]) => mark !== undefined));
 }
 

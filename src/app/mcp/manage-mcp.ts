@@ -1,6 +1,6 @@
 import type { Environment } from '../../contracts/environment.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
-import { type ConfiguredServer, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
+import { type ConfiguredServer, launchDetails, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
 import { desktopServers } from '../../mcp/config/desktop-servers.ts';
 import { readEntry } from '../../mcp/config/read-entry.ts';
 import { type McpScope, openServerFiles } from '../../mcp/config/server-files.ts';
@@ -72,7 +72,7 @@ export function manageMcp(environment: Environment, cwd: string) {
         return { ok: false, words: `This folder configures no MCP server ${name} that needs approval.` };
       }
       const notice = await approvals.keep(name, { hash: server.hash, verdict });
-      return { ok: true, words: withNotice(`${name} is ${verdict}: ${launchWords(server.launch)}`, notice) };
+      return { ok: true, words: withNotice(`${name} is ${verdict}: ${launchDetails(server.launch)}`, notice) };
     },
 
     async login(name: string, visit: (address: URL) => void, signal: AbortSignal): Promise<Managed> {

@@ -8,6 +8,7 @@ import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
 import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
+import { type ConfiguredServer, launchDetails } from '../../mcp/config/configured-server.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
 import { createKeepBytes } from '../../mcp/keep-bytes.ts';
 import { reminder } from '../../prompt/reminder.ts';
@@ -45,7 +46,9 @@ export type McpServers = {
   takeNews(): readonly string[];
   /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
   mentioned(mention: string): Promise<string | undefined>;
-  /** Approves or rejects a server of the project as it is configured now. */
+  /** The servers as they are configured now, for somebody who looks at them. */
+  look(): Promise<readonly ConfiguredServer[]>;
+  /** Approves or rejects a server of the project as it was looked at; one nobody looked at, as it is configured now. */
   judge(name: string, verdict: 'approved' | 'rejected'): Promise<{ readonly ok: boolean; readonly words: string }>;
 };
 
@@ -127,7 +130,7 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
     },
     refresh: createRefresh(config, core, hub, read),
     mentioned: (mention) => readMention(mention, hub, callLimit(MENTION_MS)),
-    judge: (name, verdict) => judgeServer(name, verdict, { core, hub, read }),
+    ...createJudge({ core, hub, read }),
   };
 }
 
@@ -146,21 +149,35 @@ async function readMention(mention: string, hub: McpHub, limitMs: number): Promi
 
 type Judging = { readonly core: Core; readonly hub: McpHub; readonly read: () => Promise<McpConfig> };
 
-/** Approves or rejects what the project configures now, and does what follows. */
-async function judgeServer(
-  name: string,
-  verdict: 'approved' | 'rejected',
-  { core: { environment, cwd }, hub, read }: Judging,
-): Promise<{ readonly ok: boolean; readonly words: string }> {
-  const fresh = (await read()).servers.find((server) => server.name === name);
-  if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local')) {
-    return { ok: false, words: `This project configures no MCP server ${name}.` };
-  }
-  const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
-  const judged = (await read()).servers.find((server) => server.name === name);
-  if (judged !== undefined) await hub.put(judged);
-  const words = verdict === 'approved' ? `${name} is approved and starts.` : `${name} is not started.`;
-  return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
+/** Shows and judges: what is approved is what was shown, and where the file says another thing by then, it is shown again. */
+function createJudge({ core, hub, read }: Judging): Pick<McpServers, 'look' | 'judge'> {
+  const shown = new Map<string, string>();
+  const { environment, cwd } = core;
+  return {
+    async look() {
+      const { servers } = await read();
+      for (const { name, hash } of servers) shown.set(name, hash);
+      return servers;
+    },
+    async judge(name, verdict) {
+      const fresh = (await read()).servers.find((server) => server.name === name);
+      if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local'))
+        return { ok: false, words: `This project configures no MCP server ${name}.` };
+      const known = shown.get(name);
+      shown.set(name, fresh.hash);
+      const what = launchDetails(fresh.launch);
+      if (verdict === 'approved' && known !== undefined && known !== fresh.hash) {
+        await hub.put(fresh);
+        const why = `${name} has changed since it was shown, so it is not approved. It is now: ${what}.`;
+        return { ok: false, words: `${why} Approve it once more if this is what you want.` };
+      }
+      const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
+      const judged = (await read()).servers.find((server) => server.name === name);
+      if (judged !== undefined) await hub.put(judged);
+      const words = verdict === 'approved' ? `${name} is approved and starts: ${what}` : `${name} is not started.`;
+      return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
+    },
+  };
 }
 
 /** Resources that are no longer what they were when they were read. */

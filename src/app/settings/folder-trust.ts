@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { AgentKind, Callable } from '../../contracts/extension.ts';
-import type { ApprovedSource, TrustEffect, TrustQuestion } from '../../contracts/face/trust.ts';
+import type { ApprovedSource, TrustEffect, TrustMarks, TrustQuestion } from '../../contracts/face/trust.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { instructionEffects } from '../../settings/instruction-effects.ts';
 import { effectsOf, powersMark } from '../../settings/powers.ts';
 import { readLayer } from '../../settings/read-layer.ts';
-import { type Marks, openTrust, type TrustStore } from '../../settings/trust.ts';
+import { openTrust, type TrustStore } from '../../settings/trust.ts';
 import { usableHooks } from '../../settings/usable.ts';
 import { isAccepted, type OutsideFile, outsideMark, readBrought } from './outside-instructions.ts';
 import { projectFolders } from './project-folders.ts';
@@ -102,7 +102,7 @@ export async function trustQuestion(
   realDir: string,
   environment: Environment,
   moment: 'start' | 'asked' = 'asked',
-): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore; readonly marks: Marks } | undefined> {
+): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore } | undefined> {
   const store = await openTrust(environment.ouroHome, environment.home);
   const refusal = store.refusal(realDir);
   // What can never be trusted is not looked through: it may be a whole disk.
@@ -125,11 +125,18 @@ export async function trustQuestion(
     ...(await instructionEffects(realDir)),
     ...outside.map(outsideEffect),
   ];
-  return { question: { dir: realDir, state, effects, ...(refusal === undefined ? {} : { refusal }) }, store, marks };
+  const question = { dir: realDir, state, effects, marks, ...(refusal === undefined ? {} : { refusal }) } as const;
+  return { question, store };
+}
+
+/** Would these be shown again as they were? What was nothing then, and what was not there, is the same. */
+export function isAsShown(shown: TrustMarks, now: TrustMarks): boolean {
+  const sources = Object.keys({ ...shown, ...now }) as readonly ApprovedSource[];
+  return sources.every((source) => (shown[source] ?? 'nothing') === (now[source] ?? 'nothing'));
 }
 
 type FolderFiles = {
-  readonly marks: Marks;
+  readonly marks: TrustMarks;
   /** Those of the folder, then those of the folders around it. */
   readonly layers: readonly SettingsLayer[];
   readonly above: readonly SettingsLayer[];

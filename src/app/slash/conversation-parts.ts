@@ -10,6 +10,7 @@ import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
+import type { TrustTalk } from '../settings/trust-commands.ts';
 import type { Actions } from './actions.ts';
 
 /** What a conversation is made of, as commands, hosts and faces reach it. */
@@ -28,4 +29,5 @@ export type ConversationParts = {
   readonly turnLog: TurnLog;
   readonly wake: Wake;
   readonly actions: Actions;
+  readonly trustTalk: TrustTalk;
 };

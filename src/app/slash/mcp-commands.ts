@@ -2,9 +2,8 @@ import type { McpServerState } from '../../contracts/face/host.ts';
 import type { PanelAct, PanelKey, PanelMark, PanelRow } from '../../contracts/face/panel.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { homePath } from '../../lib/text/home-path.ts';
-import { type ConfiguredServer, launchWords } from '../../mcp/config/configured-server.ts';
+import { type ConfiguredServer, launchDetails } from '../../mcp/config/configured-server.ts';
 import { beginLogin } from '../mcp/log-in.ts';
-import { readMcp } from '../mcp/read-mcp.ts';
 import { asPanel, type BuiltinCommand, done, failed, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
@@ -41,7 +40,7 @@ export const MCP_COMMANDS: readonly BuiltinCommand[] = [
 
 /** Every server with its state; what can be done with it depends on that. */
 async function overview({ mcp, core }: ConversationParts) {
-  const { servers } = await readMcp({ ...core, loaded: core.settings.loaded() });
+  const servers = await mcp.look();
   const { environment, cwd } = core;
   const rows = mcp.hub.states().map((state) =>
     rowOf(
@@ -66,7 +65,7 @@ function rowOf(state: McpServerState, server: ConfiguredServer | undefined, shor
   const { name, status, scope = '', error, tools = [], serverInfo } = state;
   const about =
     status === 'connected' ? [formatCount(tools.length, 'tool'), serverInfo?.name].filter(Boolean).join(', ') : error;
-  const launch = server === undefined ? '' : launchWords(server.launch);
+  const launch = server === undefined ? '' : launchDetails(server.launch);
   const how = launch === '' || error?.includes(launch) === true ? [] : [launch];
   const where = server?.file === undefined ? scope : `${scope}, ${short(server.file)}`;
   return {

@@ -11,7 +11,6 @@ import { bashStatement } from '../../tools/bash/bash.ts';
 import { TOOL_STATEMENTS } from '../../tools/statements.ts';
 import type { KeptDecision } from '../permissions/permissions.ts';
 import { sandboxWords } from '../permissions/sandbox-words.ts';
-import { trustFolder, trustShow } from '../settings/trust-commands.ts';
 import { asPanel, type BuiltinCommand, done, failed, plain } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
@@ -58,12 +57,12 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     name: 'trust',
     description: 'what this folder brings about; /trust yes trusts it',
     argumentHint: '[yes]',
-    async run(args, { core: { cwd, environment } }) {
-      if (args.trim() === '') return plain((await trustShow(cwd, environment)).join('\n'));
+    async run(args, { trustTalk }) {
+      if (args.trim() === '') return plain((await trustTalk.show()).join('\n'));
       if (args.trim() !== 'yes') return failed('Say /trust to look, /trust yes to trust this folder.');
-      const answer = await trustFolder(cwd, 'folder', environment);
+      const answer = await trustTalk.agree();
       return answer.ok
-        ? plain([...answer.lines, 'It counts from the next start of ouro on.'].join('\n'))
+        ? plain([...answer.lines, 'It counts for conversations that are opened from now on.'].join('\n'))
         : failed(answer.lines.join('\n'));
     },
   },

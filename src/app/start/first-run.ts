@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
 import type { FirstRunAnswer, FirstRunQuestion, LocalModels } from '../../contracts/face/first-run.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { TrustQuestion } from '../../contracts/face/trust.ts';
 import { ifThere } from '../../lib/files/errno.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { chooseModel } from '../../model/choose/choose-model.ts';
@@ -19,7 +20,8 @@ import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
 import { keysAside } from '../../settings/child-variables.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { limitsOf } from '../../settings/limits.ts';
-import { trustQuestion } from '../settings/folder-trust.ts';
+import { openTrust } from '../../settings/trust.ts';
+import { isAsShown, trustQuestion } from '../settings/folder-trust.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { takeOverOffer } from './take-over.ts';
 
@@ -87,15 +89,25 @@ function agreedStore({ ouroHome }: Environment) {
   });
 }
 
-/** Keeps what was answered, and says how to begin now. */
+/** Keeps what was answered, and says how to begin now; what is not any more as it was shown is asked about again. */
 export async function settleFirstRun(
+  question: FirstRunQuestion,
+  answer: FirstRunAnswer,
+  given: RunOptions,
+  environment: Environment,
+): Promise<FirstRun> {
+  const changed = await changedSinceShown(question, answer, environment);
+  if (changed !== undefined) return { state: 'asking', question: { ...question, trust: changed } };
+  return { state: 'ready', run: await settled(question, answer, given, environment) };
+}
+
+async function settled(
   question: FirstRunQuestion,
   { trust, model, bypass }: FirstRunAnswer,
   given: RunOptions,
   environment: Environment,
 ): Promise<RunOptions> {
   const { ouroHome } = environment;
-  const { folder } = question;
   const run = question.bypass === 'settled' || bypass === 'yes' ? given : askingAsUsual(given);
   const begunWith = async (chosen: string) => {
     await keepSetting(ouroHome, 'model', chosen);
@@ -107,7 +119,7 @@ export async function settleFirstRun(
       { path: ['at'], value: new Date().toISOString() },
     ]);
   }
-  if (trust !== 'no') await keepTrust(folder, trust, environment);
+  if (trust !== 'no' && question.trust !== undefined) await keepTrust(question.trust, trust, environment);
   switch (model.kind) {
     case 'demo':
       return inSampleProject(run);
@@ -127,13 +139,29 @@ function askingAsUsual({ skipPermissions: _, ...run }: RunOptions): RunOptions {
   return { ...run, permissionMode: 'default' };
 }
 
-async function keepTrust(folder: string, trust: 'folder' | 'below', environment: Environment): Promise<void> {
-  const asked = await trustQuestion(folder, environment);
-  if (asked === undefined) return;
-  const at = trust === 'below' ? dirname(folder) : folder;
-  const answer = await asked.store.trust(at, trust, trust === 'below' ? {} : asked.marks, new Date());
+/** The question about the folder as it is now, where a yes was said to something else. */
+async function changedSinceShown(
+  { folder, trust: shown }: FirstRunQuestion,
+  { trust }: FirstRunAnswer,
+  environment: Environment,
+): Promise<TrustQuestion | undefined> {
+  if (trust === 'no' || shown === undefined) return undefined;
+  const now = await trustQuestion(folder, environment);
+  if (now === undefined || isAsShown(shown.marks, now.question.marks)) return undefined;
+  return { ...now.question, state: 'changed while asked' };
+}
+
+/** What was shown is what counts: a change from now on is met as one. */
+async function keepTrust(
+  { dir, marks }: TrustQuestion,
+  trust: 'folder' | 'below',
+  { ouroHome, home }: Environment,
+): Promise<void> {
+  const store = await openTrust(ouroHome, home);
+  const [at, approved] = trust === 'below' ? [dirname(dir), {}] : [dir, marks];
+  const answer = await store.trust(at, trust, approved, new Date());
   if (!answer.ok) throw new Error(answer.why);
-  if (trust === 'below') await asked.store.approve(folder, asked.marks);
+  if (trust === 'below') await store.approve(dir, marks);
 }
 
 /** Model servers that answer on the usual ports of this machine. */

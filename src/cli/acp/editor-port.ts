@@ -21,6 +21,4 @@ export type EditorPort = {
   readonly keyProblem: () => Promise<string | undefined>;
   /** Would a folder bring more if it were trusted? */
   readonly bringsMore: (cwd: string) => Promise<boolean>;
-  /** Trusts a folder with what it brings, and says what that is. */
-  readonly trust: (cwd: string) => Promise<{ readonly ok: boolean; readonly words: string }>;
 };

@@ -59,8 +59,9 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
   /** The thread goes on in a folder that is trusted now: with its instructions, settings and servers. */
   async function trust(sessionId: string): Promise<StopReason> {
     const { session, wanted, client } = entry(sessionId);
-    const answer = await port.trust(wanted.cwd);
-    if (answer.ok) {
+    // Asked of the conversation, which knows what was shown before.
+    const answer = await session.conversation.runCommand('trust yes');
+    if (answer.kind === 'show') {
       const isKept = session.conversation.agent.state().messages.length > 0;
       await drop(sessionId);
       const opened = keep(
@@ -70,7 +71,9 @@ export function createEditorSessions(port: EditorPort, abilities: () => ClientCa
       );
       await announce(opened, wanted.cwd);
     }
-    await entry(sessionId).session.say(answer.words);
+    await entry(sessionId).session.say(
+      answer.kind === 'show' ? answer.markdown : answer.kind === 'failed' ? answer.words : '',
+    );
     return 'end_turn';
   }
 

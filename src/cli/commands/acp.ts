@@ -3,7 +3,6 @@ import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
 import { openArchive } from '../../app/replay/session-archive.ts';
 import { trustQuestion } from '../../app/settings/folder-trust.ts';
-import { trustFolder } from '../../app/settings/trust-commands.ts';
 import { createEditorAgent } from '../acp/editor-agent.ts';
 import { readInvocation } from '../args/invocation.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
@@ -42,10 +41,6 @@ export async function run({ flags, io, shutdown }: CommandRequest): Promise<numb
     async bringsMore(cwd) {
       const asked = await trustQuestion(await realpath(cwd), io.environment, 'start');
       return (asked?.question.effects.length ?? 0) > 0;
-    },
-    async trust(cwd) {
-      const { ok, lines } = await trustFolder(await realpath(cwd), 'folder', io.environment);
-      return { ok, words: lines.join('\n') };
     },
     async open(wanted) {
       const facts = await stat(wanted.cwd).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { findLocalModels, modelsOfServer, openFirstRun, settleFirstRun } from '../../app/start/first-run.ts';
-import { DEMO_PROMPT } from '../../contracts/face/first-run.ts';
+import { DEMO_PROMPT, type FirstRunAnswer, type FirstRunQuestion } from '../../contracts/face/first-run.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import type { FirstRunParts } from '../../ui/first-run/show-first-run.ts';
 import type { Io } from '../io.ts';
@@ -14,9 +14,26 @@ export async function askFirst(
   io: Io,
   look: FirstRunParts['look'],
 ): Promise<Beginning | 'left'> {
-  const first = await openFirstRun(run, io.environment);
-  if (first.state === 'ready') return beginning(first.run, prompt, '');
-  const { question } = first;
+  let first = await openFirstRun(run, io.environment);
+  let typed = '';
+  while (first.state === 'asking') {
+    const { question } = first;
+    const answer = await ask(question, look);
+    if (answer === 'leave') return 'left';
+    typed = answer.typed;
+    const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
+    if (isOfferAnswered) await takeOver(question.offer.from, answer.takeOver, io);
+    first = await settleFirstRun(
+      isOfferAnswered ? { ...question, offer: undefined } : question,
+      answer,
+      run,
+      io.environment,
+    );
+  }
+  return beginning(first.run, prompt, typed);
+}
+
+async function ask(question: FirstRunQuestion, look: FirstRunParts['look']): Promise<FirstRunAnswer | 'leave'> {
   const { showFirstRun } = await import('../../ui/first-run/show-first-run.ts');
   const screen = showFirstRun(question, {
     out: process.stdout,
@@ -30,15 +47,12 @@ export async function askFirst(
   const answer = await screen.answered;
   process.off('exit', restore);
   screen.close();
-  if (answer === 'leave') return 'left';
-  if (question.offer !== undefined && answer.takeOver !== 'open') {
-    const { settleOffer } = await import('../../app/start/take-over.ts');
-    const { from } = question.offer;
-    for (const line of await settleOffer(answer.takeOver, from, io.environment.ouroHome))
-      io.stderr.write(`${line}\r\n`);
-  }
-  const settled = await settleFirstRun(question, answer, run, io.environment);
-  return beginning(settled, prompt, answer.typed);
+  return answer;
+}
+
+async function takeOver(from: string, answer: 'yes' | 'no', { environment, stderr }: Io): Promise<void> {
+  const { settleOffer } = await import('../../app/start/take-over.ts');
+  for (const line of await settleOffer(answer, from, environment.ouroHome)) stderr.write(`${line}\r\n`);
 }
 
 /** The tour begins by itself: nobody has to guess what could be said. */

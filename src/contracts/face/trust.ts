@@ -11,9 +11,14 @@ export type TrustEffect = {
 /** What a person is asked before anything of a folder counts. */
 export type TrustQuestion = {
   readonly dir: string;
-  /** `changed`: it was trusted before, and what it would bring about is another thing now. */
-  readonly state: 'new' | 'changed';
+  /**
+   * `changed`: it was trusted before, and what it would bring about is another thing now. `changed while asked`: it is
+   * another thing than was shown, so the yes to that is none.
+   */
+  readonly state: 'new' | 'changed' | 'changed while asked';
   readonly effects: readonly TrustEffect[];
+  /** What a yes approves: fingerprints of what is shown. */
+  readonly marks: TrustMarks;
   /** Never trusted as a whole: a home folder, the root of the disk. */
   readonly refusal?: string;
 };
@@ -23,3 +28,6 @@ export type TrustQuestion = {
  * read outside, and the settings of the folders around it.
  */
 export type ApprovedSource = Extract<SettingsSource, 'project' | 'local'> | 'commands' | 'instructions' | 'above';
+
+/** Fingerprints of what was shown, or approved, of a folder. */
+export type TrustMarks = { readonly [source in ApprovedSource]?: string };

@@ -65,6 +65,12 @@ export function launchWords(launch: Launch): string {
 export function launchDetails(launch: Launch): string {
   if (launch.kind === 'host') return launchWords(launch);
   const given = Object.entries(launch.kind === 'stdio' ? launch.env : launch.headers);
-  const words = given.map(([name, value]) => `${name}=${withoutSecrets(value)}`).join(', ');
+  const login = launch.kind === 'stdio' || launch.oauth === undefined ? [] : [`a login by ${shownLogin(launch.oauth)}`];
+  const words = [...given.map(([name, value]) => `${name}=${withoutSecrets(value)}`), ...login].join(', ');
   return words === '' ? launchWords(launch) : `${launchWords(launch)}, given ${words}`;
+}
+
+function shownLogin({ clientSecret, privateKey, ...oauth }: OAuthChoice): string {
+  const hidden = { ...(clientSecret && { clientSecret: '…' }), ...(privateKey && { privateKey: '…' }) };
+  return withoutSecrets(JSON.stringify({ ...oauth, ...hidden }));
 }

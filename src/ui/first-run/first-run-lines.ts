@@ -38,10 +38,12 @@ function noteLines({ note }: FirstRunState): readonly LogicalLine[] {
 /** Whether this folder is trusted; `brings` is what a yes would be about. */
 export function trustLines({ question: { trust, parent }, trust: answer, details }: FirstRunState) {
   if (trust === undefined || answer !== undefined) return undefined;
-  const why =
-    trust.state === 'changed'
-      ? 'What this folder brings has changed since it was trusted:'
-      : 'This folder can bring instructions and commands of its own. Nothing of it was used yet.';
+  const why = {
+    new: 'This folder can bring instructions and commands of its own. Nothing of it was used yet.',
+    changed: 'What this folder brings has changed since it was trusted:',
+    'changed while asked':
+      'What this folder brings has changed while you were asked, so nothing of it was trusted. It is now:',
+  }[trust.state];
   const listed = details === 'shown' ? trust.effects : trust.effects.filter(({ kind }) => kind !== 'instructions');
   return {
     why: [proseLine(plain(why))],

@@ -295,3 +295,36 @@ test('the first command of a conversation whose box keeps denied places away is 
   await made.close();
   expect(server.requests().at(-1)?.raw).toContain('BOXED');
 });
+
+test.each([
+  ['an edit', 'Edit', { old_string: 'one', new_string: 'two' }],
+  ['a whole file', 'Write', { content: 'two' }],
+] as const)(
+  '%s is made on what the question showed: a file that changed meanwhile stays as it is',
+  async (_, tool, input) => {
+    await using project = await createTempProject({ 'a.txt': 'one', 'shown.txt': 'x' });
+    const there = { file_path: join(project.dir, 'a.txt') };
+    const missing = { file_path: join(project.dir, 'new.txt') };
+    await using server = await startApiServer({
+      turns: [
+        calls(toolUse('Read', there, 'read')),
+        calls(toolUse(tool, { ...there, ...input }, 'first')),
+        calls(toolUse('Write', { ...missing, content: 'mine' }, 'second')),
+        says('done'),
+      ],
+    });
+    const made = await composed(project, server.url, { face: 'screen' });
+    const shown: unknown[] = [];
+    made.conversation.agent.subscribe(async (event) => {
+      if (event.type !== 'permission_request') return;
+      shown.push(event.request.preview?.kind);
+      await writeFile(join(project.dir, event.request.callId === 'first' ? 'a.txt' : 'new.txt'), 'one of theirs');
+      made.conversation.agent.answerPermission(event.request.id, { behavior: 'allow' });
+    });
+    await made.conversation.agent.prompt('go');
+    await made.conversation.agent.waitForIdle();
+    await made.close();
+    expect(shown).toEqual(['diff', 'diff']);
+    expect([await project.read('a.txt'), await project.read('new.txt')]).toEqual(['one of theirs', 'one of theirs']);
+  },
+);

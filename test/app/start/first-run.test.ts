@@ -2,6 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
+import { folderTrust, trustQuestion } from '../../../src/app/settings/folder-trust.ts';
 import { openFirstRun, settleFirstRun } from '../../../src/app/start/first-run.ts';
 import type { Environment } from '../../../src/contracts/environment.ts';
 import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
@@ -32,13 +33,16 @@ test('a run without questions is agreed to once, by flag or by setting; a no ask
   );
 
   const asking = await settleFirstRun(question, { ...NOW, bypass: 'no' }, flagged, places);
-  expect(asking).toEqual(run({ permissionMode: 'default' }));
+  expect(asking).toEqual({ state: 'ready', run: run({ permissionMode: 'default' }) });
   const settings = { permissions: { defaultMode: 'bypassPermissions' } };
   await mkdir(places.ouroHome, { recursive: true });
   await writeFile(join(places.ouroHome, 'settings.json'), JSON.stringify(settings));
   expect(await firstRunQuestion(run({}), places)).toEqual(question);
 
-  expect(await settleFirstRun(question, { ...NOW, bypass: 'yes' }, flagged, places)).toEqual(flagged);
+  expect(await settleFirstRun(question, { ...NOW, bypass: 'yes' }, flagged, places)).toEqual({
+    state: 'ready',
+    run: flagged,
+  });
   expect(await firstRunQuestion(flagged, places)).toBeUndefined();
   expect(await firstRunQuestion(run({}), places)).toBeUndefined();
   expect((await stat(join(places.ouroHome, 'bypass-agreed.json'))).mode & 0o777).toBe(0o600);
@@ -74,10 +78,65 @@ test.each([
       run,
       places,
     );
-    expect(settled.model).toBe(model);
+    expect(settled).toMatchObject({ state: 'ready', run: model === undefined ? {} : { model } });
     expect(JSON.parse(await readFile(join(places.ouroHome, 'keys.json'), 'utf8'))).toMatchObject({
       [place]: key,
     });
     expect(await firstRunQuestion(run, places)).toBeUndefined();
   },
 );
+
+/** What a project may bring that is shown, by the file it stands in. */
+const POWERS = {
+  'a hook': [
+    '.claude/settings.json',
+    JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'make evil' }] }] } }),
+  ],
+  'a rule of mine alone': ['.claude/settings.local.json', JSON.stringify({ permissions: { allow: ['Bash(make:*)'] } })],
+  'a variable': ['.claude/settings.json', JSON.stringify({ env: { EVIL: 'make' } })],
+  'a command that may run something': ['.claude/commands/evil.md', '---\nallowed-tools: Bash(make:*)\n---\nevil'],
+  'a hook of a skill': [
+    '.claude/skills/evil/SKILL.md',
+    '---\nname: evil\ndescription: x\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: make evil\n---\nx',
+  ],
+  'a file outside': ['CLAUDE.md', 'Read @../../outside.md'],
+  'settings of a folder above': ['../.claude/settings.json', JSON.stringify({ permissions: { allow: ['Bash'] } })],
+} as const;
+
+test.each(Object.keys(POWERS) as readonly (keyof typeof POWERS)[])(
+  'a yes is one to what was shown: %s that came while the question stood is asked about, and does not count',
+  async (name) => {
+    await using project = await createTempProject({ '.git/HEAD': 'ref: refs/heads/main\n' });
+    await project.write('pkg/.claude/commands/fine.md', 'fine');
+    await project.write('../outside.md', 'OUTSIDE');
+    const dir = join(project.dir, 'pkg');
+    const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9') });
+    const run = runOptions({ cwd: dir, face: 'screen' });
+    const question = await firstRunQuestion(run, places);
+    if (question?.trust === undefined) throw new Error('Nobody was asked.');
+    const [file, text] = POWERS[name];
+    const yes = { ...NOW, trust: 'folder', bypass: 'open' } as const;
+
+    await project.write(join('pkg', file), text);
+    const again = await settleFirstRun(question, yes, run, places);
+    expect(again).toMatchObject({ state: 'asking', question: { trust: { state: 'changed while asked' } } });
+    expect((await folderTrust(dir, places, undefined)).trusted).toBe(false);
+    if (again.state !== 'asking') return;
+    expect(again.question.trust?.effects.length).toBeGreaterThan(question.trust.effects.length);
+
+    expect(await settleFirstRun(again.question, yes, run, places)).toEqual({ state: 'ready', run });
+    expect((await folderTrust(dir, places, undefined)).trusted).toBe(true);
+    expect(await firstRunQuestion(run, places)).toBeUndefined();
+  },
+);
+
+test('what changes in the very moment of the yes was not shown, and is met as a change', async () => {
+  await using project = await createTempProject({ '.claude/commands/fine.md': 'fine' });
+  const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9') });
+  const run = runOptions({ cwd: project.dir, face: 'screen' });
+  const question = await firstRunQuestion(run, places);
+  if (question === undefined) throw new Error('Nobody was asked.');
+  await settleFirstRun(question, { ...NOW, trust: 'folder', bypass: 'open' }, run, places);
+  await project.write(...POWERS['a hook']);
+  expect(await trustQuestion(project.dir, places)).toMatchObject({ question: { state: 'changed' } });
+});

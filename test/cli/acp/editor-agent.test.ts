@@ -30,7 +30,6 @@ async function editor(
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const opened: RunOptions[] = [];
-  const trusted: string[] = [];
   const app = createEditorAgent({
     options: OPTIONS,
     version: '1.2.3',
@@ -38,10 +37,6 @@ async function editor(
     remove: async (id) => (id === 'session-9' ? undefined : 'there is no such session'),
     keyProblem: async () => (conversation === 'No key.' ? 'No key.' : undefined),
     bringsMore: async (cwd) => cwd === '/project',
-    trust: async (cwd) => {
-      trusted.push(cwd);
-      return { ok: true, words: `${cwd} is trusted now.` };
-    },
     async open(options) {
       opened.push(options);
       return typeof conversation === 'string' ? { ok: false, problem: conversation } : { ok: true, conversation };
@@ -61,7 +56,7 @@ async function editor(
   const newSession = () => agent.request('session/new', { cwd: '/project', mcpServers: [] });
   const prompt = (text: string) =>
     agent.request('session/prompt', { sessionId: 'session-1', prompt: [{ type: 'text', text }] });
-  return { agent, hello, updates, asked, opened, trusted, newSession, prompt };
+  return { agent, hello, updates, asked, opened, newSession, prompt };
 }
 
 const never = () => undefined;
@@ -335,13 +330,20 @@ test('a session is forked by its own name, deleted, and refused where another pr
 });
 
 test('a folder that is not trusted is told of, and trusting it helps the open thread', async () => {
-  const conversation = fake({ info: { trusted: false } });
-  const { prompt, newSession, updates, opened, trusted } = await editor(conversation, never);
+  const ran: string[] = [];
+  const conversation = {
+    ...fake({ info: { trusted: false } }),
+    async runCommand(line: string) {
+      ran.push(line);
+      return { kind: 'show', markdown: '/project is trusted now.' } as const;
+    },
+  };
+  const { prompt, newSession, updates, opened } = await editor(conversation, never);
   await newSession();
   const words = () => updates.flatMap((update) => ('content' in update ? JSON.stringify(update.content) : [])).join('');
   await expect.poll(words).toContain('This folder is not trusted');
   expect(await prompt('/trust yes')).toEqual({ stopReason: 'end_turn' });
-  expect(trusted).toEqual(['/project']);
+  expect(ran).toEqual(['trust yes']);
   expect(opened.map(({ session }) => session)).toEqual([{ kind: 'new' }, { kind: 'new', id: 'session-1' }]);
   expect(words()).toContain('/project is trusted now.');
 });

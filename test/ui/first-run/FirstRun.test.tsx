@@ -10,6 +10,7 @@ const QUESTION = {
   trust: {
     dir: '/home/me/shop',
     state: 'new',
+    marks: {},
     effects: Array.from(
       { length: 12 },
       (_, at) => ({ kind: 'hook', text: `Stop: make ${at}`, file: 'a.json' }) as const,

@@ -15,7 +15,8 @@ const asked: fc.Arbitrary<FirstRunQuestion> = fc.record({
   trust: fc.option(
     fc.record({
       dir: fc.constant(dir),
-      state: fc.constantFrom('new' as const, 'changed' as const),
+      state: fc.constantFrom('new' as const, 'changed' as const, 'changed while asked' as const),
+      marks: fc.constant({}),
       effects: fc
         .array(fc.constantFrom('go ', 'a longer one '.repeat(9), '中文 '.repeat(20)), { maxLength: 9 })
         .map((words) =>
@@ -86,7 +87,7 @@ test.each([
   const question = {
     version: '0.1.0',
     folder: dir,
-    trust: { dir, state: 'new', effects },
+    trust: { dir, state: 'new', effects, marks: {} },
     parent: '/home/me',
     key: 'missing',
     offer: { from: '/home/me/.claude', to: '/home/me/.ouro', holds: ['settings'] },

@@ -8,6 +8,7 @@ import { rowText } from '../../../src/ui/text/render-lines.ts';
 const FOLDER = {
   dir: '/home/me/shop',
   state: 'new',
+  marks: {},
   effects: [
     { kind: 'instructions', text: 'CLAUDE.md (3 KB) is read to the model', file: '/home/me/shop/CLAUDE.md' },
     { kind: 'hook', text: 'PreToolUse: ./check\u001b[2J', file: '/home/me/shop/.claude/settings.json', line: 4 },
