@@ -1,52 +1,37 @@
 import { readdirSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
-import { type ApiServer, startApiServer } from '../support/api/server.ts';
-import { projectWithRepos, STORES_OF_A_RUN, testQueue, writePolicy, writingModel } from '../support/fleet.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { fleetBench } from '../support/fleet-bench.ts';
 import { fakeGh, gitServer } from '../support/git-server.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { isWholeRun } from '../support/runs.ts';
-import type { TempProject } from '../support/temp-project.ts';
 
 /** What is slow besides, and the same in another order, is tried in whole runs only. */
 const whole = test.skipIf(!isWholeRun);
 const MODEL = ['--model', 'claude-sonnet-5-5'];
 
 describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
-  const queue = testQueue(kind);
-  let project: TempProject;
-  let server: ApiServer | undefined;
-  let env: Readonly<Record<string, string>> = {};
-
-  beforeEach(async () => {
-    env = await queue.begin();
-  });
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-    await project.remove();
-  });
-  afterAll(() => queue.close());
-
-  const run = (...args: readonly string[]) => runHere(project, ['batch', ...args], server?.url, { env });
+  const on = fleetBench(kind);
 
   test('--prs pushes a branch of each and opens a pull request through gh; the same again finds it open', async () => {
-    project = await projectWithRepos(['one', 'two']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const origin = await gitServer(project, ['one', 'two']);
-    await fakeGh(project);
-    const withGh = { env: { ...env, PATH: `${project.dir}/bin:${process.env.PATH}` } };
-    const batch = (...args: readonly string[]) => runHere(project, ['batch', ...args], server?.url, withGh);
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const origin = await gitServer(on.project, ['one', 'two']);
+    await fakeGh(on.project);
+    const withGh = { env: { ...on.env, PATH: `${on.project.dir}/bin:${process.env.PATH}` } };
+    const batch = (...args: readonly string[]) => runHere(on.project, ['batch', ...args], on.server?.url, withGh);
     const urls = ['one', 'two'].map((name) => `${origin.url}/${name}.git`);
     expect(await batch('write it', '--name', 'prs', '--over', ...urls, '--yes', ...MODEL)).toMatchObject({ code: 0 });
     const collected = await batch('collect', 'prs', '--prs');
     expect(collected).toMatchObject({ code: 0, stderr: '' });
     expect(collected.stdout).toContain('https://example.com/pull/1');
-    const calls = (await project.read('gh-calls')).trim().split('\n');
+    const calls = (await on.project.read('gh-calls')).trim().split('\n');
     expect(calls).toHaveLength(2);
     for (const [at, name] of ['one', 'two'].entries())
       expect(JSON.parse(calls[at] ?? '')).toEqual({
@@ -54,7 +39,7 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
         body: 'It is written.',
       });
     for (const name of ['one', 'two'])
-      expect(await project.git('--git-dir', origin.folderOf(name), 'show', 'ouro/prs:done.txt')).toBe('done\n');
+      expect(await on.project.git('--git-dir', origin.folderOf(name), 'show', 'ouro/prs:done.txt')).toBe('done\n');
     const again = await batch('collect', 'prs', '--prs');
     expect(again).toMatchObject({ code: 0 });
     expect(again.stdout).toContain('https://example.com/pull/1');
@@ -62,41 +47,41 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
   });
 
   longTest('batches that have ended are deleted with all they have left, after showing which', async () => {
-    project = await projectWithRepos(['one', 'two']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    await run('write it', '--name', 'old', '--over', 'repos/one', '--yes', ...MODEL);
-    await run('write it', '--name', 'open', '--over', 'repos/two', '--detach', '--yes', ...MODEL);
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    await on.run('write it', '--name', 'old', '--over', 'repos/one', '--yes', ...MODEL);
+    await on.run('write it', '--name', 'open', '--over', 'repos/two', '--detach', '--yes', ...MODEL);
     const listed = async () =>
-      JSON.parse((await run('--json')).stdout).map(({ name }: { readonly name: string }) => name);
-    expect(await run('delete')).toMatchObject({ code: 2 });
-    expect(await run('delete', 'old')).toMatchObject({ code: 2 });
-    expect((await run('delete', 'open', '--yes')).stderr).toContain('has not come to an end. Stop it first');
-    expect((await run('delete', '--older-than', '1', '--yes')).stdout).toBe('Would delete 0 batches.\n');
-    const preview = await run('delete', '--older-than', '0', '--dry-run');
+      JSON.parse((await on.run('--json')).stdout).map(({ name }: { readonly name: string }) => name);
+    expect(await on.run('delete')).toMatchObject({ code: 2 });
+    expect(await on.run('delete', 'old')).toMatchObject({ code: 2 });
+    expect((await on.run('delete', 'open', '--yes')).stderr).toContain('has not come to an end. Stop it first');
+    expect((await on.run('delete', '--older-than', '1', '--yes')).stdout).toBe('Would delete 0 batches.\n');
+    const preview = await on.run('delete', '--older-than', '0', '--dry-run');
     expect(preview.stdout).toMatch(/^old-\w+ +done +1 of 1 done[^\n]*\nWould delete 1 batch\.\n$/);
     const answered = (answer: string) =>
-      runHere(project, ['batch', 'delete', 'old'], server?.url, { env, answers: [answer] });
+      runHere(on.project, ['batch', 'delete', 'old'], on.server?.url, { env: on.env, answers: [answer] });
     expect((await answered('n')).stderr).toContain('Delete it, with patches and conversations? [y/N]');
     expect(await listed()).toEqual(['open', 'old']);
     expect((await answered('y')).stdout).toContain('Deleted 1 batch.');
     expect(await listed()).toEqual(['open']);
-    const left = readdirSync(join(project.ouroHome, 'fleet', 'mirrors')).filter((name) => name.endsWith('.git'));
+    const left = readdirSync(join(on.project.ouroHome, 'fleet', 'mirrors')).filter((name) => name.endsWith('.git'));
     expect(left).toEqual([]);
-    expect(readdirSync(`${project.ouroHome}-work`)).toEqual([]);
-    await run('write it', '--name', 'old', '--over', 'repos/one', '--yes', ...MODEL);
-    expect(server.requests()).toHaveLength(4);
+    expect(readdirSync(`${on.project.ouroHome}-work`)).toEqual([]);
+    await on.run('write it', '--name', 'old', '--over', 'repos/one', '--yes', ...MODEL);
+    expect(on.server.requests()).toHaveLength(4);
   });
 
   test('a worker says what its machine lacks, and begins with a careful policy', async () => {
-    project = await projectWithRepos([]);
-    const worker = (...args: readonly string[]) => runHere(project, ['worker', ...args], undefined, { env });
+    on.project = await projectWithRepos([]);
+    const worker = (...args: readonly string[]) => runHere(on.project, ['worker', ...args], undefined, { env: on.env });
     expect(await worker('doctor')).toMatchObject({ code: 0 });
     expect(await worker('init')).toMatchObject({ code: 0 });
-    const file = join(project.ouroHome, 'worker.json');
+    const file = join(on.project.ouroHome, 'worker.json');
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ sandbox: true, env: [] });
     expect(await worker('init')).toMatchObject({ code: 1 });
-    await project.write('../home/.ouro/worker.json', '{');
+    await on.project.write('../home/.ouro/worker.json', '{');
     await chmod(file, 0o600);
     const doctor = await worker('doctor');
     expect(doctor.code).toBe(1);
@@ -105,89 +90,96 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
   });
 
   test('a disk that is full is said, and the worker leaves', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project, { freeMegabytes: 1_000_000_000 });
-    server = await startApiServer({ turns: writingModel });
-    const { code, stderr } = await run('write it', '--over', 'repos/one', '--model', 'claude-sonnet-5-5', '--yes');
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project, { freeMegabytes: 1_000_000_000 });
+    on.server = await startApiServer({ turns: writingModel });
+    const { code, stderr } = await on.run('write it', '--over', 'repos/one', '--model', 'claude-sonnet-5-5', '--yes');
     expect(code).toBe(4);
     expect(stderr).toMatch(/This worker leaves: only .* are free/);
-    expect(server.all()).toEqual([]);
+    expect(on.server.all()).toEqual([]);
   });
 
   whole('a judge in a session of its own decides, and its reason reaches the work', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    await project.write(
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    await on.project.write(
       'fleet.yaml',
       'name: judged\nprompt: write it\nover: { repos: [repos/one] }\nmodel: claude-sonnet-5-5\nverify: { ask: Is it nice?, tries: 2 }\n',
     );
     let judgements = 0;
-    server = await startApiServer({
+    on.server = await startApiServer({
       turns(request) {
         if (!JSON.stringify(request.body.messages).includes('Is it nice?')) return writingModel(request);
         judgements += 1;
         return calls(toolUse('StructuredOutput', { accepted: judgements > 1, reason: 'It is not nice yet.' }));
       },
     });
-    const { code, stdout, stderr } = await run('run', 'fleet.yaml', '--yes');
+    const { code, stdout, stderr } = await on.run('run', 'fleet.yaml', '--yes');
     expect(code, `${stdout}${stderr}`).toBe(0);
     expect(judgements).toBe(2);
-    const goesOn = server
+    const goesOn = on.server
       .requests()
       .find(({ body }) => JSON.stringify(body.messages?.at(-1)).includes('not accepted yet'));
     expect(JSON.stringify(goesOn?.body.messages)).toContain('It is not nice yet.');
-    expect((await run('show', 'judged', 'one')).stdout).toContain('verified: yes');
+    expect((await on.run('show', 'judged', 'one')).stdout).toContain('verified: yes');
   });
 
   whole(
     'branches are made only where nobody else’s stand, and pull requests only where there is a place for them',
     async () => {
-      project = await projectWithRepos(['one', 'two']);
-      await writePolicy(project);
-      server = await startApiServer({ turns: writingModel });
-      await run('write it', '--name', 'prs', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes');
-      const refused = await run('collect', 'prs', '--prs');
+      on.project = await projectWithRepos(['one', 'two']);
+      await writePolicy(on.project);
+      on.server = await startApiServer({ turns: writingModel });
+      await on.run('write it', '--name', 'prs', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes');
+      const refused = await on.run('collect', 'prs', '--prs');
       expect(refused.code).toBe(1);
       expect(refused.stderr).toContain('has no "origin" a pull request could be opened at');
-      expect(await run('collect', 'prs', '--branches')).toMatchObject({ code: 0, stderr: '' });
-      const log = await project.git('-C', join(project.dir, 'repos/one'), 'log', '--format=%an %s', 'ouro/prs', '--');
+      expect(await on.run('collect', 'prs', '--branches')).toMatchObject({ code: 0, stderr: '' });
+      const log = await on.project.git(
+        '-C',
+        join(on.project.dir, 'repos/one'),
+        'log',
+        '--format=%an %s',
+        'ouro/prs',
+        '--',
+      );
       expect(log.split('\n')).toContain('Test Start');
       expect(log).toContain('prs: one');
-      const two = join(project.dir, 'repos/two');
-      await project.git('-C', two, 'branch', '-f', 'ouro/prs', 'HEAD');
-      const clash = await run('collect', 'prs', '--branches');
+      const two = join(on.project.dir, 'repos/two');
+      await on.project.git('-C', two, 'branch', '-f', 'ouro/prs', 'HEAD');
+      const clash = await on.run('collect', 'prs', '--branches');
       expect(clash.code).toBe(1);
       expect(clash.stderr).toContain('the branch ouro/prs is there already and holds something else');
     },
   );
 
   whole('results are JSON for programs, with an answer in the form that was asked for', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    await project.write(
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    await on.project.write(
       'fleet.yaml',
       'name: form\nprompt: how many?\nover: { repos: [repos/one] }\nmodel: claude-sonnet-5-5\nschema: { type: object, properties: { n: { type: number } }, required: [n] }\n',
     );
-    server = await startApiServer({ turns: () => calls(toolUse('StructuredOutput', { n: 7 })) });
-    expect(await run('run', 'fleet.yaml', '--yes')).toMatchObject({ code: 0 });
-    const results = JSON.parse((await run('collect', 'form', '--json')).stdout);
+    on.server = await startApiServer({ turns: () => calls(toolUse('StructuredOutput', { n: 7 })) });
+    expect(await on.run('run', 'fleet.yaml', '--yes')).toMatchObject({ code: 0 });
+    const results = JSON.parse((await on.run('collect', 'form', '--json')).stdout);
     expect(results).toMatchObject([{ title: 'one', state: 'done', patch: '', result: { structured: { n: 7 } } }]);
   });
 
   whole('what takes longer than its minutes has failed, and is not tried again by itself', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: () => ({ kind: 'hang' }) });
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: () => ({ kind: 'hang' }) });
     const args = ['write it', '--over', 'repos/one', '--minutes', '0.02', '--model', 'claude-sonnet-5-5', '--yes'];
-    const { code, stdout } = await run(...args);
+    const { code, stdout } = await on.run(...args);
     expect(code).toBe(1);
     expect(stdout).toContain('it took longer than its minutes');
   });
 
   whole('a check that hangs is ended after the minutes of its task, and counts as not passed', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: () => says('Done.') });
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: () => says('Done.') });
     const args = [
       'write it',
       '--over',
@@ -200,19 +192,19 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
       'claude-sonnet-5-5',
       '--yes',
     ];
-    const { code, stdout } = await run(...args);
+    const { code, stdout } = await on.run(...args);
     expect(code).toBe(1);
     expect(stdout).toMatch(/failed {2}one-\w+ {2}(?:not verified|it took longer)/);
   });
 
   whole('a provider that asks for patience now and then gets it, and everything is done in the end', async () => {
-    project = await projectWithRepos(['one', 'two', 'three']);
-    await writePolicy(project);
-    server = await startApiServer({
+    on.project = await projectWithRepos(['one', 'two', 'three']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({
       turns: (request, index) =>
         index % 3 === 1 ? status(429, undefined, { 'retry-after': '0.1' }) : writingModel(request),
     });
-    const end = await run('write it', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes', '-j', '3');
+    const end = await on.run('write it', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes', '-j', '3');
     expect(end).toMatchObject({ code: 0 });
     expect(end.stdout).toContain('3 of 3 done');
   });

@@ -1,125 +1,116 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { says, status } from '../support/api/reply.ts';
-import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { gate, startApiServer } from '../support/api/server.ts';
 import {
   addRepo,
   isAfterCall,
   projectWithRepos,
   STORES_OF_A_RUN,
-  testQueue,
   writePolicy,
   writingModel,
 } from '../support/fleet.ts';
+import { fleetBench } from '../support/fleet-bench.ts';
 import { longTest } from '../support/long-test.ts';
 import { processesMarked } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { isWholeRun } from '../support/runs.ts';
-import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 /** What is slow besides, and the same in another order, is tried in whole runs only. */
 const whole = test.skipIf(!isWholeRun);
 
 describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
-  const queue = testQueue(kind);
-  let project: TempProject;
-  let server: ApiServer | undefined;
-  let env: Readonly<Record<string, string>> = {};
-
-  beforeEach(async () => {
-    env = await queue.begin();
-  });
-  afterEach(async () => {
-    await server?.close();
-    server = undefined;
-    await project.remove();
-  });
-  afterAll(() => queue.close());
-
-  const run = (...args: readonly string[]) => runHere(project, ['batch', ...args], server?.url, { env });
+  const on = fleetBench(kind);
   const model = ['--model', 'claude-sonnet-5-5', '--yes'];
 
   test('one prompt runs over every repository a pattern finds; the same again sends nothing', async () => {
-    project = await projectWithRepos(['one', 'two']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const first = await run('write it', '--over', 'repos/*', ...model);
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const first = await on.run('write it', '--over', 'repos/*', ...model);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain('2 of 2 done');
-    expect(server.requests()).toHaveLength(4);
+    expect(on.server.requests()).toHaveLength(4);
     const id = idOf(first.stdout);
-    await run('collect', id, '--patches', 'out');
-    const patches = await readdir(join(project.dir, 'out'));
+    await on.run('collect', id, '--patches', 'out');
+    const patches = await readdir(join(on.project.dir, 'out'));
     expect(patches).toHaveLength(2);
     for (const name of ['one', 'two']) {
       const patch = patches.find((file) => file.startsWith(name)) ?? '';
-      await project.git('-C', join(project.dir, 'repos', name), 'apply', '--check', join(project.dir, 'out', patch));
+      await on.project.git(
+        '-C',
+        join(on.project.dir, 'repos', name),
+        'apply',
+        '--check',
+        join(on.project.dir, 'out', patch),
+      );
     }
-    expect(readdirSync(`${project.ouroHome}-work/${id}`)).toEqual([]);
-    expect(await run('write it', '--over', 'repos/*', ...model)).toMatchObject({ code: 0 });
-    expect(server.requests()).toHaveLength(4);
-    const logs = await run('logs', id, 'one');
+    expect(readdirSync(`${on.project.ouroHome}-work/${id}`)).toEqual([]);
+    expect(await on.run('write it', '--over', 'repos/*', ...model)).toMatchObject({ code: 0 });
+    expect(on.server.requests()).toHaveLength(4);
+    const logs = await on.run('logs', id, 'one');
     expect(logs.stdout).toMatch(/write it[\s\S]*It is written\./);
-    const stored = JSON.parse((await run('show', id, 'one', '--json')).stdout).session;
-    const projects = join(project.ouroHome, 'projects');
+    const stored = JSON.parse((await on.run('show', id, 'one', '--json')).stdout).session;
+    const projects = join(on.project.ouroHome, 'projects');
     const kept = (await readdir(projects)).map((folder) => join(projects, folder, `${stored}.jsonl`));
     expect(await readFile(kept.find(existsSync) ?? '', 'utf8')).toContain('It is written.');
   });
 
   test('a dry run lists every task and the most it can cost, and sends and stores nothing', async () => {
-    project = await projectWithRepos(['one', 'two', 'three']);
-    server = await startApiServer({ turns: writingModel });
-    const { code, stdout } = await run('write it', '--over', 'repos/*', '--each', '0.5', '--dry-run');
+    on.project = await projectWithRepos(['one', 'two', 'three']);
+    on.server = await startApiServer({ turns: writingModel });
+    const { code, stdout } = await on.run('write it', '--over', 'repos/*', '--each', '0.5', '--dry-run');
     expect(code).toBe(0);
     expect(stdout.match(/^ {2}(one|three|two) {2}/gm)).toHaveLength(3);
     expect(stdout).toContain('at most $0.50 each and $1.50 in all');
-    expect(server.all()).toEqual([]);
-    expect(existsSync(join(project.ouroHome, 'fleet'))).toBe(false);
+    expect(on.server.all()).toEqual([]);
+    expect(existsSync(join(on.project.ouroHome, 'fleet'))).toBe(false);
   });
 
   longTest(
     '--try at a terminal runs the first and asks; the same command without it goes on with the rest',
     async () => {
-      project = await projectWithRepos(['one', 'two', 'three', 'four']);
-      await writePolicy(project);
-      server = await startApiServer({ turns: writingModel });
+      on.project = await projectWithRepos(['one', 'two', 'three', 'four']);
+      await writePolicy(on.project);
+      on.server = await startApiServer({ turns: writingModel });
       const asked = (answers: readonly string[]) =>
         runHere(
-          project,
+          on.project,
           ['batch', 'write it', '--over', 'repos/*', '--try', '3', '--model', 'claude-sonnet-5-5'],
-          server?.url,
-          { env, answers },
+          on.server?.url,
+          { env: on.env, answers },
         );
       const refused = await asked(['n']);
       expect(refused).toMatchObject({ code: 0 });
       expect(refused.stderr).toContain('Begin with 3 tasks? [y/N]');
-      expect(server.all()).toEqual([]);
+      expect(on.server.all()).toEqual([]);
       const tried = await asked(['y', '']);
       expect(tried).toMatchObject({ code: 0 });
       expect(tried.stderr).toContain('Go on with the other 1? [y/N]');
       expect(tried.stdout).toContain('3 of 3 done');
-      expect(server.requests()).toHaveLength(6);
+      expect(on.server.requests()).toHaveLength(6);
       const all = await asked(['y', 'yes']);
       expect(all.stdout).toContain('4 of 4 done');
-      expect(server.requests()).toHaveLength(8);
+      expect(on.server.requests()).toHaveLength(8);
     },
   );
 
   test('work that its check does not accept goes on in the same session until it does', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
     let asked = 0;
-    server = await startApiServer({
+    on.server = await startApiServer({
       turns(request) {
         if (isAfterCall(request)) return says('Done.');
         asked += 1;
         return asked === 1 ? says('I think it is fine.') : writingModel(request);
       },
     });
-    const end = await run(
+    const end = await on.run(
       'write it',
       '--over',
       'repos/one',
@@ -128,49 +119,49 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
       ...model,
     );
     expect(end).toMatchObject({ code: 0 });
-    const second = JSON.stringify(server.requests()[1]?.body.messages);
+    const second = JSON.stringify(on.server.requests()[1]?.body.messages);
     expect(second).toContain('I think it is fine.');
     expect(second).toContain('no file');
-    expect((await run('show', idOf(end.stdout), 'one')).stdout).toContain('verified: yes');
+    expect((await on.run('show', idOf(end.stdout), 'one')).stdout).toContain('verified: yes');
   });
 
   longTest(
     'quota that is gone rests the lane: no attempt is used up, and it ends with 4 where nobody wants to wait',
     async () => {
-      project = await projectWithRepos(['one', 'two', 'three']);
-      await writePolicy(project);
+      on.project = await projectWithRepos(['one', 'two', 'three']);
+      await writePolicy(on.project);
       let isGone = true;
-      server = await startApiServer({
+      on.server = await startApiServer({
         turns: (request) => (isGone ? status(402, 'Your credit balance is too low') : writingModel(request)),
       });
-      const waiting = await run('write it', '--over', 'repos/*', '-j', '2', '--no-wait', ...model);
+      const waiting = await on.run('write it', '--over', 'repos/*', '-j', '2', '--no-wait', ...model);
       expect(waiting.code).toBe(4);
       expect(waiting.stdout).toContain('there is no credit left (402)');
-      expect(server.requests().length).toBeLessThanOrEqual(2);
+      expect(on.server.requests().length).toBeLessThanOrEqual(2);
       isGone = false;
-      await run('resume', idOf(waiting.stdout));
-      expect(await run('write it', '--over', 'repos/*', '-j', '2', ...model)).toMatchObject({ code: 0 });
-      const { stdout } = await run('status', '--json');
+      await on.run('resume', idOf(waiting.stdout));
+      expect(await on.run('write it', '--over', 'repos/*', '-j', '2', ...model)).toMatchObject({ code: 0 });
+      const { stdout } = await on.run('status', '--json');
       expect(JSON.parse(stdout)).toMatchObject({ counts: { done: 3, failed: 0 } });
     },
   );
 
   whole('a machine without a key leaves with a sentence, and no attempt is used up', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    const { code, stderr, stdout } = await run('write it', '--over', 'repos/one', '-j', '1', '--yes');
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    const { code, stderr, stdout } = await on.run('write it', '--over', 'repos/one', '-j', '1', '--yes');
     expect(code).toBe(4);
     expect(stderr).toContain('This worker leaves: No API key.');
-    expect(JSON.parse((await run('status', idOf(stdout), '--json')).stdout)).toMatchObject({
+    expect(JSON.parse((await on.run('status', idOf(stdout), '--json')).stdout)).toMatchObject({
       tasks: [{ tries: 0, state: 'waiting' }],
     });
   });
 
   test('a worker that is killed is paid for to the last request, and its task goes on in the same session', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project, { leaseSeconds: 1 });
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project, { leaseSeconds: 1 });
     const held = gate();
-    server = await startApiServer({
+    on.server = await startApiServer({
       turns: (request, index) =>
         index === 0
           ? writingModel(request)
@@ -178,69 +169,74 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
             ? { kind: 'later', until: held.closed, turn: says('late') }
             : says('Went on.'),
     });
-    const settings = { env: { OURO_RETRY_BASE_MS: '1', ...env } };
-    const first = startOuro(project, ['batch', 'write it', '--over', 'repos/one', ...model], server.url, settings);
-    await server.waitForRequest(2);
+    const settings = { env: { OURO_RETRY_BASE_MS: '1', ...on.env } };
+    const first = startOuro(
+      on.project,
+      ['batch', 'write it', '--over', 'repos/one', ...model],
+      on.server.url,
+      settings,
+    );
+    await on.server.waitForRequest(2);
     await first.kill();
-    const second = await run('write it', '--over', 'repos/one', ...model);
+    const second = await on.run('write it', '--over', 'repos/one', ...model);
     held.open();
     expect(second).toMatchObject({ code: 0 });
-    expect(JSON.stringify(server.requests()[2]?.body.messages)).toContain('write it');
-    const status = JSON.parse((await run('status', '--json')).stdout);
-    const one = JSON.parse((await run('show', status.id, 'one', '--json')).stdout);
+    expect(JSON.stringify(on.server.requests()[2]?.body.messages)).toContain('write it');
+    const status = JSON.parse((await on.run('status', '--json')).stdout);
+    const one = JSON.parse((await on.run('show', status.id, 'one', '--json')).stdout);
     // Each reply is 25 tokens in and 12 out, at 2 and 10 dollars a million: nobody got the second one.
     expect({ tries: one.tries, spent: status.spent }).toEqual({ tries: 2, spent: 2 * (25 * 2 + 12 * 10) });
   });
 
   test('a batch that is paused is not called done: it waits for somebody', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const { stdout } = await run('write it', '--over', 'repos/one', '--detach', ...model);
-    await run('pause', stdout.trim());
-    const { code, stdout: said } = await run('write it', '--over', 'repos/one', ...model);
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const { stdout } = await on.run('write it', '--over', 'repos/one', '--detach', ...model);
+    await on.run('pause', stdout.trim());
+    const { code, stdout: said } = await on.run('write it', '--over', 'repos/one', ...model);
     expect(code).toBe(4);
     expect(said).toContain(': paused');
-    expect(server.all()).toEqual([]);
+    expect(on.server.all()).toEqual([]);
   });
 
   whole('another prompt is another batch', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    await run('write it', '--over', 'repos/*', ...model);
-    await run('write something else', '--over', 'repos/*', ...model);
-    expect(server.requests()).toHaveLength(4);
-    expect((await run('--json')).stdout.match(/"id"/g)).toHaveLength(2);
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    await on.run('write it', '--over', 'repos/*', ...model);
+    await on.run('write something else', '--over', 'repos/*', ...model);
+    expect(on.server.requests()).toHaveLength(4);
+    expect((await on.run('--json')).stdout.match(/"id"/g)).toHaveLength(2);
   });
 
   whole('--reuse sends only what is new when a repository was added', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    await run('write it', '--over', 'repos/*', ...model);
-    await addRepo(project, 'two', { 'a.txt': 'beta\n' });
-    const { code, stderr } = await run('write it', '--over', 'repos/*', '--reuse', ...model);
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    await on.run('write it', '--over', 'repos/*', ...model);
+    await addRepo(on.project, 'two', { 'a.txt': 'beta\n' });
+    const { code, stderr } = await on.run('write it', '--over', 'repos/*', '--reuse', ...model);
     expect(code).toBe(0);
     expect(stderr).toContain('1 task taken over');
-    expect(server.requests()).toHaveLength(4);
+    expect(on.server.requests()).toHaveLength(4);
   });
 
   whole('--try where nobody can be asked says what is left', async () => {
-    project = await projectWithRepos(['one', 'two']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const tried = await run('write it', '--over', 'repos/*', '--try', '1', ...model);
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const tried = await on.run('write it', '--over', 'repos/*', '--try', '1', ...model);
     expect(tried.stderr).toContain('1 task is left');
-    expect(server.requests()).toHaveLength(2);
+    expect(on.server.requests()).toHaveLength(2);
   });
 
   whole('three that fail are named, and the batch is not called done', async () => {
-    project = await projectWithRepos(['one', 'two']);
-    await addRepo(project, 'bad', { 'a.txt': 'bad\n' });
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const { code, stdout } = await run('write it', '--over', 'repos/*', '--verify', 'grep -q alpha a.txt', ...model);
+    on.project = await projectWithRepos(['one', 'two']);
+    await addRepo(on.project, 'bad', { 'a.txt': 'bad\n' });
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const { code, stdout } = await on.run('write it', '--over', 'repos/*', '--verify', 'grep -q alpha a.txt', ...model);
     expect(code).toBe(1);
     expect(stdout).toContain('1 failed');
     expect(stdout).toMatch(/failed {2}bad-\w+ {2}not verified after 2 of 2 tries/);
@@ -248,10 +244,10 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
   });
 
   whole('the budget stops what has not begun, with 3, and more of it goes on', async () => {
-    project = await projectWithRepos(['one', 'two']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const stopped = await run(
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const stopped = await on.run(
       'write it',
       '--over',
       'repos/*',
@@ -265,23 +261,23 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     );
     expect(stopped.code).toBe(3);
     expect(stopped.stdout).toContain('1 of 2 done');
-    await run('budget', idOf(stopped.stdout), '+1');
-    expect(await run('write it', '--over', 'repos/*', '--each', '0.01', '--all', '0.0102', ...model)).toMatchObject({
+    await on.run('budget', idOf(stopped.stdout), '+1');
+    expect(await on.run('write it', '--over', 'repos/*', '--each', '0.01', '--all', '0.0102', ...model)).toMatchObject({
       code: 0,
     });
   });
 
   whole('a machine without git leaves with a sentence, and no attempt is used up', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: writingModel });
-    const { stdout } = await run('write it', '--over', 'repos/one', '--detach', ...model);
-    const without = { env: { ...env, PATH: project.home } };
-    const { code, stderr } = await runHere(project, ['worker', '--until-empty', '-j', '1'], server.url, without);
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const { stdout } = await on.run('write it', '--over', 'repos/one', '--detach', ...model);
+    const without = { env: { ...on.env, PATH: on.project.home } };
+    const { code, stderr } = await runHere(on.project, ['worker', '--until-empty', '-j', '1'], on.server.url, without);
     expect(code).toBe(4);
     expect(stderr).toMatch(/This worker leaves: .*git/);
-    expect(server.all()).toEqual([]);
-    expect(JSON.parse((await run('status', stdout.trim(), '--json')).stdout)).toMatchObject({
+    expect(on.server.all()).toEqual([]);
+    expect(JSON.parse((await on.run('status', stdout.trim(), '--json')).stdout)).toMatchObject({
       tasks: [{ tries: 0, state: 'waiting' }],
     });
   });
@@ -289,17 +285,17 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
   whole(
     'a summary reads what all others came to, the failed ones too, and counts once though its worker is killed',
     async () => {
-      project = await projectWithRepos(['one', 'two']);
-      await addRepo(project, 'bad', { 'a.txt': 'bad\n' });
-      await writePolicy(project, { leaseSeconds: 1 });
-      await project.write(
+      on.project = await projectWithRepos(['one', 'two']);
+      await addRepo(on.project, 'bad', { 'a.txt': 'bad\n' });
+      await writePolicy(on.project, { leaseSeconds: 1 });
+      await on.project.write(
         'fleet.yaml',
         'name: sum\nprompt: write it\nover: { repos: [repos/*] }\nmodel: claude-sonnet-5-5\n' +
           'verify: { run: grep -q alpha a.txt, tries: 1 }\ncollect: { summary: What differs? }\n',
       );
       const held = gate();
       let summaries = 0;
-      server = await startApiServer({
+      on.server = await startApiServer({
         turns(request) {
           if (!JSON.stringify(request.body.messages).includes('What differs?')) return writingModel(request);
           summaries += 1;
@@ -308,75 +304,82 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
             : says('Nothing differs.');
         },
       });
-      const first = startOuro(project, ['batch', 'run', 'fleet.yaml', '--yes'], server.url, { env });
-      await server.waitForRequest(7);
+      const first = startOuro(on.project, ['batch', 'run', 'fleet.yaml', '--yes'], on.server.url, { env: on.env });
+      await on.server.waitForRequest(7);
       await first.kill();
       held.open();
-      const { code } = await run('run', 'fleet.yaml', '--yes');
+      const { code } = await on.run('run', 'fleet.yaml', '--yes');
       expect(code).toBe(1);
-      const shown = JSON.parse((await run('show', 'sum', 'summary', '--json')).stdout);
+      const shown = JSON.parse((await on.run('show', 'sum', 'summary', '--json')).stdout);
       expect(shown).toMatchObject({ state: 'done', tries: 2, result: { answer: 'Nothing differs.' } });
-      expect([summaries, server.requests().length]).toEqual([2, 8]);
-      const { tasks } = JSON.parse((await run('status', '--json')).stdout);
+      expect([summaries, on.server.requests().length]).toEqual([2, 8]);
+      const { tasks } = JSON.parse((await on.run('status', '--json')).stdout);
       const states = tasks.map((task: { readonly state: string }) => task.state).toSorted();
       expect(states).toEqual(['done', 'done', 'done', 'failed']);
     },
   );
 
   whole('what has failed begins again when somebody says so, with the session it had', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({
       turns: (request) =>
         JSON.stringify(request.body.messages).includes('interrupted') ? writingModel(request) : says('I did nothing.'),
     });
     const args = ['write it', '--over', 'repos/one', '--verify', 'test -f done.txt', ...model];
-    const failed = await run(...args);
+    const failed = await on.run(...args);
     expect(failed.code).toBe(1);
     expect(failed.stdout).toMatch(/Try again with: ouro batch retry \S+ --failed/);
-    expect(await run('retry', idOf(failed.stdout))).toMatchObject({ code: 2 });
-    const before = server.requests().length;
-    expect((await run('retry', idOf(failed.stdout), '--failed')).stdout).toContain('1 task begins again');
-    expect(await run(...args)).toMatchObject({ code: 0 });
-    expect(JSON.stringify(server.requests()[before]?.body.messages)).toMatch(/I did nothing.*interrupted/);
+    expect(await on.run('retry', idOf(failed.stdout))).toMatchObject({ code: 2 });
+    const before = on.server.requests().length;
+    expect((await on.run('retry', idOf(failed.stdout), '--failed')).stdout).toContain('1 task begins again');
+    expect(await on.run(...args)).toMatchObject({ code: 0 });
+    expect(JSON.stringify(on.server.requests()[before]?.body.messages)).toMatch(/I did nothing.*interrupted/);
   });
 
   whole(
     'a cancel ends what runs within seconds; nothing has failed, and resume goes on with the sessions',
     async () => {
-      project = await projectWithRepos(['one', 'two']);
-      await writePolicy(project, { leaseSeconds: 3 });
+      on.project = await projectWithRepos(['one', 'two']);
+      await writePolicy(on.project, { leaseSeconds: 3 });
       let isHanging = true;
-      server = await startApiServer({
+      on.server = await startApiServer({
         turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : writingModel(request)),
       });
-      const running = startOuro(project, ['batch', 'write it', '--over', 'repos/*', '-j', '2', ...model], server.url, {
-        env,
-      });
-      await server.waitForRequest(4);
-      const id = JSON.parse((await run('--json')).stdout)[0].id;
-      await run('cancel', id);
+      const running = startOuro(
+        on.project,
+        ['batch', 'write it', '--over', 'repos/*', '-j', '2', ...model],
+        on.server.url,
+        {
+          env: on.env,
+        },
+      );
+      await on.server.waitForRequest(4);
+      const id = JSON.parse((await on.run('--json')).stdout)[0].id;
+      await on.run('cancel', id);
       expect((await running.ended).code).toBe(1);
       await expectNoChildren();
-      expect(JSON.parse((await run('status', id, '--json')).stdout)).toMatchObject({
+      expect(JSON.parse((await on.run('status', id, '--json')).stdout)).toMatchObject({
         counts: { cancelled: 2, failed: 0 },
       });
       isHanging = false;
-      await run('resume', id);
-      expect(await run('write it', '--over', 'repos/*', ...model)).toMatchObject({ code: 0 });
-      expect(JSON.stringify(server.requests().at(-1)?.body.messages)).toContain('interrupted');
+      await on.run('resume', id);
+      expect(await on.run('write it', '--over', 'repos/*', ...model)).toMatchObject({ code: 0 });
+      expect(JSON.stringify(on.server.requests().at(-1)?.body.messages)).toContain('interrupted');
     },
   );
 
   whole('an interrupt gives back what runs, with the code of the signal', async () => {
-    project = await projectWithRepos(['one']);
-    await writePolicy(project);
-    server = await startApiServer({ turns: () => ({ kind: 'hang' }) });
-    const running = startOuro(project, ['batch', 'write it', '--over', 'repos/one', ...model], server.url, { env });
-    await server.waitForRequest(1);
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: () => ({ kind: 'hang' }) });
+    const running = startOuro(on.project, ['batch', 'write it', '--over', 'repos/one', ...model], on.server.url, {
+      env: on.env,
+    });
+    await on.server.waitForRequest(1);
     running.child.kill('SIGINT');
     expect((await running.ended).code).toBe(130);
-    const { counts, tasks } = JSON.parse((await run('status', '--json')).stdout);
+    const { counts, tasks } = JSON.parse((await on.run('status', '--json')).stdout);
     expect(counts).toMatchObject({ waiting: 1 });
     expect(tasks).toMatchObject([{ tries: 0, reason: 'its worker was stopped' }]);
   });
@@ -384,29 +387,29 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
   whole(
     'a worker that is asked to end gives back what it runs, and its children are gone; another machine goes on',
     async () => {
-      project = await projectWithRepos(['one']);
-      await writePolicy(project);
+      on.project = await projectWithRepos(['one']);
+      await writePolicy(on.project);
       let isHanging = true;
-      server = await startApiServer({
+      on.server = await startApiServer({
         turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : writingModel(request)),
       });
-      const { stdout } = await run('write it', '--over', 'repos/one', '--detach', ...model);
-      const worker = startOuro(project, ['worker', '-j', '2'], server.url, { env });
-      await server.waitForRequest(2);
+      const { stdout } = await on.run('write it', '--over', 'repos/one', '--detach', ...model);
+      const worker = startOuro(on.project, ['worker', '-j', '2'], on.server.url, { env: on.env });
+      await on.server.waitForRequest(2);
       worker.child.kill('SIGTERM');
       expect((await worker.ended).code).toBe(143);
       await expectNoChildren();
-      const status = async () => JSON.parse((await run('status', stdout.trim(), '--json')).stdout);
+      const status = async () => JSON.parse((await on.run('status', stdout.trim(), '--json')).stdout);
       expect((await status()).tasks).toMatchObject([{ state: 'waiting', tries: 0, reason: 'its worker was stopped' }]);
       isHanging = false;
-      expect(await run('write it', '--over', 'repos/one', ...model)).toMatchObject({ code: 0 });
+      expect(await on.run('write it', '--over', 'repos/one', ...model)).toMatchObject({ code: 0 });
       expect((await status()).tasks).toMatchObject([{ state: 'done', result: { stat: { files: 1 } } }]);
     },
   );
 
   /** No ouro of a task is left. */
   async function expectNoChildren(): Promise<void> {
-    const left = (await processesMarked(project.marker)).filter(({ command }) => command.includes('stream-json'));
+    const left = (await processesMarked(on.project.marker)).filter(({ command }) => command.includes('stream-json'));
     expect(left).toEqual([]);
   }
 });

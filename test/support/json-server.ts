@@ -8,23 +8,32 @@ type Asked = {
   readonly body: string;
 };
 
-/** A server on 127.0.0.1 that answers paths with JSON, and 404 to everything else. */
-export async function startJsonServer(answers: Readonly<Record<string, unknown>>) {
+/** What stands at a path: JSON, the bytes of a file, or the way to another address. */
+type Answers = Readonly<Record<string, unknown>>;
+
+/** A server on 127.0.0.1 that answers paths with what stands there, and 404 to everything else. */
+export async function startJsonServer(answers: Answers | ((own: string) => Answers)) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { method = '', url = '', headers } = request;
     asked.push({ method, path: url, headers, body: Buffer.concat(chunks).toString() });
-    const isThere = Object.hasOwn(answers, url);
+    const known = typeof answers === 'function' ? answers(origin()) : answers;
+    const answer = known[url];
+    if (Buffer.isBuffer(answer)) return void response.end(answer);
+    if (answer instanceof URL) return void response.writeHead(302, { location: answer.href }).end();
+    const isThere = Object.hasOwn(known, url);
     response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isThere ? answers[url] : { error: 'not found' }));
+    response.end(JSON.stringify(isThere ? answer : { error: 'not found' }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  function origin(): string {
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
+  }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: origin(),
     asked,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

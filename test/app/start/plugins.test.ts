@@ -1,20 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { createPlugins } from '../../../src/app/start/plugins.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { startJsonServer } from '../../support/json-server.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 /** A registry with one package, and beside it the list of a marketplace that names it. */
-async function startRegistry(archive: Buffer) {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    const { url = '' } = request;
-    asked.push(url);
-    const at = `http://${request.headers.host}`;
+const startRegistry = (archive: Buffer) =>
+  startJsonServer((at) => {
     const dist = { tarball: `${at}/kit.tgz` };
     const version = { name: '@acme/kit', version: '2.1.0', dist, scripts: { prepare: 'touch ran' } };
     const npm = (name: string, more: object = {}) => ({ name, source: { source: 'npm', registry: at, ...more } });
@@ -28,27 +24,13 @@ async function startRegistry(archive: Buffer) {
         { name: 'near', source: './plugins/near' },
       ],
     };
-    if (url === '/kit.tgz') return void response.end(archive);
-    if (url === '/away.json') return void response.writeHead(302, { location: 'http://example.invalid/' }).end();
-    const answers: Readonly<Record<string, object>> = {
+    return {
+      '/kit.tgz': archive,
+      '/away.json': new URL('http://example.invalid/'),
       '/@acme%2fkit': { name: '@acme/kit', 'dist-tags': { latest: '2.1.0' }, versions: { '2.1.0': version } },
       '/market.json': list,
     };
-    response.writeHead(answers[url] === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answers[url] ?? {}));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    asked,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
 async function packed(project: TempProject): Promise<Buffer> {
   const manifest = { name: '@acme/kit', version: '2.1.0', scripts: { prepare: 'touch ran', postinstall: 'touch ran' } };
@@ -66,7 +48,7 @@ test('a list at an address is a marketplace, and a package of npm a plugin; noth
   const environment = readEnvironment(bareEnvironment(project, 'http://127.0.0.1:9'));
   const plugins = createPlugins(environment, project.dir);
   expect(await plugins.addMarketplace(`${registry.url}/market.json`)).toContain('  kit@far  ');
-  expect(registry.asked).toEqual(['/market.json']);
+  expect(registry.asked.map(({ path }) => path)).toEqual(['/market.json']);
   const { id, plugin, lines } = await plugins.install('kit');
   expect([id, plugin.name, lines[0]]).toEqual(['kit@far', 'kit', 'kit@far 2.1.0 is installed. It brings:']);
   expect(lines.join('\n')).toContain('/kit:ship');
