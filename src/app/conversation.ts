@@ -68,7 +68,7 @@ export async function makeConversation(parts: ConversationParts, started: Starte
     subAgentMessages: loop.subAgents.messages,
     woken: parts.wake.settled,
     waitForLimit: createLimitWait(core, agent),
-    moveToBackground: shells.moveToBackground,
+    moveToBackground: (callId) => loop.subAgents.moveToBackground(callId) || shells.moveToBackground(callId),
     killStopping: shells.killStopping,
     control: {
       ...hostControl(parts),

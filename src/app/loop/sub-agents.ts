@@ -4,9 +4,10 @@ import { formatCount } from '../../lib/text/format.ts';
 import { agentMeant, NO_USAGE, type SubAgent } from '../../session/sub-agents/roster.ts';
 import type { SendMessageParts } from '../../tools/send-message/send-message.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
-import { type AgentOrder, type AgentReport, type TaskParts, taskStatement } from '../../tools/task/task.ts';
+import { type AgentOrder, type AgentReport, movedWords, type TaskParts, taskStatement } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import { type AgentRuns, createAgentRuns } from './agent-runs.ts';
+import { createFrontAgents } from './agents/front-agents.ts';
 
 export type SubAgents = TaskParts &
   SendMessageParts &
@@ -17,6 +18,8 @@ export type SubAgents = TaskParts &
     readonly all: () => readonly SubAgent[];
     /** Those nobody waits for. */
     readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
+    /** Lets the one of this call, or else all the conversation waits for, go on without it; false when there is none. */
+    readonly moveToBackground: (callId?: string) => boolean;
     /** Ends one that is at work; false when there is none of that id. */
     readonly stop: (id: string) => boolean;
     /** By its id or name. */
@@ -35,6 +38,7 @@ export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAg
   const { owners, deps } = needs;
   const runs = createAgentRuns(core, needs);
   const background = createBackground(core, runs, { addNews, ...needs });
+  const front = createFrontAgents();
   const kinds = () => core.extensions.now().agents;
   const meant = (wanted: string, callId: string) => agentMeant(runs.roster(), wanted, owners.ownerOf(callId));
 
@@ -76,8 +80,13 @@ export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAg
       return failed ? undefined : text;
     },
     async run(order, signal) {
-      const { held, report } = runs.start(await wanted(order, signal), runOf(order));
-      return whileWanted(held, report, signal);
+      const agent = await wanted(order, signal);
+      const { held, report } = runs.start(agent, runOf(order));
+      const { callId } = order;
+      const isOfConversation = owners.ownerOf(callId) === undefined;
+      const moved = (late: Promise<AgentReport>) => background.watch({ ...agent, callId }, late);
+      const end = await front.wait({ callId, isOfConversation, stop: held.stop, report, moved }, signal);
+      return end === 'moved' ? movedReport(agent) : end;
     },
     async runInBackground(order, signal) {
       return background.begin(await wanted(order, signal), runOf(order));
@@ -92,6 +101,7 @@ export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAg
     tell: (id, words) => background.tell(id, words, ''),
     all: () => [...runs.roster().values()],
     running: background.running,
+    moveToBackground: front.move,
     messages: runs.messages,
     close: runs.close,
     stop(id) {
@@ -131,6 +141,11 @@ function whileWanted(held: { stop(): void }, report: Promise<AgentReport>, signa
   return report.finally(() => signal.removeEventListener('abort', held.stop));
 }
 
+/** What is known of it so far is told with its end. */
+function movedReport({ id, calls, tokens, usage }: SubAgent): AgentReport {
+  return { id, text: movedWords(id), calls, tokens, usage, durationMs: 0, failed: false, isMoved: true };
+}
+
 function labelOf({ id, title, name }: SubAgent): string {
   return `${id} (${name === undefined ? '' : `${name}: `}${title})`;
 }
@@ -163,16 +178,21 @@ function createBackground(
     if (state === 'completed') hooks.fireInBackground('TeammateIdle', team);
   }
 
-  function begin(agent: SubAgent, run: Parameters<AgentRuns['start']>[1]): string {
+  function watch(agent: SubAgent, report: Promise<AgentReport>): void {
     const { id, callId, title } = agent;
     running.set(id, { title, startedAtMs: now() });
     void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state: 'started' });
-    void runs.start(agent, run).report.then((report) => ended(agent, report)); // It never fails: its end is a report.
-    return id;
+    void report.then((end) => ended(agent, end)); // It never fails: its end is a report.
+  }
+
+  function begin(agent: SubAgent, run: Parameters<AgentRuns['start']>[1]): string {
+    watch(agent, runs.start(agent, run).report);
+    return agent.id;
   }
 
   return {
     begin,
+    watch,
     tell(id: string, words: string, byCall: string): string {
       const agent = runs.roster().get(id);
       const held = runs.held(id);

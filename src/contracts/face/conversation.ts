@@ -72,7 +72,10 @@ export type Conversation = {
   waitForLimit?(): Promise<Terminal | undefined>;
   /** Resolves when no turn is about to begin by itself, and none that did is still on. */
   woken?(): Promise<void>;
-  /** Moves this running shell call to the background, or else the newest (Ctrl+B); false when nothing could be moved. */
+  /**
+   * Moves the command or sub-agent of this call to the background; else the sub-agents that are waited for, else the
+   * newest command (Ctrl+B). False when nothing could be moved.
+   */
   moveToBackground(callId?: string): boolean;
   /** Commands that were stopped and do not heed it are ended at once. */
   killStopping?(): void;

@@ -36,6 +36,8 @@ export type AgentReport = {
   readonly usage: Usage;
   readonly durationMs: number;
   readonly failed: boolean;
+  /** It goes on, and nobody waits for it any more. */
+  readonly isMoved?: true;
 };
 
 /** A kind of sub-agent as far as its callers know it; nobody waits for one of the background. */
@@ -90,15 +92,28 @@ export function createTaskTool(parts: TaskParts) {
       const order = { ...wanted, callId: context.callId, type, report: context.report };
       if (run_in_background ?? background === true) {
         const id = await parts.runInBackground(order, context.signal);
-        return {
-          content: `Started in the background as ${id}. You are told when it has finished; SendMessage reaches it.`,
-          display: { kind: 'text', text: `in the background as ${id}` },
-          structured: { status: 'async_launched', isAsync: true, agentId: id, description, prompt },
-        };
+        return launched(id, `Started in the background as ${id}. ${LATER}`, { description, prompt });
       }
-      return outcomeOf(await parts.run(order, context.signal), order);
+      const report = await parts.run(order, context.signal);
+      return report.isMoved === true
+        ? launched(report.id ?? '', report.text, { description, prompt })
+        : outcomeOf(report, order);
     },
   });
+}
+
+const LATER = 'You are told when it has finished; SendMessage reaches it.';
+
+/** What a call says of one that the person has sent to the background. */
+export const movedWords = (id: string) =>
+  `The user sent it to the background, where it goes on as ${id}. ${LATER} Go on with something else, or end your turn.`;
+
+function launched(id: string, content: string, asked: Pick<AgentOrder, 'description' | 'prompt'>): ToolOutcome {
+  return {
+    content,
+    display: { kind: 'text', text: `in the background as ${id}` },
+    structured: { status: 'async_launched', isAsync: true, agentId: id, ...asked },
+  };
 }
 
 /** What it has found, and by which name it can be asked for more. */

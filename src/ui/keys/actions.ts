@@ -80,7 +80,7 @@ export const ACTIONS = {
   redo: act('Change', { type: 'redo' }, 'redo'),
   escape: act('While it works', 'escape', 'stop; at rest twice: go back to an earlier message'),
   interrupt: act('While it works', 'interrupt', 'stop; else clear the draft; on an empty draft twice: leave'),
-  background: act('While it works', 'background_or_left', 'the running command to the background; else left'),
+  background: act('While it works', 'background_or_left', 'what is waited for to the background; else left'),
   'edit-queued': act('While it works', 'edit_all_queued', 'take all waiting messages back into the draft'),
   'drop-queued': act('While it works', 'drop_queued', 'drop the last waiting message'),
   transcript: act('Look', 'transcript', 'everything that was said; in a dialog: details'),

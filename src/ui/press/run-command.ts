@@ -14,6 +14,8 @@ import { interruptRun, leaveKey, pressEscape, pullQueued } from './stop.ts';
 /** Searched again, wider; then from the start. */
 const NEXT_SCOPE: Readonly<Record<HistoryScope, HistoryScope>> = { folder: 'all', all: 'session', session: 'folder' };
 
+/** Calls that can be sent to the background, by their tool. */
+const LEAVING: readonly string[] = ['Bash', 'Task', 'Agent'];
 const MODES: readonly string[] = ['default', 'acceptEdits', 'plan'];
 
 /** What the keys of the composer do. */
@@ -67,7 +69,7 @@ export function performCommand(view: ViewState, command: Command, context: Press
         ? withEffects(editDraft(view, { type: 'search', query: '' }, context).view, { type: 'recall', scope: 'folder' })
         : withEffects(view, { type: 'recall', scope: NEXT_SCOPE[editor.search.scope] });
     case 'background_or_left':
-      return view.pieces.some((piece) => piece.kind === 'tool' && piece.entry.tool === 'Bash')
+      return view.pieces.some((piece) => piece.kind === 'tool' && LEAVING.includes(piece.entry.tool))
         ? withEffects(view, { type: 'background' })
         : editDraft(view, { type: 'move', to: 'left' }, context);
     case 'look_at_paste': {

@@ -39,3 +39,65 @@ test('what runs in the background is listed, and one of it is stopped by its id 
     await made.close();
   }
 });
+
+/** Its first request; the conversation's own names the call. */
+const isOfAgent = (raw: string) => /You are (Ann|Ben)/.test(raw) && !raw.includes('toolu_');
+
+test('a sub-agent that is waited for can be sent to the background: it outlives a stop, and its end is told', async () => {
+  await using project = await createTempProject();
+  const found = Promise.withResolvers<void>();
+  const task = (name: string) => toolUse('Task', { description: name, prompt: `You are ${name}` }, `toolu_${name}`);
+  await using server = await startApiServer({
+    turns({ raw }) {
+      if (isOfAgent(raw)) return { kind: 'later', until: found.promise, turn: says('The tide is high.') };
+      if (raw.includes('The tide is high.')) return says('Ann and Ben have told me.');
+      return raw.includes('sent it to the background') ? says('I go on.') : calls(task('Ann'), task('Ben'));
+    },
+  });
+  const made = await composed(project, server.url, { face: 'screen' });
+  const { conversation } = made;
+  try {
+    expect(conversation.moveToBackground()).toBe(false);
+    const turn = conversation.agent.prompt('go');
+    const working = () => server.requests().filter(({ raw }) => isOfAgent(raw));
+    await vi.waitFor(() => expect(working()).toHaveLength(2));
+    expect(conversation.moveToBackground('toolu_nobody')).toBe(false);
+    expect(conversation.moveToBackground('toolu_Ann')).toBe(true);
+    expect(conversation.moveToBackground()).toBe(true);
+    expect(conversation.moveToBackground()).toBe(false);
+    expect((await turn).reason).toBe('completed');
+    const ends = made.events.filter((event) => event.type === 'tool_end');
+    expect(ends.map(({ status, structured }) => ({ status, structured }))).toEqual(
+      ['Ann', 'Ben'].map((name) => ({
+        status: 'done',
+        structured: expect.objectContaining({ status: 'async_launched', isAsync: true, description: name }),
+      })),
+    );
+    conversation.agent.abort('user');
+    expect(conversation.background().map(({ title }) => title)).toEqual(['Ann', 'Ben']);
+    found.resolve();
+    const told = () => server.requests().filter(({ raw }) => raw.includes('The tide is high.'));
+    await vi.waitFor(() => expect(told().length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(conversation.background()).toEqual([]));
+    expect(told().at(-1)?.raw).toMatch(/Sub-agent agent_\w+ \((Ann|Ben)\) has finished/);
+  } finally {
+    await made.close();
+  }
+});
+
+test('a sub-agent that is stopped while it is waited for ends, and nothing can be moved any more', async () => {
+  await using project = await createTempProject();
+  await using server = await startApiServer({
+    turns: ({ raw }) =>
+      isOfAgent(raw)
+        ? { kind: 'hang' }
+        : calls(toolUse('Task', { description: 'Ann', prompt: 'You are Ann' }, 'toolu_ann')),
+  });
+  const made = await composed(project, server.url, { face: 'screen' });
+  const turn = made.conversation.agent.prompt('go');
+  await vi.waitFor(() => expect(server.requests().some(({ raw }) => isOfAgent(raw))).toBe(true));
+  made.conversation.agent.abort('user');
+  expect((await turn).reason).toBe('aborted_tools');
+  expect(made.conversation.moveToBackground()).toBe(false);
+  await made.close();
+});
