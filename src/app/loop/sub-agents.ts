@@ -4,10 +4,10 @@ import { formatCount } from '../../lib/text/format.ts';
 import { agentMeant, NO_USAGE, type SubAgent } from '../../session/sub-agents/roster.ts';
 import type { SendMessageParts } from '../../tools/send-message/send-message.ts';
 import type { CallOwners } from '../../tools/task/call-owners.ts';
+import { createFrontAgents } from '../../tools/task/front-agents.ts';
 import { type AgentOrder, type AgentReport, movedWords, type TaskParts, taskStatement } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import { type AgentRuns, createAgentRuns } from './agent-runs.ts';
-import { createFrontAgents } from './agents/front-agents.ts';
 
 export type SubAgents = TaskParts &
   SendMessageParts &

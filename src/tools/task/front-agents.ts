@@ -1,5 +1,5 @@
-import { deferred } from '../../../lib/deferred.ts';
-import type { AgentReport } from '../../../tools/task/task.ts';
+import { deferred } from '../../lib/deferred.ts';
+import type { AgentReport } from './task.ts';
 
 /** Sub-agents that a call waits for; a person can let them go on without it. */
 export type FrontAgents = {
