@@ -40,7 +40,10 @@ const WAYS = [
   'mount --bind $e/folder $n; umount $n',
 ];
 
-type State = 'missing' | 'a file' | 'a folder' | 'a link' | 'a link to nothing';
+const STATES = ['missing', 'a file', 'a folder', 'a link', 'a link to nothing'] as const;
+
+/** Of every three ways one, another for each place and state: all pairs are tried, and each state knows all ways. */
+const THIRD = 3;
 
 /** Everything below a folder, links as such, but for what the attacker was given. */
 function everything(folder: string): readonly string[] {
@@ -57,9 +60,9 @@ function everything(folder: string): readonly string[] {
 }
 
 describe.skipIf(NO_BOX !== undefined)(`guarded places (${NO_BOX ?? 'bubblewrap works here'})`, () => {
-  test.each(['missing', 'a file', 'a folder', 'a link', 'a link to nothing'] as const)(
+  test.each(STATES)(
     'no way of writing changes one that is %s',
-    async (state: State) => {
+    async (state) => {
       const head = 'ref: refs/heads/main\n';
       await using project = await createTempProject({
         ...{ '.git/HEAD': head, 'a/b/.git/HEAD': head, 'kept/file': 'kept', 'kept/folder/file': 'kept' },
@@ -76,12 +79,12 @@ describe.skipIf(NO_BOX !== undefined)(`guarded places (${NO_BOX ?? 'bubblewrap w
       }
       const before = everything(project.dir);
       const { run, sandbox } = await boxIn(project);
-      const ways = WAYS.map(
-        (way) => `cp -r attacker/folder $e/d1; cp attacker/file $e/f1; cp attacker/file $e/f2; { ${way}; }`,
-      );
-      await run(
-        `exec >/dev/null 2>&1; e=$PWD/attacker; for n in ${names.join(' ')}; do n=$PWD/$n\n${ways.map((way) => `(${way})`).join('\n')}\ndone`,
-      );
+      const tries = names.flatMap((name, at) => {
+        const ways = WAYS.filter((_, index) => (index + at + STATES.indexOf(state)) % THIRD === 0);
+        const fresh = 'cp -r attacker/folder $e/d1; cp attacker/file $e/f1; cp attacker/file $e/f2';
+        return [`n=$PWD/${name}`, ...ways.map((way) => `(${fresh}; { ${way}; })`)];
+      });
+      await run(`exec >/dev/null 2>&1; e=$PWD/attacker\n${tries.join('\n')}`);
       sandbox.close();
       expect(everything(project.dir)).toEqual(before);
     },
