@@ -45,12 +45,13 @@ function walkReading(program: Program, args: readonly Argument[]): ReadOnlyReadi
   const end = args.findIndex(({ text }, at) => at > start && (text === ';' || text === '+'));
   const inner = args.slice(start + 1, end);
   const found = inner.at(-1);
-  const { reads } = exactProgram(inner[0]?.text ?? '');
+  const { reads, writes } = exactProgram(inner[0]?.text ?? '');
   const operands = inner.slice(1, -1).filter(({ text }) => !text.startsWith('-'));
   const isGiven =
     found?.text === '{}' &&
     inner.every((word) => word.kind === 'literal' && (word === found || !word.text.includes('{}')));
-  if (end === -1 || !isGiven || reads === undefined || (reads === 'after-pattern' && operands.length === 0))
+  // One that writes its second file is given several at once.
+  if (end === -1 || !isGiven || reads === undefined || writes !== undefined || (reads === 'after-pattern' && operands.length === 0))
     return undefined;
   const own = readOnlyReading([...inner.slice(0, -1), FOUND]);
   const rest = program.grammar?.([...args.slice(0, start), ...args.slice(end + 1)]);

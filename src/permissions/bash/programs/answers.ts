@@ -1,4 +1,12 @@
-import { bracketReading, dateReading, jqReading, printfReading, psReading, testReading } from './grammars.ts';
+import {
+  bracketReading,
+  dateReading,
+  jqReading,
+  printfReading,
+  psReading,
+  testReading,
+  xxdReading,
+} from './grammars.ts';
 import type { Programs } from './program.ts';
 
 /** Programs that answer with text, a number or a name. */
@@ -35,12 +43,12 @@ export const ANSWERS: Programs = {
   od: {
     reads: 'operands',
     readOnly: {
-      short: 'A=j=N=t=vw:abcdfilosx',
+      short: 'A=j=N=t=vwabcdfilosx',
       long: 'address-radix= skip-bytes= read-bytes= format= output-duplicates',
     },
   },
   hexdump: { reads: 'operands', readOnly: { short: 'bcCdovxn:s:', long: 'canonical length# skip#' } },
-  xxd: { reads: 'operands', writes: 'second', readOnly: { short: 'abc:eEg:l:ps:uio:', maxOperands: 1 } },
+  xxd: { reads: 'operands', writes: 'second', grammar: xxdReading },
   strings: { reads: 'operands', readOnly: { short: 'an:t=', long: 'all bytes# radix=' } },
   jq: {
     reads: 'after-pattern',

@@ -1,4 +1,4 @@
-import { tailReading } from './grammars.ts';
+import { tailReading, unpackedReading } from './grammars.ts';
 import { each, type Program, type Programs } from './program.ts';
 
 const READS: Program = { reads: 'operands' };
@@ -26,7 +26,7 @@ export const FILE_READERS: Programs = {
     },
   },
   fmt: { reads: 'operands', readOnly: { short: 'cstuw:g:' } },
-  zcat: { reads: 'operands', readOnly: { short: 'f' } },
+  zcat: { reads: 'operands', starts: ['gzip'], grammar: unpackedReading, readOnly: { short: 'f' } },
   tac: { reads: 'operands', readOnly: { short: 'br', long: 'before regex', globs: 'checked' } },
   head: {
     reads: 'operands',

@@ -173,6 +173,7 @@ function gitReading(given: readonly Argument[]): ReadOnlyReading {
       name.startsWith('-') ? `git ${name} changes how git works.` : `git ${name} is not known to be read-only.`,
     );
   const operands: Argument[] = [];
+  const ranges: Argument[] = [];
   let only = false;
   let end = false;
   for (let at = 0; at < args.length; at += 1) {
@@ -187,6 +188,9 @@ function gitReading(given: readonly Argument[]): ReadOnlyReading {
       if (words.at(at + 1)?.kind === 'glob') return refused(`The value of ${word} is not known.`);
       // Whether git takes it for the value or for an option of its own is not certain.
       if (args[at]?.startsWith('-') === true) return refused(`The value of ${word} looks like an option.`);
+      // Of `-L 1,5:file` and `-L :function:file` the lines are shown.
+      const shown = words.at(at + 1);
+      if (word === '-L' && shown !== undefined) ranges.push(...behindColons(shown));
     } else if (!(at === 0 && command.only?.test(word) === true)) operands.push(words.at(at + 1) ?? HERE);
   }
   const sub = name === 'stash' || name === 'worktree' || (name === 'config' && operands.length !== 1);
@@ -200,7 +204,7 @@ function gitReading(given: readonly Argument[]): ReadOnlyReading {
   if (name === 'config' && !operands.every(({ text }) => PLAIN_KEYS.test(text)))
     return refused('Only well-known keys of the git configuration are read unasked.');
   if (name === 'diff' && outside(operands)) return refused('git diff compares files outside of a repository too.');
-  return { ok: true, reads: pathsNamed(name, operands), searches: [], follows: 'none', git: 'config' };
+  return { ok: true, reads: [...pathsNamed(name, operands), ...ranges], searches: [], follows: 'none', git: 'config' };
 }
 
 const PLAIN_KEYS =
@@ -214,9 +218,18 @@ function outside(operands: readonly Argument[]): boolean {
 /** The files a command would print: `HEAD:secrets/key` is the file `secrets/key`. */
 function pathsNamed(name: string, operands: readonly Argument[]): readonly Argument[] {
   return operands.flatMap((word) => {
-    const shown = /^[^:]*:(?!\/)(?:\d:)?(.+)$/s.exec(word.text)?.[1];
-    if (shown !== undefined && ['show', 'diff', 'cat-file', 'grep', 'blame', 'log', 'ls-tree'].includes(name))
-      return [{ ...word, text: shown, prefix: shown }];
+    const shown = /^:\//.test(word.text) ? [] : behindColons(word);
+    if (shown.length > 0 && ['show', 'diff', 'cat-file', 'grep', 'blame', 'log', 'ls-tree'].includes(name))
+      return shown;
     return LOOKED_AT.includes(name) && !word.text.startsWith(':') ? [word] : [];
+  });
+}
+
+/** What may be a path in a word, behind any of its colons: one may belong to a time or a text, `HEAD@{9:30}:file`. */
+function behindColons(word: Argument): readonly Argument[] {
+  const pieces = word.text.split(':');
+  return pieces.slice(1).flatMap((_, at) => {
+    const text = pieces.slice(at + 1).join(':');
+    return text === '' ? [] : [{ ...word, text, prefix: text }];
   });
 }

@@ -98,6 +98,28 @@ export function archiveReading(letters: RegExp): (args: readonly Argument[]) => 
   };
 }
 
+/** xxd takes its letters one by one, not together, and its second file is written. */
+export function xxdReading(args: readonly Argument[]): ReadOnlyReading {
+  let at = 0;
+  for (; args[at]?.text.startsWith('-') === true && args[at]?.text !== '-'; at += 1) {
+    const word = args[at]?.text ?? '';
+    const isValued = /^-[cglos]$/.test(word);
+    if (isValued) at += 1;
+    const isKnown = isValued ? /^\d+$/.test(args[at]?.text ?? '') : /^-(?:[abeEiu]|ps?|[cglos]\d+)$/.test(word);
+    if (!isKnown) return refused(`xxd ${word} is not known to be read-only.`);
+  }
+  const files = args.slice(at);
+  const isOne = files.length < 2 && args.every(({ kind, count }) => kind === 'literal' && count !== 'some');
+  if (!isOne) return refused('xxd with more than one file may write.');
+  return { ok: true, reads: files.filter(({ text }) => text !== '-'), searches: [], follows: 'none' };
+}
+
+/** zcat: a name that ends in no way it knows stands for others too, which end so. */
+export function unpackedReading(args: readonly Argument[]): ReadOnlyReading | undefined {
+  const odd = args.find(({ text }) => !/^(?:-f?|--)$|\.(?:gz|z|Z|tgz|taz)$/.test(text));
+  return odd === undefined ? undefined : refused(`zcat ${odd.text} may open a file of another name.`);
+}
+
 /** Processes without their environment. */
 export function psReading(args: readonly Argument[]): ReadOnlyReading {
   const plain = args.every(

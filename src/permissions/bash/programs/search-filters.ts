@@ -30,7 +30,8 @@ const HIDDEN_TOO = ['-.', '--hidden', '-u', '--unrestricted'];
 
 /** ripgrep: the last glob that fits counts, one that takes also opens what is hidden, and beside one all others are left. */
 export function ripgrepOpens(options: readonly GivenOption[]): Opens {
-  const globs = options.filter(({ flag }) => ['-g', '--glob', '--iglob'].includes(flag));
+  // Those that pass over case come behind all others, wherever they stand.
+  const globs = [['-g', '--glob'], ['--iglob']].flatMap((names) => options.filter(({ flag }) => names.includes(flag)));
   const isNegative = ({ value }: GivenOption) => value.startsWith('!');
   const taking = globs.filter((glob) => !isNegative(glob));
   const lastTaking = globs.findLastIndex((glob) => !isNegative(glob));
