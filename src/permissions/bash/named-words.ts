@@ -8,6 +8,7 @@ import type { ResolvedPath } from '../paths/paths.ts';
 import { familyOf } from '../rules/families.ts';
 import { commandPattern, flagsOf } from './command-rule.ts';
 import type { PossibleReading } from './possible/read-possible.ts';
+import { spellings } from './possible/spellings.ts';
 import { exactProgram, isUnknownProgram, programOf } from './programs.ts';
 import { baseName } from './words.ts';
 
@@ -15,6 +16,8 @@ const MAX_NAMES = 400;
 /** Flags and words of programs that change the files they are given. */
 const CHANGING = /^(?:-w|-i|--(?:write|fix|in-?place|overwrite|update|apply)(?:=.*)?|fmt|format|fix)$/;
 const LEFT_OUT = /^--(?:(?:exclude|ignore)(?:-\w+)?=|i?glob=!)/;
+/** The same for the words of a shell, which may hold braces. */
+const SEPARATE = /[\s"'`;|&<>()=]+/;
 const APART = /[\s()[\]{}<>"'`;,|=:@!&]+/;
 
 /**
@@ -28,15 +31,17 @@ export function namedWords(
 ): readonly string[] {
   const spoken = possible.commands.map(({ argv }) => ({ argv, words: spokenWords(argv) }));
   const commands = rulesAbout(context).filter(({ tool }) => familyOf(tool) === 'command');
-  const pieces = [...spoken.map(({ words }) => words), ...possible.texts.map((text) => [text])];
+  const said = [...spoken.map(({ words }) => words), ...possible.texts.map((text) => [text])];
+  const pieces = [...said, ...said.map((words) => words.map(joinedAsInShell))];
   const found = commands.flatMap((rule) => {
     const name = pieces.map((words) => commandIn(context, rule, words, cwds)).find((each) => each !== undefined);
     return name === undefined ? [] : [`It names ${name}, ${speaks(rule)}`];
   });
   const read = spoken.filter(({ argv }) => mayOpen(argv)).flatMap(({ words }) => words);
+  const besides = spoken.flatMap(({ argv }) => programOf(argv[0] ?? '').readsBesides ?? []);
   const changed = spoken.filter(({ argv }) => mayChange(argv)).flatMap(({ words }) => words);
   const below = spoken.filter(({ argv }) => argv.some((word) => CHANGING.test(word))).flatMap(({ words }) => words);
-  const reads = ruledPlaces(context, [...read, ...possible.texts], cwds, 'read');
+  const reads = ruledPlaces(context, [...read, ...besides, ...possible.texts], cwds, 'read');
   const writes = ruledPlaces(context, changed, cwds, 'write');
   const folders = ruledPlaces(
     context,
@@ -120,13 +125,25 @@ function commandIn(
   if (isWhole) return name;
   // `cp /usr/bin/c?rl x`
   const patterns = words.filter((word) => /[*?[]/.test(word) && segmentTest(baseName(word))(name));
-  const isMatched = patterns.some((pattern) =>
-    cwds.some((cwd) => {
-      const names = expandGlob(fs, cwd, pattern);
-      return names === 'too many' || names.some((each) => baseName(each) === name);
-    }),
+  const isMatched = patterns.some(
+    (pattern) =>
+      isMeant(pattern) ||
+      cwds.some((cwd) => {
+        const names = expandGlob(fs, cwd, pattern);
+        return names === 'too many' || names.some((each) => baseName(each) === name);
+      }),
   );
   return isMatched ? name : undefined;
+}
+
+/** `c?rl`: with so much of a name in it a pattern is hardly about others, wherever it is looked for. */
+function isMeant(pattern: string): boolean {
+  return baseName(pattern).replace(/\[[^\]]*\]|[*?]/g, '').length > 1;
+}
+
+/** `cu""rl`, `c\url`, `cu${x}rl`: what a shell makes of a text that is handed to it. */
+function joinedAsInShell(text: string): string {
+  return text.replace(/\$\{[^}]*\}|\$(?:\w+|[@*]|(?=["']))|["'\\]/g, '');
 }
 
 /** Do all of them match, each behind the one before? */
@@ -195,9 +212,18 @@ function placesIn(
   cwds: readonly string[],
 ): { readonly places: readonly ResolvedPath[]; readonly isCut: boolean } {
   const names = new Set(
-    words.flatMap((word) => [word, ...word.split(APART), ...(/^-\w./.test(word) ? [word.slice(2)] : [])]),
+    [...words, ...words.map(joinedAsInShell)].flatMap((word) => {
+      const pieces = [...word.split(APART), ...word.split(SEPARATE)].filter(
+        (piece) => /\w/.test(piece) || !/[*?[]/.test(piece),
+      );
+      return [word, ...pieces, ...(/^-\w./.test(word) ? [word.slice(2)] : [])];
+    }),
   );
   const paths = [...names].filter((name) => name !== '' && !name.startsWith('-') && !name.includes('\0'));
-  const places = paths.slice(0, MAX_NAMES).flatMap((name) => cwds.map((cwd) => resolveIn(context, cwd, name)));
+  const places = paths
+    .slice(0, MAX_NAMES)
+    .flatMap((name) =>
+      cwds.flatMap((cwd) => spellings(context, cwd, name).map((spelling) => resolveIn(context, cwd, spelling))),
+    );
   return { places, isCut: paths.length > MAX_NAMES };
 }

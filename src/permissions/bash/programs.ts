@@ -74,3 +74,9 @@ export function soundsLikeShell(name: string): boolean {
 export function isUnknownProgram(word: string): boolean {
   return programOf(word) === UNKNOWN;
 }
+
+/** Could it take a word, or what it is fed with, for something to run? */
+export function mayRunTexts(word: string): boolean {
+  const { isShell, runsText, texts, textOptions, runsAfter, code } = programOf(word);
+  return (isShell ?? runsText ?? texts ?? textOptions ?? runsAfter ?? code) !== undefined || isUnknownProgram(word);
+}

@@ -14,9 +14,12 @@ import { type Copies, copiesOfSecrets } from './copies.ts';
 import { namedWords } from './named-words.ts';
 import { plantedNeeds } from './planted.ts';
 import { computedNames } from './possible/computed-names.ts';
+import { filledTexts } from './possible/filled-texts.ts';
 import { opaqueTexts } from './possible/opaque.ts';
 import { type PossibleReading, readPossible } from './possible/read-possible.ts';
 import { type ShellPaths, shellPaths } from './possible/shell-paths.ts';
+import { widensPatterns } from './possible/spellings.ts';
+import { startedNames } from './possible/started-names.ts';
 import { printedNames } from './printed-names.ts';
 import { partNeeds, redirectNeeds } from './shell-needs.ts';
 import { shellObjections } from './shell-objections.ts';
@@ -25,7 +28,8 @@ import type { CertainReading, Places, ShellPart } from './shell-part.ts';
 const MAX_EXPLAINED = 2_000;
 
 /** Reads a command line both ways: generously for what speaks against it, strictly for what it needs. */
-export function shellFindings(context: DecisionContext, command: string): Findings {
+export function shellFindings(given: DecisionContext, command: string): Findings {
+  const context: DecisionContext = widensPatterns(command) ? { ...given, patterns: 'wide' } : given;
   const tooMuch = tooMuchToRead(command);
   if (tooMuch !== undefined) return unread(command, tooMuch);
   const script = parse(command);
@@ -101,6 +105,8 @@ export function shellFindings(context: DecisionContext, command: string): Findin
     const hidden = [
       ...opaqueTexts(script, unknown, (text) => isCertain(text, context)),
       ...computedNames(context, unknown, paths.cwds),
+      ...filledTexts(possible),
+      ...(watchesBash(context) ? startedNames(unknown) : []),
     ];
     return [...(isOpen ? hidden : []), ...namedWords(context, possible, paths.cwds)];
   }

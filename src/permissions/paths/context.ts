@@ -12,6 +12,8 @@ export type DecisionContext = {
   readonly roots: readonly string[];
   /** What the line itself fills from files of secrets: it may not be there yet. */
   readonly copies?: readonly string[];
+  /** Patterns of the line may match what is hidden, or is written in other letters. */
+  readonly patterns?: 'wide';
 };
 
 export function contextOf(facts: ToolFacts, policy: Policy, fs: PermissionFs): DecisionContext {

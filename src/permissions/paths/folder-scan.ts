@@ -48,19 +48,21 @@ const MAX_MATCHES = 500;
  * The names bash would put in place of a pattern. Unmatched, the pattern stays as it is. Where brackets are more than is
  * understood for certain, it is all that they could stand for.
  */
-export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): readonly string[] | 'too many' {
+export function expandGlob(
+  fs: PermissionFs,
+  cwd: string,
+  pattern: string,
+  names: 'shown' | 'hidden too' = 'shown',
+): readonly string[] | 'too many' {
   const absolute = pattern.startsWith('/');
   let found: string[] = [absolute ? '/' : ''];
   for (const segment of pattern.split('/').filter((part) => part !== '')) {
     const next: string[] = [];
-    const fits = /[*?[]/.test(segment) ? nameTest(segment) : undefined;
+    const fits = /[*?[]/.test(segment) ? entryTest(segment, names) : undefined;
     for (const base of found) {
       const folder = base === '' ? cwd : base.startsWith('/') ? base : join(cwd, base);
-      const names =
-        fits === undefined
-          ? [segment]
-          : [...fs.readdir(folder)].filter((name) => fits(name) && (segment.startsWith('.') || !name.startsWith('.')));
-      for (const name of names) next.push(base === '' ? name : `${base === '/' ? '' : base}/${name}`);
+      const entries = fits === undefined ? [segment] : [...fs.readdir(folder)].filter(fits);
+      for (const name of entries) next.push(base === '' ? name : `${base === '/' ? '' : base}/${name}`);
       if (next.length > MAX_MATCHES) return 'too many';
     }
     found = next;
@@ -68,6 +70,17 @@ export function expandGlob(fs: PermissionFs, cwd: string, pattern: string): read
   // What stands behind a star was not looked for, and of odd brackets too much may have been found.
   const isSure = found.length > 0 && !/[*?[].*\//s.test(pattern) && !pattern.replace(SIGNS, '').includes('[');
   return isSure ? found : [...found, pattern];
+}
+
+/** Which entries of a folder a pattern matches: `hidden too` also with a point in front, and in other letters. */
+function entryTest(segment: string, names: 'shown' | 'hidden too'): (name: string) => boolean {
+  if (names === 'hidden too') {
+    // What a shell makes of `@(a|b)` is not read here.
+    const fits = /[()|]/.test(segment) ? () => true : nameTest(segment.toLowerCase());
+    return (name) => fits(name.toLowerCase());
+  }
+  const fits = nameTest(segment);
+  return (name) => fits(name) && (segment.startsWith('.') || !name.startsWith('.'));
 }
 
 /** A set of single signs, digits and letters from one to another. Bash knows more in brackets, and so do other shells. */

@@ -1,5 +1,18 @@
 /** Known ways to make a harmless program run, write or reach something. */
 export const ASKING_TRICKS: readonly string[] = [
+  "find . -name '*.md' -exec uniq {} +",
+  "find . -name '*.md' -exec xxd {} +",
+  'xxd -ac 5 README.md',
+  'xxd -ps 5 README.md',
+  'xxd -ul {1,5}',
+  'xxd README.md -l 5',
+  'od -w link-out',
+  'zcat -f package',
+  'zcat README.md',
+  'git log -L 1,1:.env',
+  'git log -L :x:.env',
+  "git show 'main@{2020-01-01 10:00:00}:.env'",
+  "git show 'HEAD^{/a:b}:.env'",
   'ps axe',
   'ps eww',
   'ps -o pid,args -E',

@@ -51,7 +51,13 @@ function walkReading(program: Program, args: readonly Argument[]): ReadOnlyReadi
     found?.text === '{}' &&
     inner.every((word) => word.kind === 'literal' && (word === found || !word.text.includes('{}')));
   // One that writes its second file is given several at once.
-  if (end === -1 || !isGiven || reads === undefined || writes !== undefined || (reads === 'after-pattern' && operands.length === 0))
+  if (
+    end === -1 ||
+    !isGiven ||
+    reads === undefined ||
+    writes !== undefined ||
+    (reads === 'after-pattern' && operands.length === 0)
+  )
     return undefined;
   const own = readOnlyReading([...inner.slice(0, -1), FOUND]);
   const rest = program.grammar?.([...args.slice(0, start), ...args.slice(end + 1)]);

@@ -7,6 +7,7 @@ import { familyOf } from '../../rules/families.ts';
 import { exactProgram, isUnknownProgram, programOf } from '../programs.ts';
 import type { ComputedWord } from './computed-words.ts';
 import type { PossibleReading } from './read-possible.ts';
+import { execStarts } from './texts-that-run.ts';
 import { wrappedStarts } from './wrappers.ts';
 import { writtenWords } from './write-words.ts';
 
@@ -25,12 +26,12 @@ export function computedNames(
   const rules = context.policy.rules.filter(
     ({ behavior, problem, specifier }) => behavior !== 'allow' && problem === undefined && specifier !== undefined,
   );
-  return [...computed, ...named].flatMap((word) => {
+  return [...computed, ...named.filter(({ of }) => of === undefined)].flatMap((word) => {
     const rule = rules.find(
       (each) =>
         mayBeMeant(each, word) && cwds.some((cwd) => couldName(context, each, word.argv[word.index] ?? '', cwd)),
     );
-    const text = named.includes(word) ? 'The names it is given' : (word.argv[word.index] ?? '');
+    const text = (word.argv[word.index] ?? '').replace('$(names)', 'a name it is given');
     return rule === undefined ? [] : [`${text} could stand for what falls under ${ruleSays(rule)}.`];
   });
 }
@@ -39,7 +40,9 @@ export function computedNames(
 function mayBeMeant(rule: Rule, { argv, index }: ComputedWord): boolean {
   const family = familyOf(rule.tool);
   if (family !== 'read' && family !== 'edit') return false;
-  const inner = wrappedStarts(argv).filter((start) => start < index);
+  // A rule about what is in a folder is about any name, once one is in there.
+  if (programOf(argv[0] ?? '').changesFolder === true) return /\/[*?[\]]*$/.test(rule.specifier ?? '');
+  const inner = [...wrappedStarts(argv), ...execStarts(argv)].filter((start) => start < index);
   const runs =
     inner.length === 0 ? [{ argv, index }] : inner.map((start) => ({ argv: argv.slice(start), index: index - start }));
   return runs.some((run) => (family === 'read' ? opens(run) : changes(run)));

@@ -1,9 +1,15 @@
 import type { Command, SyntaxNode } from 'unbash';
 import { programOf } from '../programs.ts';
 import { readWord, wordsOf } from '../words.ts';
+import { gluedNames } from './placeholders.ts';
 
 /** A word of a command that bash puts together when the line runs. */
-export type ComputedWord = { readonly argv: readonly string[]; readonly index: number };
+export type ComputedWord = {
+  readonly argv: readonly string[];
+  readonly index: number;
+  /** Names of files that are there, but not below the working folder. */
+  readonly of?: 'elsewhere';
+};
 
 /** The words of which more is known only when the line runs, the name of the command aside. */
 export function computedIn(command: Command): readonly ComputedWord[] {
@@ -25,21 +31,31 @@ export function namedBy(node: SyntaxNode): readonly ComputedWord[] {
   const stages = node.type === 'Pipeline' ? node.commands : node.type === 'Command' ? [node] : [];
   return stages.flatMap((stage, at): readonly ComputedWord[] => {
     const argv = stage.type === 'Command' ? wordsOf(stage) : [];
-    if (stage.type !== 'Command' || !isGivenNames(argv)) return [];
-    const isFed = stage.redirects.some(({ operator }) => operator === '<') || argv.some((word) => LISTED.test(word));
+    if (stage.type !== 'Command') return [];
+    const glued = gluedNames(argv);
+    if (!isGivenNames(argv)) return glued;
+    const isFed =
+      stage.redirects.some(({ operator }) => operator === '<' || operator === '<>') ||
+      argv.some((word) => LISTED.test(word));
     const before = stages.slice(0, at).map((each) => (each.type === 'Command' ? wordsOf(each) : []));
-    const isKnown = before.every(([name = '', ...words]) => {
+    const isKnown = before.every(([name = '', ...words], place) => {
       const { lists, walks, prints, searches, subcommands, keepsLines } = programOf(name);
       return (
         [lists, walks, searches, subcommands].some((each) => each !== undefined) ||
         (prints === true && words.every((word) => !/[\\%]/.test(word))) ||
-        keepsLines === true
+        (keepsLines === true && place > 0 && words.every((word) => PASSING.test(word)))
       );
     });
-    return isKnown && !isFed ? [] : [{ argv: [...argv, '$(names)'], index: argv.length }];
+    const other = { argv: [...argv, '$(names)'], index: argv.length };
+    if (!isKnown || isFed) return [...glued, other];
+    // What lies elsewhere is known to a reading of files, and may be a program.
+    const isElsewhere = before.some((words) => words.some((word, place) => place > 0 && /^(?:\/|~|\.\.)/.test(word)));
+    return isElsewhere ? [...glued, { ...other, of: 'elsewhere' }] : glued;
   });
 }
 
+/** Options with which lines are passed on as they are, from what comes before. */
+const PASSING = /^(?:-[bdfghinqrRsuVk]*\d*(?:,\d+)?|[+-]?\d+)$/;
 /** Options for a file that holds names. */
 const LISTED = /^(?:-a|--arg-file|--files0?-from|-\w*T$)/;
 

@@ -1,16 +1,20 @@
 import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
-import { isUnknownProgram, programOf } from '../programs.ts';
+import { isUnknownProgram, mayRunTexts, programOf } from '../programs.ts';
 import { baseName, wordsOf } from '../words.ts';
 import { interpreterAt, isFedCode } from './code.ts';
 import type { ComputedWord } from './computed-words.ts';
+import { isInput, isInputPath } from './input-words.ts';
+import { madeProblems } from './made-files.ts';
+import { placeholders } from './placeholders.ts';
 import type { PossibleReading, Reached } from './read-possible.ts';
 import { execStarts, scriptTexts } from './texts-that-run.ts';
 import { wrappedStarts } from './wrappers.ts';
-import { writtenWords } from './write-words.ts';
 
-/** Options of many interpreters whose value is code, glued to it or not. */
+/** Options of many interpreters whose value is code, glued to it or not, and code in the place of a file. */
 const INLINE =
-  /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:=.*)?|eval|-ex|-B)$/s;
+  /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
+/** A word that calls something by its name: `python3 -m timeit 'f(x)'`. */
+const CALLING = /\w\s*\(/;
 /** What a plain name or number does not hold, and code does. */
 const LIKE_CODE = /[\s"'`$();|&<>{}+\\]/;
 /** Known when the line is read: folders, and numbers. */
@@ -71,7 +75,7 @@ function codeProblem(argv: readonly string[]): readonly string[] {
     return isUnknownProgram(argv[0] ?? '') && isCode ? problem : [];
   }
   if (code.isPlain !== undefined) return code.isPlain(rest) ? [] : problem;
-  return rest.some((word) => (code.options ?? INLINE).test(word)) ? problem : [];
+  return rest.some((word) => (code.options ?? INLINE).test(word) || CALLING.test(word)) ? problem : [];
 }
 
 /** Why the names that a command is given by another program may be commands, or code. */
@@ -84,11 +88,7 @@ function namesProblem(argv: readonly string[]): readonly string[] {
   const inner = innerOf(argv);
   const isListed = argv.some((word) => /^(?:-a|--arg-file|::::|-f)/.test(word));
   if (feedsNames === 'commands' && (isListed || inner.length === 0 || !/\w/.test(inner[0]?.[0] ?? ''))) return problem;
-  const stands = argv.flatMap(
-    (word, at) =>
-      /^(?:-I|-J|--replace=)(.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(word) ? argv[at + 1] : undefined) ?? [],
-  );
-  const holders = [...stands, '{}', ...(feedsNames === 'commands' ? ['{'] : [])];
+  const holders = placeholders(argv);
   const isHeld = (word = '') => holders.some((each) => word.includes(each));
   const isOpen = inner.some((words) => {
     const [first = '', ...others] = words;
@@ -129,28 +129,6 @@ function computedProblem({ argv, index }: ComputedWord): readonly string[] {
   return [`What ${word} gives to ${baseName(argv[runner] ?? '')} is not known.`];
 }
 
-/** A file that the line makes and then runs. */
-function madeProblems({ commands, writes }: PossibleReading): readonly string[] {
-  const copied = commands.filter(({ argv }) => {
-    const { copiesFiles, writes: operands } = programOf(argv[0] ?? '');
-    return copiesFiles === true || operands === 'operands';
-  });
-  const made = new Set(
-    [...writes, ...copied.flatMap(({ argv }) => writtenWords(argv).map(({ word }) => word))].map(baseName),
-  );
-  made.delete('null');
-  return commands.flatMap(({ argv }) => {
-    const [name = '', ...words] = argv;
-    const { isShell, code, reads, changesShell } = programOf(name);
-    const isSourced = changesShell === true && reads !== undefined;
-    const isRunner = isShell === true || isSourced || (code !== undefined && code.isPlain === undefined);
-    const file = [...(name.includes('/') ? [name] : []), ...(isRunner ? words : [])].find((word) =>
-      made.has(baseName(word)),
-    );
-    return file === undefined ? [] : [`What is in ${file}, which the line itself makes, is not known.`];
-  });
-}
-
 /** What is piped or redirected into a shell or an interpreter. */
 function feedProblems(root: SyntaxNode, isCertain: IsCertain): readonly string[] {
   const found: string[] = [];
@@ -182,11 +160,13 @@ function isPrintedAsItStands([name = '', ...words]: readonly string[]): boolean 
 function fedWith(node: Command, isCertain: IsCertain): readonly string[] {
   const words = wordsOf(node);
   const { changesShell, runsText } = programOf(words[0] ?? '');
-  const isSourced = changesShell === true && runsText === true && words.some((word) => /^\/dev\//.test(word));
+  const isSourced = changesShell === true && runsText === true && words.some(isInput);
   if (isSourced) return ['What a shell is fed with is not known.'];
   const isFromFile = node.redirects.some(({ operator }) => operator === '<' || operator === '<>');
   if (isFromFile && readsScript(words)) return ['What is in the file that a shell is fed with is not known.'];
   const isFed = node.redirects.some(({ operator }) => operator.startsWith('<'));
+  const isHanded = words.slice(1).some(isInputPath) && mayRunTexts(words[0] ?? '');
+  if (isHanded) return [`What ${baseName(words[0] ?? '')} is fed with is not known.`];
   if (isFed && readsCode(words)) return [`What ${baseName(words[0] ?? '')} is fed with is not known.`];
   const texts = node.redirects.flatMap((redirect) => {
     if (redirect.type === 'HereDoc') return [redirect.body.text];
@@ -204,11 +184,7 @@ function readsScript(words: readonly string[]): boolean {
   return (
     !rest.includes('-c') &&
     rest.every(
-      (word, index) =>
-        word.startsWith('-') ||
-        /^\/dev\/(?:stdin|fd\/\d+)$/.test(word) ||
-        rest[index - 1] === '-o' ||
-        rest.includes('-s'),
+      (word, index) => word.startsWith('-') || isInput(word) || rest[index - 1] === '-o' || rest.includes('-s'),
     )
   );
 }
@@ -217,5 +193,5 @@ function readsScript(words: readonly string[]): boolean {
 function readsCode(words: readonly string[]): boolean {
   if (!isFedCode(words)) return false;
   const rest = words.slice(interpreterAt(words) + 1);
-  return rest.every((word) => (word.startsWith('-') && !INLINE.test(word)) || /^\/dev\/(?:stdin|fd\/\d+)$/.test(word));
+  return rest.every((word) => (word.startsWith('-') && !INLINE.test(word)) || word === 'run' || isInput(word));
 }

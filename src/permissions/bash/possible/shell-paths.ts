@@ -1,11 +1,11 @@
 import { type DecisionContext, resolveIn } from '../../paths/context.ts';
-import { expandGlob } from '../../paths/folder-scan.ts';
 import type { ResolvedPath } from '../../paths/paths.ts';
 import type { Subcommands } from '../programs/program.ts';
 import { programOf } from '../programs.ts';
 import { namesInCode, namesInText } from './code.ts';
 import type { PossibleReading } from './read-possible.ts';
 import { type SearchScope, searchScopes } from './search-scope.ts';
+import { spellings } from './spellings.ts';
 import { writtenWords } from './write-words.ts';
 
 /** A file some command names. `certain`: it will be used so; `possible`: the word may be a file name. */
@@ -36,7 +36,7 @@ const LEAVING_OUT = /^--(?:exclude|include|i?glob|ignore)(?:-\w+)?=/;
 const MAX_PATHS = 2_000;
 const MAX_SEARCHES = 24;
 const MAX_MOVES = 6;
-const MAX_BRACED = 64;
+const MAX_FOLDERS = 32;
 /** How much of a code is shown with what was found in it. */
 const MAX_SHOWN = 200;
 
@@ -50,7 +50,7 @@ export function shellPaths(
   possible: PossibleReading,
   started: readonly string[],
 ): ShellPaths {
-  const cwds = [...new Set(entered(context, possible, started))];
+  const { folders: cwds, isCut: isFar } = entered(context, possible, started);
   const scopes = searchScopes(possible.commands);
   const changed = scopes
     .filter(({ use }) => use === 'write')
@@ -74,7 +74,7 @@ export function shellPaths(
     deletes: deletes.paths,
     searches: searches.slice(0, MAX_SEARCHES),
     cwds,
-    isCut: searches.length > MAX_SEARCHES || [reads, writes, deletes].some(({ isCut }) => isCut),
+    isCut: isFar || searches.length > MAX_SEARCHES || [reads, writes, deletes].some(({ isCut }) => isCut),
   };
 }
 
@@ -188,42 +188,18 @@ function entered(
   context: DecisionContext,
   { commands }: PossibleReading,
   started: readonly string[],
-): readonly string[] {
-  const folders = [...started];
+): { readonly folders: readonly string[]; readonly isCut: boolean } {
+  const folders = new Set(started);
   const moves = commands.filter(({ argv }) => programOf(argv[0] ?? '').changesFolder === true);
   for (const { argv } of moves.slice(0, MAX_MOVES)) {
     const target = argv.slice(1).find((word) => !word.startsWith('-'));
-    if (target !== undefined)
-      for (const cwd of folders.slice(0, MAX_MOVES)) folders.push(resolveIn(context, cwd, target).real);
+    if (target === undefined) continue;
+    for (const cwd of [...folders].slice(0, MAX_MOVES)) {
+      const places = spellings(context, cwd, target).map((spelling) => resolveIn(context, cwd, spelling));
+      for (const { kind, real } of places) if (kind !== 'file' && folders.size <= MAX_FOLDERS) folders.add(real);
+    }
   }
-  return folders;
-}
-
-/** A pattern stands for itself and for what it matches now; home variables for the home folder. */
-function spellings(context: DecisionContext, cwd: string, word: string): readonly string[] {
-  const named = word
-    .replace(/^\$(?:HOME\b|\{HOME\})/, context.policy.home)
-    .replace(/^(?:\$(?:PWD\b|\{PWD\})|~\+(?=\/|$))/, cwd)
-    .replace(/^file:\/\/(?:localhost)?/, '');
-  return braced(named).flatMap((each) => {
-    if (!/[*?[]/.test(each)) return [each];
-    const expanded = expandGlob(context.fs, cwd, each);
-    return expanded === 'too many' ? [each] : [...new Set([each, ...expanded])];
-  });
-}
-
-/** `{a,b}/c` as the names it stands for, and as it is written. */
-function braced(word: string): readonly string[] {
-  let words = [word];
-  for (let round = 0; round < 4; round += 1) {
-    const next = words.flatMap((each) => {
-      const found = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(each);
-      return found === null ? [each] : (found[2] ?? '').split(',').map((part) => `${found[1]}${part}${found[3]}`);
-    });
-    if (next.length === words.length || next.length > MAX_BRACED) break;
-    words = next;
-  }
-  return words.includes(word) ? words : [word, ...words];
+  return { folders: [...folders], isCut: folders.size > MAX_FOLDERS };
 }
 
 /** `--file=x`, `file=@x`, `@x`, `user@host:x`: the pieces of a word that may be file names. */

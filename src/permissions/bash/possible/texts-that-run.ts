@@ -20,8 +20,12 @@ export function scriptTexts(argv: readonly string[]): readonly string[] {
 }
 
 function ownTexts([name = '', ...args]: readonly string[]): readonly string[] {
+  const { textOptions = [] } = programOf(name);
+  return [...optionTexts(textOptions, args), ...formTexts(name, args)];
+}
+
+function formTexts(name: string, args: readonly string[]): readonly string[] {
   const { texts, textOptions, runsText } = programOf(name);
-  if (textOptions !== undefined) return optionTexts(textOptions, args);
   switch (texts) {
     case 'scripts':
       return args.filter((word) => !/^[-+]\w*$/.test(word));
@@ -39,28 +43,42 @@ function ownTexts([name = '', ...args]: readonly string[]): readonly string[] {
     case 'editor':
       return args.map((word) => word.replace(/^\+?[:!\s]*!?/, ''));
     case 'values':
-      return args.flatMap((word) => /=!?(.*)/s.exec(word)?.[1] ?? []);
+      return [
+        ...args.flatMap((word) => /=!?(.*)/s.exec(word)?.[1] ?? []),
+        // `config alias.x '!cat a'`
+        ...args.flatMap((word) => /^!(.*)/s.exec(word)?.[1] ?? []),
+      ];
     case 'addresses':
       return args.flatMap((word) => /^(?:EXEC|SYSTEM|SHELL):(.*)/is.exec(word)?.[1] ?? []);
     case 'calls':
       return args.flatMap(systemCalls);
     default:
-      return runsText === true ? args.filter((word) => /\s/.test(word)) : [];
+      return runsText === true && textOptions === undefined ? args.filter((word) => /\s/.test(word)) : [];
   }
 }
 
+/** The values of options, by their name, cut short, with a letter among others, or glued to it. */
 function optionTexts(options: readonly string[], args: readonly string[]): readonly string[] {
+  if (options.length === 0) return [];
   return args.flatMap((word, at) => {
-    const [name = '', ...value] = word.split('=');
-    const glued = options.find((option) => option.length === 2 && word.startsWith(option) && word.length > 2);
-    const text = options.includes(word)
-      ? args[at + 1]
-      : options.includes(name)
-        ? value.join('=')
-        : glued && word.slice(2);
+    const texts = options.flatMap((option) => givenTo(option, word, args[at + 1]));
     // `exec=command`, `ProxyCommand=command`.
-    return text === undefined ? [] : [text, text.replace(/^[A-Za-z]+=/, '')];
+    return texts.flatMap((text) => [text, text.replace(/^[A-Za-z]+=/, '')]);
   });
+}
+
+function givenTo(option: string, word: string, next: string | undefined): readonly string[] {
+  if (word === option) return next === undefined ? [] : [next];
+  if (option.startsWith('--')) {
+    const [name = '', ...value] = word.split('=');
+    if (name.length < 4 || !option.startsWith(name)) return [];
+    return value.length > 0 ? [value.join('=')] : next === undefined ? [] : [next];
+  }
+  const letter = option.length === 2 ? option.charAt(1) : '';
+  const place = letter !== '' && /^-\w/.test(word) ? word.indexOf(letter, 1) : -1;
+  if (place === -1 || !/^-[A-Za-z]*$/.test(word.slice(0, place))) return [];
+  const glued = word.slice(place + 1);
+  return glued === '' ? (next === undefined ? [] : [next]) : [glued];
 }
 
 /** `system("rm x")` in the text of another language: a courtesy, not a promise. */

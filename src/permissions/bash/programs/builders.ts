@@ -181,7 +181,7 @@ export const BUILDERS: Programs = {
     suggest: 2,
     runsText: true,
     code: {
-      options: /^--eval|^\w+[:+?]?=.*[$`]|^(?:-f|--file=|--makefile=)-$|^\/dev\/|^-$/s,
+      options: /^-\w*E|^--ev|^\w+[:+?]?=.*[$`]|^(?:-\w*f|--[a-z]+=)?(?:-|.*\b(?:stdin|fd\/\d+))$/s,
       readsData: true,
       hasBareNames: true,
     },

@@ -129,7 +129,7 @@ export const FILE_READERS: Programs = {
   },
   yq: {
     reads: 'after-pattern',
-    code: { readsData: true, isPlain: (args) => !args.some((word) => /\bload|\benv/.test(word)) },
+    code: { readsData: true, isPlain: (args) => !args.some((word) => /load|env|^-?-f/.test(word)) },
   },
   ...each('base64 base32', { reads: 'operands', readOnly: { short: 'diw:', long: 'decode ignore-garbage wrap#' } }),
   ...each('less more bat batcat sha224sum sha384sum', READS),

@@ -11,6 +11,13 @@ const SHOWING = 'diff show difftool range-diff'.split(' ');
 const TOLD = 'log reflog whatchanged stash diff-tree diff-index diff-files rev-list request-pull'.split(' ');
 const ALL = 'format-patch archive checkout-index fast-export bundle'.split(' ');
 
+/** Those that put all there is in a repository of this machine into another folder. */
+const COPYING_FROM = 'clone pull submodule subtree'.split(' ');
+
+/** `HEAD:file`: files by their names, which are compared one by one. */
+const isNamedInside = (words: readonly string[]) =>
+  words.length > 0 && words.every((word) => /^[^:]*:./.test(word.replace(/\{[^}]*\}/g, '')));
+
 /** What of files a command of git shows; nothing when it shows none. `isThere`: a word is the name of a file. */
 export function shownContents(argv: readonly string[], isThere: (word: string) => boolean): ShownContents | undefined {
   const at = argv.findIndex(
@@ -25,12 +32,22 @@ export function shownContents(argv: readonly string[], isThere: (word: string) =
   const places = named.some((word) => word.startsWith(':')) ? [] : named;
   const others = operands.filter((word) => !isThere(word));
   const isShowing = (SHOWING.includes(name) && !isSummary) || (TOLD.includes(name) && isPatch);
-  if (name === 'cat-file' && args.some((word) => word.startsWith('--batch'))) return { of: 'history', places: [] };
+  if (name === 'cat-file') {
+    // By its number a file has no name.
+    const isShown = args.some((word) => /^(?:-p|--batch.*|--textconv|--filters|blob)$/.test(word));
+    return isShown && !isNamedInside(others.filter((word) => word !== 'blob'))
+      ? { of: 'history', places: [] }
+      : undefined;
+  }
+  if (name === 'grep' && args.includes('--cached')) return { of: 'tracked', places };
+  const isLocal = args.some((word) => isThere(word) || /^(?:\.{0,2}\/|\.\.?$|file:)/.test(word));
+  const isCopying = name === 'read-tree' || (name === 'worktree' && args[0] === 'add');
+  if (isCopying || (COPYING_FROM.includes(name) && isLocal)) return { of: 'tracked', places: [] };
   if (name === 'grep') {
     const isPast = others.length > (args.some((word) => /^-[a-zA-Z]*[ef]/.test(word)) ? 0 : 1);
     return isPast ? { of: 'history', places } : undefined;
   }
-  if (name === 'show' && others.length > 0 && others.every((word) => /^[^:]*:./.test(word))) return undefined;
+  if (name === 'show' && isNamedInside(others)) return undefined;
   if (!isShowing && !ALL.includes(name)) return undefined;
   const isPresent =
     name === 'diff' && others.length === 0 && !args.some((word) => /^--(?:cached|staged|merge-base)/.test(word));

@@ -110,6 +110,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitCommand>> = {
 export const GIT: Programs = {
   git: {
     texts: 'values',
+    textOptions: ['--upload-pack', '--receive-pack', '--exec', '--extcmd', '--open-files-in-pager'],
     runsAfter: listed(
       'run exec --exec -x --extcmd foreach --setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter',
     ),
@@ -122,7 +123,6 @@ export const GIT: Programs = {
       // The word behind `create` is the file of a bundle.
       writing: listed('checkout restore rm mv clone init worktree apply clean submodule create'),
       searching: ['grep'],
-      listing: ['ls-files'],
       folder: '-C',
     },
     shows: shownContents,

@@ -5,14 +5,15 @@ const CODE: Program = { code: {}, texts: 'calls' };
 const NODE: Program = {
   ...CODE,
   code: {
-    options: /^(?:-\w*[cepr]|-[ep].+|--?(?:eval|print|require|import|loader|experimental-loader)(?:=.*)?|eval)$/s,
+    options:
+      /^(?:-\w*[cepr]|-[ep].+|--?(?:eval|print|require|import|loader|experimental-loader)(?:=.*)?|eval|data:.*)$/s,
   },
 };
 /** Languages in which a file name needs no quotes. */
 const BARE: Program = { code: { hasBareNames: true }, texts: 'calls' };
 /** Starts a program, reads another file, or writes one. */
 const AWK_STARTS =
-  /\bsystem\s*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b[^;}\n]*>|^-[EfilW]|^--(?:exec|file|include|load)/;
+  /\bsystem[\s\\]*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b[^;}]*>|^-[EfilW]|^--(?:exec|file|include|load)/;
 const AWK: Program = {
   texts: 'calls',
   inPlace: /^inplace$/,
@@ -29,7 +30,7 @@ export const INTERPRETERS: Programs = {
   ...each('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', CODE),
   ...each('nodejs iojs tsx ts-node esno jiti babel-node', NODE),
   deno: { ...NODE, globalOptions: [] },
-  bun: { ...NODE, globalOptions: ['--cwd', '--config', '-c'], runsAfter: ['exec', '--'] },
+  bun: { ...NODE, readsBesides: ['.env'], globalOptions: ['--cwd', '--config', '-c'], runsAfter: ['exec', '--'] },
   ...each('perl ruby', { ...CODE, version: /^-v$/, inPlace: /^-[a-zA-Z]*i|^--in-place/ }),
   ...each('raku rakudo perl6', BARE),
   php: { ...CODE, version: /^(?:-[vm]|--version|--modules)$/ },
@@ -73,7 +74,7 @@ export const INTERPRETERS: Programs = {
   lldb: { ...BARE, code: { hasBareNames: true, options: /^(?:-[oOkKsS]|--(?:one-line|source).*)$/ } },
   ...each('nu elvish m4 gnuplot tcc cling gdb radare2 rizin', BARE),
   // Commands of its own begin with a point, and SQL can read files.
-  ...each('sqlite3 sqlite duckdb', { ...BARE, code: { hasBareNames: true, options: /^\.|\s|^-(?:cmd|init|c|s)$/ } }),
+  ...each('sqlite3 sqlite duckdb', { ...BARE, code: { hasBareNames: true, options: /^\.|[\s(]|^-(?:cmd|init|c|s)$/ } }),
   ...each('psql mysql mariadb isql sqlplus mongosh mongo redis-cli', BARE),
   ...each('mawk nawk original-awk goawk frawk', AWK),
   gawk: { ...AWK, reads: 'after-pattern' },

@@ -47,6 +47,10 @@ export type Program = {
   readonly deletes?: boolean;
   /** It can put a program under another name. */
   readonly copiesFiles?: boolean;
+  /** It makes links: what is named behind one lies elsewhere. */
+  readonly links?: boolean;
+  /** Files that it reads without being told to, and may show. */
+  readonly readsBesides?: readonly string[];
 
   /** It is a shell: words and input are scripts. */
   readonly isShell?: boolean;
@@ -148,9 +152,8 @@ export type Subcommands = {
   /** Those whose words are files to read, or to write. */
   readonly reading: readonly string[];
   readonly writing: readonly string[];
-  /** Those that search the working folder, or list it. */
+  /** Those that search the working folder. */
   readonly searching: readonly string[];
-  readonly listing: readonly string[];
   /** The option that names the folder it works in. */
   readonly folder: string;
 };

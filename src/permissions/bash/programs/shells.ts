@@ -86,9 +86,15 @@ export const SHELLS: Programs = {
   'ssh-agent': { wraps: { operands: 0, valued: 'aEtP' } },
   'xvfb-run': { wraps: { operands: 0, valued: 'efnpsw' } },
   'systemd-run': { wraps: { operands: 0, valued: 'pEHMtu' } },
-  ...each('setsid busybox toybox pnpx uvx firejail bwrap catchsegv run-parts valgrind ld.so', ANY),
+  ...each('setsid busybox toybox pnpx uvx firejail bwrap catchsegv valgrind ld.so', ANY),
+  ...each(
+    'setpriv prlimit runcon setarch linux32 linux64 numactl cgexec choom systemd-inhibit systemd-cat dbus-run-session faketime unbuffer rlwrap tini dumb-init gosu su-exec torsocks torify proxychains proxychains4 chpst softlimit setuidgid envdir envuidgid cpulimit heaptrack eatmydata fakechroot pkexec sshpass daemonize start-stop-daemon dtach abduco nsjail cross-env env-cmd chronic',
+    ANY,
+  ),
+  'run-parts': { feedsNames: 'commands', suggest: 'never' },
+  ...each('nodemon watchexec', { ...RUNS_TEXT, ...ANY }),
 
-  ...each('su runuser', RUNS_TEXT),
+  ...each('su runuser sg newgrp', RUNS_TEXT),
   // What is typed into a terminal is put together there.
   ...each('tmux screen', { ...RUNS_TEXT, code: { readsData: true, options: /^(?:send(?:-keys)?|stuff)$/ } }),
   ...each('at batch', { ...RUNS_TEXT, feedsNames: 'commands', suggest: 'never' }),
@@ -110,9 +116,13 @@ export const SHELLS: Programs = {
       'compose version': /^$/,
       'compose ls': LISTING,
     },
+    readsBesides: ['.env'],
     globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'],
   },
   podman: { ...CONTAINERS, globalOptions: ['--connection', '--url', '--log-level'] },
-  ...each('pipenv direnv mise asdf conda nix pdm hatch rye pixi', behind('run', 'exec', '--')),
+  ...each('pipenv honcho foreman', { ...behind('run', 'exec', '--'), readsBesides: ['.env'] }),
+  ...each('dotenv dotenvx', { ...ANY, readsBesides: ['.env'] }),
+  'docker-compose': { ...CONTAINERS, readsBesides: ['.env'] },
+  ...each('direnv mise asdf conda nix pdm hatch rye pixi', behind('run', 'exec', '--')),
   ...each('xterm gnome-terminal konsole', behind('exec', '-e', '--')),
 };
