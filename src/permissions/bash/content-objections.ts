@@ -19,6 +19,8 @@ export function contentObjections(
       behavior !== 'allow' && problem === undefined && specifier !== undefined && familyOf(tool) === 'read',
   );
   if (rules.length === 0) return [];
+  // What it prints may be names, which the line then opens.
+  const isFeeding = commands.some(({ via }) => programOf(via).feedsNames !== undefined);
   return commands.flatMap(({ argv }) => {
     const { shows, subcommands } = programOf(argv[0] ?? '');
     if (shows === undefined) return [];
@@ -26,7 +28,8 @@ export function contentObjections(
     const isElsewhere = subcommands !== undefined && argv.includes(subcommands.folder) && folder !== undefined;
     const places = isElsewhere ? cwds.map((cwd) => resolveIn(context, cwd, folder).real) : cwds;
     return places.flatMap((cwd) => {
-      const shown = shows(argv, (word) => resolveIn(context, cwd, word).kind !== 'missing');
+      const named: ShownContents | undefined = isFeeding ? { of: 'tracked', places: [] } : undefined;
+      const shown = shows(argv, (word) => resolveIn(context, cwd, word).kind !== 'missing') ?? named;
       const rule = shown === undefined ? undefined : rules.find((each) => couldShow(context, each, shown, cwd));
       if (rule === undefined) return [];
       const subject = argv.join(' ');

@@ -16,6 +16,8 @@ const MAX_NAMES = 400;
 /** Flags and words of programs that change the files they are given. */
 const CHANGING = /^(?:-w|-i|--(?:write|fix|in-?place|overwrite|update|apply)(?:=.*)?|fmt|format|fix)$/;
 const LEFT_OUT = /^--(?:(?:exclude|ignore)(?:-\w+)?=|i?glob=!)/;
+/** Words behind which variables are shown. */
+const SHOWING = /^(?:.*\/)?(?:env|printenv|export|set|config|convert|get|list|decrypt)$/;
 /** The same for the words of a shell, which may hold braces. */
 const SEPARATE = /[\s"'`;|&<>()=]+/;
 const APART = /[\s()[\]{}<>"'`;,|=:@!&]+/;
@@ -38,7 +40,9 @@ export function namedWords(
     return name === undefined ? [] : [`It names ${name}, ${speaks(rule)}`];
   });
   const read = spoken.filter(({ argv }) => mayOpen(argv)).flatMap(({ words }) => words);
-  const besides = spoken.flatMap(({ argv }) => programOf(argv[0] ?? '').readsBesides ?? []);
+  const besides = spoken.flatMap(({ argv }) =>
+    argv.some((word) => SHOWING.test(word)) ? (programOf(argv[0] ?? '').readsBesides ?? []) : [],
+  );
   const changed = spoken.filter(({ argv }) => mayChange(argv)).flatMap(({ words }) => words);
   const below = spoken.filter(({ argv }) => argv.some((word) => CHANGING.test(word))).flatMap(({ words }) => words);
   const reads = ruledPlaces(context, [...read, ...besides, ...possible.texts], cwds, 'read');
@@ -124,7 +128,7 @@ function commandIn(
     isInTurn(text, [nameFinding(name), ...rest.filter((word) => flagsOf(word).length === 0).map(wordFinding)]);
   if (isWhole) return name;
   // `cp /usr/bin/c?rl x`
-  const patterns = words.filter((word) => /[*?[]/.test(word) && segmentTest(baseName(word))(name));
+  const patterns = words.filter((word) => isPattern(word) && segmentTest(baseName(word))(name));
   const isMatched = patterns.some(
     (pattern) =>
       isMeant(pattern) ||
@@ -135,6 +139,9 @@ function commandIn(
   );
   return isMatched ? name : undefined;
 }
+
+/** `.items[].name` is none. */
+const isPattern = (word: string) => /[*?[]/.test(word) && !word.includes('[]');
 
 /** `c?rl`: with so much of a name in it a pattern is hardly about others, wherever it is looked for. */
 function isMeant(pattern: string): boolean {
@@ -213,10 +220,13 @@ function placesIn(
 ): { readonly places: readonly ResolvedPath[]; readonly isCut: boolean } {
   const names = new Set(
     [...words, ...words.map(joinedAsInShell)].flatMap((word) => {
-      const pieces = [...word.split(APART), ...word.split(SEPARATE)].filter(
-        (piece) => /\w/.test(piece) || !/[*?[]/.test(piece),
-      );
-      return [word, ...pieces, ...(/^-\w./.test(word) ? [word.slice(2)] : [])];
+      const pieces = [
+        word,
+        ...word.split(APART),
+        ...word.split(SEPARATE),
+        ...(/^-\w./.test(word) ? [word.slice(2)] : []),
+      ];
+      return pieces.filter((piece) => !/[*?[]/.test(piece) || (/\w/.test(piece) && isPattern(piece)));
     }),
   );
   const paths = [...names].filter((name) => name !== '' && !name.startsWith('-') && !name.includes('\0'));

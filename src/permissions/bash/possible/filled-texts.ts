@@ -1,5 +1,6 @@
 import { mayRunTexts, programOf } from '../programs.ts';
 import { baseName } from '../words.ts';
+import { innerStarts } from './inner-commands.ts';
 import type { PossibleReading } from './read-possible.ts';
 import { execStarts } from './texts-that-run.ts';
 
@@ -9,7 +10,11 @@ const FILLED_IN = { anywhere: /\$\(|`|\$\{/, whereTextsRun: /\$[\w({@*#?!$'"-]|`
 /** Words in which a shell would fill something in, given to programs that may hand them to one. */
 export function filledTexts({ commands, computed }: PossibleReading): readonly string[] {
   const key = (argv: readonly string[], index: number) => JSON.stringify([argv, index]);
-  const filled = new Set(computed.map(({ argv, index }) => key(argv, index)));
+  const filled = new Set(
+    computed.flatMap(({ argv, index }) =>
+      innerStarts(argv).flatMap((start) => (start > index ? [] : [key(argv.slice(start), index - start)])),
+    ),
+  );
   return commands.flatMap(({ argv }) => {
     const [name = '', ...args] = argv;
     const { messages, code, wraps, reads, runsText, feedsNames, texts } = programOf(name);

@@ -3,6 +3,7 @@ import { isUnknownProgram, mayRunTexts, programOf } from '../programs.ts';
 import { baseName, wordsOf } from '../words.ts';
 import { interpreterAt, isFedCode } from './code.ts';
 import type { ComputedWord } from './computed-words.ts';
+import { innerStarts } from './inner-commands.ts';
 import { isInput, isInputPath } from './input-words.ts';
 import { madeProblems } from './made-files.ts';
 import { placeholders } from './placeholders.ts';
@@ -85,7 +86,9 @@ function namesProblem(argv: readonly string[]): readonly string[] {
   const isFinding = walks === true || execStarts(argv).length > 0;
   if (feedsNames === undefined && !isFinding) return [];
   const problem = [`What ${baseName(name)} would run depends on names that are not known.`];
-  const inner = innerOf(argv);
+  const inner = innerStarts(argv)
+    .slice(1)
+    .map((start) => argv.slice(start));
   const isListed = argv.some((word) => /^(?:-a|--arg-file|::::|-f)/.test(word));
   if (feedsNames === 'commands' && (isListed || inner.length === 0 || !/\w/.test(inner[0]?.[0] ?? ''))) return problem;
   const holders = placeholders(argv);
@@ -100,19 +103,6 @@ function namesProblem(argv: readonly string[]): readonly string[] {
     return isBare || (runs && (others.length === 0 || INLINE.test(others.at(-1) ?? '')));
   });
   return isOpen ? problem : [];
-}
-
-const MAX_INNER = 50;
-
-/** Every command inside a command, to the innermost: each is the rest of the words from some place on. */
-function innerOf(argv: readonly string[]): readonly (readonly string[])[] {
-  const starts = new Set([0]);
-  for (const from of starts) {
-    const words = argv.slice(from);
-    for (const start of [...wrappedStarts(words), ...execStarts(words)])
-      if (starts.size <= MAX_INNER && from + start < argv.length) starts.add(from + start);
-  }
-  return [...starts].slice(1).map((start) => argv.slice(start));
 }
 
 /** A shell or an interpreter that is given what bash puts together. */

@@ -4,9 +4,9 @@ import { execStarts } from './texts-that-run.ts';
 
 /** What in the words of a command stands for names that it is given: `{}`, or what its options say. */
 export function placeholders(argv: readonly string[]): readonly string[] {
-  const { feedsNames } = programOf(argv[0] ?? '');
-  const isFinding = execStarts(argv).length > 0;
-  if (feedsNames === undefined && !isFinding) return [];
+  const { feedsNames, lists } = programOf(argv[0] ?? '');
+  // `fd -x a {/}` has more than one.
+  if (feedsNames === undefined) return execStarts(argv).length === 0 ? [] : lists === undefined ? ['{}'] : ['{}', '{'];
   const stands = argv.flatMap(
     (word, at) =>
       /^(?:-[iIJ]|--replace=)(.+)$/.exec(word)?.[1] ?? (/^-[IJ]$/.test(word) ? argv[at + 1] : undefined) ?? [],

@@ -51,10 +51,9 @@ function scopesOf(argv: readonly string[], uses: readonly Use[]): readonly Searc
     return scope(program.reads === 'operands' || isNamed ? operands : operands.slice(1), 'certain', 'read');
   }
   if (program.subcommands !== undefined) {
-    const { searching } = program.subcommands;
+    const { searching, listing } = program.subcommands;
     return [
-      // Most of them can print names.
-      ...uses.flatMap((use) => scope([], 'certain', use)),
+      ...(argv.some((word) => listing.includes(word)) ? uses.flatMap((use) => scope([], 'certain', use)) : []),
       ...(argv.some((word) => searching.includes(word)) ? scope([], 'certain', 'read') : []),
     ];
   }

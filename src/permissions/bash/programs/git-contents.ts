@@ -40,7 +40,8 @@ export function shownContents(argv: readonly string[], isThere: (word: string) =
       : undefined;
   }
   if (name === 'grep' && args.includes('--cached')) return { of: 'tracked', places };
-  const isLocal = args.some((word) => isThere(word) || /^(?:\.{0,2}\/|\.\.?$|file:)/.test(word));
+  const [source = ''] = operands.filter((word) => word !== 'add' && word !== 'update');
+  const isLocal = isThere(source) || /^(?:\.{0,2}\/|\.\.?$|file:)/.test(source);
   const isCopying = name === 'read-tree' || (name === 'worktree' && args[0] === 'add');
   if (isCopying || (COPYING_FROM.includes(name) && isLocal)) return { of: 'tracked', places: [] };
   if (name === 'grep') {

@@ -123,6 +123,7 @@ export const GIT: Programs = {
       // The word behind `create` is the file of a bundle.
       writing: listed('checkout restore rm mv clone init worktree apply clean submodule create'),
       searching: ['grep'],
+      listing: ['ls-files'],
       folder: '-C',
     },
     shows: shownContents,

@@ -152,8 +152,9 @@ export type Subcommands = {
   /** Those whose words are files to read, or to write. */
   readonly reading: readonly string[];
   readonly writing: readonly string[];
-  /** Those that search the working folder. */
+  /** Those that search the working folder, or list it. */
   readonly searching: readonly string[];
+  readonly listing: readonly string[];
   /** The option that names the folder it works in. */
   readonly folder: string;
 };
