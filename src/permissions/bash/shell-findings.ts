@@ -28,10 +28,13 @@ import type { CertainReading, Places, ShellPart } from './shell-part.ts';
 const MAX_EXPLAINED = 2_000;
 
 /** Reads a command line both ways: generously for what speaks against it, strictly for what it needs. */
-export function shellFindings(given: DecisionContext, command: string): Findings {
-  const context: DecisionContext = widensPatterns(command) ? { ...given, patterns: 'wide' } : given;
+export function shellFindings(context: DecisionContext, command: string): Findings {
   const tooMuch = tooMuchToRead(command);
   if (tooMuch !== undefined) return unread(command, tooMuch);
+  return lineFindings(widensPatterns(command) ? { ...context, patterns: 'wide' } : context, command);
+}
+
+function lineFindings(context: DecisionContext, command: string): Findings {
   const script = parse(command);
   // What asks for its length alone needs no strict reading.
   const certain = isLong(command)

@@ -1,7 +1,7 @@
 import type { Command, SyntaxNode } from 'unbash';
 import { programOf } from '../programs.ts';
 import { readWord, wordsOf } from '../words.ts';
-import { gluedNames } from './placeholders.ts';
+import { placeholders } from './placeholders.ts';
 
 /** A word of a command that bash puts together when the line runs. */
 export type ComputedWord = {
@@ -62,4 +62,25 @@ const LISTED = /^(?:-a|--arg-file|--files0?-from|-\w*T$)/;
 function isGivenNames(argv: readonly string[]): boolean {
   if (argv.some((word) => programOf(word).feedsNames !== undefined || /^--files0?-from/.test(word))) return true;
   return programOf(argv[0] ?? '').takesFolders === 'always' && argv.some((word) => LISTED.test(word));
+}
+
+/** Words in which such a name is put beside other text: `xargs -I{} cat .e{}`. They may name anything. */
+function gluedNames(argv: readonly string[]): readonly ComputedWord[] {
+  const holders = placeholders(argv);
+  if (holders.length === 0) return [];
+  const { walks } = programOf(argv[0] ?? '');
+  return argv.flatMap((word, index) => {
+    const holder = holders.find((each) => word.includes(each) && word !== each && !/^\{[^{}]*\}$/.test(word));
+    if (index === 0 || holder === undefined || /^(?:-[iIJ]|--replace)/.test(word)) return [];
+    // A folder with a name below it: what lies there is looked at.
+    if (walks !== true && word.endsWith(`/${holder}`)) return [];
+    const filled = argv.map((each, at) =>
+      at === index
+        ? holder === '{'
+          ? each.replace(/\{[^{}]*\}/g, '$(names)')
+          : each.replaceAll(holder, '$(names)')
+        : each,
+    );
+    return [{ argv: filled, index }];
+  });
 }
