@@ -1,8 +1,17 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { JsonValue } from '../../src/contracts/json.ts';
 import { calls, says, text, thinking, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** What would do something to a terminal, or show as something else. */
 const EVIL = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u001b[31mred\u009b2J\u0007\u202egnp.exe\u2066';
@@ -62,3 +71,192 @@ test.each(
   expectHarmless(terminal.bytes());
   expect(terminal.logicalLines().join('\n')).toMatch(/1 \+ one <U\+001B>\]52.*red<U\+009B>2J<U\+0007><U\+202E>gnp/);
 });
+
+/** A server all of whose names and words are like that. */
+const SERVER = `
+import { createInterface } from 'node:readline';
+const EVIL = process.env.EVIL;
+const ANSWERS = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion, capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: EVIL,
+    serverInfo: { name: EVIL, title: EVIL, version: EVIL },
+  }),
+  'tools/list': () => ({ tools: [{ name: 'nod ' + EVIL, title: EVIL, description: EVIL, inputSchema: { type: 'object' } }] }),
+  'prompts/list': () => ({ prompts: [{ name: 'ask' + EVIL, description: EVIL, arguments: [{ name: EVIL }] }] }),
+  'resources/list': () => ({ resources: [{ uri: 'evil://' + EVIL, name: EVIL, description: EVIL }] }),
+};
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) continue;
+  const answer = ANSWERS[method];
+  const said = answer === undefined ? { error: { code: -32601, message: EVIL } } : { result: answer(params) };
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
+}
+`;
+
+const QUOTED = JSON.stringify(EVIL);
+/** What a project and its person may name so, by the file it stands in. */
+const NAMED: Readonly<Record<string, string>> = {
+  'server.mjs': SERVER,
+  [`seen ${EVIL}.txt`]: EVIL,
+  '.claude/agents/one.md': `---\nname: ${QUOTED}\ndescription: ${QUOTED}\n---\n${EVIL}`,
+  '.claude/agents/two.md': `---\nname: two\ndescription: ${QUOTED}\ntools: ${QUOTED}\nmodel: ${QUOTED}\n---\n${EVIL}`,
+  '.claude/skills/one/SKILL.md': `---\nname: ${QUOTED}\ndescription: ${QUOTED}\nallowed-tools: ${QUOTED}\n---\n${EVIL}`,
+  [`.claude/skills/two${EVIL}/SKILL.md`]: `---\ndescription: ${QUOTED}\n---\n${EVIL}`,
+  [`.claude/commands/go${EVIL}.md`]: `---\ndescription: ${QUOTED}\nargument-hint: ${QUOTED}\n---\n${EVIL}`,
+  [`.claude/output-styles/loud${EVIL}.md`]: `---\nname: ${QUOTED}\ndescription: ${QUOTED}\n---\n${EVIL}`,
+  [`.claude/rules/rule${EVIL}.md`]: EVIL,
+  'CLAUDE.md': `${EVIL} @./none-${EVIL}.md`,
+  '.claude/settings.json': JSON.stringify({ [EVIL]: EVIL, permissions: { deny: [`Bash(${EVIL})`, EVIL] } }),
+};
+
+const HOOK = `printf '%s' '{"systemMessage":${QUOTED.replaceAll("'", '')}}'`;
+const hooksOf = (command: string) => [{ hooks: [{ type: 'command', command, statusMessage: EVIL }] }];
+
+/** A line that is typed, what is in sight when it was answered, and whether that is left by a key. */
+const LOOKS: readonly (readonly [string, RegExp, 'panel' | 'words'])[] = [
+  ['/mcp', /^ ?MCP servers +>/m, 'panel'],
+  ['/agents', /^ ?.*two .*<U/m, 'panel'],
+  ['/hooks', /UserPromptSubmit/, 'panel'],
+  ['/memory', /^ .*CLAUDE\.md.*\n[\s\S]*esc/m, 'panel'],
+  ['/permissions', /Bash\(/, 'panel'],
+  ['/skills', /SKILL\.md/, 'words'],
+  ['/mcp login guarded', /refused.*gnp/, 'words'],
+  ['/status', /key ANTHROPIC_API_KEY/, 'words'],
+];
+
+/** A server that wants a login, and refuses it in such words. */
+async function guardedServer() {
+  const server = createServer((request, response) => {
+    const at = `http://127.0.0.1:${portOf(server)}`;
+    const json = (status: number, body: object, headers: Record<string, string> = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    const path = request.url ?? '';
+    const refusal = { error: `invalid_client_metadata ${EVIL}`, error_description: `refused ${EVIL}` };
+    if (path.includes('oauth-protected-resource'))
+      return json(200, { resource: `${at}/mcp`, authorization_servers: [at], resource_name: EVIL });
+    if (path.includes('oauth-authorization-server')) {
+      const endpoints = {
+        authorization_endpoint: `${at}/go`,
+        token_endpoint: `${at}/t`,
+        registration_endpoint: `${at}/r`,
+      };
+      return json(200, {
+        issuer: at,
+        ...endpoints,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      });
+    }
+    if (path === '/r') return json(400, refusal);
+    return json(401, refusal, {
+      'www-authenticate': `Bearer resource_metadata="${at}/.well-known/oauth-protected-resource"`,
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${portOf(server)}/mcp`, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+test('what a project, its files and its servers are called steers no terminal, in lists and menus', async () => {
+  await using project = await createTempProject(NAMED);
+  await using guarded = await guardedServer();
+  const server = { command: process.execPath, args: [`${project.dir}/server.mjs`], env: { EVIL } };
+  const settings = {
+    mcpServers: {
+      stub: server,
+      [`srv ${EVIL}`]: server,
+      broken: { command: `no ${EVIL}` },
+      guarded: { url: guarded.url },
+    },
+    statusLine: { type: 'command', command: `printf '%s\\n%s' "$EVIL" "$EVIL"` },
+    hooks: {
+      UserPromptSubmit: hooksOf(HOOK),
+      SessionStart: hooksOf(`echo "$EVIL" >&2; exit 2`),
+      Stop: hooksOf('exit 1'),
+    },
+  };
+  await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
+  await using api = await startApiServer({ turns: () => says('Told all.') });
+  const env = { ...terminalEnvironment(project, api.url), PATH: process.env.PATH ?? '', EVIL };
+  await using terminal = openTerminal([LAUNCHER, '--trust', '--model', 'opus'], {
+    ...{ cwd: project.dir, env, cols: 110, rows: 40 },
+  });
+  await terminal.waitForText(/^[▌|]/m);
+  terminal.type('hello');
+  await terminal.waitForText(/^[▌|] hello/m);
+  terminal.press('enter');
+  await terminal.waitForText(/Told all\./);
+  for (const [line, seen, kind] of LOOKS) {
+    terminal.type(line);
+    await terminal.waitForText(new RegExp(`^[▌|] ${line}`, 'm'));
+    terminal.press('enter');
+    await terminal.waitForText(seen);
+    if (kind === 'panel') terminal.press('esc');
+    await terminal.waitForText(/^[▌|] Say what.*\n +ask/m);
+  }
+  terminal.type('look at @seen');
+  await terminal.waitForText(/seen.*<U\+/);
+  terminal.press('ctrl+u');
+  terminal.type('/go');
+  await terminal.waitForText(/go.*<U\+|go.*gnp/);
+  expectHarmless(terminal.bytes());
+});
+
+/** Keys whose values a reader goes by: with other ones it is no record any more. */
+const STRUCTURE =
+  /^(?:type|id|uuid|parentUuid|sessionId|session|v|version|at|timestamp|role|kind|status|verdict|stage|reason|by|level|callId|tool_use_id|stop_reason|requestId)$/;
+
+/** The same record with such words in every text that says something. */
+function poisoned(value: JsonValue, key = ''): JsonValue {
+  if (typeof value === 'string') return STRUCTURE.test(key) ? value : `${value} ${EVIL}`;
+  if (Array.isArray(value)) return value.map((each) => poisoned(each, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, poisoned(each ?? null, name)]));
+}
+
+/** The only session of a project, as somebody could have sent it: every text in it is like that. */
+async function poison(project: TempProject): Promise<string> {
+  const root = join(project.ouroHome, 'projects');
+  const [folder = ''] = await readdir(root);
+  const [name = ''] = (await readdir(join(root, folder))).filter((each) => each.endsWith('.jsonl'));
+  const file = join(root, folder, name);
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+  const bad = lines.map((line) => JSON.stringify(poisoned(JSON.parse(line))));
+  // Words of a person stand there twice: as they are, so that the session is found, and like that.
+  await writeFile(file, `${lines.slice(0, 1).concat(bad.slice(1)).join('\n')}\n`);
+  return name.replace('.jsonl', '');
+}
+
+test.each(someOf([[[]], [['--a11y']]] as const, 1))(
+  'a conversation that came from elsewhere steers no terminal when it is gone on with or read %j',
+  async (face) => {
+    await using project = await createTempProject({ 'a.txt': 'one\n' });
+    await using api = await startApiServer({
+      turns: [
+        calls(text('Look'), toolUse('Read', { file_path: 'a.txt' }), toolUse('Bash', { command: 'echo one; exit 3' })),
+        calls(toolUse('Edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }), toolUse('none', {})),
+        says('Told all.'),
+        says('Told more.'),
+      ],
+    });
+    const allowed = ['--allowedTools', 'Edit,Bash', '--trust'];
+    expect(await runHere(project, ['-p', 'first words', ...allowed], api.url)).toMatchObject({ code: 0 });
+    const id = await poison(project);
+    const steps = `"$1" $FACE -r "${id}"; "$1" sessions; "$1" sessions show "${id}"; "$1" sessions export "${id}"
+"$1" sessions export --format html "${id}"; "$1" sessions search Told; "$1" sessions check; "$1" -p again -r "${id}"; echo ALL OVER`;
+    const env = { ...terminalEnvironment(project, api.url), PATH: process.env.PATH ?? '', FACE: face.join(' ') };
+    await using terminal = openTerminal(['sh', '-c', steps, 'sh', LAUNCHER], {
+      ...{ cwd: project.dir, env, cols: 110, rows: 40 },
+    });
+    await terminal.waitForText(/Told all\..*Say what you want/s);
+    terminal.type('/exit\r');
+    await terminal.waitForText(/ALL OVER/);
+    expectHarmless(terminal.bytes());
+    expect(terminal.logicalLines().join('\n')).toMatch(/Told all\./);
+  },
+);

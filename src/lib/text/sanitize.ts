@@ -35,6 +35,11 @@ export function printableLine(text: string): Printable {
   return UNSHOWABLE.test(text) ? sanitize(text, 'line') : asPrintable(text);
 }
 
+/** A name, or words about one, in a list that somebody chooses from: on one line, and what would not show is spelled out. */
+export function printableName(text: string): Printable {
+  return sanitize(text.replaceAll(/\s*\n\s*/g, ' '), 'line');
+}
+
 /** A line of a change somebody decides on: as it is, but for what would not show; that is spelled out. */
 export function printableCode(text: string): Printable {
   return asPrintable(spellOut(text.replace(/\r$/, ''), HIDDEN_CHARACTERS, isJoining));

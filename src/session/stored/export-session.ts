@@ -1,3 +1,4 @@
+import { printablePage } from '../../lib/text/sanitize.ts';
 import type { DialogueItem } from './dialogue.ts';
 
 /** A session to be read elsewhere. */
@@ -94,6 +95,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** Nothing of it is markup, and what would not show, or would turn words around, is spelled out. */
 function escaped(text: string): string {
-  return text.toWellFormed().replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
+  return printablePage(text.toWellFormed()).replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../lib/text/format.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableName, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
 import { toolTitle } from '../history/tool-lines.ts';
@@ -126,7 +126,7 @@ export function askWords(view: ViewState, drawing: Drawing): readonly string[] {
     ...[body.warnings, body.subject, body.said, body.risks, body.details].flat().map(spoken),
     ...numberedOptions(ask, armed).map(
       ({ label, about = '', note = '' }, at) =>
-        `${at + 1}: ${sanitizeScreen([label, about, note].filter(Boolean).join(' '))}`,
+        `${at + 1}: ${printableName([label, about, note].filter(Boolean).join(' '))}`,
     ),
     'Type a number and press enter. A question mark says it again.',
   ].filter((line) => line.trim() !== '');

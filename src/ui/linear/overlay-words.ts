@@ -1,4 +1,4 @@
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableName } from '../../lib/text/sanitize.ts';
 import { helpLines } from '../menus/help-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { lineText } from '../text/line.ts';
@@ -25,7 +25,7 @@ export function overlayWords(
     case 'picker': {
       const choices = pickerChoices(overlay).map(
         ({ label, detail }, at) =>
-          `${at + 1}: ${sanitizeScreen(label)}${detail === '' ? '' : `, ${sanitizeScreen(detail)}`}`,
+          `${at + 1}: ${printableName(label)}${detail === '' ? '' : `, ${printableName(detail)}`}`,
       );
       return { lines: [`${overlay.title}:`, ...choices, 'Type a number and press enter; empty leaves it.'], view };
     }
@@ -41,7 +41,7 @@ export function overlayWords(
     case 'sessions':
       return {
         lines: ['Start with ouro --resume and part of a title to go on in one of these:'].concat(
-          overlay.choices.map(({ label, detail }) => `${sanitizeScreen(label)}, ${sanitizeScreen(detail)}`),
+          overlay.choices.map(({ label, detail }) => `${printableName(label)}, ${printableName(detail)}`),
         ),
         view: shut,
       };
@@ -58,10 +58,10 @@ function panelWords(view: PanelView): readonly string[] {
   if (doing.type === 'writing')
     return [`${doing.act.label}: ${doing.editor.text}`, 'Type the new words and press enter; empty leaves it.'];
   const rows = panelRows(view).map(({ cells, mark, detail }, at) => {
-    const words = [...cells.filter((cell) => cell !== ''), ...detail].map(sanitizeScreen).join(', ');
+    const words = [...cells.filter((cell) => cell !== ''), ...detail].map(printableName).join(', ');
     return `${at + 1}: ${words}${mark === 'current' ? ', chosen' : ''}`;
   });
-  const head = panel.note === undefined ? `${panel.title}:` : `${panel.title}, ${sanitizeScreen(panel.note)}:`;
+  const head = panel.note === undefined ? `${panel.title}:` : `${panel.title}, ${printableName(panel.note)}:`;
   const more = panel.acts.map(({ line, label }) => `/${line} … ${label}.`);
   const keys = 'Type a number and press enter to change or to see more; empty leaves it.';
   return [head, ...(rows.length === 0 ? [panel.empty] : rows), ...more, keys];

@@ -1,6 +1,6 @@
 import { Box } from 'ink';
 import { printed } from '../../lib/printable.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableName } from '../../lib/text/sanitize.ts';
 import { Painted } from '../text/Painted.tsx';
 import { Rows } from '../text/Rows.tsx';
 import { useLook } from '../text/use-look.ts';
@@ -39,13 +39,13 @@ type OptionProps = {
 function Option({ choice, query, columns, hint }: OptionProps) {
   const { drawing, paint } = useLook();
   const isSelected = query === undefined;
-  const detail = sanitizeScreen(choice.detail).replaceAll('\n', ' ');
+  const detail = printableName(choice.detail);
   return (
     <Box width={Math.max(1, drawing.width - 2)}>
       <Box width={columns + 2} flexShrink={0}>
         <Painted wrap="truncate">
           {isSelected ? paint(`${drawing.glyphs.cursor} `, { token: 'brand', bold: true }) : printed`  `}
-          <Name label={sanitizeScreen(choice.label)} query={query} />
+          <Name label={printableName(choice.label)} query={query} />
           {paint(hint, { token: 'dim' })}
         </Painted>
       </Box>

@@ -1,4 +1,4 @@
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableName } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../text/drawing.ts';
@@ -62,14 +62,14 @@ function completions(
   // What may follow stands with the one that is chosen, where there is no room for it behind each.
   const one = choices[selected] ?? (choices.length === 1 ? choices[0] : undefined);
   const usage = one?.hint === undefined || hintsOf(choices, drawing) === 'shown' ? [] : [`${one.label} ${one.hint}`];
-  const foot = hasFoot ? [footLine([...keys, ...more, ...usage.map(sanitizeScreen)], drawing)] : [];
+  const foot = hasFoot ? [footLine([...keys, ...more, ...usage.map(printableName)], drawing)] : [];
   return listed({ head: undefined, choices, foot }, { selected, query: target.query }, drawing, rows);
 }
 
 /** What may follow a name stands behind each where no description is cut for it. */
 function hintsOf(choices: readonly Choice[], { width }: Drawing): MenuPlan['hints'] {
   const widest = (of: (choice: Choice) => string) =>
-    Math.max(0, ...choices.map((one) => textWidth(sanitizeScreen(of(one)))));
+    Math.max(0, ...choices.map((one) => textWidth(printableName(of(one)))));
   const names = widest((one) => one.label + hintOf(one));
   return names + widest(({ detail }) => detail) + 6 <= width && names <= width / 2 ? 'shown' : 'none';
 }
@@ -121,7 +121,7 @@ function listed(
   const hints = hintsOf(choices, drawing);
   const widest = Math.max(
     0,
-    ...shown.map((choice) => textWidth(sanitizeScreen(choice.label) + (hints === 'shown' ? hintOf(choice) : ''))),
+    ...shown.map((choice) => textWidth(printableName(choice.label) + (hints === 'shown' ? hintOf(choice) : ''))),
   );
   const columns = Math.min(Math.max(Math.floor(drawing.width / 2), 10), widest);
   const fitted = (line: LogicalLine) => fitLine(line, drawing.width);
@@ -138,5 +138,5 @@ function listed(
 
 /** What may follow the name of a choice. */
 export function hintOf({ hint }: Choice): string {
-  return hint === undefined ? '' : ` ${truncateEnd(sanitizeScreen(hint), WIDEST_HINT)}`;
+  return hint === undefined ? '' : ` ${truncateEnd(printableName(hint), WIDEST_HINT)}`;
 }

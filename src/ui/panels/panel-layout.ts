@@ -1,5 +1,5 @@
 import type { PanelAct, PanelRow } from '../../contracts/face/panel.ts';
-import { sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableName } from '../../lib/text/sanitize.ts';
 import { textWidth } from '../../lib/text/text-width.ts';
 import { wrapRanges } from '../../lib/text/text-wrap.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
@@ -95,7 +95,7 @@ function packed(acts: readonly PanelAct[], { back }: PanelView, width: number, s
 
 /** Words of anybody, on one line. */
 export function clean(text: string): string {
-  return sanitizeScreen(text).replaceAll(/\s*\n\s*/g, ' ');
+  return printableName(text);
 }
 
 /** Words in rows of a width. */

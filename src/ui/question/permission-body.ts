@@ -1,7 +1,7 @@
 import type { DiffHunk } from '../../contracts/display.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
-import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
 import { diffLines } from '../history/diff-lines.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { shortPath, shortTitle } from '../text/drawing.ts';
@@ -91,7 +91,7 @@ function subject(request: PermissionRequest, drawing: Drawing): readonly Logical
         ? codeLines(facts.url ?? request.title)
         : [...codeLines(`host ${request.title}`), ...codeLines(facts.command)];
     default: {
-      const title = shortTitle(sanitizeScreen(request.title), drawing.cwd);
+      const title = shortTitle(sanitize(request.title, 'line'), drawing.cwd);
       // The title names the tool, as the first line does.
       return [...(facts.kind === 'mcp' ? [] : [terminalLine(plain(title))]), ...inputLines(facts.input)];
     }

@@ -1,5 +1,5 @@
 import type { UserQuestion } from '../../contracts/tool.ts';
-import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { printableName, sanitize } from '../../lib/text/sanitize.ts';
 import { plain, proseLine, terminalLine, toned } from '../text/line.ts';
 import type { Ask, AskForm, OpenDialog } from '../view/ask.ts';
 import { askedParts, filledLines } from '../view/asked-parts.ts';
@@ -33,7 +33,7 @@ export function questionBody(ask: Extract<Ask, { kind: 'question' }>, { form }: 
       const place = question.questions.length > 1 ? ` (${form.question + 1}/${question.questions.length})` : '';
       return {
         ...EMPTY,
-        subject: [proseLine(plain(sanitizeScreen(asked.question).replaceAll('\n', ' ')), toned('dim', place))],
+        subject: [proseLine(plain(printableName(asked.question)), toned('dim', place))],
         said: asked.hints.map(hintLine),
       };
     }
@@ -44,24 +44,24 @@ type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
 
 /** What the server says, and the field that is to be filled in, or the whole form before it is sent. */
 function elicitationBody(question: Elicitation, { question: at, answers, problem }: AskForm): DialogBody {
-  const message = sanitizeScreen(question.message).split('\n');
+  const message = sanitize(question.message, 'prompt').split('\n');
   if (question.wants.mode === 'url') {
-    const address = [sanitizeScreen(question.wants.url), ''];
+    const address = [sanitize(question.wants.url, 'line'), ''];
     return { ...EMPTY, subject: [...message, ...address].map((line) => proseLine(plain(line))) };
   }
   const parts = askedParts(question);
   const asked = parts[at];
-  const filled = asked === undefined ? filledLines(question, answers).map((line) => sanitizeScreen(line)) : [];
+  const filled = asked === undefined ? filledLines(question, answers).map((line) => sanitize(line, 'line')) : [];
   const place = parts.length > 1 ? ` (${at + 1}/${parts.length})` : '';
-  const field = asked === undefined ? [] : [proseLine(plain(sanitizeScreen(asked.question)), toned('dim', place))];
+  const field = asked === undefined ? [] : [proseLine(plain(printableName(asked.question)), toned('dim', place))];
   return {
     ...EMPTY,
-    warnings: problem === undefined ? [] : [proseLine(toned('warn', sanitizeScreen(problem)))],
+    warnings: problem === undefined ? [] : [proseLine(toned('warn', sanitize(problem, 'line')))],
     subject: [...[...message, ...filled].map((line) => proseLine(plain(line))), ...field],
     said: asked?.hints.map(hintLine) ?? [],
   };
 }
 
 function hintLine(words: string) {
-  return terminalLine(toned('dim', sanitizeScreen(words).replaceAll('\n', ' ')));
+  return terminalLine(toned('dim', printableName(words)));
 }
