@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { LanguageServer } from '../contracts/extension.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -35,15 +36,18 @@ type Life =
 
 /** The process of a language server: it starts when it is wanted, and again when it has ended by itself. */
 export function createServerLife(config: LanguageServer, parts: ServerParts, ears: LifeEars) {
-  const folder = config.folder ?? parts.folder;
+  const folder = resolve(parts.folder, filled(config.folder ?? '.', parts.variables()));
   let life: Life = { state: 'idle' };
   let ends = 0;
 
   function wake(): void {
     if (life.state !== 'idle') return;
-    const { command, args, env } = config;
     const { ledger, variables, newMarker } = parts;
-    const start = { command, args, cwd: folder, env: { ...variables(), ...env }, marker: newMarker(), ledger };
+    const given = variables();
+    const command = filled(config.command, given);
+    const args = config.args.map((word) => filled(word, given));
+    const own = Object.fromEntries(Object.entries(config.env).map(([name, value]) => [name, filled(value, given)]));
+    const start = { command, args, cwd: folder, env: { ...given, ...own }, marker: newMarker(), ledger };
     const connection = connect(start, {
       notified: ears.notified,
       asked: (method, params) => answerServer(config, folder, method, params),
@@ -108,4 +112,12 @@ export function createServerLife(config: LanguageServer, parts: ServerParts, ear
       if (before.state === 'ready' || before.state === 'starting') await before.connection.close();
     },
   };
+}
+
+/** `${NAME}` and `${NAME:-default}` of an entry; a name nobody has stays as it is. */
+function filled(text: string, variables: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (whole, name: string, fallback?: string) => {
+    const known = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return known !== undefined && known !== '' ? known : (fallback ?? whole);
+  });
 }

@@ -1,7 +1,8 @@
-import { cp, mkdir, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Plugin } from '../../contracts/extension.ts';
+import { copyPlugin } from '../../extensions/plugins/copy-plugin.ts';
 import { fetchPackage } from '../../extensions/plugins/fetch-package.ts';
 import type { PluginSource } from '../../extensions/plugins/marketplace.ts';
 import { pluginMark } from '../../extensions/plugins/plugin-mark.ts';
@@ -36,14 +37,17 @@ export function createPlugins(environment: Environment, cwd: string) {
   ): Promise<{ readonly id: string; readonly plugin: Plugin; readonly lines: readonly string[] }> {
     const { id, entry, market } = await entryOf(wanted);
     if (entry.source.kind === 'unknown') throw new Error(`${id} cannot be installed: ${entry.source.why}.`);
-    const { from, commit, release } = await fetched(entry.source, market.commit, environment);
+    const { from, root = from, commit, release } = await fetched(entry.source, market.commit, environment);
     if ((await ifThere(stat(from)))?.isDirectory() !== true)
       throw new Error(`${id} cannot be installed: ${from} is not there.`);
-    const mark = await pluginMark(from);
-    const folder = join(pluginHome(ouroHome), 'cache', id, mark.slice(0, 16));
+    const cache = join(pluginHome(ouroHome), 'cache', id);
+    const fresh = join(cache, 'fresh');
+    await rm(fresh, { recursive: true, force: true });
+    await copyPlugin(from, fresh, entry.source.kind === 'folder' ? market.folder : root);
+    const mark = await pluginMark(fresh);
+    const folder = join(cache, mark.slice(0, 16));
     await rm(folder, { recursive: true, force: true });
-    await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-    await cp(from, folder, { recursive: true, filter: (path) => basename(path) !== '.git' });
+    await rename(fresh, folder);
     const read = await readPlugin(folder, entry.said);
     if (!read.ok) throw new Error(read.why);
     const { version = release } = read.plugin;
@@ -96,7 +100,12 @@ async function fetched(
   source: PluginSource,
   marketCommit: string | undefined,
   { ouroHome, variables }: Environment,
-): Promise<{ readonly from: string; readonly commit?: string | undefined; readonly release?: string }> {
+): Promise<{
+  readonly from: string;
+  readonly root?: string;
+  readonly commit?: string | undefined;
+  readonly release?: string;
+}> {
   const scratch = join(pluginHome(ouroHome), 'fetched', 'plugin');
   switch (source.kind) {
     case 'folder':
@@ -105,7 +114,7 @@ async function fetched(
       return { from: scratch, release: await fetchPackage(source, scratch, variables) };
     default: {
       const commit = await fetchRepository(source, scratch, variables);
-      return { from: join(scratch, source.path ?? '.'), commit };
+      return { from: join(scratch, source.path ?? '.'), root: scratch, commit };
     }
   }
 }

@@ -10,7 +10,14 @@ const texts = z.record(z.string(), z.string());
 
 /** A server of `.lsp.json`, as it is published for Claude Code. */
 const entry = z.looseObject({
-  command: z.string().min(1),
+  /** Some write the whole line as a list. */
+  command: z.union([
+    z
+      .string()
+      .min(1)
+      .transform((one) => [one]),
+    z.array(z.string().min(1)).min(1),
+  ]),
   args: z.array(z.string()).default([]),
   extensionToLanguage: z
     .record(z.string().regex(/^\.?\w[\w.+-]*$/, 'must be the ending of a name of a file'), z.string().min(1))
@@ -42,7 +49,15 @@ export function readLanguageServers(said: JsonObject, plugin: string): Read {
 }
 
 function serverOf(name: string, said: z.output<typeof entry>): LanguageServer {
-  const { command, args, env, settings, initializationOptions, workspaceFolder, extensionToLanguage } = said;
+  const {
+    command: [command = '', ...more],
+    args,
+    env,
+    settings,
+    initializationOptions,
+    workspaceFolder,
+    extensionToLanguage,
+  } = said;
   const dotted = Object.entries(extensionToLanguage).map(([ending, language]) => [
     (ending.startsWith('.') ? ending : `.${ending}`).toLowerCase(),
     language,
@@ -50,7 +65,7 @@ function serverOf(name: string, said: z.output<typeof entry>): LanguageServer {
   return {
     name,
     command,
-    args,
+    args: [...more, ...args],
     env,
     languages: Object.fromEntries(dotted),
     ...(workspaceFolder === undefined ? {} : { folder: workspaceFolder }),
