@@ -31,6 +31,9 @@ export async function loadAgents(
   return { items: [...items.values()], problems };
 }
 
+/** Files that lie beside sub-agents in what people publish, and tell of them. */
+const ABOUT = /(?:^|:)(?:readme|changelog|contributing|license|index|claude|agents)$/i;
+
 async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder): Promise<Loaded<AgentKind>> {
   const items: AgentKind[] = [];
   const problems: ExtensionProblem[] = [];
@@ -41,6 +44,7 @@ async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder)
     const description = textFact(facts, 'description');
     if (problem !== undefined)
       problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is not offered.` });
+    else if (description === undefined && ABOUT.test(name)) continue;
     else if (description === undefined)
       problems.push({ path, line: 1, text: 'has no description in its head. The sub-agent is not offered.' });
     else {

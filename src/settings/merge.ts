@@ -21,14 +21,8 @@ export function restrained(layer: SettingsLayer): {
   readonly problems: readonly SettingsProblem[];
 } {
   if (layer.source !== 'project' && layer.source !== 'local') return { layer, problems: [] };
-  const problems: SettingsProblem[] = [];
-  const tell = (path: readonly string[], why: string) =>
-    problems.push({
-      file: layer.file,
-      source: layer.source,
-      line: layer.lineOf(path),
-      text: `sets "${path.join('.')}", ${why}. It is ignored.`,
-    });
+  const ignored: Ignored[] = [];
+  const tell = (path: readonly string[], why: string) => void ignored.push({ path, why });
   const { permissions, sandbox, ...rest } = layer.settings;
   let tighter: Settings = { ...rest, ...(permissions && { permissions }), ...(sandbox && { sandbox }) };
   if (permissions?.defaultMode === 'bypassPermissions' || permissions?.defaultMode === 'auto') {
@@ -57,7 +51,24 @@ export function restrained(layer: SettingsLayer): {
   const foreign = NOT_FROM_PROJECT.filter((key) => Object.hasOwn(tighter, key));
   for (const key of foreign) tell([key], 'which only your own or managed settings may do');
   tighter = Object.fromEntries(Object.entries(tighter).filter(([key]) => !foreign.includes(key)));
-  return { layer: { ...layer, settings: tighter }, problems };
+  return { layer: { ...layer, settings: tighter }, problems: ignoredLine(layer, ignored) };
+}
+
+type Ignored = { readonly path: readonly string[]; readonly why: string };
+
+/** One sentence for a file, however much of it is ignored. */
+function ignoredLine({ file, source, lineOf }: SettingsLayer, ignored: readonly Ignored[]): readonly SettingsProblem[] {
+  const [first, ...more] = ignored;
+  if (first === undefined) return [];
+  const nameOf = ({ path }: Ignored) => `"${path.join('.')}"`;
+  if (more.length === 0)
+    return [{ file, source, line: lineOf(first.path), text: `sets ${nameOf(first)}, ${first.why}. It is ignored.` }];
+  const reasons = [...new Set(ignored.map(({ why }) => why))];
+  const each = reasons.map((why) => {
+    const names = ignored.filter((one) => one.why === why).map(nameOf);
+    return `${names.join(', ')}, ${why}`;
+  });
+  return [{ file, source, line: lineOf(first.path), text: `sets ${each.join('; ')}. That is ignored.` }];
 }
 
 /** What of it takes something away, and gives nothing. */

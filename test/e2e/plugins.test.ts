@@ -32,6 +32,7 @@ async function marketplace(project: TempProject): Promise<void> {
   await write('plugins/kit/.claude-plugin/plugin.json', { name: 'kit', version: '1.2.0', author: { name: 'Acme' } });
   await write('plugins/kit/commands/ship.md', '---\ndescription: Ships\n---\nShip $0.');
   await write('plugins/kit/skills/pdf/SKILL.md', `---\ndescription: Reads PDFs\n---\nIn ${ROOT}.`);
+  await write('plugins/kit/agents/README.md', '# Our critics');
   await write('plugins/kit/agents/critic.md', '---\nname: critic\ndescription: Criticises\n---\nYou criticise.');
   await write('plugins/kit/hooks/hooks.json', { hooks: HOOKS });
   await write('plugins/kit/words.txt', 'words of the kit');
@@ -86,6 +87,7 @@ test('a plugin is added from a marketplace, shown, switched on, used, held to it
   const on = await seen();
   expect(on.names).toEqual(expect.arrayContaining(['kit:ship', 'kit:pdf', 'bare:hi']));
   expect(on.agents).toContain('kit:critic');
+  expect(on.warnings).toEqual([expect.stringContaining('brings themes, which ouro does not use')]);
   expect(on.servers).toEqual(['plugin_kit_docs']);
   expect(on.raw).toContain('words of the kit');
   expect(on.raw).toMatch(/In \/\S+cache\S+\.\\?"?/);

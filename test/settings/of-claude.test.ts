@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { restrained } from '../../src/settings/merge.ts';
 import { readLayer } from '../../src/settings/read-layer.ts';
 
 test('a full settings file of Claude Code is told of in one line, and what has a meaning here counts', async () => {
@@ -11,7 +12,6 @@ test('a full settings file of Claude Code is told of in one line, and what has a
   );
   expect(problems[0]?.unused).toEqual(
     expect.arrayContaining([
-      'hooks.Setup',
       'permissions.disableAutoMode',
       'sandbox.network.httpProxyPort',
       'spinnerVerbs',
@@ -39,6 +39,7 @@ test('a full settings file of Claude Code is told of in one line, and what has a
     'PreToolUse',
     'PostToolUse',
     'Stop',
+    'Setup',
     'FileChanged',
     'MessageDisplay',
   ]);
@@ -49,5 +50,21 @@ test('one key that nobody knows is told with its line, one that is like ours wit
   expect(problems.map(({ line, text }) => [line, text])).toEqual([
     [3, 'has an unknown key "modle". Did you mean "model"?'],
     [2, 'has an unknown key "spinnerVerbs".'],
+  ]);
+});
+
+test('the same file in a project is told of in one line more, whatever a project may not say', async () => {
+  const file = 'test/fixtures/claude/settings.json';
+  const { layer } = readLayer(await readFile(file, 'utf8'), file, 'project');
+  const { problems, layer: rest } = restrained(layer);
+  expect(problems.map(({ text }) => text)).toEqual([
+    expect.stringMatching(
+      /^sets "permissions.defaultMode".+; "sandbox", and a project may not loosen the sandbox; "env\..+", which could make .+; ".+", which only your own or managed settings may do\. That is ignored\.$/,
+    ),
+  ]);
+  expect(rest.settings.cleanupPeriodDays).toBeUndefined();
+  const one = restrained({ ...layer, settings: { cleanupPeriodDays: 3 } });
+  expect(one.problems.map(({ text }) => text)).toEqual([
+    'sets "cleanupPeriodDays", which only your own or managed settings may do. It is ignored.',
   ]);
 });

@@ -1,6 +1,7 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { Plugin } from '../../contracts/extension.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
+import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
@@ -62,7 +63,16 @@ export async function readMcp({
 
 /** The servers of a plugin, under names that tell whose they are. */
 function serverLayer({ name, root, mcpServers }: Plugin): SettingsLayer {
-  const named = Object.entries(mcpServers).map(([server, launch]) => [`plugin_${name}_${server}`, launch]);
+  const named = Object.entries(mcpServers).map(([server, launch]) => [
+    `plugin_${name}_${server}`,
+    placed(launch, root),
+  ]);
   const settings = usablePart({ mcpServers: Object.fromEntries(named) }).settings;
   return { source: 'user', file: root, settings, lineOf: () => undefined };
+}
+
+/** A program finds its plugin as the plugin's hooks do. */
+function placed(launch: JsonValue | undefined, root: string): JsonValue {
+  if (!isJsonObject(launch) || launch.command === undefined) return launch ?? null;
+  return { ...launch, env: { CLAUDE_PLUGIN_ROOT: root, ...(isJsonObject(launch.env) ? launch.env : {}) } };
 }

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ExtensionProblem, Plugin } from '../../contracts/extension.ts';
 import type { PluginDir } from '../../contracts/face/run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
@@ -39,11 +38,11 @@ async function installedOnes(ouroHome: string, ids: readonly string[]): Promise<
   if (ids.length === 0) return [];
   const { value, problem } = await openPluginStore(ouroHome).read();
   const damaged = problem === undefined ? [] : [{ plugins: [], problems: [{ path: 'Plugins:', text: problem }] }];
-  const path = join(ouroHome, 'settings.json');
   const each = ids.map(async (id): Promise<Found> => {
     const known = value.plugins[id];
     if (known === undefined) {
-      const text = `switches on the plugin ${id}, which is not installed. Look at it and install it with: ouro plugin install ${id}`;
+      const path = 'Settings';
+      const text = `switch on the plugin ${id}, which is not installed. Look at it and install it with: ouro plugin install ${id}`;
       return { plugins: [], problems: [{ path, text }] };
     }
     const mark = await pluginMark(known.folder).catch(messageOf);

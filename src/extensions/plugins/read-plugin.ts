@@ -64,7 +64,7 @@ export async function readPlugin(root: string, entry: JsonObject = {}): Promise<
     partOf(root, said.mcpServers, '.mcp.json', 'mcpServers'),
     partOf(root, said.lspServers, '.lsp.json', 'lspServers'),
   ]);
-  const languages = readLanguageServers(lspServers, said.name);
+  const languages = readLanguageServers(lspServers, { name: said.name, root });
   const foldersOf = (name: string, more: readonly string[] = []) => pluginFolders(root, [name, ...more]);
   const [commands, agents, skills, styles] = await Promise.all([
     foldersOf('commands', said.commands),

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { readLanguageServers } from '../../../src/extensions/plugins/read-language-servers.ts';
 
+const KIT = { name: 'kit', root: '/kit' };
+
 test('an entry is read with what it leaves out, endings with and without a dot, and a line as a list', () => {
   const { servers, problems } = readLanguageServers(
     {
@@ -14,11 +16,18 @@ test('an entry is read with what it leaves out, endings with and without a dot, 
         loggingConfig: {},
       },
     },
-    'kit',
+    KIT,
   );
   expect(problems).toEqual([]);
   expect(servers).toMatchObject([
-    { name: 'kit:go', command: 'gopls', args: [], languages: { '.go': 'go', '.mod': 'go.mod' }, mostRestarts: 3 },
+    {
+      name: 'kit:go',
+      command: 'gopls',
+      args: [],
+      env: { CLAUDE_PLUGIN_ROOT: '/kit' },
+      languages: { '.go': 'go', '.mod': 'go.mod' },
+      mostRestarts: 3,
+    },
     { name: 'kit:ts', command: 'tsls', args: ['--stdio', '-v'], mostRestarts: 0, tellsProblems: false },
   ]);
 });
@@ -32,7 +41,7 @@ test.each([
   [{ command: 'x', extensionToLanguage: { '.a': 'a' }, transport: 'socket' }, 'transport'],
   ['x', 'a'],
 ])('%j is left out with a sentence about %s', (entry, place) => {
-  const { servers, problems } = readLanguageServers({ a: entry }, 'kit');
+  const { servers, problems } = readLanguageServers({ a: entry }, KIT);
   expect(servers).toEqual([]);
   expect(problems).toEqual([
     expect.stringMatching(new RegExp(`"lspServers\\..*${place}.*This language server is not used`)),
@@ -41,7 +50,7 @@ test.each([
 
 test('a field nobody knows is told and changes nothing', () => {
   const entry = { command: 'x', extensionToLanguage: { '.a': 'a' }, fileExtensions: ['.a'] };
-  expect(readLanguageServers({ a: entry }, 'kit')).toMatchObject({
+  expect(readLanguageServers({ a: entry }, KIT)).toMatchObject({
     servers: [{ command: 'x' }],
     problems: ['"lspServers.a.fileExtensions" is not known here and changes nothing.'],
   });
