@@ -113,13 +113,14 @@ const NAMED: Readonly<Record<string, string>> = {
 const HOOK = `printf '%s' '{"systemMessage":${QUOTED.replaceAll("'", '')}}'`;
 const hooksOf = (command: string) => [{ hooks: [{ type: 'command', command, statusMessage: EVIL }] }];
 
+const PANEL = /^ ?[A-Z][\w -]+ {2}>/m;
 /** A line that is typed, what is in sight when it was answered, and whether that is left by a key. */
 const LOOKS: readonly (readonly [string, RegExp, 'panel' | 'words'])[] = [
-  ['/mcp', /^ ?MCP servers +>/m, 'panel'],
-  ['/agents', /^ ?.*two .*<U/m, 'panel'],
-  ['/hooks', /UserPromptSubmit/, 'panel'],
-  ['/memory', /^ .*CLAUDE\.md.*\n[\s\S]*esc/m, 'panel'],
-  ['/permissions', /Bash\(/, 'panel'],
+  ['/mcp', PANEL, 'panel'],
+  ['/agents', PANEL, 'panel'],
+  ['/hooks', PANEL, 'panel'],
+  ['/memory', PANEL, 'panel'],
+  ['/permissions', PANEL, 'panel'],
   ['/skills', /SKILL\.md/, 'words'],
   ['/mcp login guarded', /refused.*gnp/, 'words'],
   ['/status', /key ANTHROPIC_API_KEY/, 'words'],
@@ -253,7 +254,7 @@ test.each(someOf([[[]], [['--a11y']]] as const, 1))(
     await using terminal = openTerminal(['sh', '-c', steps, 'sh', LAUNCHER], {
       ...{ cwd: project.dir, env, cols: 110, rows: 40 },
     });
-    await terminal.waitForText(/Told all\..*Say what you want/s);
+    await terminal.waitForText(/Told all\..*Say what you want|^You: /ms);
     terminal.type('/exit\r');
     await terminal.waitForText(/ALL OVER/);
     expectHarmless(terminal.bytes());
