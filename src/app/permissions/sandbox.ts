@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Policy, SandboxPlaces } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import type { DeniedPlaces } from '../../permissions/paths/denied-places.ts';
+import { clearOldCaches, touchCaches } from '../../sandbox/caches.ts';
 import { closedPlaces, openPlaces } from '../../sandbox/closed.ts';
 import { createCovers } from '../../sandbox/covers.ts';
 import { keptWords } from '../../sandbox/kept-words.ts';
@@ -53,7 +53,7 @@ export type Sandbox = {
 };
 
 export function wireSandbox(
-  { environment, cwd, settings }: Pick<Core, 'environment' | 'cwd' | 'settings'>,
+  { environment, cwd, settings, now }: Pick<Core, 'environment' | 'cwd' | 'settings' | 'now'>,
   { roots, sessionFolder, way, denied, opened }: Needs,
 ): Sandbox {
   const folder = join(environment.ouroHome, 'sandbox');
@@ -99,18 +99,20 @@ export function wireSandbox(
       return { open: [...plan.roots, ...plan.allowWrite], closed: closedPlaces(plan) };
     },
     async wrap(command) {
-      const now = state();
-      if (now.is === 'off') return undefined;
-      if (now.is === 'unavailable') throw new ToolFailure(noBox(now.why));
+      const here = state();
+      if (here.is === 'off') return undefined;
+      if (here.is === 'unavailable') throw new ToolFailure(noBox(here.why));
       const places = opened(command.id);
-      openPlaces(places, now.plan);
-      const box = places.length === 0 ? now.plan : planOf(settings.now().sandbox ?? {}, places);
-      const plan = await way.planFor(box, now.program, command);
-      mkdirSync(plan.caches, { recursive: true, mode: 0o700 });
+      openPlaces(places, here.plan);
+      const box = places.length === 0 ? here.plan : planOf(settings.now().sandbox ?? {}, places);
+      const plan = await way.planFor(box, here.program, command);
+      touchCaches(plan.caches, now());
+      // Nobody waits: what is left of old ones goes another time.
+      if (boxed.length === 0) void clearOldCaches(plan.caches, now()).catch(() => undefined);
       if (process.platform === 'linux') covers.cover(plan);
       running += 1;
       boxed = [...boxed, command.id].slice(-KEPT_CALLS);
-      const before = wordsBefore(now.program, plan);
+      const before = wordsBefore(here.program, plan);
       return (argv) => [...before, ...argv];
     },
     sweep(end, callId) {
