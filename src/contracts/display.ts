@@ -40,6 +40,8 @@ export type Display =
       readonly command: string;
       readonly output: string;
       readonly exitCode: number | null;
+      /** How it ended, where no code tells. */
+      readonly end?: string;
       readonly hiddenLines: number;
       readonly fullPath?: string;
     }

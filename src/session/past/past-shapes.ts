@@ -44,6 +44,7 @@ const display: z.ZodType<Display> = z.discriminatedUnion('kind', [
     command: z.string(),
     output: z.string(),
     exitCode: count.nullable(),
+    end: z.string().optional(),
     hiddenLines: count,
     fullPath: z.string().optional(),
   }),

@@ -46,12 +46,17 @@ export async function waitForShell(
     case 'abort':
       // The answer does not wait for the dying; whoever closes the session does.
       void ending.stopped.finally(done);
-      return shellOutcome(command, shell, null, `[stopped by the user after ${elapsed}]`, 'interrupted');
+      return shellOutcome(command, shell, {
+        exitCode: null,
+        words: `stopped by the user after ${elapsed}`,
+        notes: [],
+        how: 'interrupted',
+      });
     case 'timeout': {
       await shell.stop();
       done();
-      const note = `[stopped after ${elapsed}: the limit of ${formatDuration(limitMs)} is reached]`;
-      return shellOutcome(command, shell, null, [...kept, note].join('\n'), 'ended');
+      const words = `stopped after ${elapsed}: the limit of ${formatDuration(limitMs)} is reached`;
+      return shellOutcome(command, shell, { exitCode: null, words, notes: kept, how: 'ended' });
     }
     default:
       done();
@@ -107,14 +112,17 @@ async function finished(
   kept: readonly string[],
 ): Promise<ToolOutcome> {
   const notes: string[] = [...kept];
-  if (exit.problem !== undefined) notes.push(`[could not start: ${exit.problem}]`);
-  else if (exit.code !== 0) notes.push(`[ended ${endOf(exit)}]`);
   if (shell.leftSomething()) {
     const id = parts.shells.background(context.callId, command, shell);
     notes.push(`[something it started still runs; it is listed as ${id} and ends with the session]`);
   }
   notes.push(...(await follow(exit.problem === undefined ? exit.cwd : context.cwd, context.callId, parts)));
-  return shellOutcome(command, shell, exit.code, notes.join('\n'), 'ended');
+  return shellOutcome(command, shell, { exitCode: exit.code, words: endWords(exit), notes, how: 'ended' });
+}
+
+function endWords(exit: ShellExit): string {
+  if (exit.problem !== undefined) return `could not start: ${exit.problem}`;
+  return exit.code === 0 ? '' : `ended ${endOf(exit)}`;
 }
 
 /** The directory lasts while it is inside the workspace. */

@@ -39,7 +39,7 @@ export function changed(kind: 'add' | 'del' | 'same', text: string, words: TextR
   return [
     sign,
     { text: printableCode(text.slice(0, words.from)), style },
-    { text: printableCode(text.slice(words.from, words.to)), style: { ...style, bold: true, underline: true } },
+    { text: printableCode(text.slice(words.from, words.to)), style: { ...style, mark: true } },
     { text: printableCode(text.slice(words.to)), style },
   ];
 }

@@ -185,6 +185,7 @@ function refusalSpans({ refusedBy, text }: ToolEnding): readonly Span[] {
 /** Why it did not work, on the first line. */
 function reason({ display, text }: ToolEnding): string {
   if (display?.kind === 'output' && display.exitCode !== null) return `exit ${display.exitCode}`;
+  if (display?.kind === 'output' && display.end !== undefined) return sanitize(display.end, 'line');
   return sanitizeScreen(text).split('\n', 1)[0] ?? 'failed';
 }
 
@@ -195,23 +196,22 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
     case 'diff': {
       const lines = diffLines(display, drawing.width);
       if (lines.length <= DIFF_ROWS) return lines;
-      const rest = formatCount(lines.length - DIFF_ROWS + 1, 'more line');
+      const rest = formatCount(lines.length - DIFF_ROWS + 1, 'line');
       return [...lines.slice(0, DIFF_ROWS - 1), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`))];
     }
     case 'output': {
       const text = sanitizeScreen(display.output).replace(/\n+$/, '');
       // A run of tests that passed has been told by its counts.
-      const isTold = status === 'done' && testCounts(display.output) !== '';
-      return text === '' || isTold ? [] : limitedLines(text.split('\n'), status, display.hiddenLines, drawing);
+      const isCounted = testCounts(display.output) !== '';
+      const rows = text.split('\n');
+      if (text === '' || (status === 'done' && isCounted)) return [];
+      return limitedLines({ rows, status, hiddenBefore: display.hiddenLines, isCounted }, drawing);
     }
     case 'agent':
-    case 'text':
-      return limitedLines(
-        sanitizeScreen(display.kind === 'text' ? display.text : display.summary).split('\n'),
-        status,
-        0,
-        drawing,
-      );
+    case 'text': {
+      const rows = sanitizeScreen(display.kind === 'text' ? display.text : display.summary).split('\n');
+      return limitedLines({ rows, status }, drawing);
+    }
     case 'question':
       return display.questions.map((question, at) =>
         terminalLine(
@@ -222,7 +222,7 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
       );
     default:
       return status === 'failed' && ending.text.includes('\n')
-        ? limitedLines(sanitizeScreen(ending.text).split('\n').slice(1), status, 0, drawing)
+        ? limitedLines({ rows: sanitizeScreen(ending.text).split('\n').slice(1), status }, drawing)
         : [];
   }
 }

@@ -36,13 +36,17 @@ export function statusSegments(view: StatusView, drawing: Drawing, width: number
   const fit = keys.filter((_, at) => SEGMENT_GAP.first + spansWidth([words, keys.slice(0, at + 1)].flat(2)) <= width);
   const activity = [words, fit].flat(2);
   const isHinting = hint !== undefined && hint.untilMs > drawing.nowMs;
+  // Whoever decides has everything in view, and what is waited for at the end.
+  const isWaiting = view.activity.status === 'waiting_for_answer' && activity.length > 0;
   const segments: readonly Segment[] = [
     ...(isHinting ? [segment('hint', toned('warn', hint.text))] : []),
     ...(activity.length === 0 ? [] : [segment('activity', ...activity)]),
     ...(vim === undefined ? [] : [segment('vim', plain(vim))]),
-    ...factSegments(facts, drawing, activity.length === 0 ? 'at rest' : 'busy'),
+    ...factSegments(facts, drawing, activity.length === 0 || isWaiting ? 'at rest' : 'busy'),
   ];
-  return fitting(segments, width);
+  const fitted = fitting(segments, width);
+  const isActivity = ({ name }: Segment) => name === 'activity';
+  return isWaiting ? [...fitted.filter((one) => !isActivity(one)), ...fitted.filter(isActivity)] : fitted;
 }
 
 function factSegments(facts: StatusFacts, { width, glyphs }: Drawing, state: 'at rest' | 'busy'): readonly Segment[] {
@@ -77,7 +81,7 @@ function changedLines({ changed }: StatusFacts, glyphs: Glyphs): readonly Span[]
 }
 
 function gauge(percent: number, glyphs: Glyphs): readonly Span[] {
-  const full = Math.min(GAUGE, Math.ceil((percent * GAUGE) / 100));
+  const full = Math.max(1, Math.min(GAUGE, Math.ceil((percent * GAUGE) / 100)));
   return [toned('brand', glyphs.gauge.full.repeat(full)), toned('dim', `${glyphs.gauge.empty.repeat(GAUGE - full)} `)];
 }
 

@@ -39,24 +39,27 @@ export function createPaint(theme: Theme, depth: ColorDepth): Paint {
 }
 
 function keyOf(style: Style): string {
-  const { token, background, bold, dim, italic, underline, strike, inverse, colors } = style;
-  return [token, background, bold, dim, italic, underline, strike, inverse, colors].join();
+  const { token, background, bold, mark, dim, italic, underline, strike, inverse, colors } = style;
+  return [token, background, bold, mark, dim, italic, underline, strike, inverse, colors].join();
 }
 
 /** What chalk writes before a text of this style, as one sequence. */
 function openingOf(style: Style, theme: Theme, depth: ColorDepth, chalk: ChalkInstance): string {
   if (style.colors !== undefined) return depth === 'none' ? '' : `\u001b[${style.colors}m`;
   const look: Look = style.token === undefined ? {} : theme.looks[style.token];
+  const behind = style.background === undefined ? undefined : theme.looks[style.background].color;
+  const isColored = behind !== undefined && depth !== 'none' && depth !== '16';
   const wanted = {
     ...style,
-    bold: style.bold ?? look.bold,
+    bold: style.bold ?? style.mark ?? look.bold,
+    underline: style.underline ?? (isColored ? undefined : style.mark),
     dim: style.dim ?? look.dim,
     inverse: style.inverse ?? look.inverse,
     strikethrough: style.strike,
   };
   let painter = ATTRIBUTES.reduce((all, name) => (wanted[name] === true ? all[name] : all), chalk);
   painter = colored(painter, look.color, depth, 'color');
-  if (style.background !== undefined) painter = colored(painter, theme.looks[style.background].color, depth, 'bgColor');
+  painter = colored(painter, behind, depth, 'bgColor');
   const [opening = ''] = painter(MARK).split(MARK);
   return opening.replaceAll('m\u001b[', ';');
 }

@@ -34,6 +34,8 @@ export type Style = {
   readonly token?: ThemeToken;
   readonly background?: 'addBg' | 'delBg' | 'band';
   readonly bold?: true;
+  /** Stands out of a coloured background by being bold; where there is none, by a line below it too. */
+  readonly mark?: true;
   readonly dim?: true;
   readonly italic?: true;
   readonly underline?: true;

@@ -100,6 +100,8 @@ test.each([
   if (typeof expected === 'string') expect(outcome.content).toBe(expected);
   else expect(outcome.content).toMatch(expected);
   expect(outcome.isError).toBe(isError);
+  // People have it beside the command.
+  expect(outcome.display).toMatchObject({ kind: 'output', output: expect.not.stringContaining('[ended') });
 });
 
 test('secrets of ours and traps for the shell are not in the environment', async () => {
@@ -127,6 +129,10 @@ test('a command that deletes its directory leaves the next one in the workspace'
 test('a command over its time is stopped with its whole tree, the one that ignores TERM too', async () => {
   const outcome = await bench.bash("trap '' TERM; echo begun; sleep 60 & wait; sleep 60", { timeout: 200 });
   expect(outcome.content).toMatch(/^begun\n\[stopped after .* the limit of/);
+  expect(outcome.display).toMatchObject({
+    output: 'begun',
+    end: expect.stringMatching(/^stopped after .* the limit of/),
+  });
   expect(bench.ledger.size).toBe(0);
 }, 15_000);
 

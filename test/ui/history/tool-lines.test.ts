@@ -38,10 +38,38 @@ test('a failure shows the lines that say why, in at most eight rows', async () =
   expect(rows.length).toBeLessThanOrEqual(9);
 });
 
+test('beside counts a failure shows what tells why and nothing of what passed; without any, its end', async () => {
+  const lines = Array.from({ length: 90 }, (_, at) => (at % 9 === 4 ? `not ok ${at} broken` : `ok ${at}`));
+  const failed = async (text: string) => {
+    const display = output(text, 1);
+    return rowsOf(starts('c1', 'Bash', 'npm test'), ends('c1', 'Bash', { status: 'failed', display }));
+  };
+  const counted = await failed(`${lines.join('\n')}\n# pass 80\n# fail 10`);
+  expect(counted.slice(1)).toEqual([
+    ...[4, 13, 22, 31, 40, 49, 58].map((at) => `│ not ok ${at} broken`),
+    '│ … 85 lines  ctrl+o',
+  ]);
+  const silent = await failed(`${lines.map((_, at) => `line ${at}`).join('\n')}\n# pass 80\n# fail 10`);
+  expect(silent.slice(-2)).toEqual(['│ # pass 80', '│ # fail 10']);
+});
+
+test('a command stands there whole, a script with its further lines, and how it ended once', async () => {
+  const command = `cd src && ${'node check.mjs --all && '.repeat(6)}true`;
+  const ended = { ...output('boom', 1), exitCode: null, end: 'ended by signal SIGKILL' };
+  const rows = await rowsOf(
+    starts('c1', 'Bash', `${command.slice(0, 59)}…`, { command }),
+    ends('c1', 'Bash', { display: output('') }),
+    starts('c2', 'Bash', 'set -e', { command: 'set -e\nnode a.mjs\nnode b.mjs\n' }),
+    ends('c2', 'Bash', { status: 'failed', display: ended }),
+  );
+  expect(rows.join('').startsWith(`✓ $ ${command}`)).toBe(true);
+  expect(rows.slice(-4)).toEqual(['✗ $ set -e  ended by signal SIGKILL', '│ node a.mjs', '│ node b.mjs', '│ boom']);
+});
+
 test('what is cut keeps rows that say something', async () => {
   const display = output(`\n> build\n> node b.mjs\n\n\nbuilt\n\n`);
   const rows = await rowsOf(starts('c1', 'Bash', 'npm run build'), ends('c1', 'Bash', { display }));
-  expect(rows.slice(1)).toEqual(['│ > build', expect.stringMatching(/^│ … \d more lines {2}ctrl\+o$/), '│ built']);
+  expect(rows.slice(1)).toEqual(['│ > build', expect.stringMatching(/^│ … \d lines {2}ctrl\+o$/), '│ built']);
 });
 
 const found = (path: string) => ({ kind: 'file', path: `/home/me/proj/${path}`, lines: 9, partial: false }) as const;

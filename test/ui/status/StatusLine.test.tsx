@@ -35,6 +35,19 @@ test('what is being done comes first, and what has no room beside it is left out
   expect(renderPart(<StatusLine view={WRITING} />, { width: 40 })).toEqual(['  edits   ◐ writing 6s · 0 tokens']);
 });
 
+test('while something is asked all stands there, and at the end for how long; that is the last to go', () => {
+  const facts = { ...FACTS, mode: 'default', background: 0, changed: { added: 3, removed: 2 } };
+  const asking = {
+    ...VIEW,
+    facts,
+    activity: { ...IDLE_ACTIVITY, status: 'waiting_for_answer', sinceMs: 6_000 },
+  } as const;
+  const rows = (width: number) => renderPart(<StatusLine view={asking} />, { width });
+  expect(rows(80)).toEqual(['  ask   sonnet-5   ▰▱▱▱▱▱▱▱ 12%   $0.42   ⎇ main +3 −2   ? waiting for you 4s']);
+  expect(rows(70)).toEqual(['  ask   sonnet-5   ▰▱▱▱▱▱▱▱ 12%   $0.42   ? waiting for you 4s']);
+  expect(rows(40)).toEqual(['  ask   12%   ? waiting for you 4s']);
+});
+
 test('a script of one’s own has the line, and lines below it where the terminal is high enough', () => {
   const view = { ...VIEW, facts: { ...FACTS, script: 'one\ntwo' } };
   expect(renderPart(<StatusLine view={view} />)).toEqual(['  edits   one', '  two']);

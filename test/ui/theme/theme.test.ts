@@ -146,6 +146,9 @@ describe('painting', () => {
     expect(paint('x', { token: 'select' })).toBe('\u001b[7mx\u001b[0m');
     expect(paint('x', { token: 'dim', underline: true })).toBe('\u001b[2;4mx\u001b[0m');
     expect(paint('x', { token: 'ok' })).toBe('x');
+    expect(paint('x', { token: 'add', background: 'addBg', mark: true })).toBe('\u001b[1;4mx\u001b[0m');
+    const dark = createPaint(resolveTheme('dark', { depth: '256', background: 'dark' }), '256');
+    expect(dark('x', { background: 'addBg', mark: true })).toMatch(/^\u001b\[1;48;5;\d+mx\u001b\[0m$/);
     expect(paint('x', undefined)).toBe('x');
   });
 });
