@@ -20,7 +20,7 @@ const TOOL_WORDS = [
   'cli/acp/tool-content.ts',
   'ui/menus/help-lines.ts',
   'ui/history/live-tool-lines.ts',
-  'ui/history/tool-lines.ts',
+  'ui/history/call-title.ts',
   'ui/press/run-command.ts',
 ];
 const TOOLS = new Set(TOOL_STATEMENTS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));

@@ -169,4 +169,6 @@ export type Past = {
   readonly opening: readonly PastEvent[];
   /** So many up to now. */
   latest(turns: number): Promise<readonly PastEvent[]>;
+  /** What a call is about, in the words of its tool; empty where that is not there any more. */
+  titleOf(tool: string, input: JsonValue): string;
 };

@@ -173,12 +173,12 @@ function openingView(
   const info = conversation.info();
   const initial = initialView(statusFactsOf(conversation), info.todos);
   const editor = edit(initial.editor, { type: 'insert', text: typed }, 0);
-  const { items, rest } = resumedItems(
+  const { items, ...state } = resumedItems(
     conversation.past?.opening ?? [],
     conversation.agent.state().messages,
     initial.facts,
   );
-  const view: ViewState = { ...initial, editor, rest, vim: vim === 'on' ? STARTING_VIM : undefined };
+  const view: ViewState = { ...initial, ...state, editor, vim: vim === 'on' ? STARTING_VIM : undefined };
   const warnings = [...info.warnings, ...keyProblems].map((text) => ({
     kind: 'notice' as const,
     level: 'warn' as const,

@@ -46,7 +46,7 @@ describe.skipIf(NO_CLIENTS !== undefined)("other people's programs", () => {
   test('ccstatusline draws what it is told', async () => {
     const command = `${CLIENT_NODE} ${clientFile('ccstatusline/dist/ccstatusline.js')}`;
     await using ouro = await openOuro([says('Done.')], { cols: 120, settings: { statusLine: { command } } });
-    await ouro.terminal.waitForText(/Model: sonnet-5\.5 \|/);
+    await ouro.terminal.waitForText(/Model: sonnet 5\.5 \|/);
   });
 
   test('acpx speaks to ouro as to any agent', async () => {

@@ -1,4 +1,5 @@
 import type { Agent } from '../../contracts/agent.ts';
+import type { JsonValue } from '../../contracts/json.ts';
 import type { Past, PastEvent } from '../../contracts/session.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { findTool, titleOf } from '../../engine/known-tools.ts';
@@ -15,7 +16,11 @@ type Needs = {
 /** What was said and done before, for whoever shows it; the tools say what their calls are about. */
 export function createPast({ agent, session, tools }: Needs): Past {
   const { opened, transcript } = session;
-  const named = (events: readonly PastEvent[]) => events.map((past) => withTitle(past, tools()));
+  const titleOfCall = (name: string, input: JsonValue) => {
+    const tool = findTool(name, tools());
+    return tool === undefined ? '' : titleOf({ type: 'tool_use', id: '', name, input }, tool);
+  };
+  const named = (events: readonly PastEvent[]) => events.map((past) => withTitle(past, titleOfCall));
   return {
     opening: named(opened.past),
     async latest(turns) {
@@ -24,15 +29,12 @@ export function createPast({ agent, session, tools }: Needs): Past {
       const read = path === undefined ? undefined : await readSession(path).catch(() => undefined);
       return named(pastEvents(agent.state().messages, read?.records ?? [], turns));
     },
+    titleOf: titleOfCall,
   };
 }
 
-/** A tool that is not there any more leaves its call without a title. */
-function withTitle(past: PastEvent, tools: readonly Tool[]): PastEvent {
+function withTitle(past: PastEvent, titleOfCall: Past['titleOf']): PastEvent {
   const { event } = past;
   if (event.type !== 'tool_start' || event.title !== '') return past;
-  const { callId: id, tool: name, input } = event;
-  const tool = findTool(name, tools);
-  if (tool === undefined) return past;
-  return { ...past, event: { ...event, title: titleOf({ type: 'tool_use', id, name, input }, tool) } };
+  return { ...past, event: { ...event, title: titleOfCall(event.tool, event.input) } };
 }

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import { isJsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
@@ -71,7 +72,8 @@ function isBelow(roster: Roster, { parent }: SubAgent, of: string): boolean {
 export function afterEvent(agent: SubAgent, event: AgentEvent): SubAgent {
   switch (event.type) {
     case 'tool_start': {
-      const line = event.title.startsWith(event.tool) ? event.title : `${event.tool} ${event.title}`;
+      const isShell = isJsonObject(event.input) && typeof event.input.command === 'string';
+      const line = isShell ? `$ ${event.title}` : event.title;
       return { ...agent, calls: agent.calls + 1, line };
     }
     case 'turn_end': {

@@ -35,7 +35,7 @@ export const askUserQuestionTool = buildTool({
   prompt: PROMPT,
   input,
   isReadOnly: () => true,
-  title: ({ questions }) => questions[0]?.question ?? 'Question',
+  title: ({ questions }) => `Question ${questions[0]?.question ?? ''}`.trim(),
   async call({ questions }, context) {
     const asked = questions.map((one) => ({ ...one, multiSelect: one.multiSelect ?? false }));
     const answer = await context.ask({ kind: 'questions', questions: asked });

@@ -16,7 +16,7 @@ export function createReadMcpResourceTool(
     input: z.object({ server: z.string(), uri: z.string() }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    title: ({ server, uri }) => `${server} ${uri}`,
+    title: ({ server, uri }) => `Read ${server} ${uri}`,
     call: async ({ server, uri }, { signal }) => ({ content: await read(server, uri, signal) }),
   });
 }

@@ -32,7 +32,7 @@ export function createSendMessageTool({ send }: SendMessageParts) {
     }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    title: ({ to }) => `to ${to}`,
+    title: ({ to }) => `Message to ${to}`,
     async call({ to, message }, { callId, signal }) {
       return { content: await send({ callId, to: to.trim(), words: message }, signal) };
     },

@@ -32,7 +32,7 @@ export function createSkillTool(parts: SkillParts) {
       given.name === undefined && given.skill !== undefined ? { ...given, name: given.skill } : given,
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    title: ({ name }) => name,
+    title: ({ name }) => `Skill ${name}`,
     async call({ name, args = '' }, context) {
       const opened = await parts.open(name, args, context);
       if (opened !== undefined) return opened;

@@ -34,7 +34,7 @@ export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) 
     prompt: PROMPT,
     input,
     isReadOnly: () => true,
-    title: ({ todos }) => `${todos.filter((todo) => todo.status === 'completed').length} of ${todos.length} done`,
+    title: ({ todos }) => `Tasks ${todos.filter((todo) => todo.status === 'completed').length} of ${todos.length} done`,
     async call({ todos }) {
       setTodos(todos);
       const open = todos.filter((todo) => todo.status !== 'completed').length;

@@ -24,7 +24,7 @@ export function createToolSearchTool(deferred: DeferredTools) {
     input: z.object({ query: z.string().min(1) }),
     isReadOnly: () => true,
     isConcurrencySafe: () => true,
-    title: ({ query }) => query,
+    title: ({ query }) => `Tools ${query}`,
     async call({ query }) {
       const found = search(query, deferred.all());
       if (found.length === 0) {

@@ -79,7 +79,7 @@ export function createWebFetchTool(parts: WebFetchParts) {
     prompt: WEB_FETCH_PROMPT,
     input: z.object({ url: z.string().min(1), prompt: z.string().min(1).describe('What to find out') }),
     isConcurrencySafe: () => true,
-    title: ({ url }) => url,
+    title: ({ url }) => `Fetch ${url}`,
     async call({ url, prompt }, { signal }) {
       const start = readUrl(url);
       const fetched = await read(start, signal);

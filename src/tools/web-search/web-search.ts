@@ -35,7 +35,7 @@ export function createWebSearchTool(search: WebSearch) {
     prompt: PROMPT,
     input,
     isConcurrencySafe: () => true,
-    title: ({ query }) => query,
+    title: ({ query }) => `Search ${query}`,
     async call({ query, allowed_domains: allowed = [], blocked_domains: blocked = [] }, { signal }) {
       const options = {
         ...(allowed.length > 0 && { allowedDomains: allowed.map(bareHost) }),

@@ -6,7 +6,6 @@ import { openBlock } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { liveRows, type Row } from '../text/render-lines.ts';
 import { callIdOf } from '../view/ask.ts';
-import { isFolded } from '../view/slice-asks.ts';
 import { isLookUp, type ToolEntry } from '../view/tool-entry.ts';
 import type { LivePiece, ViewState } from '../view/view-state.ts';
 import type { Fitting } from './fit-rows.ts';
@@ -27,7 +26,7 @@ export type LiveBlock = Fitting & { readonly key: string; readonly full: number;
 export function liveBlocks(view: ViewState, drawing: Drawing, carry: HistoryCarry): readonly LiveBlock[] {
   let last = carry.last;
   // The question itself says which call it is about.
-  const asked = isFolded(view) ? undefined : view.asks[0];
+  const [asked] = view.asks;
   const pieces = withLooked(view.pieces).flatMap((piece) => {
     if (asked !== undefined && piece.kind === 'tool' && piece.entry.callId === callIdOf(asked)) return [];
     const block = pieceBlock(piece, drawing, last, carry.code);

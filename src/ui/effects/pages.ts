@@ -8,19 +8,35 @@ import { textHoldsCode } from '../view/holds-code.ts';
 import type { Overlay } from '../view/overlay.ts';
 import { moveReview, reviewPage } from '../view/review-page.ts';
 import { printing } from '../view/view-state.ts';
-import { openViewer, type Viewer, type ViewerPage, withMore, withReview } from '../view/viewer-state.ts';
+import {
+  FOLDED,
+  openViewer,
+  type Shown,
+  type Viewer,
+  type ViewerPage,
+  withMore,
+  withReview,
+} from '../view/viewer-state.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Everything that was said, on a screen of its own. */
 export function showTranscript(host: EffectHost): Promise<void> {
-  return open('Transcript', { kind: 'transcript', messages: host.messages() }, host);
+  const { newestCut } = host.now();
+  const page: ViewerPage = { kind: 'transcript', messages: host.messages(), ...titlesOf(host) };
+  return open('Transcript', page, host, newestCut === undefined ? FOLDED : { ...FOLDED, call: newestCut });
+}
+
+function titlesOf({
+  conversation: { past },
+}: EffectHost): Pick<Extract<ViewerPage, { kind: 'transcript' }>, 'titleOf'> {
+  return past === undefined ? {} : { titleOf: past.titleOf };
 }
 
 /** What a sub-agent has heard and said; as long as it is open, it grows with it. */
 export async function showSubAgent(id: string, host: EffectHost): Promise<void> {
   const read = async (): Promise<GrowingPage> => {
     const messages = (await host.conversation.subAgentMessages?.(id)) ?? [];
-    return { kind: 'transcript', messages, of: id };
+    return { kind: 'transcript', messages, of: id, ...titlesOf(host) };
   };
   return openGrowing(`Sub-agent ${id}`, await read(), read, host);
 }
@@ -134,10 +150,15 @@ export async function writePage(text: string, { conversation, change, now }: Eff
   change((view) => printing(view, { kind: 'notice', level: 'info', text: `The transcript is in ${path}.` }));
 }
 
-async function open(title: string, page: ViewerPage, { output, change }: EffectHost): Promise<void> {
+async function open(
+  title: string,
+  page: ViewerPage,
+  { output, change }: EffectHost,
+  shown: Shown = FOLDED,
+): Promise<void> {
   if (!output.hasColors() && pageHoldsCode(page)) await output.loadColors().catch(() => undefined); // Plain will do.
-  const rows = output.layOut(page, { thinking: 'hidden', bodies: 'folded' });
-  const viewer = openViewer(title, page, rows, output.height());
+  const rows = output.layOut(page, shown);
+  const viewer = openViewer(title, page, rows, output.height(), shown);
   change((view) => {
     const { overlay } = view;
     const back = overlay?.kind === 'sessions' || overlay?.kind === 'panel' ? { back: overlay } : {};

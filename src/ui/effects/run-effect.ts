@@ -11,7 +11,7 @@ import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openPaste, openPreview, openRequest, showTranscript, writePage } from './pages.ts';
+import { openPaste, openPreview, openRequest, showSubAgent, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { pick } from './pickers.ts';
 import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
@@ -129,6 +129,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
       return pasteImage(host);
     case 'transcript':
       return showTranscript(host);
+    case 'watch':
+      return showSubAgent(effect.agentId, host);
     case 'view_request':
       return openRequest(effect.request, host);
     case 'take_back':

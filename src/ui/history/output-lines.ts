@@ -4,10 +4,7 @@ import { textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
-import type { ToolEnding } from '../view/tool-entry.ts';
-
-/** How many rows of the screen the output of a call may take. */
-const ROWS = { done: 3, failed: 8 } as const;
+import { OUTPUT_ROWS, type ToolEnding } from '../view/tool-entry.ts';
 
 /** How much of a line is looked at. */
 const TOLD_CHARS = 500;
@@ -30,7 +27,7 @@ export function limitedLines(
   { rows, status, hiddenBefore = 0, isCounted = false }: Output,
   { glyphs, width }: Drawing,
 ): readonly LogicalLine[] {
-  const room = status === 'failed' ? ROWS.failed : ROWS.done;
+  const room = status === 'failed' ? OUTPUT_ROWS.failed : OUTPUT_ROWS.done;
   const draw = (shown: readonly string[]) =>
     status === 'failed' ? shown.map((row) => tellingLine(row, glyphs.output)) : outputLines(shown, glyphs.output);
   const columns = Math.max(10, width - 2);
@@ -65,7 +62,7 @@ export function limitedLines(
 function tellingFirst(rows: readonly string[], isCounted: boolean): readonly number[] {
   const telling = rows.flatMap((row, at) => (isTelling(row) ? [at] : []));
   if (isCounted && telling.length > 0) return telling;
-  return [...new Set([...telling.slice(0, ROWS.failed - 3), ...rows.map((_, at) => rows.length - 1 - at)])];
+  return [...new Set([...telling.slice(0, OUTPUT_ROWS.failed - 3), ...rows.map((_, at) => rows.length - 1 - at)])];
 }
 
 function isTelling(row: string): boolean {

@@ -10,7 +10,10 @@ import { initialView, printing, type ViewState } from '../view/view-state.ts';
 import { callTitle } from './call-title.ts';
 
 /** What is printed of earlier turns, and what enter on an empty draft does after them. */
-export type Resumed = { readonly items: readonly HistoryItem[]; readonly rest: 'ended' | 'stopped' };
+export type Resumed = Pick<ViewState, 'newestCut'> & {
+  readonly items: readonly HistoryItem[];
+  readonly rest: 'ended' | 'stopped';
+};
 
 /**
  * The end of a conversation as it looked when it was said: its events go the way of those that happen now. `messages` are
@@ -31,6 +34,7 @@ export function resumedItems(
     : [];
   return {
     items: [...earlierTurns(past, messages), ...waitingItems(ended.outbox).map(asPast), ...end],
+    newestCut: ended.newestCut,
     rest: isStopped || ended.rest === 'stopped' ? 'stopped' : 'ended',
   };
 }

@@ -22,14 +22,14 @@ export function todoColumn(todos: readonly Todo[], drawing: Drawing): readonly L
   ];
 }
 
-function todoSpans({ status, content, activeForm }: Todo, { glyphs }: Drawing): readonly Span[] {
-  const words = sanitizeScreen(status === 'in_progress' ? (activeForm ?? content) : content);
+function todoSpans({ status, content }: Todo, { glyphs }: Drawing): readonly Span[] {
+  const words = sanitizeScreen(content);
   switch (status) {
     case 'completed':
       return [toned('ok', glyphs.todo.completed), toned('dim', ` ${words}`)];
     case 'in_progress':
-      return [toned('accent', glyphs.todo.in_progress), { text: ` ${words}`, style: { bold: true } }];
+      return [toned('brand', glyphs.todo.in_progress), { text: ` ${words}`, style: { bold: true } }];
     default:
-      return [toned('dim', glyphs.todo.pending), plain(` ${words}`)];
+      return [toned('dim', `${glyphs.todo.pending} ${words}`)];
   }
 }

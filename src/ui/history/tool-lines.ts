@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../contracts/json.ts';
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
@@ -6,38 +5,13 @@ import { changedCounts } from '../text/changed-counts.ts';
 import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
 import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
-import type { ToolEnding, ToolEntry } from '../view/tool-entry.ts';
+import { OUTPUT_ROWS, type ToolEnding, type ToolEntry } from '../view/tool-entry.ts';
+import { agentTitle, commandLines, toolTitle } from './call-title.ts';
 import { diffLines } from './diff-lines.ts';
 import { limitedLines } from './output-lines.ts';
 
-const DIFF_ROWS = 24;
 const SCRIPT_LINES = 3;
 const SHORT_MS = 300;
-
-/** What a call is called: its tool, and what it is about; a command as it would be typed. */
-export function toolTitle(entry: ToolEntry, cwd: string): readonly Span[] {
-  const { tool, title, by } = entry;
-  const [line] = commandLines(entry);
-  if (line !== undefined) return [by === 'person' ? toned('user', `! ${line}`) : bold(`$ ${line}`)];
-  const words = sanitize(shortTitle(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
-  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
-  const called = sanitize(server === undefined || name === undefined ? tool : `${server}: ${name}`, 'line');
-  const about = words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
-  return [bold(called), plain(about === '' || about === called ? '' : ` ${about}`)];
-}
-
-/** The command that a shell was given, line by line; nothing of other calls. */
-function commandLines({ tool, title, input, by }: ToolEntry): readonly string[] {
-  if (tool !== 'Bash' && by !== 'person') return [];
-  const given = isJsonObject(input) && typeof input.command === 'string' ? input.command.trim() : '';
-  return sanitize(given === '' ? title : given, 'prompt').split('\n');
-}
-
-/** What a sub-agent is sent for, without the name of the tool that sends it. */
-export function agentTitle({ tool, title }: ToolEntry, cwd: string): string {
-  const words = sanitize(shortTitle(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
-  return words.startsWith(`${tool} `) ? words.slice(tool.length + 1) : words;
-}
 
 /** Calls that are over. Look-ups that went well share a line. */
 export function endedToolLines(entries: readonly ToolEntry[], drawing: Drawing): readonly LogicalLine[] {
@@ -107,8 +81,7 @@ export function isQuiet({ status, display }: ToolEnding): boolean {
 /** The line of a call that is over. */
 export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing): LogicalLine {
   const { glyphs } = drawing;
-  const isAgent = ending.display?.kind === 'agent';
-  const title = isAgent ? [bold(agentTitle(entry, drawing.cwd))] : toolTitle(entry, drawing.cwd);
+  const title = endedTitle(entry, ending, drawing);
   const took = ending.durationMs >= SHORT_MS ? `  ${formatDuration(ending.durationMs)}` : '';
   switch (ending.status) {
     case 'done':
@@ -138,6 +111,13 @@ export function headLine(entry: ToolEntry, ending: ToolEnding, drawing: Drawing)
         toned('dim', `  stopped after ${formatDuration(ending.durationMs)}`),
       );
   }
+}
+
+/** A sub-agent is called by what it was sent for; questions stand below with their answers. */
+function endedTitle(entry: ToolEntry, { display }: ToolEnding, { cwd }: Drawing): readonly Span[] {
+  const title = toolTitle(entry, cwd);
+  if (display?.kind === 'agent') return [bold(agentTitle(entry, cwd))];
+  return display?.kind === 'question' ? title.slice(0, 1) : title;
 }
 
 function summary({ display }: ToolEnding, glyphs: Glyphs): readonly Span[] {
@@ -195,9 +175,12 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
   switch (display?.kind) {
     case 'diff': {
       const lines = diffLines(display, drawing.width);
-      if (lines.length <= DIFF_ROWS) return lines;
-      const rest = formatCount(lines.length - DIFF_ROWS + 1, 'line');
-      return [...lines.slice(0, DIFF_ROWS - 1), terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`))];
+      if (lines.length <= OUTPUT_ROWS.diff) return lines;
+      const rest = formatCount(lines.length - OUTPUT_ROWS.diff + 1, 'line');
+      return [
+        ...lines.slice(0, OUTPUT_ROWS.diff - 1),
+        terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`)),
+      ];
     }
     case 'output': {
       const text = sanitizeScreen(display.output).replace(/\n+$/, '');

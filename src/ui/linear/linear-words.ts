@@ -1,8 +1,8 @@
 import { formatDuration } from '../../lib/text/format.ts';
 import { printableName, sanitizeScreen } from '../../lib/text/sanitize.ts';
+import { toolTitle } from '../history/call-title.ts';
 import { causeOf } from '../history/failure-lines.ts';
 import { type HistoryCarry, historyLines } from '../history/history-lines.ts';
-import { toolTitle } from '../history/tool-lines.ts';
 import { titleOf as askTitle, bodyOf } from '../question/plan-question.ts';
 import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, lineText } from '../text/line.ts';

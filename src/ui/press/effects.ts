@@ -34,6 +34,7 @@ export type ScreenEffect =
   | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
   /** A command that takes a part of a change back; the page shows what is left of it. */
   | { readonly type: 'take_back'; readonly line: string; readonly shows: string }
+  | { readonly type: 'watch'; readonly agentId: string }
   | { readonly type: 'view_request'; readonly request: PermissionRequest }
   | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'find_arguments'; readonly line: string }

@@ -4,6 +4,7 @@ import type { HistoryScope } from '../composer/editor-state.ts';
 import { foldAtCaret } from '../composer/paste.ts';
 import { suggestion } from '../composer/recall.ts';
 import type { Command } from '../keys/actions.ts';
+import { hasEnded } from '../view/tool-entry.ts';
 import { isBusy, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import { editDraft } from './press-composer.ts';
@@ -86,15 +87,30 @@ export function performCommand(view: ViewState, command: Command, context: Press
       return pullQueued(view, 'all');
     case 'tasks':
       return only({ ...view, todosShown: view.todosShown === 'row' ? 'column' : 'row' });
+    case 'transcript':
+      return look(view);
     case 'suspend':
     case 'paste_image':
     case 'external_editor':
-    case 'transcript':
     case 'repaint':
       return withEffects(view, { type: command });
     default:
       return exhaustive(command);
   }
+}
+
+/** The sub-agents at work, to read along; without any, everything that was said. */
+function look(view: ViewState): Pressed {
+  const [agent, another] = view.pieces.flatMap((piece) =>
+    piece.kind === 'tool' && !hasEnded(piece.entry) && piece.entry.progress?.kind === 'agent'
+      ? [piece.entry.progress]
+      : [],
+  );
+  if (agent === undefined) return withEffects(view, { type: 'transcript' });
+  return withEffects(
+    view,
+    another === undefined ? { type: 'watch', agentId: agent.agentId } : { type: 'command', line: 'agents' },
+  );
 }
 
 /** A backslash at the end of a line means: the message goes on. */

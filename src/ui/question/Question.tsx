@@ -11,7 +11,7 @@ export function Question({ plan }: { readonly plan: QuestionPlan }) {
   const isFolded = body.length === 0 && options.length === 0;
   return (
     <Box
-      borderStyle={leftBar(paint(drawing.glyphs.bar, { token: 'warn' }))}
+      borderStyle={leftBar(paint(drawing.glyphs.bar, { token: isFolded ? 'dim' : 'warn' }))}
       borderTop={false}
       borderBottom={false}
       borderRight={false}

@@ -1,3 +1,4 @@
+import type { PermissionRequest } from '../../contracts/permission.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import { type Drawing, shortTitle } from '../text/drawing.ts';
@@ -117,15 +118,15 @@ function keysLine(options: readonly DialogOption[], attention: OpenDialog, { gly
 /** All that wait, as far as they were there when the list was opened. */
 function listBody(listed: readonly Ask[], drawing: Drawing): DialogBody {
   const subject = listed.map((ask) => {
-    const words = ask.kind === 'question' ? titleOf(ask, drawing) : callWords(ask.request.toolName, ask.request.title);
+    const words = ask.kind === 'question' ? titleOf(ask, drawing) : callWords(ask.request);
     const note = isAnsweredTogether(ask) ? '' : '   asks on its own';
     return terminalLine(plain(sanitize(shortTitle(words, drawing.cwd), 'line')), toned('dim', note));
   });
   return { warnings: [], subject, said: [], risks: [], details: [] };
 }
 
-function callWords(tool: string, title: string): string {
-  return title.startsWith(tool) ? title : `${tool} ${title}`;
+function callWords({ facts, title }: PermissionRequest): string {
+  return facts.kind === 'shell' ? `$ ${title}` : title;
 }
 
 /** Two rows while somebody writes: what is asked, and how it is answered. */
@@ -135,19 +136,33 @@ function foldedQuestion(view: ViewState, ask: Ask, { form }: OpenDialog, drawing
   const about = ask.kind === 'permission' ? sanitize(shortTitle(ask.request.title, drawing.cwd), 'line') : '';
   const more = view.asks.length > 1 ? ` 1 of ${view.asks.length}` : '';
   const title = truncateEnd(`${titleOf(ask, drawing)}${more}   ${about}`.trimEnd(), room);
-  const names = options.map(({ key, label }, at) => `${at + 1} ${key} ${shortWord(label)}`.replace(/^(\d) \1 /, '$1 '));
-  const how =
+  const names = options.flatMap((option, at) =>
+    isOfThisRun(option) ? [] : [`${at + 1} ${option.key} ${shortWord(option.label)}`.replace(/^(\d) \1 /, '$1 ')],
+  );
+  const open = 'ctrl+y';
+  const before = 'you are writing:  ';
+  const answers = truncateEnd(` then  ${names.join(drawing.glyphs.separator)}`, room - before.length - open.length);
+  const how: Row =
     view.overlay === undefined
-      ? `you are writing:  ctrl+y then  ${names.join(drawing.glyphs.separator)}`
-      : 'waits until this is closed';
+      ? [toned('dim', before), { text: open, style: { bold: true } }, toned('dim', answers)]
+      : [toned('dim', 'waits until this is closed')];
   return {
     title: [toned('dim', title)],
     body: [],
     options: [],
-    keys: [[toned('dim', truncateEnd(how, room))]],
+    keys: [how],
     gaps: 'none',
     inSight: 'part',
   };
+}
+
+/** An answer that lasts until one leaves has its line when the question is open. */
+function isOfThisRun({ act }: DialogOption): boolean {
+  return (
+    act.type === 'answer_permission' &&
+    act.answer.behavior === 'allow' &&
+    act.answer.remember?.destination === 'session'
+  );
 }
 
 /** The first word of an answer that says which it is. */

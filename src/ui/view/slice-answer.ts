@@ -3,7 +3,7 @@ import type { AssistantBlock } from '../../contracts/message.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { HistoryItem } from './history-item.ts';
-import { hasEnded, isLookUp, type ToolEntry } from './tool-entry.ts';
+import { hasEnded, isCut, isLookUp, type ToolEntry } from './tool-entry.ts';
 import { type LivePiece, printing, type ViewState } from './view-state.ts';
 
 type TextPiece = Extract<LivePiece, { kind: 'text' }>;
@@ -89,7 +89,9 @@ function settled(view: ViewState, how: 'look-ups wait' | 'nothing waits'): ViewS
     }
     pieces = pieces.slice(1);
   }
-  return items.length === 0 && pieces === view.pieces ? view : printing({ ...view, pieces }, ...items);
+  if (items.length === 0 && pieces === view.pieces) return view;
+  const cut = items.flatMap((item) => (item.kind === 'tools' ? item.entries.filter(isCut) : [])).at(-1);
+  return printing({ ...view, pieces, newestCut: cut?.callId ?? view.newestCut }, ...items);
 }
 
 function textItems(piece: TextPiece, blocks: readonly MarkdownBlock[]): HistoryItem[] {

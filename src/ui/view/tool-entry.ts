@@ -38,3 +38,28 @@ export function isLookUp({ state }: ToolEntry): boolean {
   const kind = state.ending.display?.kind;
   return kind === 'file' || kind === 'list';
 }
+
+/** Rows that the output of a call may take in the history, and those of a change. */
+export const OUTPUT_ROWS = { done: 3, failed: 8, diff: 24 } as const;
+const ROW_CHARS = 100;
+
+/** Is there more of its output than the history shows? */
+export function isCut({ state }: ToolEntry): boolean {
+  if (state.status !== 'ended') return false;
+  const { status, display, text } = state.ending;
+  const most = status === 'failed' ? OUTPUT_ROWS.failed : OUTPUT_ROWS.done;
+  switch (display?.kind) {
+    case 'diff':
+      return display.hunks.reduce((lines, hunk) => lines + hunk.lines.length, 0) > OUTPUT_ROWS.diff;
+    case 'output':
+      return isLong(display.output, most);
+    case 'text':
+      return isLong(display.text, most);
+    default:
+      return status === 'failed' && isLong(text, most);
+  }
+}
+
+function isLong(text: string, rows: number): boolean {
+  return text.length > rows * ROW_CHARS || text.trimEnd().split('\n').length > rows;
+}

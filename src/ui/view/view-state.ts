@@ -89,6 +89,8 @@ export type ViewState = {
   readonly commandLine: string;
   /** What has finished and is not printed yet; whoever prints it takes it out. */
   readonly outbox: Outbox;
+  /** The call whose output was cut last where it was printed. */
+  readonly newestCut: string | undefined;
   /** The last prompt, so that it can come back into the composer when nothing came of it. */
   readonly lastPrompt: string;
   /** Words that name something in vain, which has been said: sent again, they go. */
@@ -159,6 +161,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
     facts,
     commandLine: '',
     outbox: undefined,
+    newestCut: undefined,
     lastPrompt: '',
     held: '',
     editor: createEditor(),

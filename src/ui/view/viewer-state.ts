@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { Printable } from '../../lib/printable.ts';
@@ -6,7 +7,13 @@ import type { ReviewPage } from './review-page.ts';
 /** What can be looked at on a screen of its own. */
 export type ViewerPage =
   /** `of`: the sub-agent whose it is, which may go on while it is read. */
-  | { readonly kind: 'transcript'; readonly messages: readonly Message[]; readonly of?: string }
+  | {
+      readonly kind: 'transcript';
+      readonly messages: readonly Message[];
+      /** What its calls are about, by their inputs; without any, the inputs speak for themselves. */
+      readonly titleOf?: (tool: string, input: JsonValue) => string;
+      readonly of?: string;
+    }
   /** `of`: the command line that says it, where it may say more while it is read. */
   | { readonly kind: 'text'; readonly markdown: string; readonly of?: string }
   /** All of what is asked about, which is answered there. */
@@ -14,7 +21,12 @@ export type ViewerPage =
   | ReviewPage;
 
 /** How much of a page is laid out. */
-export type Shown = { readonly thinking: 'hidden' | 'shown'; readonly bodies: 'folded' | 'open' };
+export type Shown = {
+  readonly thinking: 'hidden' | 'shown';
+  readonly bodies: 'folded' | 'open';
+  /** The call whose output is shown whole, whatever is folded besides. */
+  readonly call?: string;
+};
 
 /** One row of a page, laid out for one width. */
 export type ViewerRow = {
@@ -24,6 +36,8 @@ export type ViewerRow = {
   readonly mark: 'start' | 'inside';
   /** The block the row belongs to, as it would be copied. */
   readonly block: string;
+  /** The call whose row it is. */
+  readonly call?: string;
 };
 
 /** A page being looked at: like `less`, laid out at the current width. */
@@ -38,11 +52,24 @@ export type Viewer = {
   readonly note: string;
 };
 
-/** A page opened at its end, where the newest is; anything else at its beginning. */
-export function openViewer(title: string, page: ViewerPage, rows: readonly ViewerRow[], height: number): Viewer {
-  const shown: Shown = { thinking: 'hidden', bodies: 'folded' };
+/** Nothing but what was said. */
+export const FOLDED: Shown = { thinking: 'hidden', bodies: 'folded' };
+
+/** A page opened at the call that is shown whole, or at its end, where the newest is; anything else at its beginning. */
+export function openViewer(
+  title: string,
+  page: ViewerPage,
+  rows: readonly ViewerRow[],
+  height: number,
+  shown: Shown = FOLDED,
+): Viewer {
   const isGrowing = page.kind === 'transcript' || (page.kind === 'text' && page.of !== undefined);
-  const top = isGrowing ? lastTop(rows.length, height) : 0;
+  const end = isGrowing ? lastTop(rows.length, height) : 0;
+  const at =
+    shown.call === undefined
+      ? -1
+      : rows.findLastIndex(({ call, block }, row) => call === shown.call && rows[row - 1]?.block !== block);
+  const top = at === -1 ? end : Math.min(at, end);
   return { title, page, shown, rows, top, query: '', entering: 'nothing', note: '' };
 }
 

@@ -13,20 +13,21 @@ import { type PageEntry, transcriptEntries } from './transcript-entries.ts';
 
 /** A page as rows of the current width. */
 export function pageRows(page: ViewerPage, shown: Shown, drawing: Drawing, paint: Paint): readonly ViewerRow[] {
-  return entriesOf(page, shown, drawing).flatMap(({ lines, block, mark }) =>
+  return entriesOf(page, shown, drawing).flatMap(({ lines, block, mark, call }) =>
     lines.flatMap((line, at) =>
       renderLines([line], { width: drawing.width, paint, zone: 'live', links: 'printed' }).map((painted, row) => ({
         painted,
         text: stripVTControlCharacters(painted),
         mark: at === 0 && row === 0 ? mark : ('inside' as const),
         block,
+        ...(call === undefined ? {} : { call }),
       })),
     ),
   );
 }
 
 function entriesOf(page: ViewerPage, shown: Shown, drawing: Drawing): readonly PageEntry[] {
-  if (page.kind === 'transcript') return transcriptEntries(page.messages, shown, drawing);
+  if (page.kind === 'transcript') return transcriptEntries(page, shown, drawing);
   if (page.kind === 'text')
     return [{ lines: markdownLines(page.markdown, drawing), block: page.markdown, mark: 'start' }];
   if (page.kind === 'review') return reviewEntries(page, drawing);

@@ -1,25 +1,32 @@
-import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
+import type { AssistantBlock, ToolResultBlock, ToolUseBlock, UserMessage } from '../../contracts/message.ts';
 import { formatClock, formatTokens } from '../../lib/text/format.ts';
 import { sanitizeScreen } from '../../lib/text/sanitize.ts';
-import { callTitle } from '../history/call-title.ts';
+import { type CalledAs, callTitle, commandLines, toolTitle } from '../history/call-title.ts';
 import { markdownLines, withTime } from '../history/history-lines.ts';
 import { outputLines } from '../history/output-lines.ts';
-import { type Drawing, shortTitle } from '../text/drawing.ts';
+import type { Drawing } from '../text/drawing.ts';
 import { type LogicalLine, plain, terminalLine, toned } from '../text/line.ts';
 import { typedWords } from '../view/typed-words.ts';
-import type { Shown } from '../view/viewer-state.ts';
+import type { Shown, ViewerPage } from '../view/viewer-state.ts';
 
 /** A part of the transcript: its lines, and the text of it that is worth copying. */
 export type PageEntry = {
   readonly lines: readonly LogicalLine[];
   readonly block: string;
   readonly mark: 'start' | 'inside';
+  readonly call?: string;
 };
+
+type Transcript = Pick<Extract<ViewerPage, { kind: 'transcript' }>, 'messages' | 'titleOf'>;
 
 const FOLDED_LINES = 3;
 
 /** Everything that was said, in order: prompts begin turns, results stand under their calls. */
-export function transcriptEntries(messages: readonly Message[], shown: Shown, drawing: Drawing): readonly PageEntry[] {
+export function transcriptEntries(
+  { messages, titleOf = () => '' }: Transcript,
+  shown: Shown,
+  drawing: Drawing,
+): readonly PageEntry[] {
   const results = new Map<string, ToolResultBlock>();
   for (const message of messages) {
     if (message.role !== 'user') continue;
@@ -36,7 +43,9 @@ export function transcriptEntries(messages: readonly Message[], shown: Shown, dr
       case 'user':
         return userEntries(message, drawing);
       default:
-        return message.blocks.flatMap((block) => assistantEntries(block, message.at, results, shown, drawing));
+        return message.blocks.flatMap((block) =>
+          assistantEntries(block, message.at, { results, titleOf }, shown, drawing),
+        );
     }
   });
 }
@@ -56,10 +65,15 @@ function userEntries({ origin, blocks, at }: UserMessage, { glyphs }: Drawing): 
   return [{ lines: [terminalLine(), ...withTime(lines, at)], block: text, mark: isTyped ? 'start' : 'inside' }];
 }
 
+type Calls = {
+  readonly results: ReadonlyMap<string, ToolResultBlock>;
+  readonly titleOf: NonNullable<Transcript['titleOf']>;
+};
+
 function assistantEntries(
   block: AssistantBlock,
   at: string | undefined,
-  results: ReadonlyMap<string, ToolResultBlock>,
+  { results, titleOf }: Calls,
   shown: Shown,
   drawing: Drawing,
 ): readonly PageEntry[] {
@@ -79,27 +93,37 @@ function assistantEntries(
       return [entry(block.thinking, terminalLine(), ...lines.map((line) => terminalLine(toned('dim', line))))];
     }
     case 'tool_use': {
-      const input = block.unparsed ?? JSON.stringify(block.input);
-      const result = results.get(block.id);
+      const { id, input } = block;
+      const result = results.get(id);
+      const call = calledAs(block, titleOf);
       const head = terminalLine(
         result?.is_error === true ? toned('error', drawing.glyphs.failed) : toned('ok', drawing.glyphs.done),
         plain(' '),
-        { text: sanitizeScreen(block.name), style: { bold: true } },
-        plain(` ${shortTitle(sanitizeScreen(block.unparsed ?? callTitle(block.input)), drawing.cwd)}`),
+        ...toolTitle(call, drawing.cwd),
       );
+      const script = outputLines(commandLines(call).slice(1), drawing.glyphs.output);
       const text = result === undefined ? '' : resultText(result);
-      return [entry(text === '' ? input : text, terminalLine(), head, ...bodyLines(text, shown, drawing))];
+      const body = bodyLines(text, shown.call === id ? 'open' : shown.bodies, drawing);
+      const words = text === '' ? (block.unparsed ?? JSON.stringify(input)) : text;
+      return [{ ...entry(words, terminalLine(), head, ...script, ...body), call: id }];
     }
     default:
       return [];
   }
 }
 
+/** A call as its line is written; what could not be read of its input stands as it came. */
+function calledAs({ id, name, input, unparsed }: ToolUseBlock, titleOf: Calls['titleOf']): CalledAs {
+  const known = unparsed === undefined ? titleOf(name, input) : '';
+  const title = known === '' ? `${name} ${unparsed ?? callTitle(input)}`.trim() : known;
+  return { callId: id, tool: name, title, input, by: 'model' };
+}
+
 function cutLines({ cut }: { readonly cut?: boolean }): readonly LogicalLine[] {
   return cut === true ? [terminalLine(toned('warn', '… the answer was cut off here'))] : [];
 }
 
-function bodyLines(text: string, { bodies }: Shown, { glyphs }: Drawing): readonly LogicalLine[] {
+function bodyLines(text: string, bodies: Shown['bodies'], { glyphs }: Drawing): readonly LogicalLine[] {
   const rows = sanitizeScreen(text).replace(/\n+$/, '').split('\n');
   if (rows.length === 1 && rows[0] === '') return [];
   if (bodies === 'open' || rows.length <= FOLDED_LINES + 1) return outputLines(rows, glyphs.output);

@@ -166,7 +166,7 @@ test('a script for the status line counts at once, is told what scripts of Claud
     session_id: sessionId,
     transcript_path: transcriptPath,
     cwd: project.dir,
-    model: { id: 'claude-sonnet-5-5', display_name: 'sonnet-5.5' },
+    model: { id: 'claude-sonnet-5-5', display_name: 'sonnet 5.5' },
     workspace: { current_dir: project.dir, project_dir: project.dir, added_dirs: [] },
     version: expect.stringMatching(/^\d+\./),
     output_style: { name: 'default' },

@@ -61,7 +61,7 @@ test('its line is what it does, or its last words; words that are no words chang
       type: 'message_end',
       message: { role: 'assistant', id: 'm', model: 'x', blocks: [{ type: 'text', text }] },
     }) as const;
-  const call = { callId: 'c', input: {}, messageId: 'm' };
+  const call = { callId: 'c', input: { command: 'pwd' }, messageId: 'm' };
   const events = [
     { type: 'tool_start', tool: 'Bash', title: 'pwd', ...call },
     {
@@ -76,8 +76,8 @@ test('its line is what it does, or its last words; words that are no words chang
   ] as const;
   const steps = events.map((_, at) => events.slice(0, at + 1).reduce(afterEvent, agent('a')));
   expect(steps.map(({ line, calls, tokens }) => [line, calls, tokens])).toEqual([
-    ['Bash pwd', 1, 0],
-    ['Bash pwd', 1, 7],
+    ['$ pwd', 1, 0],
+    ['$ pwd', 1, 7],
     ['It is 42. So there.', 1, 7],
     ['It is 42. So there.', 1, 7],
   ]);

@@ -1,5 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { openPaste, showLive } from '../../../src/ui/effects/pages.ts';
+import type { Message } from '../../../src/contracts/message.ts';
+import { openPaste, showLive, showTranscript } from '../../../src/ui/effects/pages.ts';
+import { reduceView } from '../../../src/ui/view/reduce-view.ts';
+import { asked, begins, ends, grows, over, starts } from '../components/events.ts';
 import { effectHost } from './test-host.ts';
 
 afterEach(() => {
@@ -42,4 +45,44 @@ test('a paste is shown as it is, also where it holds Markdown and fences of its 
   const { overlay } = host.view();
   const rows = overlay?.kind === 'viewer' ? overlay.viewer.rows.map(({ text }) => text) : [];
   expect(rows).toEqual(['# no title', '````', '  ```', '*as it is*']);
+});
+
+test('the transcript opens at the output that was cut last, which is unfolded; commands stand there whole', async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`).join('\n');
+  const outputs = [lines(30), lines(40), 'one line'];
+  const call = (at: number): Message => ({
+    role: 'assistant',
+    id: `m${at}`,
+    model: 'x',
+    blocks: [{ type: 'tool_use', id: `c${at}`, name: 'Bash', input: { command: `cat ${at}\ntrue` } }],
+  });
+  const answer = (text: string, at: number): Message => ({
+    role: 'user',
+    id: `r${at}`,
+    origin: 'results',
+    blocks: [{ type: 'tool_result', tool_use_id: `c${at}`, content: text }],
+  });
+  const host = effectHost(outputs.flatMap((text, at) => [call(at), answer(text, at)]));
+  const display = (output: string) => ({ kind: 'output', command: 'x', output, exitCode: 0, hiddenLines: 0 }) as const;
+  const events = [
+    ...[begins(), asked('go')],
+    ...outputs.flatMap((text, at) => [
+      starts(`c${at}`, 'Bash', `cat ${at}`),
+      ends(`c${at}`, 'Bash', { display: display(text) }),
+    ]),
+    ...[grows('Done.'), over()],
+  ];
+  host.change((view) => events.reduce((next, event) => reduceView(next, event, 0), view));
+  await showTranscript(host);
+  const { overlay } = host.view();
+  if (overlay?.kind !== 'viewer') throw new Error('Nothing is open.');
+  const rows = overlay.viewer.rows.map(({ text }) => text);
+  expect(rows.slice(overlay.viewer.top, overlay.viewer.top + 5)).toEqual([
+    '',
+    '✓ $ cat 1',
+    '│ true',
+    '│ line 1',
+    '│ line 2',
+  ]);
+  expect(rows.filter((row) => row.startsWith('│ line'))).toHaveLength(3 + 40);
 });

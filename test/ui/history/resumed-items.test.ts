@@ -45,9 +45,7 @@ function rowsOf(items: readonly HistoryItem[]): readonly string[] {
   return items.flatMap((item) => {
     const laid = historyLines(item, { ...DRAWING, width: 100, cwd: project.dir }, carry);
     carry = laid.carry;
-    return laid.lines.map((line) =>
-      lineText(line).replaceAll(/(?<= )\d+(\.\d)?s\b| Your message is kept below.*/g, ''),
-    );
+    return laid.lines.map((line) => lineText(line).replaceAll(/ *\b\d+(\.\d)?s\b| Your message is kept below.*/g, ''));
   });
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelFailure } from '../../../src/contracts/model.ts';
 import { choicesFound } from '../../../src/ui/press/press-composer.ts';
 import { holdsCode } from '../../../src/ui/view/holds-code.ts';
-import { asked, begins, fails, over, queued } from '../components/events.ts';
+import { asked, begins, ends, fails, over, queued, reports, starts } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
 
 function stage(): StageScreen {
@@ -320,4 +320,33 @@ describe('at a usage limit', () => {
     other.press('w');
     expect(other.view().editor.text).toBe('w');
   });
+});
+
+test('ctrl+o reads along with the sub-agent at work, offers several, and shows what was said when there is none', () => {
+  const screen = openStage({ cols: 100, rows: 24 });
+  const works = (id: string) => [
+    starts(id, 'Task', `Survey ${id}`),
+    reports(id, {
+      kind: 'agent',
+      agentId: `agent_${id}`,
+      agentType: 'Explore',
+      line: 'Read a.ts',
+      calls: 2,
+      tokens: 9,
+    }),
+  ];
+  const looked = () => {
+    screen.press('ctrl+o');
+    return screen.effects.splice(0);
+  };
+  screen.tell(begins(), asked('go'));
+  expect(looked()).toEqual([{ type: 'transcript' }]);
+  screen.tell(...works('a'));
+  expect(looked()).toEqual([{ type: 'watch', agentId: 'agent_a' }]);
+  screen.tell(...works('b'));
+  expect(looked()).toEqual([{ type: 'command', line: 'agents' }]);
+  screen.tell(ends('a', 'Task'), ends('b', 'Task'), over());
+  expect(looked()).toEqual([{ type: 'transcript' }]);
+  screen.close();
+  screen.dispose();
 });
