@@ -1,4 +1,5 @@
 import type { Callable } from '../contracts/extension.ts';
+import { typedWords } from '../lib/typed-words.ts';
 
 /** What a command's text may reach: shell lines go through the permission gate, files through the reading rules. */
 export type ExpandParts = {
@@ -59,7 +60,7 @@ function placeholders(names: readonly string[]): RegExp {
 }
 
 function filled(text: string, args: string, names: readonly string[], facts: Readonly<Record<string, string>>): string {
-  const words = splitWords(args);
+  const words = typedWords(args);
   const every = new RegExp(`(?<escaped>\\\\(?=\\$))?(?:${placeholders(names).source}|\\$\\{(?<fact>\\w+)\\})`, 'g');
   return text.replaceAll(every, (...match) => {
     const whole: string = match[0];
@@ -70,11 +71,4 @@ function filled(text: string, args: string, names: readonly string[], facts: Rea
     const index = name === undefined ? Number(at ?? digit) : names.indexOf(name);
     return words[index] ?? '';
   });
-}
-
-/** Words as a person types them: quotes hold several together. */
-function splitWords(text: string): readonly string[] {
-  return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, plain]) => double ?? single ?? plain ?? '',
-  );
 }

@@ -2,6 +2,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js
 import type { CommandInfo } from '../contracts/face/command.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import { untrustedLine } from '../lib/text/sanitize.ts';
+import { typedWords } from '../lib/typed-words.ts';
 import { blocksOf } from './content.ts';
 import { fullNames } from './names.ts';
 
@@ -56,7 +57,7 @@ export function readArguments(
 function spread({ arguments: declared }: ServerPrompt, typed: string): { readonly values: Record<string, string> } {
   const values: Record<string, string> = {};
   const positional: string[] = [];
-  for (const word of splitWords(typed)) {
+  for (const word of typedWords(typed)) {
     const [, name = '', value = ''] = /^([\w-]+)=(.*)$/s.exec(word) ?? [];
     if (name !== '' && declared.some((argument) => argument.name === name)) values[name] = value;
     else positional.push(word);
@@ -91,12 +92,6 @@ export function openArgument(prompt: ServerPrompt, typed: string): OpenArgument 
   const value = (isNamed ? rest : last).replace(/^"/, '');
   const quoted = (text: string) => (/\s/.test(text) ? `"${text.replaceAll('"', '')}"` : text);
   return { name, value, given: values, wordFor: (text) => (isNamed ? `${named}=${quoted(text)}` : quoted(text)) };
-}
-
-function splitWords(typed: string): readonly string[] {
-  return [...typed.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+="[^"]*"|\S+)/g)].map(
-    ([, double, single, plain]) => double ?? single ?? (plain ?? '').replace(/^([\w-]+=)"([^"]*)"$/, '$1$2'),
-  );
 }
 
 /** What a prompt says, as one message. Words the server puts into the assistant's mouth are marked as such. */

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { typedWords } from '../../src/lib/typed-words.ts';
+
+test.each([
+  ['', []],
+  ['  a  b\n c ', ['a', 'b', 'c']],
+  [`a 'b c' "d e"`, ['a', 'b c', 'd e']],
+  [`"quoted \\"in\\" side" x`, ['quoted "in" side', 'x']],
+  [`"c:\\\\dir" 'c:\\dir'`, ['c:\\dir', 'c:\\dir']],
+  [`"" ''`, ['', '']],
+  [`it's Bob's "half`, [`it's`, `Bob's`, '"half']],
+  [`city="New York" when='to day' x=1`, ['city=New York', 'when=to day', 'x=1']],
+  [`"a"b 'c'd`, ['"a"b', `'c'd`]],
+  ['$HOME `x` $(y)', ['$HOME', '`x`', '$(y)']],
+  ['"two\nlines"', ['two\nlines']],
+])('%j is %j', (text, words) => {
+  expect(typedWords(text)).toEqual(words);
+});
+
+test('a long line of quotes takes no time', () => {
+  const before = performance.now();
+  typedWords('"'.repeat(50_000));
+  typedWords(`"${'\\'.repeat(50_000)}`);
+  typedWords(`${'a'.repeat(50_000)}="`);
+  expect(performance.now() - before).toBeLessThan(2_000);
+});
