@@ -49,6 +49,7 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
   const turnLog = createTurnLog(core, opened.messages);
   const mcp = await createMcpServers(core, {
     roots: permissions.roots,
+    rules: permissions.rules,
     ledger: session.ledger,
     resultsFolder: () => join(session.transcript.folder, 'results'),
     expect: turnLog.expect,

@@ -1,17 +1,17 @@
 import type { QueryDeps } from '../contracts/query.ts';
 import type { UserAnswer } from '../contracts/tool.ts';
-import { asJson } from '../lib/as-json.ts';
 import type { HookFire } from './create-hooks.ts';
 
 /** Questions of servers can be answered by a hook before anybody is asked, and their answers changed after. */
 export function askWithHooks(hooks: HookFire, ask: QueryDeps['ask']): QueryDeps['ask'] {
   return async (callId, question, signal) => {
     if (question.kind !== 'elicitation') return ask(callId, question, signal);
-    const { server, message } = question;
-    const about = { mcp_server_name: server, message, mode: 'form' };
-    const schema = 'schema' in question ? { requested_schema: asJson({ schema: question.schema }).schema ?? null } : {};
+    const { server, message, wants } = question;
+    const visit = wants.mode === 'url' ? { elicitation_id: wants.id } : {};
+    const about = { mcp_server_name: server, mode: wants.mode, ...visit };
+    const asks = wants.mode === 'url' ? { url: wants.url } : { requested_schema: wants.schema };
     const asked = hooks.has('Elicitation')
-      ? await hooks.fire('Elicitation', { ...about, ...schema }, signal)
+      ? await hooks.fire('Elicitation', { ...about, message, ...asks }, signal)
       : undefined;
     const answer: UserAnswer | undefined =
       asked?.elicited === undefined
@@ -21,11 +21,7 @@ export function askWithHooks(hooks: HookFire, ask: QueryDeps['ask']): QueryDeps[
         : { kind: 'elicitation', ...asked.elicited };
     if (answer?.kind !== 'elicitation' || !hooks.has('ElicitationResult')) return answer;
     const { action, content = {} } = answer;
-    const after = await hooks.fire(
-      'ElicitationResult',
-      { mcp_server_name: server, mode: 'form', action, content },
-      signal,
-    );
+    const after = await hooks.fire('ElicitationResult', { ...about, action, content }, signal);
     if (after.blocked !== undefined) return { kind: 'elicitation', action: 'decline' };
     return after.elicited === undefined ? answer : { kind: 'elicitation', ...after.elicited };
   };

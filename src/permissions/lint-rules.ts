@@ -2,7 +2,7 @@ import type { Rule, ToolStatement } from '../contracts/permission.ts';
 import { commandPattern } from './bash/command-rule.ts';
 import { statementOf } from './facts.ts';
 import { ruleSays } from './paths/finding.ts';
-import { FAMILY_WORD, familyOf, OUTSIDE_WORD, speaksOfTool } from './rules/families.ts';
+import { FAMILY_WORD, familyOf, OUTSIDE_WORD, SAMPLING_WORD, speaksOfTool } from './rules/families.ts';
 
 export type RuleProblem = {
   readonly rule: Rule;
@@ -72,7 +72,7 @@ function covers(outer: Rule, inner: Rule): boolean {
 }
 
 function deadReason(rule: Rule, tools: readonly ToolStatement[]): string | undefined {
-  if (rule.tool === OUTSIDE_WORD) return undefined;
+  if (rule.tool === OUTSIDE_WORD || rule.tool === SAMPLING_WORD) return undefined;
   const known = rule.tool === '*' || rule.tool.startsWith('mcp__') || statementOf(tools, rule.tool) !== undefined;
   if (!known) return `there is no tool ${rule.tool}.`;
   if (rule.specifier === undefined) return undefined;

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { HostMcpServer } from '../../contracts/face/host.ts';
+import type { Rule } from '../../contracts/permission.ts';
+import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -11,6 +13,7 @@ import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
 import { type ConfiguredServer, launchDetails } from '../../mcp/config/configured-server.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
 import { createKeepBytes } from '../../mcp/keep-bytes.ts';
+import { samplingVerdict } from '../../permissions/rules/sampling-rule.ts';
 import { reminder } from '../../prompt/reminder.ts';
 import { settingsVariables } from '../../settings/child-variables.ts';
 import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
@@ -23,6 +26,7 @@ import { createSample } from './sample.ts';
 type Needs = {
   readonly roots: () => readonly string[];
   readonly ledger: ProgramLedger;
+  readonly rules: () => readonly Rule[];
   /** Where whole results of calls are kept. */
   readonly resultsFolder: () => string;
   /** What will be sent next differs from what the cache holds, for a reason. */
@@ -48,9 +52,13 @@ export type McpServers = {
   mentioned(mention: string): Promise<string | undefined>;
   /** The servers as they are configured now, for somebody who looks at them. */
   look(): Promise<readonly ConfiguredServer[]>;
+  /** What servers ask outside of any call goes through this first. */
+  askThrough(around: (ask: AskPerson) => AskPerson): void;
   /** Approves or rejects a server of the project as it was looked at; one nobody looked at, as it is configured now. */
   judge(name: string, verdict: 'approved' | 'rejected'): Promise<{ readonly ok: boolean; readonly words: string }>;
 };
+
+type AskPerson = QueryDeps['ask'];
 
 /** Loading the library costs what a first paint costs, so it comes after it. */
 const AFTER_PAINT_MS = 150;
@@ -69,6 +77,7 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
   const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
   const changedResources = new Set<string>();
   const never = new AbortController().signal;
+  let ask: AskPerson = (...asked) => core.bus.port().ask(...asked);
   const hub = createMcpHub({
     servers: config.servers,
     hosted: hostServers,
@@ -82,8 +91,9 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
       const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
       return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
     },
-    ask: (question, withdrawn = never) => core.bus.port().ask('', question, withdrawn),
+    ask: (question, withdrawn = never) => ask('', question, withdrawn),
     sample: createSample(core),
+    samplingRule: (server) => samplingVerdict(needs.rules(), server),
     keepBytes: createKeepBytes(needs.resultsFolder),
     onChange(change) {
       if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
@@ -107,6 +117,9 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
   return {
     hub,
     problems: [...config.problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)],
+    askThrough(around) {
+      ask = around(ask);
+    },
     tools: () => (hub.states().length === 0 ? [] : [...resourceTools, ...hub.tools()]),
     start() {
       if (hub.states().length === 0) return;

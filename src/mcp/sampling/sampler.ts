@@ -20,10 +20,14 @@ export type Sample = (
   | { readonly ok: false; readonly why: string }
 >;
 
+/** What rules say of it now. */
+export type SamplingRule = () => 'allow' | 'ask' | 'deny' | undefined;
+
 type SamplerParts = {
   readonly server: string;
   /** Absent where no model may be asked by servers. */
   readonly sample: Sample | undefined;
+  readonly rule: SamplingRule;
   /** To be read behind the server's name. */
   readonly onSampled: (words: string) => void;
 };
@@ -38,7 +42,7 @@ const ALWAYS = 'Answer it as long as it is connected';
 const NO = 'Do not answer it';
 
 /** Answers a server's requests to a model: the person is asked first, and a no holds for the rest of the call. */
-export function createSampler({ server, sample, onSampled }: SamplerParts) {
+export function createSampler({ server, sample, rule, onSampled }: SamplerParts) {
   let unasked = 0;
   const refused = new WeakSet<object>();
 
@@ -47,11 +51,18 @@ export function createSampler({ server, sample, onSampled }: SamplerParts) {
     ask: Ask | undefined,
     withdrawn: AbortSignal,
   ): Promise<void> {
+    const ruled = rule();
+    if (ruled === 'deny') throw new McpError(REFUSED, 'A rule of the user says no.');
+    if (ruled === 'allow') return;
     if (unasked > 0) {
       unasked -= 1;
       return;
     }
-    if (ask === undefined) throw new McpError(REFUSED, 'Nobody can be asked here whether a model may answer.');
+    if (ask === undefined)
+      throw new McpError(
+        REFUSED,
+        `Nobody can be asked here whether a model may answer. The rule Sampling(${server}) would allow it.`,
+      );
     if (refused.has(ask)) throw new McpError(REFUSED, 'The user has said no.');
     const answer = await ask({ kind: 'questions', questions: [questionOf(server, params)] }, withdrawn);
     const [said] = answer?.kind === 'questions' ? answer.answers : [];
@@ -60,7 +71,10 @@ export function createSampler({ server, sample, onSampled }: SamplerParts) {
     // A server that has taken its question back has heard no no.
     if (!withdrawn.aborted) refused.add(ask);
     const words = said === undefined || said === NO ? '' : `: ${said}`;
-    throw new McpError(REFUSED, answer === undefined ? 'Nobody said yes.' : `The user has said no${words}`);
+    throw new McpError(
+      REFUSED,
+      answer === undefined ? `Nobody said yes. The rule Sampling(${server}) would.` : `The user has said no${words}`,
+    );
   }
 
   return async function answer(

@@ -24,6 +24,8 @@ import { callAsTask } from './task-call.ts';
 
 export type ConnectionParts = OpenTransport &
   Omit<OurSide, 'closed'> & {
+    /** A list holds more than counts: to be read behind the server's name. */
+    readonly onCut: (words: string) => void;
     readonly callTimeoutMs: () => number;
     /** Remote servers do not say when they are gone: after trouble they are asked. */
     readonly isRemote: boolean;
@@ -70,6 +72,11 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
   const onResourceChanged = (uri: string) => subscriptions.follows(uri) && parts.onResourceChanged(uri);
   const client = ourSide({ ...parts, onResourceChanged, closed: life.signal }, calls.newest);
   const subscriptions = createSubscriptions(client);
+  const cuts = new Set<string>();
+  const onCut = (words: string) => {
+    if (!cuts.has(words)) parts.onCut(words);
+    cuts.add(words);
+  };
   let ending: string | undefined;
   client.onclose = () => {
     life.abort();
@@ -98,13 +105,13 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
     ending: () => ending,
     has: (kind) => client.getServerCapabilities()?.[kind] !== undefined,
     async tools(listSignal) {
-      const listed = await list(client, LISTS.tools, listSignal);
+      const listed = await list(client, LISTS.tools, listSignal, onCut);
       tasks = takesTasks(client) ? new Set(listed.filter(isTask).map(({ name }) => name)) : tasks;
       return listed;
     },
-    prompts: (listSignal) => list(client, LISTS.prompts, listSignal),
-    resources: (listSignal) => list(client, LISTS.resources, listSignal),
-    templates: (listSignal) => list(client, LISTS.templates, listSignal),
+    prompts: (listSignal) => list(client, LISTS.prompts, listSignal, onCut),
+    resources: (listSignal) => list(client, LISTS.resources, listSignal, onCut),
+    templates: (listSignal) => list(client, LISTS.templates, listSignal, onCut),
     async call(name, input, context) {
       await tellRoots();
       return callOnce(client, { name, arguments: input, isTask: tasks.has(name) }, context, calls.begin(context.ask));

@@ -25,10 +25,13 @@ export async function list<Item>(
   client: Client,
   { schema, ...what }: ListName & { readonly schema: z.ZodType<Item> },
   signal: AbortSignal | undefined,
+  /** There is more than what counts: to be read behind the server's name. */
+  onCut: (words: string) => void,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   const seen = new Set<string | undefined>();
   let cursor: string | undefined;
+  let left = 0;
   do {
     seen.add(cursor);
     const params = cursor === undefined ? {} : { cursor };
@@ -36,13 +39,18 @@ export async function list<Item>(
     // What is there is used when the rest of it does not come.
     if (page === undefined) break;
     const found = z.array(z.unknown()).parse(page[what.key] ?? []);
-    for (const item of found.slice(0, MOST_ITEMS - items.length)) {
+    const room = MOST_ITEMS - items.length;
+    for (const item of found.slice(0, room)) {
       const { data } = schema.safeParse(item);
       if (data !== undefined) items.push(data);
     }
     cursor = page.nextCursor;
+    left += Math.max(0, found.length - room);
   } while (cursor !== undefined && !seen.has(cursor) && seen.size < MOST_PAGES && items.length < MOST_ITEMS);
-  return items.slice(0, MOST_ITEMS);
+  const isFull = items.length >= MOST_ITEMS || seen.size >= MOST_PAGES;
+  if (left > 0 || (isFull && cursor !== undefined && !seen.has(cursor)))
+    onCut(`offers more ${what.key} than count: the first ${items.length} are used.`);
+  return items;
 }
 
 /** Of a list that has begun, a page that does not come in time is `undefined`. */

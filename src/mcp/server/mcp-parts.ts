@@ -43,6 +43,8 @@ export type McpParts = {
   readonly ask?: Ask;
   /** Asks the model of the conversation for a server; without it servers hear that none can be asked. */
   readonly sample?: Sample;
+  /** What rules say of a server that wants that; absent: the person is asked. */
+  readonly samplingRule?: (server: string) => 'allow' | 'ask' | 'deny' | undefined;
   /** Where bytes go that a model cannot be shown: sounds, archives. */
   readonly keepBytes?: KeepBytes;
   readonly onChange: (change: McpChange) => void;

@@ -23,7 +23,7 @@ import {
 import { messageOf } from '../../lib/errors.ts';
 import { untrustedLine } from '../../lib/text/sanitize.ts';
 import { type Ask, elicit } from '../elicit.ts';
-import { createSampler, type Sample } from '../sampling/sampler.ts';
+import { createSampler, type Sample, type SamplingRule } from '../sampling/sampler.ts';
 import type { ActiveCall } from './active-calls.ts';
 
 export type ListKind = 'tools' | 'prompts' | 'resources';
@@ -37,6 +37,7 @@ export type OurSide = {
   /** Asks the person outside any call. */
   readonly ask: Ask | undefined;
   readonly sample: Sample | undefined;
+  readonly samplingRule: SamplingRule;
   readonly onListChanged: (kind: ListKind) => void;
   /** A resource that was read before is another one now. */
   readonly onResourceChanged: (uri: string) => void;
@@ -70,7 +71,7 @@ export function ourSide(side: OurSide, newest: () => ActiveCall | undefined): Cl
     tasks: { list: {}, cancel: {}, requests: asked },
   };
   const client = new Client({ name: 'ouro', version }, { capabilities, taskStore: tasks });
-  const answer = createSampler({ server, sample, onSampled });
+  const answer = createSampler({ server, sample, rule: side.samplingRule, onSampled });
 
   side.closed.addEventListener('abort', () => tasks.cleanup(), { once: true });
 

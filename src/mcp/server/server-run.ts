@@ -140,6 +140,7 @@ function dropForLogin({ now, happen }: ReturnType<typeof holdState>): void {
 /** What is told of questions that the server has put to the person or the model, and of what it has changed. */
 function questionHooks(server: string, { onChange }: McpParts, say: (level: 'info' | 'warn', words: string) => void) {
   return {
+    onCut: (words: string) => say('warn', words),
     onDeclined: (words: string) => say('warn', words),
     onSampled: (words: string) => say('info', words),
     onResourceChanged: (uri: string) => onChange({ kind: 'resource', server, uri }),

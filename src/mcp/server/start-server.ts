@@ -16,7 +16,14 @@ export type Started =
 
 export type StartHooks = Pick<
   ConnectionParts,
-  'onListChanged' | 'onResourceChanged' | 'onClosed' | 'onDeclined' | 'onSampled' | 'onVisited' | 'callTimeoutMs'
+  | 'onListChanged'
+  | 'onResourceChanged'
+  | 'onClosed'
+  | 'onCut'
+  | 'onDeclined'
+  | 'onSampled'
+  | 'onVisited'
+  | 'callTimeoutMs'
 >;
 
 /** A list that is asked for and was not waited for any longer. */
@@ -55,6 +62,7 @@ export async function startServer(
         roots: parts.roots,
         ask: parts.ask,
         sample: parts.sample,
+        samplingRule: () => parts.samplingRule?.(server.name),
         isRemote: server.launch.kind === 'http' || server.launch.kind === 'sse',
       },
       AbortSignal.any([signal, limit]),

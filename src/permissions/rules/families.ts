@@ -23,6 +23,9 @@ export const FAMILY_WORD = { command: 'Bash', read: 'Read', edit: 'Edit' } as co
 /** The word of rules for commands that may leave the sandbox. */
 export const OUTSIDE_WORD = 'Outside';
 
+/** The word of rules for servers that want the model to answer. */
+export const SAMPLING_WORD = 'Sampling';
+
 /** The word of rules for hosts, those that commands in a sandbox reach too. */
 export const HOST_WORD = 'WebFetch';
 

@@ -62,3 +62,47 @@ test('nothing is asked for a server once the budget of the run is used up', asyn
     why: 'the budget of $0 is used up.',
   });
 });
+
+test('a rule lets servers ask the model where nobody is there, and a question outside of any call passes the hooks', async () => {
+  await using project = await createTempProject();
+  const hook = {
+    type: 'command',
+    command: `cat >> ../heard.txt; echo '{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{"name":"Ann"}}}'`,
+  };
+  const settings = { hooks: { Elicitation: [{ matcher: 'inside', hooks: [hook] }] } };
+  await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
+  await using api = await startApiServer({ turns: [says('The Elbe.')] });
+  const heard: unknown[] = [];
+  const done = Promise.withResolvers<void>();
+  const server = inProcess({ capabilities: { tools: {} } }, (one) => {
+    one.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [] }));
+    one.oninitialized = async () => {
+      const sampling = {
+        method: 'sampling/createMessage',
+        params: { ...ASKED, messages: [...ASKED.messages] },
+      } as const;
+      heard.push((await one.request(sampling, CreateMessageResultSchema)).content);
+      const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } };
+      heard.push(await one.elicitInput({ message: 'Who are you?', requestedSchema }));
+      done.resolve();
+    };
+  });
+  const { close } = await composed(project, api.url, {
+    face: 'print',
+    host: { hooks: [], mcpServers: [server] },
+    allowedTools: ['Sampling(inside)'],
+  });
+  await done.promise;
+  expect(heard).toEqual([
+    { type: 'text', text: 'The Elbe.' },
+    { action: 'accept', content: { name: 'Ann' } },
+  ]);
+  expect(JSON.parse(await project.read('../heard.txt'))).toMatchObject({
+    hook_event_name: 'Elicitation',
+    mcp_server_name: 'inside',
+    mode: 'form',
+    message: 'Who are you?',
+    requested_schema: { properties: { name: { type: 'string' } } },
+  });
+  await close();
+});

@@ -20,7 +20,11 @@ const HELLO: Params = {
 };
 
 /** A server whose tool asks the model these one after the other, and answers with what came of it. */
-async function asked(wishes: readonly Params[], answers: readonly (string | undefined)[], said = 'Hello. STOP Bye.') {
+async function asked(
+  wishes: readonly Params[],
+  answers: readonly (string | undefined)[],
+  { said = 'Hello. STOP Bye.', rule }: { readonly said?: string; readonly rule?: 'allow' | 'ask' | 'deny' } = {},
+) {
   const heard: Wish[] = [];
   const questions: UserQuestion[] = [];
   const sample: Sample = async (wish) => {
@@ -51,7 +55,7 @@ async function asked(wishes: readonly Params[], answers: readonly (string | unde
         return { content: results.map((text) => ({ type: 'text', text })) };
       });
     },
-    { sample },
+    { sample, samplingRule: () => rule },
   );
   const [tool] = started.hub.tools();
   if (tool === undefined) throw new Error('The server has no tool.');
@@ -98,6 +102,20 @@ test('a no holds for the rest of the call, and a yes for all until the server is
   expect(nobody.results[0]).toContain('Nobody said yes');
   const all = await asked([HELLO, HELLO, HELLO], [ALWAYS]);
   expect([all.questions.length, all.heard.length]).toEqual([1, 3]);
+});
+
+test('a rule says yes or no beforehand, and nobody is asked', async () => {
+  const yes = await asked([HELLO, HELLO], [], { rule: 'allow' });
+  expect([yes.questions.length, yes.heard.length]).toEqual([0, 2]);
+  const no = await asked([HELLO], [ONCE], { rule: 'deny' });
+  expect([no.questions.length, no.heard.length, no.results[0]]).toEqual([
+    0,
+    0,
+    expect.stringContaining('A rule of the user says no.'),
+  ]);
+  const ask = await asked([HELLO], [ONCE], { rule: 'ask' });
+  expect([ask.questions.length, ask.heard.length]).toEqual([1, 1]);
+  expect((await asked([HELLO], [undefined])).results[0]).toContain('The rule Sampling(inside) would.');
 });
 
 test('tools of the server, its stop words and its earlier turns go along', async () => {

@@ -52,6 +52,27 @@ test('a list that changes all the time is asked for now and then, and never take
   await new Promise(setImmediate);
   expect(listed).toBeLessThanOrEqual(20);
   expect(started.hub.tools()).toHaveLength(2_000);
+  const told = started.changes.flatMap((change) => (change.kind === 'state' ? [change.words] : []));
+  expect(told).toEqual(['MCP server inside offers more tools than count: the first 2000 are used.']);
+});
+
+test('a list that just fits, and one in pages, are told of only where something is left out', async () => {
+  const told = async (pages: readonly number[]) => {
+    await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
+      server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+        const page = Number(params?.cursor ?? 0);
+        const { tools } = named(pages[page] ?? 0);
+        const next = page + 1 < pages.length ? { nextCursor: String(page + 1) } : {};
+        return { tools: tools.map((tool, at) => ({ ...tool, name: `p${page}-${at}` })), ...next };
+      });
+    });
+    return [started.hub.tools().length, started.changes.filter(({ kind }) => kind === 'state').length];
+  };
+  expect(await told([2_000])).toEqual([2_000, 0]);
+  expect(await told([1_000, 1_000])).toEqual([2_000, 0]);
+  expect(await told([1_999, 2])).toEqual([2_000, 1]);
+  expect(await told([2_000, 1])).toEqual([2_000, 1]);
+  expect(await told([10, 20, 30])).toEqual([60, 0]);
 });
 
 test('progress without end is shown now and then', async () => {

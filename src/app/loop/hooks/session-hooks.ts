@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { PermissionAnswer } from '../../../contracts/permission.ts';
 import type { QueryDeps } from '../../../contracts/query.ts';
 import type { HookRunners } from '../../../hooks/act.ts';
+import { askWithHooks } from '../../../hooks/ask-with-hooks.ts';
 import type { Hooks } from '../../../hooks/create-hooks.ts';
 import { type MadeHooks, makeHooks } from '../../../hooks/make-hooks.ts';
 import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
@@ -31,7 +32,7 @@ export type SessionHooks = MadeHooks & {
 type Needs = {
   readonly session: Session;
   readonly permissions: Pick<Permissions, 'fitsRule'>;
-  readonly mcp: Pick<McpServers, 'tools' | 'ready'>;
+  readonly mcp: Pick<McpServers, 'tools' | 'ready' | 'askThrough'>;
   readonly wishes: { readonly hooks: () => readonly Hook[] };
 };
 
@@ -52,6 +53,7 @@ export function createSessionHooks(core: Core, { session, permissions, mcp, wish
     tell: (event) => void core.bus.tell(event),
   });
   fireChanges(core, hooks);
+  mcp.askThrough((ask) => askWithHooks(hooks, ask));
   const opening = { source: opened.isResumed ? 'resume' : 'startup', setup: core.options.setup } as const;
   return {
     ...hooks,
