@@ -3,6 +3,7 @@ import type { ConversationInfo } from '../contracts/face/conversation.ts';
 import { effortInstead, effortsOf } from '../model/efforts.ts';
 import { budgetWarnings } from '../model/pricing.ts';
 import { NO_WORK } from '../session/session-state.ts';
+import { countsSource } from '../settings/counts-source.ts';
 import { problemLines } from '../settings/problem-lines.ts';
 import type { Core } from './core.ts';
 import { strayTools } from './loop/toolset.ts';
@@ -56,7 +57,7 @@ function offersAuto({ options, settings }: Core): boolean {
 
 /** The files of a project that say how to work in it, where they count. */
 export async function instructionsOf({ core, loop }: ConversationParts): Promise<readonly string[]> {
-  return core.trusted ? (await loop.prompt.memory.found()).map((path) => relative(core.cwd, path)) : [];
+  return (await loop.prompt.memory.found()).map((path) => relative(core.cwd, path));
 }
 
 /** What is to be said before the first prompt, found when the conversation was made. */
@@ -71,17 +72,19 @@ export async function warningsOf({ core, session, permissions, mcp, hooks, loop 
     ...permissions.warnings(),
     ...mcp.problems,
     ...(await hooks.deadGuards()),
-    ...unreadLine(core.trusted ? [] : await loop.prompt.memory.unread(), core.cwd),
+    ...unreadLine(core.trusted ? [] : await loop.prompt.memory.unread(), core),
     ...strayTools(core.options, loop.toolset.builtIn()),
     ...problemLines(core.settings.loaded(), core.extensions.now()),
   ];
 }
 
 /** What an untrusted folder says to the model is not passed on: said once, with what to do. */
-function unreadLine(files: readonly string[], cwd: string): readonly string[] {
+function unreadLine(files: readonly string[], { cwd, options }: Pick<Core, 'cwd' | 'options'>): readonly string[] {
   if (files.length === 0) return [];
   const names = files.slice(0, 5).map((file) => relative(cwd, file));
   const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
-  const text = `This folder is not trusted, so its instructions are not read (${names.join(', ')}${more}). Run "ouro trust" to trust it, or give --trust for one run.`;
-  return [text];
+  const counts = countsSource(options.settingSources, 'project');
+  const why = counts ? '' : ' and --setting-sources leaves out what projects bring,';
+  const help = counts ? ' Run "ouro trust" to trust it, or give --trust for one run.' : '';
+  return [`This folder is not trusted,${why} so its instructions are not read (${names.join(', ')}${more}).${help}`];
 }

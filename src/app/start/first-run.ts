@@ -18,6 +18,7 @@ import { ownerOfKey } from '../../model/keys/key-places.ts';
 import { storedKeys, storeKey } from '../../model/keys/stored-keys.ts';
 import { bypassObjection, firstMode } from '../../permissions/first-mode.ts';
 import { keysAside } from '../../settings/child-variables.ts';
+import { countsSource } from '../../settings/counts-source.ts';
 import { keepSetting } from '../../settings/keep-setting.ts';
 import { limitsOf } from '../../settings/limits.ts';
 import { openTrust } from '../../settings/trust.ts';
@@ -40,7 +41,7 @@ export async function openFirstRun(run: RunOptions, environment: Environment): P
 async function firstRunQuestion(run: RunOptions, environment: Environment): Promise<FirstRunQuestion | undefined> {
   const folder = await realpath(run.cwd);
   const [asked, key] = await Promise.all([
-    run.trust === 'this-run' ? undefined : trustQuestion(folder, environment, 'start'),
+    run.trust === 'this-run' || !countsAnything(run) ? undefined : trustQuestion(folder, environment, 'start'),
     findKey(run, environment),
   ]);
   // A folder that brings nothing, and one too wide to be trusted, is not asked about.
@@ -52,6 +53,11 @@ async function firstRunQuestion(run: RunOptions, environment: Environment): Prom
   const above = dirname(folder);
   const parent = trust?.state === 'new' && asked?.store.refusal(above) === undefined ? above : undefined;
   return { version: environment.version, folder, trust, parent, ...key, offer, bypass };
+}
+
+/** Where a run leaves out all that a folder brings, nobody has to say whether it may. */
+function countsAnything({ settingSources }: RunOptions): boolean {
+  return countsSource(settingSources, 'project') || countsSource(settingSources, 'local');
 }
 
 /** Is there a way to a model? What a stored session uses is found when it is opened. */

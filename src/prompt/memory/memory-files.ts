@@ -85,7 +85,7 @@ export function createMemory(parts: MemoryParts): Memory {
       tell({ type: 'edit_accepted', known: { folder: dirname(place.path), ...known, file, realPath, mtimeMs } });
     },
     compacted: () => tell({ type: 'compacted' }),
-    found: () => foundFiles(parts),
+    found: async () => (parts.trusted() ? foundFiles(parts) : []),
     unread: () => unreadFiles(parts),
     report: () => ({
       files: [...state.loaded.map(asLoaded), ...state.waiting.map(asWaiting)],

@@ -140,3 +140,23 @@ test('what changes in the very moment of the yes was not shown, and is met as a 
   await project.write(...POWERS['a hook']);
   expect(await trustQuestion(project.dir, places)).toMatchObject({ question: { state: 'changed' } });
 });
+
+test('who leaves out all that a folder brings is not asked about it', async () => {
+  await using project = await createTempProject({ 'CLAUDE.md': 'x', '.git/HEAD': 'ref: refs/heads/main\n' });
+  const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9') });
+  const asked = async (settingSources: readonly string[] | undefined) => {
+    const run = runOptions({
+      cwd: project.dir,
+      face: 'screen',
+      ...(settingSources === undefined ? {} : { settingSources }),
+    });
+    return (await firstRunQuestion(run, places))?.trust !== undefined;
+  };
+  expect(await Promise.all([undefined, [], ['user'], ['project'], ['local']].map(asked))).toEqual([
+    true,
+    false,
+    false,
+    true,
+    true,
+  ]);
+});
