@@ -23,6 +23,7 @@ import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import type { TerminalOut } from './terminal/stage.ts';
 import { createTerminalWords } from './terminal/terminal-words.ts';
+import { resizeWindow } from './view/slice-asks.ts';
 import { initialView, printing, type ViewState } from './view/view-state.ts';
 
 /** A terminal with a keyboard. */
@@ -45,7 +46,10 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     terminal.out,
     options,
     () => conversation.info().cwd,
-    () => frames.show(),
+    () => {
+      live.take({ view: resizeWindow(live.now(), options.now()), effects: [] });
+      frames.show();
+    },
   );
   const words = createTerminalWords(output.write, options);
   const repaint = () => {

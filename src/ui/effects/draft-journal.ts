@@ -4,7 +4,7 @@ import { formatCount } from '../../lib/text/format.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
 import { expandFolds, type Fold } from '../composer/folds.ts';
 import { queuedWords } from '../view/typed-words.ts';
-import { ownDraft, type ViewState } from '../view/view-state.ts';
+import { dialogWords, ownDraft, type ViewState } from '../view/view-state.ts';
 
 const fold = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('paste'), id: z.number(), number: z.number(), text: z.string() }),
@@ -26,7 +26,7 @@ export function journalled(view: ViewState): Draft {
   const { text, caret, folds, stash } = ownDraft(view);
   const pastes = [...folds.values()].map((one) => ({ ...one }));
   const queue = view.queue.map((item) => ({ lane: item.lane, text: queuedWords(item) }));
-  const aside = joined(stash.map((one) => one.text));
+  const aside = joined([dialogWords(view), ...stash.map((one) => one.text)]);
   return { text, caret, pastes, queue, ...(aside === '' ? {} : { stash: aside }) };
 }
 
@@ -74,7 +74,8 @@ export function draftWords(draft: Draft): string {
 /** How much of it there is, for somebody who leaves; `undefined` where nothing is. */
 export function keptWords(view: ViewState): string | undefined {
   const { text, queue, stash } = journalled(view);
-  const drafts = (text.trim() === '' ? 0 : 1) + (stash === undefined ? 0 : ownDraft(view).stash.length);
+  const aside = ownDraft(view).stash.length + (dialogWords(view) === '' ? 0 : 1);
+  const drafts = (text.trim() === '' ? 0 : 1) + (stash === undefined ? 0 : aside);
   const parts = [
     ...(queue.length === 0 ? [] : [formatCount(queue.length, 'queued message')]),
     ...(drafts === 0 ? [] : [formatCount(drafts, 'draft')]),

@@ -5,6 +5,11 @@ const PASTE_START = '\u001b[200~';
 const PASTE_END = '\u001b[201~';
 const CSI = /^\u001b\[[0-?]*[ -/]*[@-~]/;
 const OSC = /^\u001b[\]P_^X][^\u0007\u001b]*(?:\u0007|\u001b\\)/;
+/** A function key of the Linux console, Shift and a key of rxvt, and the mouse as the oldest terminals tell it. */
+const ODD_CSI = /^\u001b\[(?:\[[A-E]|[1-8]\$(?![a-z])|M[\s\S]{3})/;
+const ODD_UNFINISHED = /^\u001b\[(?:\[|M[\s\S]{0,2})$/;
+const CONSOLE_KEYS = 'ABCDE';
+const SS3 = /^\u001bO[A-Z]/;
 const UNFINISHED = /^\u001b(?:\[[0-?]*[ -/]*|[\]P_^X][^\u0007\u001b]*\u001b?|O)?$/;
 const PRINTABLE = /^[^\u0000-\u001f\u007f\u001b]+/u;
 
@@ -16,7 +21,7 @@ export function decodeInput(
   chunk: string,
 ): { readonly events: readonly InputEvent[]; readonly undecoded: Undecoded } {
   const events: InputEvent[] = [];
-  let rest = before.rest + chunk;
+  let rest = before.rest + withoutEnd(before, chunk);
   let paste = before.paste;
   while (rest !== '') {
     if (paste !== undefined) {
@@ -25,7 +30,7 @@ export function decodeInput(
         // The end may itself be cut: as much as could be its beginning stays behind.
         const keep = overlap(rest, PASTE_END);
         return {
-          events,
+          events: amongOthers(events),
           undecoded: { rest: rest.slice(rest.length - keep), paste: paste + rest.slice(0, rest.length - keep) },
         };
       }
@@ -37,22 +42,46 @@ export function decodeInput(
       paste = '';
     } else {
       const step = decodeOne(rest);
-      if (step === undefined) return { events, undecoded: { rest, paste } };
+      if (step === undefined) return { events: amongOthers(events), undecoded: { rest, paste } };
       events.push(...step.events);
       rest = rest.slice(step.length);
     }
   }
-  return { events, undecoded: { rest, paste } };
+  return { events: amongOthers(events), undecoded: { rest, paste } };
 }
 
-/** Nothing followed in time: a lone ESC is the ESC key, the rest of a cut sequence is dropped. */
+/** What a terminal still sends of a sequence that was given up is no key. Behind a lone ESC it has to be all there is. */
+function withoutEnd({ givenUp = '' }: Undecoded, chunk: string): string {
+  if (givenUp === '') return chunk;
+  const whole = givenUp + chunk;
+  // What is pasted is not lost with the sign before it.
+  if (whole.startsWith(PASTE_START)) return whole;
+  const length = sequenceAt(whole)?.length ?? 0;
+  if (length <= givenUp.length || (givenUp === '\u001b' && length < whole.length)) return chunk;
+  return whole.slice(length);
+}
+
+function sequenceAt(text: string): string | undefined {
+  return [ODD_CSI, CSI, OSC, SS3].map((shape) => shape.exec(text)?.[0]).find((found) => found !== undefined);
+}
+
+/** Characters that come in one read were not pressed one by one; one and the same is a key that is held. */
+function amongOthers(events: readonly InputEvent[]): readonly InputEvent[] {
+  const keys = events.filter((event) => event.type === 'key');
+  const [first] = keys;
+  if (keys.length < 2 || keys.every(({ text }) => text === '')) return events;
+  const manner = keys.every(({ text }) => text === first?.text) ? 'held' : 'among';
+  return events.map((event) => (event.type === 'key' ? { ...event, manner } : event));
+}
+
+/** Nothing followed in time: a lone ESC is the ESC key, and a sequence that was cut is given up. */
 export function decodeLate({ rest, paste }: Undecoded): {
   readonly events: readonly InputEvent[];
   readonly undecoded: Undecoded;
 } {
   if (paste !== undefined || rest === '') return { events: [], undecoded: { rest, paste } };
   const alt = rest.length === 2 ? [{ type: 'key' as const, chord: `alt+${rest.charAt(1)}`, text: '' }] : [];
-  return { events: rest === '\u001b' ? [key('escape', 1)] : alt, undecoded: { rest: '', paste } };
+  return { events: rest === '\u001b' ? [key('escape', 1)] : alt, undecoded: { rest: '', paste, givenUp: rest } };
 }
 
 type Step = { readonly events: readonly InputEvent[]; readonly length: number };
@@ -64,12 +93,14 @@ function decodeOne(rest: string): Step | undefined {
     return { events, length: printable.length };
   }
   if (!rest.startsWith('\u001b')) return { events: [control(rest.charCodeAt(0))], length: 1 };
-  if (UNFINISHED.test(rest)) return undefined;
+  const odd = ODD_CSI.exec(rest)?.[0];
+  if (odd !== undefined) return step(oddKey(odd.slice(2)), odd.length);
+  if (UNFINISHED.test(rest) || ODD_UNFINISHED.test(rest)) return undefined;
   const csi = CSI.exec(rest)?.[0];
   if (csi !== undefined) return step(decodeCsi(csi.slice(2)), csi.length);
   const osc = OSC.exec(rest)?.[0];
   if (osc !== undefined) return step(decodeOsc(osc.slice(2)), osc.length);
-  if (/^\u001bO[A-Z]/.test(rest)) return step(decodeCsi(rest.charAt(2)), 3);
+  if (SS3.test(rest)) return step(decodeCsi(rest.charAt(2)), 3);
   if (rest.startsWith('\u001b\u001b')) return { events: [key('escape', 1)], length: 1 };
   const [{ segment } = { segment: rest.charAt(1) }] = graphemes.segment(rest.slice(1, 20));
   const code = segment.charCodeAt(0);
@@ -79,6 +110,12 @@ function decodeOne(rest: string): Step | undefined {
     events: [{ type: 'key', chord: chord.replace('alt+ctrl+', 'ctrl+alt+'), text: '' }],
     length: 1 + segment.length,
   };
+}
+
+/** The mouse means nothing here, whichever characters its place is written with. */
+function oddKey(body: string): InputEvent | undefined {
+  if (body.startsWith('M')) return undefined;
+  return body.startsWith('[') ? key(`f${CONSOLE_KEYS.indexOf(body.charAt(1)) + 1}`, 1) : decodeCsi(body);
 }
 
 function step(event: InputEvent | undefined, length: number): Step {

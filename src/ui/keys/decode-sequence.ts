@@ -35,6 +35,10 @@ const NAMED_CODES: Readonly<Record<number, string>> = {
 };
 
 const MOST_MODIFIERS = 16;
+/** Super, Hyper and Meta: keys with them belong to the desktop. */
+const OTHERS = 8 | 16 | 32;
+const HELD = '2';
+const RELEASED = '3';
 
 /** A CSI sequence (without its `ESC [`); undefined when it means nothing to us. */
 export function decodeCsi(body: string): InputEvent | undefined {
@@ -46,17 +50,25 @@ export function decodeCsi(body: string): InputEvent | undefined {
   const position = /^\d+;(\d+)R$/.exec(body);
   if (position && Number(position[1]) > MOST_MODIFIERS) return { type: 'position', column: Number(position[1]) };
   const letter = /^(?:1;(\d+)(?::(\d))?)?([A-FHPQRS])$/.exec(body);
-  if (letter) return letter[2] === '3' ? undefined : key(LETTER_KEYS[letter[3] ?? ''] ?? '', Number(letter[1] ?? 1));
+  if (letter) return pressed(key(LETTER_KEYS[letter[3] ?? ''] ?? '', Number(letter[1] ?? 1)), letter[2]);
   const kitty = /^(\d+)(?::\d*)*(?:;(\d*)(?::(\d))?)?(?:;[\d:]*)?u$/.exec(body);
-  if (kitty) return kitty[3] === '3' ? undefined : codeKey(Number(kitty[1]), Number(kitty[2] || 1));
+  if (kitty) return pressed(codeKey(Number(kitty[1]), Number(kitty[2] || 1)), kitty[3]);
   const other = /^27;(\d+);(\d+)~$/.exec(body);
   if (other) return codeKey(Number(other[2]), Number(other[1]));
   const tilde = /^(\d+)(?:;(\d+)(?::(\d))?)?~$/.exec(body);
   if (tilde) {
     const name = TILDE_KEYS[tilde[1] ?? ''];
-    return name === undefined || tilde[3] === '3' ? undefined : key(name, Number(tilde[2] ?? 1));
+    return name === undefined ? undefined : pressed(key(name, Number(tilde[2] ?? 1)), tilde[3]);
   }
-  return undefined;
+  // What rxvt sends with Shift.
+  const shifted = /^([1-8])\$$/.exec(body);
+  return shifted ? key(TILDE_KEYS[shifted[1] ?? ''] ?? '', 2) : undefined;
+}
+
+/** A key as it was pressed, held or let go, where the terminal tells. */
+function pressed(event: InputEvent | undefined, how: string | undefined): InputEvent | undefined {
+  if (event?.type !== 'key' || how === RELEASED) return undefined;
+  return how === HELD ? { ...event, manner: 'held' } : event;
 }
 
 /** The answer to the question for the background colour (OSC 11). */
@@ -74,17 +86,20 @@ export function key(name: string, modifiers: number): InputEvent {
   return { type: 'key', chord, text: '' };
 }
 
-function codeKey(code: number, modifiers: number): InputEvent | undefined {
+function codeKey(code: number, held: number): InputEvent | undefined {
+  if ((held - 1) & OTHERS) return undefined;
+  // Lock keys are none of our business.
+  const modifiers = ((held - 1) & 7) + 1;
   const name = NAMED_CODES[code];
   if (name === 'space' && modifiers <= 2) return { type: 'key', chord: ' ', text: ' ' };
   if (name !== undefined) return key(name, modifiers);
   if (code < 32 || (code >= 57344 && code <= 63743) || code > 0x10ffff) return undefined;
   const character = String.fromCodePoint(code);
   const bits = modifiers - 1;
-  // Shift alone is part of the character, and lock keys are none of our business.
+  // Shift alone is part of the character.
   if ((bits & 6) === 0) {
     const text = bits & 1 ? character.toUpperCase() : character;
     return { type: 'key', chord: text, text };
   }
-  return key(character, modifiers & ~(64 + 128));
+  return key(character, modifiers);
 }

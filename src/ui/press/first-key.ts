@@ -16,10 +16,11 @@ const LOOKS =
  */
 export function isEarly(
   before: ViewState,
-  { chord }: Extract<InputEvent, { type: 'key' }>,
+  { chord, manner }: Extract<InputEvent, { type: 'key' }>,
   { nowMs, quietMs }: PressContext,
 ): boolean {
   if (quietMs === 0 || !takesKeys(before.overlay) || before.overlay?.kind === 'viewer') return false;
+  if (manner === 'among' && !LOOKS.test(chord)) return true;
   if (before.keys.heardIn === listName(before.overlay) || LOOKS.test(chord)) return false;
   return nowMs - before.keys.lastKeyAtMs < (chord === 'enter' ? REPEAT_MS : DEAF_MS);
 }

@@ -50,6 +50,9 @@ export function pressDialog(
   if (chord === 'ctrl+c' && view.editor.text !== '') {
     return only({ ...view, editor: edit(view.editor, { type: 'clear' }, context.nowMs) });
   }
+  // What is held, or comes among other characters, was not pressed to answer; words that are put in go to the draft.
+  if (input.manner === 'held' && !isFolded(view)) return only(view);
+  if (input.manner === 'among' && !isFolded(view)) return input.text === '' ? only(view) : undefined;
   if (isFolded(view)) {
     if (chord !== 'ctrl+y' && chord !== 'tab') return undefined;
     return only({ ...view, attention: { ...attention, over: view.editor.text } });
@@ -155,9 +158,10 @@ function act(
         attention: { ...attention, selected: undefined, form: { ...attention.form, listed: [] } },
       });
     case 'write': {
-      const form = { ...attention.form, writing: does.what, kept: view.editor };
-      const { width } = view.editor;
-      const editor = createEditor({ width, draft: { text: does.start, caret: does.start.length } });
+      const { begun } = attention.form;
+      const text = begun?.what === does.what ? begun.text : does.start;
+      const form = { ...attention.form, writing: does.what, start: does.start, begun: undefined, kept: view.editor };
+      const editor = createEditor({ width: view.editor.width, draft: { text, caret: text.length } });
       return only({ ...view, editor, attention: { ...attention, form } });
     }
     case 'details': {
@@ -194,7 +198,10 @@ function answered(pressed: Pressed, chord: string): Pressed {
 /** The composer is lent to the dialog: Enter sends what is written there, ESC goes back to the options. */
 function pressWriting(view: ViewState, ask: Ask, attention: OpenDialog, { chord }: KeyInput): Pressed | undefined {
   if (chord === 'escape' || chord === 'ctrl+c') {
-    const form = { ...attention.form, writing: 'nothing' as const, kept: undefined, problem: undefined };
+    const { writing, start } = attention.form;
+    const text = expandFolds(view.editor.text, view.editor.folds);
+    const begun = text === start || text.trim() === '' ? undefined : { what: writing, text };
+    const form = { ...attention.form, writing: 'nothing' as const, begun, kept: undefined, problem: undefined };
     return only({ ...view, editor: ownDraft(view), attention: { ...attention, form } });
   }
   if (chord !== 'enter') return undefined;

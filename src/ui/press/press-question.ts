@@ -29,6 +29,7 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: OpenDialog
       question: Math.max(0, form.question - 1),
       answers: form.answers.slice(0, -1),
       marked: [],
+      begun: undefined,
       problem: undefined,
     };
     return only(atPart(view, attention, previous));
@@ -47,7 +48,14 @@ export function answerQuestions(view: ViewState, ask: Ask, attention: OpenDialog
   if (question.kind === 'questions' && answers.length === question.questions.length) {
     return withEffects(view, { type: 'answer_question', id: ask.id, answer: wholeAnswer(question, answers) });
   }
-  const next: AskForm = { ...form, question: form.question + 1, answers, marked: [], problem: undefined };
+  const next: AskForm = {
+    ...form,
+    question: form.question + 1,
+    answers,
+    marked: [],
+    begun: undefined,
+    problem: undefined,
+  };
   return only(atPart(view, attention, next));
 }
 
@@ -78,7 +86,7 @@ export function writtenAnswer(view: ViewState, ask: Ask, attention: OpenDialog, 
   const back: ViewState = {
     ...view,
     editor: ownDraft(view),
-    attention: { ...attention, form: { ...form, writing: 'nothing', kept: undefined } },
+    attention: { ...attention, form: { ...form, writing: 'nothing', begun: undefined, kept: undefined } },
   };
   if (ask.kind === 'permission') {
     return withEffects(back, {

@@ -18,6 +18,9 @@ import { pressOverlay } from './press-overlay.ts';
 import { pastePanel } from './press-panel.ts';
 import { performCommand } from './run-command.ts';
 
+/** What a page does besides being looked at: only a key that was pressed by itself means it. */
+const DOES = /^(?:answer|reviewed|take_back|copy|write)$/;
+
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
 /** The screen after something came in at the keyboard. Pure: effects are told, not done. */
@@ -87,7 +90,7 @@ function pressKey(before: ViewState, input: KeyInput, context: PressContext): Pr
   if (asked !== undefined) return asked;
   const inOverlay = pressOverlay(view, input, context);
   if (inOverlay !== undefined) return inOverlay;
-  const retried = pressRetry(before, view, chord, context);
+  const retried = input.manner === undefined ? pressRetry(before, view, chord, context) : undefined;
   if (retried !== undefined) return retried;
   const vim = pressVimKey(view, input);
   if (vim?.key === 'taken') return only(vim.view);
@@ -180,6 +183,7 @@ function lookOn(
     return { ...view, overlay: { kind: 'viewer', viewer: viewed, ...kept } };
   };
   const pressed = pressViewer(viewer, input, context.viewer);
+  if (input.manner !== undefined && DOES.test(pressed.type)) return only(view);
   switch (pressed.type) {
     case 'stay':
       return only(open(pressed.viewer));

@@ -7,8 +7,12 @@ export type Keyboard = { open(): void; close(): void };
 
 /** So long a lone ESC may be the beginning of something: whoever presses it waits. */
 const ESCAPE_MS = 15;
-/** So long the rest of a sequence may be on its way. */
-const SEQUENCE_MS = 40;
+/** So long Alt and a key may be the beginning of something. */
+const ALT_MS = 40;
+/** So long the rest of what nobody can have typed may be on its way. */
+const SEQUENCE_MS = 1000;
+/** So long what still comes of a sequence that was given up is no key. */
+export const REST_MS = 200;
 
 /** Hands on every key of a terminal, in order. */
 export function createKeyboard(input: TerminalIn, hear: (events: readonly InputEvent[]) => void): Keyboard {
@@ -19,14 +23,19 @@ export function createKeyboard(input: TerminalIn, hear: (events: readonly InputE
     clearTimeout(timer);
     const decoded = decodeInput(undecoded, String(chunk));
     undecoded = decoded.undecoded;
-    if (undecoded.rest !== '') timer = setTimeout(onLate, undecoded.rest === '\u001b' ? ESCAPE_MS : SEQUENCE_MS);
+    if (undecoded.rest !== '') timer = setTimeout(onLate, patienceMs(undecoded.rest));
     if (decoded.events.length > 0) hear(decoded.events);
   }
 
   function onLate(): void {
     const late = decodeLate(undecoded);
     undecoded = late.undecoded;
+    timer = setTimeout(forget, REST_MS);
     if (late.events.length > 0) hear(late.events);
+  }
+
+  function forget(): void {
+    undecoded = { rest: undecoded.rest, paste: undecoded.paste };
   }
 
   return {
@@ -43,4 +52,10 @@ export function createKeyboard(input: TerminalIn, hear: (events: readonly InputE
       input.pause();
     },
   };
+}
+
+/** How long the rest of a sequence is waited for. */
+export function patienceMs(rest: string): number {
+  if (rest === '\u001b') return ESCAPE_MS;
+  return rest.length === 2 ? ALT_MS : SEQUENCE_MS;
 }

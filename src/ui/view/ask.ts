@@ -47,6 +47,10 @@ const ARMED_MS = 60;
 export type AskForm = {
   /** What the draft is being used for, when the dialog has lent it. */
   readonly writing: 'nothing' | 'reason' | 'own_words' | 'rule' | 'command' | 'plan';
+  /** What stood there at first. */
+  readonly start: string;
+  /** What was written and left, to be gone on with. */
+  readonly begun: { readonly what: AskForm['writing']; readonly text: string } | undefined;
   readonly details: 'hidden' | 'shown';
   readonly question: number;
   readonly answers: readonly string[];
@@ -61,6 +65,8 @@ export type AskForm = {
 
 const EMPTY_FORM: AskForm = {
   writing: 'nothing',
+  start: '',
+  begun: undefined,
   details: 'hidden',
   question: 0,
   answers: [],

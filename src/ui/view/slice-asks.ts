@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import { type Ask, callIdOf, DEAF_MS, hearsAtMs, openDialog, RETURN_MS } from './ask.ts';
 import { preselected } from './dialog-options.ts';
 import { markTool } from './slice-tools.ts';
-import type { ViewState } from './view-state.ts';
+import { dialogWords, returnedDraft, type ViewState } from './view-state.ts';
 
 /** A dialog wants to open: it is announced, and listens only when the keys have been quiet. */
 export function openAsk(view: ViewState, ask: Ask, nowMs: number): ViewState {
@@ -12,6 +12,13 @@ export function openAsk(view: ViewState, ask: Ask, nowMs: number): ViewState {
   return view.asks.length > 0 ? next : present(next, nowMs);
 }
 
+const PUT_ASIDE = 'what you wrote is put aside (ctrl+s on an empty line takes it back)';
+const PUT_ASIDE_MS = 10_000;
+/** So long after somebody's own key its answer may come back. */
+const OWN_ANSWER_MS = 1000;
+/** So much later a question hears keys that came into the place of one that was being read. */
+const TAKEN_AWAY_MS = 400;
+
 /** An ask was answered, by whomever. The next one starts from the beginning. */
 export function closeAsk(view: ViewState, id: string, nowMs: number): ViewState {
   const ask = view.asks.find((one) => one.id === id);
@@ -19,8 +26,18 @@ export function closeAsk(view: ViewState, id: string, nowMs: number): ViewState 
   const asks = view.asks.filter((one) => one !== ask);
   const going = markTool({ ...view, asks }, callIdOf(ask), 'running', nowMs);
   if (view.asks[0] !== ask) return going;
-  const returned = view.attention.stage === 'open' ? view.attention.form.kept : undefined;
-  return present({ ...going, editor: returned ?? going.editor }, nowMs);
+  const words = dialogWords(view);
+  const put = words === '' ? {} : { hint: { text: PUT_ASIDE, untilMs: nowMs + PUT_ASIDE_MS } };
+  const left = { ...going, ...put, editor: returnedDraft(view) };
+  const isOwn = nowMs - view.keys.answered.atMs < OWN_ANSWER_MS;
+  if (isOwn || isFolded(view)) return present(left, nowMs);
+  // Taken away under the eyes of whoever was about to answer: that key is neither for the next one nor for the draft.
+  return present({ ...left, keys: { ...left.keys, answered: { chord: '', atMs: nowMs } } }, nowMs + TAKEN_AWAY_MS);
+}
+
+/** The window has another size: what was read stands elsewhere, or is in sight only now. */
+export function resizeWindow(view: ViewState, nowMs: number): ViewState {
+  return view.attention.stage === 'none' ? view : { ...view, keys: { ...view.keys, returnedAtMs: nowMs } };
 }
 
 /** What an ask event says, if it is one. */

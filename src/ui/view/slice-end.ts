@@ -4,7 +4,7 @@ import { endWords, limitOf, type Terminal } from '../../contracts/terminal.ts';
 import { edit } from '../composer/edit.ts';
 import { endAllText, printCalls } from './slice-answer.ts';
 import { endAllTools } from './slice-tools.ts';
-import { IDLE_ACTIVITY, NO_TALLY, ownDraft, printing, type ViewState } from './view-state.ts';
+import { IDLE_ACTIVITY, NO_TALLY, printing, returnedDraft, type ViewState } from './view-state.ts';
 
 type RunEnd = Extract<AgentEvent, { type: 'agent_end' }>;
 
@@ -43,7 +43,7 @@ function asksAtEnd(view: ViewState): Pick<ViewState, 'asks' | 'editor' | 'attent
   const lasts = view.asks.every((ask) => ask.kind === 'permission' && ask.request.agentId !== undefined);
   const { asks, editor, attention } = view;
   if (lasts && asks.length > 0) return { asks, editor, attention };
-  return { asks: [], editor: ownDraft(view), attention: { stage: 'none' } };
+  return { asks: [], editor: returnedDraft(view), attention: { stage: 'none' } };
 }
 
 /** A turn that has done something says so when it is over. */

@@ -2,6 +2,7 @@ import type { Todo } from '../../contracts/display.ts';
 import type { AgentStatus, QueuedMessage } from '../../contracts/event.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import { createEditor, type EditorState } from '../composer/editor-state.ts';
+import { expandFolds } from '../composer/folds.ts';
 import type { VimState } from '../composer/vim.ts';
 import type { MarkdownBlock } from '../markdown/block.ts';
 import type { MarkdownStream } from '../markdown/stream.ts';
@@ -187,6 +188,21 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
 /** The person's own draft, also while a dialog has borrowed the composer. */
 export function ownDraft({ editor, attention }: ViewState): EditorState {
   return attention.stage === 'open' ? (attention.form.kept ?? editor) : editor;
+}
+
+/** What was written for a dialog and is not sent. */
+export function dialogWords({ editor, attention }: Pick<ViewState, 'editor' | 'attention'>): string {
+  if (attention.stage !== 'open') return '';
+  const { writing, start, begun } = attention.form;
+  const words = writing === 'nothing' ? '' : expandFolds(editor.text, editor.folds);
+  return [begun?.text ?? '', words === start ? '' : words].filter((text) => text.trim() !== '').join('\n\n');
+}
+
+/** The person's own draft when a dialog gives it back by itself: what was written there is put aside. */
+export function returnedDraft(view: ViewState): EditorState {
+  const editor = ownDraft(view);
+  const words = dialogWords(view);
+  return words === '' ? editor : { ...editor, stash: [{ text: words, caret: words.length }, ...editor.stash] };
 }
 
 /** Is a query running? */

@@ -1,14 +1,16 @@
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { CommandInfo } from '../../../src/contracts/face/command.ts';
 import { decodeInput, decodeLate } from '../../../src/ui/keys/decode-input.ts';
-import { NOTHING_UNDECODED } from '../../../src/ui/keys/input-event.ts';
+import { type InputEvent, NOTHING_UNDECODED, type Undecoded } from '../../../src/ui/keys/input-event.ts';
 import type { Effect } from '../../../src/ui/press/effects.ts';
 import { nextChange, passTime, press } from '../../../src/ui/press/press.ts';
 import type { PressContext } from '../../../src/ui/press/press-context.ts';
+import { patienceMs, REST_MS } from '../../../src/ui/terminal/keyboard.ts';
 import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../src/ui/terminal/screen-output.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
 import { reduceView } from '../../../src/ui/view/reduce-view.ts';
+import { resizeWindow } from '../../../src/ui/view/slice-asks.ts';
 import { initialView, printing, type ViewState } from '../../../src/ui/view/view-state.ts';
 import { openViewer } from '../../../src/ui/view/viewer-state.ts';
 import { bytesOfKey } from '../../support/terminal/key-bytes.ts';
@@ -25,6 +27,8 @@ export type StageScreen = TerminalScreen & {
   paste(text: string): void;
   /** Bytes as they come from a terminal. */
   send(bytes: string): void;
+  /** The same where a sequence may be cut: its rest comes later. */
+  receive(bytes: string): void;
   /** Lets time pass, as the clock of the program would. */
   wait(ms: number): void;
   change(update: (view: ViewState) => ViewState): void;
@@ -53,6 +57,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
   const screen = createScreen({ ...size, lineEnds: 'lf', tooWide: options.tooWide });
   let nowMs = START_MS;
   let { cols, rows } = size;
+  let undecoded: Undecoded = NOTHING_UNDECODED;
   let resized: (() => void)[] = [];
   const out = {
     get columns() {
@@ -82,9 +87,25 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
   }
 
   function hear(bytes: string): void {
-    const decoded = decodeInput(NOTHING_UNDECODED, bytes);
-    const events =
-      decoded.undecoded.rest === '' ? decoded.events : [...decoded.events, ...decodeLate(decoded.undecoded).events];
+    receive(bytes);
+    giveUp();
+  }
+
+  function receive(bytes: string): void {
+    const decoded = decodeInput(undecoded, bytes);
+    undecoded = decoded.undecoded;
+    act(decoded.events);
+  }
+
+  /** Nothing followed in time. */
+  function giveUp(): void {
+    if (undecoded.rest === '') return;
+    const late = decodeLate(undecoded);
+    undecoded = late.undecoded;
+    act(late.events);
+  }
+
+  function act(events: readonly InputEvent[]): void {
     for (const event of events) {
       const pressed = press(view, event, context());
       view = pressed.view;
@@ -107,9 +128,12 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     },
     type: hear,
     send: hear,
+    receive,
     paste: (text) => hear(`\x1b[200~${text}\x1b[201~`),
     wait(ms) {
       const until = nowMs + ms;
+      if (ms >= patienceMs(undecoded.rest)) giveUp();
+      if (ms >= REST_MS) undecoded = { rest: undecoded.rest, paste: undecoded.paste };
       while (nowMs < until) {
         nowMs = Math.min(until, nextChange(view, context()) ?? until);
         view = passTime(view, context());
@@ -129,6 +153,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
       put();
     },
     resize(to) {
+      view = resizeWindow(view, nowMs);
       screen.resize(to);
       cols = to.cols;
       rows = to.rows;

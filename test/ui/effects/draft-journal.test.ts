@@ -5,6 +5,7 @@ import { createEditor } from '../../../src/ui/composer/editor-state.ts';
 import { journalled, keptWords, recallDraft } from '../../../src/ui/effects/draft-journal.ts';
 import { statusFactsOf } from '../../../src/ui/effects/facts.ts';
 import { createLeftover } from '../../../src/ui/effects/leftover-draft.ts';
+import { openDialog } from '../../../src/ui/view/ask.ts';
 import { initialView } from '../../../src/ui/view/view-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
@@ -34,6 +35,19 @@ test('what was put aside comes back with the draft, and is on disk again before 
   expect(edit(view.editor, { type: 'stash' }, 0).text).toBe('first\n\nsecond\n\nthird');
   expect(saved).toHaveLength(2);
   expect(saved[1]).toEqual(saved[0]);
+});
+
+test('what is being written for a question is on disk beside the draft', () => {
+  const empty = initialView(statusFactsOf(fakeConversation()), []);
+  const kept = createEditor({ draft: { text: 'my draft', caret: 8 } });
+  const written = (text: string, start = ''): Draft => {
+    const form = { ...openDialog(0).form, writing: 'own_words' as const, start, kept };
+    const editor = createEditor({ draft: { text, caret: 0 } });
+    return journalled({ ...empty, editor, attention: { ...openDialog(0), form } });
+  };
+  expect(written('own words')).toMatchObject({ text: 'my draft', stash: 'own words' });
+  // What stood there already is nobody's.
+  expect(written('npm test', 'npm test').stash).toBeUndefined();
 });
 
 test('somebody who types already goes on typing, and the draft from last time waits aside', async () => {

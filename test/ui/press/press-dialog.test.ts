@@ -337,3 +337,70 @@ test('questions in several parts are answered one by one, and gone back in', () 
     { type: 'answer_question', id: 'ask-q', answer: { kind: 'questions', answers: ['Two', 'One, Two'] } },
   ]);
 });
+
+describe('a question that closes by itself', () => {
+  const closes = (screen: StageScreen) =>
+    screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'allow' }, by: 'host' });
+
+  test('takes the key that was meant for it along: it is neither for the draft nor for the next question', () => {
+    const alone = askedFor(600);
+    closes(alone);
+    alone.wait(200);
+    alone.press('y');
+    alone.wait(100);
+    alone.type('z');
+    expect([alone.effects, alone.view().editor.text]).toEqual([[], 'z']);
+    const two = askedFor(600);
+    two.tell(starts('c2', 'Bash', 'rm x'), permission('c2', 'Bash', { kind: 'shell', command: 'rm x' }));
+    closes(two);
+    two.wait(600);
+    two.press('y');
+    expect([two.effects, two.view().editor.text]).toEqual([[], '']);
+    two.wait(500);
+    two.press('y');
+    expect(answer(two)).toMatchObject([{ id: 'ask-c2' }]);
+  });
+
+  test('puts aside what was being written for it, and leaves the draft as it was', () => {
+    const screen = askedFor(600);
+    screen.press('n');
+    screen.type('use pnpm');
+    closes(screen);
+    const { editor, hint } = screen.view();
+    expect([editor.text, editor.stash.map(({ text }) => text)]).toEqual(['', ['use pnpm']]);
+    expect(hint?.text).toMatch(/put aside/);
+  });
+});
+
+test('a reason that was begun is there again when one comes back to it', () => {
+  const screen = askedFor(600);
+  screen.press('n');
+  screen.type('use pnpm');
+  screen.press('esc');
+  expect(screen.view().editor.text).toBe('');
+  screen.press('n');
+  expect(screen.view().editor.text).toBe('use pnpm');
+  screen.press('enter');
+  expect(answer(screen)).toMatchObject([{ answer: { behavior: 'deny', message: 'use pnpm' } }]);
+});
+
+test('no key answers while the window changes its size, nor the first moment afterwards', () => {
+  const screen = askedFor(600);
+  screen.resize({ cols: 60, rows: 24 });
+  screen.press('y');
+  screen.wait(250);
+  screen.press('y');
+  expect([answer(screen), screen.view().editor.text]).toEqual([[], '']);
+  screen.wait(300);
+  screen.press('y');
+  expect(answer(screen)).toHaveLength(1);
+});
+
+test('words that come at once go to the draft, a key that repeats goes nowhere', () => {
+  const words = askedFor(600);
+  words.send('yes please');
+  expect([answer(words), words.view().editor.text]).toEqual([[], 'yes please']);
+  const held = askedFor(600);
+  for (const bytes of ['yyy', '\x1b[121;1:2u']) held.send(bytes);
+  expect([answer(held), held.view().editor.text]).toEqual([[], '']);
+});

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { openPanel } from '../../../src/ui/view/panel-view.ts';
 import { runs } from '../../support/runs.ts';
+import type { ScreenSize } from '../../support/terminal/terminal-screen.ts';
 import { asks, begins, permission } from '../components/events.ts';
 import { openStage, type StageScreen } from '../components/stage-screen.ts';
 import { RULES } from '../panels/some-panels.ts';
@@ -25,10 +26,34 @@ const OTHER_KEYS = [
   'ctrl+_',
 ];
 
+/** What comes from a keyboard and is no answer: words put in at once, keys that are held, let go, or the desktop's. */
+const NO_ANSWERS = ['yes', 'y\r', '1\r', 'yy', '是的', '\x1b[121;1:2u', '\x1b[121;1:3u', '\x1b[121;9u', '\x1b[13;9u'];
+/** The mouse in the words of old and new terminals; its place may be written with any character. */
+const MOUSE = ['\x1b[M`yy', '\x1b[M y1', '\x1b[<64;121;10M', '\x1b[<0;1;1m', '\x1b[A\x1b[A\x1b[A'];
+/** Sequences that come in two reads, and how long the second is on its way. */
+const SPLIT = [
+  '\x1b[A',
+  '\x1b[1;5C',
+  '\x1bOB',
+  '\x1b[I',
+  '\x1b[200~y\x1b[201~',
+  '\x1b[121;1:3u',
+  '\x1b]11;rgb:1/1/1\x07',
+];
+const SIZES = [
+  { cols: 40, rows: 20 },
+  { cols: 80, rows: 10 },
+  { cols: 80, rows: 24 },
+  { cols: 120, rows: 40 },
+];
+
 type Step =
-  | { readonly type: 'key'; readonly key: string }
+  | { readonly type: 'key' | 'hold'; readonly key: string }
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'ask'; readonly lines: number; readonly harm: 'none' | 'deletes' }
+  | { readonly type: 'bytes'; readonly bytes: string; readonly isKey: boolean }
+  | { readonly type: 'split'; readonly bytes: string; readonly at: number; readonly ms: number }
+  | { readonly type: 'resize'; readonly size: ScreenSize }
   | { readonly type: 'settled' | 'away' | 'back' | 'paste' | 'plan' | 'list' | 'subagent' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -44,8 +69,38 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       .record({ lines: fc.constantFrom(1, 3, 80), harm: fc.constantFrom('none' as const, 'deletes' as const) })
       .map((ask): Step => ({ type: 'ask', ...ask })),
   },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(...NO_ANSWERS, ...MOUSE).map((bytes): Step => ({ type: 'bytes', bytes, isKey: false })),
+  },
+  fc.constant<Step>({ type: 'bytes', bytes: '\x1b[121u', isKey: true }),
+  fc.constantFrom('y', '1', 'enter').map((key): Step => ({ type: 'hold', key })),
+  fc
+    .record({
+      bytes: fc.constantFrom(...SPLIT),
+      at: fc.integer({ min: 1, max: 12 }),
+      ms: fc.constantFrom(1, 20, 60, 150),
+    })
+    .map((one): Step => ({ type: 'split', ...one })),
+  fc.constantFrom(...SIZES).map((size): Step => ({ type: 'resize', size })),
   fc.constantFrom('settled', 'away', 'back', 'paste', 'plan', 'list', 'subagent').map((type): Step => ({ type })),
 );
+
+/** Questions that have been read and hear keys, then something in between, and a key soon after it. */
+const scene: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(
+    fc.integer({ min: 1, max: 2 }),
+    step,
+    fc.constantFrom(0, 20, 100, 240, 420, 590),
+    fc.constantFrom(...OPTION_KEYS),
+  )
+  .map(([count, between, ms, key]) => [
+    ...Array.from({ length: count }, (): Step => ({ type: 'ask', lines: 1, harm: 'none' })),
+    { type: 'wait', ms: 700 },
+    between,
+    { type: 'wait', ms },
+    { type: 'key', key },
+  ]);
 
 /** What somebody in front of the screen knows: which question stands there as a whole, since when, and whether they chose. */
 type Seen = { readonly what: string; readonly sinceMs: number; readonly quietMs: number; readonly hasMoved: boolean };
@@ -67,78 +122,148 @@ async function inSight(screen: StageScreen): Promise<string> {
   return / command (\d+) /.exec(rows)?.[1] ?? 'plan';
 }
 
+/** Somebody in front of the screen, with what they saw and did. */
+function sitDown() {
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.tell(begins());
+  return {
+    screen,
+    nowMs: 0,
+    lastKeyMs: -1000,
+    backMs: -1000,
+    resizedMs: -1000,
+    takenMs: -1000,
+    harmful: new Set<string>(),
+  };
+}
+
+type Person = ReturnType<typeof sitDown> & { seen: Seen };
+
+/** Something comes in at the keyboard: what it may answer depends on what was read before. */
+function comes(person: Person, how: { readonly chord: string; readonly isAnswer: boolean }, send: () => void): void {
+  const { screen, seen, nowMs } = person;
+  const before = screen.view();
+  const count = screen.effects.length;
+  send();
+  const told = screen.effects.slice(count);
+  const allowed = told.find((effect) => effect.type === 'answer_permission' && effect.answer.behavior === 'allow');
+  const isLooking = before.overlay !== undefined;
+  if (before.overlay?.kind === 'panel') expect(told.filter(({ type }) => type.startsWith('answer'))).toEqual([]);
+  if (allowed !== undefined) expect(how.isAnswer, `${JSON.stringify(how.chord)} answered`).toBe(true);
+  if (allowed?.type === 'answer_permission' && how.chord === 'enter' && person.harmful.has(allowed.id) && !isLooking)
+    expect(seen.hasMoved, 'enter allowed what does harm, and nobody had chosen it').toBe(true);
+  if (allowed !== undefined && !isLooking) {
+    expect(seen.what, 'answered what was not in sight').not.toBe('');
+    expect(nowMs - seen.sinceMs, 'answered too soon').toBeGreaterThanOrEqual(250);
+    expect(seen.quietMs, 'answered in the middle of typing').toBeGreaterThanOrEqual(250);
+    expect(nowMs - person.backMs, 'answered by the key that brought the window back').toBeGreaterThanOrEqual(300);
+    expect(nowMs - person.resizedMs, 'answered while the window changed').toBeGreaterThanOrEqual(300);
+    expect(nowMs - person.takenMs, 'answered in the place of one that was taken away').toBeGreaterThanOrEqual(600);
+  }
+  const isLent = before.attention.stage === 'open' && before.attention.form.writing !== 'nothing';
+  const wasTaken = nowMs - person.takenMs < 250 && before.editor.text === '';
+  const isMeant = OPTION_KEYS.includes(how.chord) && (seen.what !== '' || wasTaken) && !isLooking && !isLent;
+  const { attention, editor } = screen.view();
+  const lends = attention.stage === 'open' && attention.form.writing !== 'nothing';
+  if (isMeant && !lends) expect(editor.text, `${how.chord} landed in the draft`).toBe(before.editor.text);
+  for (const effect of told) {
+    if (effect.type === 'answer_permission') {
+      screen.tell({ type: 'permission_answer', requestId: effect.id, answer: effect.answer, by: 'person' });
+    }
+    if (effect.type === 'answer_question')
+      screen.tell({ type: 'question_answer', id: effect.id, answer: effect.answer });
+  }
+  if (how.chord !== '') person.lastKeyMs = nowMs;
+  if (MOVES.includes(how.chord)) person.seen = { ...seen, hasMoved: true };
+}
+
+function passes(person: Person, ms: number): void {
+  person.screen.wait(ms);
+  person.nowMs += ms;
+  const quietMs = person.nowMs - Math.max(person.lastKeyMs, person.seen.sinceMs);
+  person.seen = { ...person.seen, quietMs: Math.max(person.seen.quietMs, quietMs) };
+}
+
+async function happens(person: Person, one: Step, at: number): Promise<void> {
+  const { screen } = person;
+  switch (one.type) {
+    case 'wait':
+      return passes(person, one.ms);
+    case 'ask':
+      if (one.harm !== 'none') person.harmful.add(`ask-c${at}`);
+      return screen.tell(question(at, one));
+    case 'subagent': {
+      const event = question(at, { type: 'ask', lines: 1, harm: 'none' });
+      return screen.tell({ type: 'subagent', callId: 'c0', agentId: 'a1', agentType: 'Explore', event });
+    }
+    case 'list':
+      return screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+    case 'plan':
+      return screen.tell(asks(`p${at}`, { kind: 'plan', plan: 'Do it.' }));
+    case 'settled': {
+      const [first] = screen.view().asks;
+      if (first?.kind === 'permission') {
+        if (person.seen.what !== '') person.takenMs = person.nowMs;
+        screen.tell({ type: 'permission_answer', requestId: first.id, answer: { behavior: 'allow' }, by: 'host' });
+      }
+      return;
+    }
+    case 'away':
+      return screen.send('\x1b[O');
+    case 'back':
+      person.backMs = person.nowMs;
+      return screen.send('\x1b[I');
+    case 'resize':
+      person.resizedMs = person.nowMs;
+      return screen.resize(one.size);
+    case 'paste':
+      return comes(person, { chord: '', isAnswer: false }, () => screen.paste('y'));
+    case 'bytes':
+      return comes(person, { chord: one.isKey ? 'y' : '', isAnswer: one.isKey }, () => screen.send(one.bytes));
+    case 'split':
+      comes(person, { chord: '', isAnswer: false }, () => screen.receive(one.bytes.slice(0, one.at)));
+      passes(person, one.ms);
+      comes(person, { chord: '', isAnswer: false }, () => screen.receive(one.bytes.slice(one.at)));
+      return passes(person, 1000);
+    case 'hold':
+      comes(person, { chord: one.key, isAnswer: true }, () => screen.press(one.key));
+      for (const ms of [250, 30, 30, 30]) {
+        await look(person);
+        passes(person, ms);
+        comes(person, { chord: one.key, isAnswer: true }, () => screen.press(one.key));
+      }
+      return;
+    default:
+      return comes(person, { chord: one.key, isAnswer: true }, () => screen.press(one.key));
+  }
+}
+
+/** Another question in sight is new to whoever reads it. */
+async function look(person: Person): Promise<void> {
+  const what = await inSight(person.screen);
+  if (what !== person.seen.what) person.seen = { what, sinceMs: person.nowMs, quietMs: 0, hasMoved: false };
+}
+
 test('no key answers what was not read, and none that was meant for a question lands in the draft', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-      const screen = openStage({ cols: 80, rows: 24 });
-      let nowMs = 0;
-      let lastKeyMs = -1000;
-      let backMs = -1000;
-      let seen: Seen = { what: '', sinceMs: 0, quietMs: 0, hasMoved: false };
-      const harmful = new Set<string>();
-      screen.tell(begins());
-      for (const [at, one] of steps.entries()) {
-        if (one.type === 'wait') {
-          screen.wait(one.ms);
-          nowMs += one.ms;
-          seen = { ...seen, quietMs: Math.max(seen.quietMs, nowMs - Math.max(lastKeyMs, seen.sinceMs)) };
-        } else if (one.type === 'ask') {
-          if (one.harm !== 'none') harmful.add(`ask-c${at}`);
-          screen.tell(question(at, one));
-        } else if (one.type === 'subagent') {
-          const event = question(at, { type: 'ask', lines: 1, harm: 'none' });
-          screen.tell({ type: 'subagent', callId: 'c0', agentId: 'a1', agentType: 'Explore', event });
-        } else if (one.type === 'list') {
-          screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
-        } else if (one.type === 'plan') screen.tell(asks(`p${at}`, { kind: 'plan', plan: 'Do it.' }));
-        else if (one.type === 'settled') {
-          const requestId = screen.view().asks.find(({ kind }) => kind === 'permission')?.id ?? '';
-          screen.tell({ type: 'permission_answer', requestId, answer: { behavior: 'allow' }, by: 'host' });
-        } else if (one.type === 'away') screen.send('\x1b[O');
-        else if (one.type === 'back') {
-          screen.send('\x1b[I');
-          backMs = nowMs;
-        } else if (one.type === 'paste') screen.paste('y');
-        else if (one.type === 'key') {
-          const before = screen.view();
-          const answers = screen.effects.length;
-          screen.press(one.key);
-          const told = screen.effects.slice(answers);
-          const allowed = told.find(
-            (effect) => effect.type === 'answer_permission' && effect.answer.behavior === 'allow',
-          );
-          const isLooking = before.overlay !== undefined;
-          if (before.overlay?.kind === 'panel')
-            expect(told.filter(({ type }) => type.startsWith('answer'))).toEqual([]);
-          if (allowed?.type === 'answer_permission' && one.key === 'enter' && harmful.has(allowed.id) && !isLooking)
-            expect(seen.hasMoved, 'enter allowed what does harm, and nobody had chosen it').toBe(true);
-          if (allowed !== undefined && !isLooking) {
-            expect(seen.what, 'answered what was not in sight').not.toBe('');
-            expect(nowMs - seen.sinceMs, 'answered too soon').toBeGreaterThanOrEqual(250);
-            expect(seen.quietMs, 'answered in the middle of typing').toBeGreaterThanOrEqual(250);
-            expect(nowMs - backMs, 'answered by the key that brought the window back').toBeGreaterThanOrEqual(300);
-          }
-          const isLent = before.attention.stage === 'open' && before.attention.form.writing !== 'nothing';
-          const isMeant = OPTION_KEYS.includes(one.key) && seen.what !== '' && !isLooking && !isLent;
-          const { attention, editor } = screen.view();
-          const lends = attention.stage === 'open' && attention.form.writing !== 'nothing';
-          if (isMeant && !lends) expect(editor.text, `${one.key} landed in the draft`).toBe(before.editor.text);
-          for (const effect of told) {
-            if (effect.type === 'answer_permission') {
-              screen.tell({ type: 'permission_answer', requestId: effect.id, answer: effect.answer, by: 'person' });
-            }
-            if (effect.type === 'answer_question')
-              screen.tell({ type: 'question_answer', id: effect.id, answer: effect.answer });
-          }
-          lastKeyMs = nowMs;
-          if (MOVES.includes(one.key)) seen = { ...seen, hasMoved: true };
+    fc.asyncProperty(
+      fc.array(
+        fc.oneof(
+          step.map((one) => [one]),
+          scene,
+        ),
+        { minLength: 2, maxLength: 8 },
+      ),
+      async (scenes) => {
+        const person: Person = { ...sitDown(), seen: { what: '', sinceMs: 0, quietMs: 0, hasMoved: false } };
+        for (const [at, one] of scenes.flat().entries()) {
+          await happens(person, one, at);
+          await look(person);
         }
-        const what = await inSight(screen);
-        if (what !== seen.what) seen = { what, sinceMs: nowMs, quietMs: 0, hasMoved: false };
-      }
-      screen.close();
-      screen.dispose();
-    }),
+        person.screen.close();
+        person.screen.dispose();
+      },
+    ),
     runs(100),
   );
 }, 60_000);
