@@ -42,15 +42,7 @@ const PAINTED_MS = 150;
 
 /** Opens the screen: events of the conversation in, keys of the person out. */
 export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): OpenScreen {
-  const output = createScreenOutput(
-    terminal.out,
-    options,
-    () => conversation.info().cwd,
-    () => {
-      live.take({ view: resizeWindow(live.now(), options.now()), effects: [] });
-      frames.show();
-    },
-  );
+  const output = createScreenOutput(terminal.out, options, () => conversation.info().cwd, onResized);
   const words = createTerminalWords(output.write, options);
   const repaint = () => {
     output.repaint();
@@ -76,6 +68,10 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       frames.schedule(event);
     },
   });
+  function onResized(): void {
+    live.take({ view: resizeWindow(live.now(), options.now()), effects: [] });
+    frames.show();
+  }
   const context = (): PressContext => ({
     nowMs: options.now(),
     commands: conversation.commands(),

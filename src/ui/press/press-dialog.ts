@@ -67,12 +67,15 @@ export function pressDialog(
 
 /** The key that answered the dialog before, or one that came with it. */
 function isEcho({ keys }: ViewState, { chord, text }: KeyInput, nowMs: number): boolean {
+  // Whoever stops goes on at once: types, or stops harder.
+  if (keys.answered.chord === 'escape' || keys.answered.chord === 'ctrl+c') return false;
   const sinceMs = nowMs - keys.answered.atMs;
   if (sinceMs < ECHO_MS && chord === keys.answered.chord) return true;
   return sinceMs < DEAF_MS && (text !== '' || chord === 'enter');
 }
 
-function answeredBy(view: ViewState, chord: string): ViewState {
+/** The view with the key that answered. */
+export function answeredBy(view: ViewState, chord: string): ViewState {
   return { ...view, keys: { ...view.keys, answered: { chord, atMs: view.keys.lastKeyAtMs } } };
 }
 
@@ -93,7 +96,7 @@ function pressOpen(
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
-      return refuseAndStop(view, ask);
+      return refuseAndStop(answeredBy(view, chord), ask);
     case 'ctrl+y':
       return only(toggledList(view, attention, context));
     case 'up':

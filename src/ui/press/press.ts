@@ -13,7 +13,7 @@ import { only, type Pressed, withEffects } from './effects.ts';
 import { heardIn, isEarly } from './first-key.ts';
 import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
-import { pressDialog } from './press-dialog.ts';
+import { answeredBy, pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
 import { pastePanel } from './press-panel.ts';
 import { performCommand } from './run-command.ts';
@@ -193,12 +193,19 @@ function lookOn(
       // A key so soon after the last one was meant for what stood there before.
       if (context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
-      return withEffects({ ...view, overlay: undefined }, { type: 'answer_permission', id: pressed.requestId, answer });
+      return withEffects(answeredBy({ ...view, overlay: undefined }, input.chord), {
+        type: 'answer_permission',
+        id: pressed.requestId,
+        answer,
+      });
     }
     case 'reviewed':
       // Enter sends what was decided; any other key that answers could have been meant for what stood there before.
       if (input.chord !== 'enter' && context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
-      return withEffects({ ...view, overlay: undefined }, { type: 'answer_parts', page: pressed.page });
+      return withEffects(answeredBy({ ...view, overlay: undefined }, input.chord), {
+        type: 'answer_parts',
+        page: pressed.page,
+      });
     case 'take_back':
       return withEffects(view, { type: 'take_back', line: pressed.line, shows: pressed.shows });
     default: {

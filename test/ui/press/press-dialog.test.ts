@@ -404,3 +404,12 @@ test('words that come at once go to the draft, a key that repeats goes nowhere',
   for (const bytes of ['yyy', '\x1b[121;1:2u']) held.send(bytes);
   expect([answer(held), held.view().editor.text]).toEqual([[], '']);
 });
+
+test('what is typed right behind ESC is in the draft, and a second ESC is heard', () => {
+  const screen = askedFor(600);
+  screen.press('esc');
+  screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'deny' }, by: 'person' });
+  screen.press('n');
+  screen.press('o');
+  expect(screen.view().editor.text).toBe('no');
+});
