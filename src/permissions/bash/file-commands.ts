@@ -5,6 +5,9 @@ import { exactProgram } from './programs.ts';
 import { type ShellPart, spelled } from './shell-part.ts';
 import type { Argument } from './words.ts';
 
+/** More are asked about by the command. */
+const MAX_EDITS = 200;
+
 /** A command that makes, copies or moves files as the edits it is; `undefined` when it is another command or not plain. */
 export function fileCommandNeeds(
   context: DecisionContext,
@@ -17,7 +20,8 @@ export function fileCommandNeeds(
   const dashes = args.findIndex((word) => word.text === '--');
   const options = args.filter((word, index) => word.text.startsWith('-') && (dashes === -1 || index < dashes));
   const operands = args.filter((word) => !options.includes(word) && word.text !== '--');
-  if (operands.length === 0 || !options.every((word) => edits.test(word.text))) return undefined;
+  if (operands.length === 0 || operands.length > MAX_EDITS || !options.every((word) => edits.test(word.text)))
+    return undefined;
   const copies = writes !== 'operands';
   const target = operands.at(-1);
   if (copies && (operands.length < 2 || target === undefined)) return undefined;

@@ -3,7 +3,7 @@ import { starTest } from '../../lib/patterns/linear-match.ts';
 import { type DecisionContext, resolveIn } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
 import { expandGlob, segmentTest } from '../paths/folder-scan.ts';
-import { pathRuleMatches, ruleReachesInto } from '../paths/path-rule.ts';
+import { ruleReachesInto } from '../paths/path-rule.ts';
 import type { ResolvedPath } from '../paths/paths.ts';
 import { familyOf } from '../rules/families.ts';
 import { commandPattern, flagsOf } from './command-rule.ts';
@@ -13,6 +13,8 @@ import { exactProgram, isUnknownProgram, programOf } from './programs.ts';
 import { baseName } from './words.ts';
 
 const MAX_NAMES = 400;
+/** Names, in all folders the line may be in. */
+const MAX_PLACES = 1_000;
 /** Flags and words of programs that change the files they are given. */
 const CHANGING = /^(?:-w|-i|--(?:write|fix|in-?place|overwrite|update|apply)(?:=.*)?|fmt|format|fix)$/;
 const LEFT_OUT = /^--(?:(?:exclude|ignore)(?:-\w+)?=|i?glob=!)/;
@@ -68,11 +70,11 @@ function ruledPlaces(
   if (rules.length === 0 || words.length === 0) return [];
   const { places, isCut } = placesIn(context, words, cwds);
   const found = rules.flatMap((rule) => {
-    const hit = places.find((path) =>
+    const fits =
       use === 'below'
-        ? path.kind === 'directory' && ruleReachesInto(rule, path.real, context.policy)
-        : pathRuleMatches(rule, { tool: context.facts.tool, use, path }, context.policy),
-    );
+        ? (path: ResolvedPath) => path.kind === 'directory' && ruleReachesInto(rule, path.real, context.policy)
+        : context.known.ruleTest(rule, use, context.facts.tool);
+    const hit = places.find(fits);
     return hit === undefined ? [] : [`It names ${hit.spelling}, ${speaks(rule)}`];
   });
   return isCut ? [...found, 'It names more than is compared with the rules.'] : found;
@@ -230,10 +232,15 @@ function placesIn(
     }),
   );
   const paths = [...names].filter((name) => name !== '' && !name.startsWith('-') && !name.includes('\0'));
-  const places = paths
-    .slice(0, MAX_NAMES)
-    .flatMap((name) =>
-      cwds.flatMap((cwd) => spellings(context, cwd, name).map((spelling) => resolveIn(context, cwd, spelling))),
-    );
-  return { places, isCut: paths.length > MAX_NAMES };
+  const places = new Map<string, ResolvedPath>();
+  for (const name of paths.slice(0, MAX_NAMES)) {
+    for (const cwd of cwds) {
+      if (places.size > MAX_PLACES) return { places: [...places.values()], isCut: true };
+      for (const spelling of spellings(context, cwd, name)) {
+        const path = resolveIn(context, cwd, spelling);
+        places.set(`${path.lexical}\n${path.real}`, path);
+      }
+    }
+  }
+  return { places: [...places.values()], isCut: paths.length > MAX_NAMES };
 }

@@ -3,7 +3,7 @@ import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
 import { foundAt, namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { pathObjections } from '../paths/path-findings.ts';
-import { pathRuleTest, ruleReachesInto } from '../paths/path-rule.ts';
+import { ruleReachesInto } from '../paths/path-rule.ts';
 import { isInside } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
@@ -113,7 +113,7 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
           ];
     const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
     const ruled = near.flatMap((rule): readonly TraceStep[] => {
-      const isRuled = pathRuleTest(rule, { tool: context.facts.tool, use }, context.policy);
+      const isRuled = context.known.ruleTest(rule, use, context.facts.tool);
       const hit = scanFolder(
         context.fs,
         path.real,

@@ -1,6 +1,6 @@
 import type { Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
 import type { PermissionFs } from './fs.ts';
-import { type PathUse, pathRuleMatches } from './path-rule.ts';
+import { type PathUse, pathRuleTest } from './path-rule.ts';
 import { isInside, type ResolvedPath, resolvePath } from './paths.ts';
 
 /** What every step of one decision looks at. */
@@ -14,6 +14,13 @@ export type DecisionContext = {
   readonly copies?: readonly string[];
   /** Patterns of the line may match what is hidden, or is written in other letters. */
   readonly patterns?: 'wide';
+  /** What was worked out once for this decision. */
+  readonly known: Known;
+};
+
+type Known = {
+  readonly place: (cwd: string, spelling: string) => ResolvedPath;
+  readonly ruleTest: (rule: Rule, use: PathUse['use'], tool: string) => (path: ResolvedPath) => boolean;
 };
 
 export function contextOf(facts: ToolFacts, policy: Policy, fs: PermissionFs): DecisionContext {
@@ -21,16 +28,37 @@ export function contextOf(facts: ToolFacts, policy: Policy, fs: PermissionFs): D
   const roots = policy.workspaceRoots
     .map((root) => resolvePath(fs, base, root))
     .filter((root) => root.problem === undefined);
+  const spread = { ...policy, workspaceRoots: withReal(policy.workspaceRoots, roots) };
   return {
     facts,
-    policy: { ...policy, workspaceRoots: withReal(policy.workspaceRoots, roots) },
+    policy: spread,
     fs,
     roots: roots.map((root) => root.real),
+    known: {
+      place: perKeys((cwd: string, spelling: string) => resolvePath(fs, { cwd, home: policy.home }, spelling)),
+      ruleTest: perKeys((rule: Rule, use: PathUse['use'], tool: string) => pathRuleTest(rule, { tool, use }, spread)),
+    },
+  };
+}
+
+/** The same answer for the same two things, and what else is always the same with them. */
+function perKeys<First, Second, More extends readonly unknown[], Answer>(
+  work: (first: First, second: Second, ...more: More) => Answer,
+): (first: First, second: Second, ...more: More) => Answer {
+  const known = new Map<First, Map<Second, { readonly answer: Answer }>>();
+  return (first, second, ...more) => {
+    const answers = known.get(first) ?? new Map<Second, { readonly answer: Answer }>();
+    known.set(first, answers);
+    const before = answers.get(second);
+    if (before !== undefined) return before.answer;
+    const answer = work(first, second, ...more);
+    answers.set(second, { answer });
+    return answer;
   };
 }
 
 export function resolveIn(context: DecisionContext, cwd: string, spelling: string): ResolvedPath {
-  return resolvePath(context.fs, { cwd, home: context.policy.home }, spelling);
+  return context.known.place(cwd, spelling);
 }
 
 export function isInWorkspace(path: ResolvedPath, context: DecisionContext): boolean {
@@ -47,7 +75,7 @@ export function findRule(
 }
 
 export function findPathRule(context: DecisionContext, behavior: Rule['behavior'], use: PathUse): Rule | undefined {
-  return findRule(context, behavior, (rule) => pathRuleMatches(rule, use, context.policy));
+  return findRule(context, behavior, (rule) => context.known.ruleTest(rule, use.use, use.tool)(use.path));
 }
 
 function withReal(roots: readonly string[], real: readonly ResolvedPath[]): readonly string[] {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { once } from '../../lib/once.ts';
 import { hasManyWildcards } from '../../lib/patterns/glob.ts';
 import { anySign, anyText, type GlobStep, globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
 import type { PermissionFs } from './fs.ts';
@@ -94,11 +95,21 @@ export function isCertainPattern(pattern: string): boolean {
   return !hasManyWildcards(pattern) && !pattern.replace(SET, '').includes('[');
 }
 
-/** By signs and by bytes: which of the two a shell goes by is a matter of the language. */
+/** By signs and by bytes: which of the two a shell goes by is a matter of the language. In plain letters they are the same. */
 function nameTest(segment: string): (name: string) => boolean {
   const bytes = (text: string) => Buffer.from(text).toString('latin1');
-  const [bySigns, byBytes] = [segmentTest(segment), segmentTest(bytes(segment))];
-  return (name) => bySigns(name) || byBytes(bytes(name));
+  const bySigns = segmentTest(segment);
+  const byBytes = once(() => segmentTest(bytes(segment)));
+  const isPlain = (text: string) => !/[^\0-\x7f]/.test(text);
+  const isPlainPattern = isPlain(segment);
+  // Most names are out by how they begin or end.
+  const isSimple = isPlainPattern && /^[^[\\]+$/.test(segment);
+  const begin = isSimple ? (/^[^*?]*/.exec(segment)?.[0] ?? '') : '';
+  const end = isSimple ? (/[^*?]*$/.exec(segment)?.[0] ?? '') : '';
+  return (name) =>
+    name.startsWith(begin) &&
+    name.endsWith(end) &&
+    (bySigns(name) || (!(isPlainPattern && isPlain(name)) && byBytes()(bytes(name))));
 }
 
 /** One segment of a pattern, as bash reads it: never fewer names than bash would match. */

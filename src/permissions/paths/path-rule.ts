@@ -121,5 +121,12 @@ function patternTest(pattern: Pattern, spelled: (text: string) => string): (path
 function testOf(tail: string, anywhere: boolean): (path: string) => boolean {
   const glob = tail.replace(/(?:\/|\/\*\*)+$/, '');
   const steps = globSteps(anywhere ? glob.replace(/^\//, '') : glob, { braces: 'letters', doubleStar: 'any-text' });
-  return globTest(anywhere && glob !== '' ? [...literalSteps('/'), { is: 'folders' }, ...steps] : steps, 'or-below');
+  const fits = globTest(
+    anywhere && glob !== '' ? [...literalSteps('/'), { is: 'folders' }, ...steps] : steps,
+    'or-below',
+  );
+  // Most paths do not hold what of the pattern is plain text.
+  const pieces = /[[\\]/.test(glob) ? [] : glob.split(/[*?]+/);
+  const plain = pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest), '');
+  return (path) => path.includes(plain) && fits(path);
 }

@@ -7,8 +7,10 @@ const words = (text: string) => new Set(text.split(/\s+/).filter((word) => word 
 const FOLDERS = words(`
   .github .gitlab .circleci .buildkite .woodpecker .forgejo .gitea .teamcity .azure-pipelines .pipelines .tekton .drone
   .lefthook .githooks git-hooks .hooks .pre-commit .overcommit .devcontainer .direnv .mise .config .vim .nvim .zed .fleet
+  .semaphore .harness .azuredevops .builds .zuul.d .bsp .theia .helix .settings .devenv .flox .trunk .okteto
   .yarn .pnpm .cargo .mvn .gradle .bundle .hg .svn .bzr .jj .moon .nx
   .gemini .windsurf .roo .cline .clinerules .kilocode .kiro .junie .augment .opencode .goose .continue .codeium .trae .qwen
+  .qoder .codebuddy .lingma .aiassistant .zencoder .iflow .grok .antigravity .rovodev .forge .void .mentat .sweep
   .factory .crush .copilot .amazonq .aider .tabnine .specstory .openhands
 `);
 

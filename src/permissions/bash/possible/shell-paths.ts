@@ -84,12 +84,14 @@ function placedIn(
   cwds: readonly string[],
   mentions: readonly Mention[],
 ): { readonly paths: readonly NamedPath[]; readonly isCut: boolean } {
-  const seen = new Set<string>();
+  // A long command is hardly a part of a key: it has as many words.
+  const seen = new Map<string, Set<string>>();
   const paths: NamedPath[] = [];
   for (const { word, sure, command } of mentions) {
-    const key = `${sure} ${word} ${command}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
+    const key = `${sure} ${word}`;
+    const words = seen.get(command) ?? new Set();
+    if (words.has(key)) continue;
+    seen.set(command, words.add(key));
     for (const cwd of cwds) {
       if (paths.length >= MAX_PATHS) return { paths, isCut: true };
       for (const spelling of spellings(context, cwd, word))
