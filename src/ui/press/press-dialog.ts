@@ -66,9 +66,9 @@ export function pressDialog(
 }
 
 /** The key that answered the dialog before, or one that came with it. */
-function isEcho({ keys }: ViewState, { chord, text }: KeyInput, nowMs: number): boolean {
-  // Whoever stops goes on at once: types, or stops harder.
-  if (keys.answered.chord === 'escape' || keys.answered.chord === 'ctrl+c') return false;
+function isEcho({ keys }: ViewState, { chord, text, manner }: KeyInput, nowMs: number): boolean {
+  // Whoever stops goes on at once: types, or stops harder. Words that come at once are no echo.
+  if (manner === 'among' || keys.answered.chord === 'escape' || keys.answered.chord === 'ctrl+c') return false;
   const sinceMs = nowMs - keys.answered.atMs;
   if (sinceMs < ECHO_MS && chord === keys.answered.chord) return true;
   return sinceMs < DEAF_MS && (text !== '' || chord === 'enter');
