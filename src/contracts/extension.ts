@@ -66,8 +66,10 @@ export type AgentKind = {
   readonly skills?: readonly string[];
   /** Where it keeps notes from one run to the next. */
   readonly memory?: MemoryScope;
-  /** Servers that are configured already and whose tools it has besides `tools`. */
+  /** Servers whose tools it has besides `tools`, by their names. */
   readonly mcpServers?: readonly string[];
+  /** Those of them that stand in its head: nobody else has them, and they run as long as it works. */
+  readonly ownServers?: JsonObject;
   /** Hooks that hold while it works, as they stand in its head. */
   readonly hooks?: JsonObject;
   /** The colour people know it by. */

@@ -1,4 +1,5 @@
 import type { AgentKind, MemoryScope } from '../contracts/extension.ts';
+import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { MODES } from '../contracts/permission.ts';
 import { type FrontMatter, flagFact, listFact, objectFact, textFact, wordsFact } from '../lib/text/front-matter.ts';
@@ -20,7 +21,8 @@ export function agentFacts(facts: Facts): {
   const memory = oneOf(SCOPES, textFact(facts, 'memory'));
   const isolation = oneOf(['worktree'] as const, textFact(facts, 'isolation'));
   const skills = listFact(facts, 'skills');
-  const servers = serverNames(facts.mcpServers);
+  const own = ownServers(facts.mcpServers);
+  const servers = [...serverNames(facts.mcpServers), ...Object.keys(own)];
   const hooks = objectFact(facts, 'hooks');
   const color = textFact(facts, 'color');
   const kind = {
@@ -34,11 +36,12 @@ export function agentFacts(facts: Facts): {
     ...(flagFact(facts, 'background') === true ? { background: true as const } : {}),
     ...(skills === undefined ? {} : { skills }),
     ...(memory === undefined ? {} : { memory }),
-    ...(servers === undefined || servers.length === 0 ? {} : { mcpServers: servers }),
+    ...(servers.length === 0 ? {} : { mcpServers: servers }),
+    ...(Object.keys(own).length === 0 ? {} : { ownServers: own }),
     ...(hooks === undefined ? {} : { hooks }),
     ...(color === undefined ? {} : { color }),
   };
-  return { kind, unused: unusedFields(facts, kind, servers) };
+  return { kind, unused: unusedFields(facts, kind) };
 }
 
 /** Fields that need no place of their own: who is meant by them, or they are said already. */
@@ -51,7 +54,7 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   mcpServers: (value) => Array.isArray(value) && value.length === 0,
 };
 
-function unusedFields(facts: Facts, kind: object, servers: readonly string[] | undefined): readonly string[] {
+function unusedFields(facts: Facts, kind: object): readonly string[] {
   const unknown = Object.entries(facts).filter(
     ([field, value]) =>
       value !== null &&
@@ -60,19 +63,23 @@ function unusedFields(facts: Facts, kind: object, servers: readonly string[] | u
       !Object.hasOwn(kind, field) &&
       !(Object.hasOwn(NEUTRAL, field) && NEUTRAL[field]?.(value) === true),
   );
-  const named = Array.isArray(facts.mcpServers) ? facts.mcpServers.length : 0;
-  const own = servers !== undefined && servers.length > 0 && servers.length < named ? ['mcpServers'] : [];
-  return [...unknown.map(([field, value]) => (isShort(value) ? `${field}: ${value}` : field)), ...own];
+  return unknown.map(([field, value]) => (isShort(value) ? `${field}: ${value}` : field));
 }
 
 function isShort(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= 24;
 }
 
-/** Servers by their name; one that is described here and configured nowhere else is none. */
-function serverNames(value: unknown): readonly string[] | undefined {
+/** Servers that are configured elsewhere, by their names. */
+function serverNames(value: FrontMatter['facts'][string]): readonly string[] {
   if (typeof value === 'string') return value.split(',').map((name) => name.trim());
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Servers that are described here: a list of names and descriptions, or the descriptions by their names. */
+function ownServers(value: FrontMatter['facts'][string]): JsonObject {
+  const parts = Array.isArray(value) ? value : [value];
+  return Object.assign({}, ...parts.filter((one) => isJsonObject(one)));
 }
 
 function oneOf<Word extends string>(known: readonly Word[], wanted: string | undefined): Word | undefined {

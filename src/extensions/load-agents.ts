@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentKind, ExtensionProblem, Loaded } from '../contracts/extension.ts';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import { markdownFiles } from '../lib/files/markdown-files.ts';
-import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
+import { type FrontMatter, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
 import { agentFacts } from './agent-facts.ts';
 import { BUILT_IN_AGENTS } from './built-in-agents.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
@@ -48,13 +48,19 @@ async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder)
     else if (description === undefined)
       problems.push({ path, line: 1, text: 'has no description in its head. The sub-agent is not offered.' });
     else {
-      const read = agentFacts(facts);
+      const read = agentFacts(prefix === '' ? facts : withoutServers(facts));
       const called = `${prefix}${textFact(facts, 'name') ?? name}`;
       items.push({ ...read.kind, name: called, description, prompt: body.trim(), source, path });
       unused.set(path, read.unused);
     }
   }
   return { items, problems: [...leftOut, ...problems, ...unusedLine(folder, 'sub-agents', unused)] };
+}
+
+/** What a plugin would start is shown before it counts; what stands in the heads of its sub-agents is not. */
+function withoutServers(facts: FrontMatter['facts']): FrontMatter['facts'] {
+  const { mcpServers: named } = facts;
+  return Array.isArray(named) ? { ...facts, mcpServers: named.filter((one) => typeof one === 'string') } : facts;
 }
 
 const flagSchema = z.record(z.string(), z.looseObject({ description: z.string(), prompt: z.string() }));

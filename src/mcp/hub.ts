@@ -5,6 +5,7 @@ import type { Tool } from '../contracts/tool.ts';
 import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
 import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
 import { keptResource } from './content.ts';
+import { createLending } from './lending.ts';
 import { createPrefixes } from './names.ts';
 import type { McpParts } from './server/mcp-parts.ts';
 import { createServerRun, type ServerRun } from './server/server-run.ts';
@@ -49,21 +50,23 @@ export function createMcpHub(parts: McpParts) {
   for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
 
   const all = () => [...runs.values()];
+  /** Those that are there for everybody. */
+  const common = () => all().filter(({ server }) => server.isLent !== true);
 
   return {
     /** Begins with every server that may run; nobody waits for them. */
     start() {
       isStarted = true;
-      for (const run of all()) run.start();
+      for (const run of common()) run.start();
     },
     async settled() {
       await Promise.all(all().map((run) => run.settled()));
     },
-    listed: (command: string) => untilOffered(all(), command),
+    listed: (command: string) => untilOffered(common(), command),
     states: (): readonly McpServerState[] => all().map((run) => describeServer(run.server, run.now())),
-    tools: (): readonly Tool[] => all().flatMap((run) => run.now().catalog.tools),
-    prompts: (): readonly CommandInfo[] => all().flatMap(commandsOf),
-    instructions: () => all().flatMap(instructionsOf),
+    tools: (): readonly Tool[] => common().flatMap((run) => run.now().catalog.tools),
+    prompts: (): readonly CommandInfo[] => common().flatMap(commandsOf),
+    instructions: () => common().flatMap(instructionsOf),
     prompt: (command: string, typed: string, signal: AbortSignal) => readPrompt(all(), command, typed, signal),
 
     /** How the last word of a prompt's arguments could go on. */
@@ -81,6 +84,8 @@ export function createMcpHub(parts: McpParts) {
       return (await Promise.all(found.map((one) => keptResource(one, parts.keepBytes)))).flat();
     },
 
+    lend: createLending((name) => runs.get(name)),
+
     reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 
     async toggle(name: string, to: 'on' | 'off'): Promise<Attempt> {
@@ -95,7 +100,7 @@ export function createMcpHub(parts: McpParts) {
     async put(server: ConfiguredServer): Promise<void> {
       await runs.get(server.name)?.close();
       const run = add(server);
-      if (isStarted) run.start();
+      if (isStarted && server.isLent !== true) run.start();
     },
 
     async remove(name: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { AgentKind } from '../../contracts/extension.ts';
 import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
+import type { Tool } from '../../contracts/tool.ts';
 import { type QueryDepsInput, queryDeps } from '../../engine/defaults.ts';
 import { toolsOfAgent } from '../../extensions/tools-of-agent.ts';
 import { resolveModel } from '../../model/catalog.ts';
@@ -24,6 +25,8 @@ export type SubAgentAsking = {
   readonly place: AgentPlace;
   /** What it knows from the start. */
   readonly words: string;
+  /** Tools of servers that are its own. */
+  readonly ownTools: readonly Tool[];
   /** A hook asked for it, so no hook that asks a sub-agent hears of it. */
   readonly isOfHook: boolean;
 };
@@ -48,12 +51,12 @@ export function agentDeps(
   { live, model }: Pick<Core, 'live' | 'model'>,
   { toolset, owners, prompt, contextFor }: AgentNeeds,
   { config, gate: own, ...common }: Common,
-  { kind, agentId, place, words, model: wanted = kind.model ?? 'inherit' }: SubAgentAsking,
+  { kind, agentId, place, words, ownTools, model: wanted = kind.model ?? 'inherit' }: SubAgentAsking,
 ): QueryDeps {
   const chain = [...(wanted === 'inherit' ? [] : [{ model: resolveModel(wanted) }]), ...config.chain];
   const reads = createReadState();
   const depth = owners.depthOf(agentId);
-  const tools = toolsOfAgent(kind, toolset.forAgent(reads), { depth, toolNamed, noteTools: NOTE_TOOLS });
+  const tools = toolsOfAgent(kind, toolset.forAgent(reads, ownTools), { depth, toolNamed, noteTools: NOTE_TOOLS });
   const system = [
     { name: 'agent', text: words },
     ...prompt.place(),

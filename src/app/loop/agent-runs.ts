@@ -15,6 +15,7 @@ import { beginRecord, endRecord, readSubAgent, storedSubAgents } from '../../ses
 import type { CallOwners } from '../../tools/task/call-owners.ts';
 import type { AgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
+import type { McpServers } from '../mcp/servers.ts';
 import type { Session } from '../session/session.ts';
 import { openAgentPlace } from './agents/agent-place.ts';
 import { agentWords } from './agents/agent-words.ts';
@@ -51,6 +52,7 @@ type Needs = {
   readonly hooks: Hooks;
   readonly deps: QueryDepsSource;
   readonly learn: Fallbacks['learn'];
+  readonly mcp: Pick<McpServers, 'lend'>;
 };
 
 const NOTHING: Earlier = { messages: [], queued: [] };
@@ -155,6 +157,7 @@ async function work(core: Core, needs: Needs, { agent, held, run, earlier }: Wor
   const place = await openAgentPlace(core, wish, parent, hooks).catch(messageOf);
   if (typeof place === 'string') return { why: `It was not started: ${place}` };
   let end: End = {};
+  const lent = await needs.mcp.lend(Object.keys(kind.ownServers ?? {}), held.signal);
   try {
     owners.enter(agentId, { ...place.stand, depth: agent.depth });
     const isOfHook = run.isOfHook === true;
@@ -162,7 +165,7 @@ async function work(core: Core, needs: Needs, { agent, held, run, earlier }: Wor
     const { context } = await fire.fire('SubagentStart', { agent_id: agentId, agent_type: kind.name }, held.signal);
     const [own] = await Promise.all([agentWords(core, kind), learn(modelsOf(model ?? kind.model))]);
     const words = context === undefined ? own : `${own}\n\n${context}`;
-    const asking = { kind, agentId, place, words, isOfHook, model };
+    const asking = { kind, agentId, place, words, isOfHook, model, ownTools: lent.tools };
     const terminal = await held.work(run.words, {
       ...earlier,
       deps: ({ queues }) => needs.deps.subAgent({ ...core.bus.port(), queues }, asking),
@@ -172,6 +175,7 @@ async function work(core: Core, needs: Needs, { agent, held, run, earlier }: Wor
     if (reason !== 'completed') end = { why };
   } finally {
     owners.leave(agentId);
+    await lent.giveBack();
     end = { ...end, left: await place.leave() };
   }
   return end;

@@ -33,8 +33,8 @@ export type Toolset = {
   all(): readonly Tool[];
   /** The same, without what the model's provider cannot do. */
   offered(): readonly Tool[];
-  /** Those of a sub-agent: what they know of files is its own. */
-  forAgent(reads: ReadState): readonly Tool[];
+  /** Those of a sub-agent: what they know of files is its own, and it may have more. */
+  forAgent(reads: ReadState, more: readonly Tool[]): readonly Tool[];
   /** What is sent of tools: the same words in the same places as before, and the rest when it is asked for. */
   specs(tools: readonly Tool[]): readonly ToolSpec[];
 };
@@ -52,7 +52,8 @@ export function createToolset(core: Core, needs: Needs): Toolset {
   const builtIn = [...builtInTools(core, needs, readState)];
   const modelInfo = () => model.infoOf(live.now().model);
   const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
-  const all = () => offerTools(watch([...builtIn, ...needs.mcp.tools()]), options, needs.permissions.rules());
+  const allowed = (tools: readonly Tool[]) => offerTools(watch(tools), options, needs.permissions.rules());
+  const all = () => allowed([...builtIn, ...needs.mcp.tools()]);
   /** Tools for what is not here are none. */
   const isFor = ({ name }: Tool) =>
     name === skillStatement.name
@@ -74,7 +75,7 @@ export function createToolset(core: Core, needs: Needs): Toolset {
     builtIn: () => builtIn,
     all,
     offered,
-    forAgent: (reads) => withOwn(offered(), fileTools(core, needs, reads)),
+    forAgent: (reads, more) => withOwn([...offered(), ...allowed(more)], fileTools(core, needs, reads)),
     specs: (tools) => inOrder(repeatSpecs(deferral.toolSpecs(tools), sentBefore)),
   };
 }

@@ -1,4 +1,5 @@
 import type { Environment } from '../../contracts/environment.ts';
+import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type ConfiguredServer, launchDetails, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
 import { desktopServers } from '../../mcp/config/desktop-servers.ts';
@@ -8,6 +9,8 @@ import { createMcpHub } from '../../mcp/hub.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { login } from '../../mcp/login/login.ts';
 import { openTrust } from '../../settings/trust.ts';
+import { enabledPlugins } from '../settings/enabled-plugins.ts';
+import { projectFolders } from '../settings/project-folders.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import { readMcp } from './read-mcp.ts';
 
@@ -99,7 +102,16 @@ async function configuredHere(environment: Environment, cwd: string): Promise<Co
   const trusted = (await openTrust(environment.ouroHome, environment.home)).isTrusted(cwd);
   const loaded = await readSettings({ cwd }, environment, trusted, () => true);
   const options = { mcpConfig: [], mcpSources: 'all' } as const;
-  const config = await readMcp({ options, environment, cwd, trusted, loaded });
+  const { plugins } = await enabledPlugins(environment.ouroHome, loaded.merged, []);
+  const found = await loadExtensions({
+    projectFolders: trusted ? projectFolders(cwd, environment.home) : [],
+    own: environment,
+    plugins,
+    agentsFlag: undefined,
+    // Nothing of them but the servers is looked at.
+    admits: (path) => ({ ok: true, realPath: path }),
+  });
+  const config = await readMcp({ options, environment, cwd, trusted, loaded, extensions: { now: () => found } });
   const problems = config.problems.map(({ file, text }) => `${file}: ${text}`);
   if (trusted) return { servers: config.servers, problems };
   const { namesIn } = openServerFiles(environment.ouroHome, cwd);

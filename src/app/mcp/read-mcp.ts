@@ -1,11 +1,11 @@
 import type { Environment } from '../../contracts/environment.ts';
-import type { Plugin } from '../../contracts/extension.ts';
+import type { AgentKind, Plugin } from '../../contracts/extension.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import { readGiven } from '../../lib/files/read-regular.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
-import { type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
+import { type Entries, type McpConfig, readMcpConfig } from '../../mcp/config/config.ts';
 import { openCredentials } from '../../mcp/login/credentials.ts';
 import { childVariables } from '../../settings/child-variables.ts';
 import { countsSource } from '../../settings/counts-source.ts';
@@ -14,13 +14,13 @@ import type { ExtensionsNow } from '../core.ts';
 import { projectFolders } from '../settings/project-folders.ts';
 
 type McpReading = {
-  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources'>;
+  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources' | 'agent'>;
   readonly environment: Environment;
   readonly cwd: string;
   readonly trusted: boolean;
   readonly loaded: LoadedSettings;
-  /** With the plugins that bring servers. */
-  readonly extensions?: ExtensionsNow;
+  /** With the plugins and sub-agents that bring servers. */
+  readonly extensions: Pick<ExtensionsNow, 'now'>;
 };
 
 /** The MCP servers that are configured here, from the real disk. */
@@ -41,7 +41,8 @@ export async function readMcp({
     cwd,
     folders: projectFolders(cwd, environment.home),
     trusted,
-    layers: [...layers, ...(extensions?.now().plugins ?? []).map(serverLayer)],
+    layers: [...layers, ...extensions.now().plugins.map(serverLayer)],
+    ofAgents: extensions.now().agents.flatMap((kind) => agentServers(kind, options)),
     flags: options.mcpConfig,
     sources: options.mcpSources,
     projectFile: countsSource(options.settingSources, 'project') ? 'read' : 'left out',
@@ -59,6 +60,17 @@ export async function readMcp({
     { file: 'Logins', text: damagedLogins },
   ].flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
   return { ...config, problems: [...problems, ...config.problems] };
+}
+
+/** The servers in the head of a sub-agent, as strong as the place it comes from. */
+function agentServers(
+  { name, path, source, ownServers }: AgentKind,
+  { agent }: Pick<RunOptions, 'agent'>,
+): readonly (Entries & { readonly isLent: boolean })[] {
+  if (ownServers === undefined) return [];
+  const scope = source === 'project' || source === 'user' ? source : 'flag';
+  // Whoever is talked to as one has them all along.
+  return [{ scope, file: path ?? `sub-agent ${name}`, servers: ownServers, isLent: name !== agent }];
 }
 
 /** The servers of a plugin, under names that tell whose they are. */

@@ -52,6 +52,8 @@ export type McpServers = {
   mentioned(mention: string): Promise<string | undefined>;
   /** The servers as they are configured now, for somebody who looks at them. */
   look(): Promise<readonly ConfiguredServer[]>;
+  /** Servers in the head of a sub-agent, for as long as it works. */
+  readonly lend: McpHub['lend'];
   /** What servers ask outside of any call goes through this first. */
   askThrough(around: (ask: AskPerson) => AskPerson): void;
   /** Approves or rejects a server of the project as it was looked at; one nobody looked at, as it is configured now. */
@@ -117,6 +119,7 @@ export async function createMcpServers(core: Core, needs: Needs): Promise<McpSer
   return {
     hub,
     problems: [...config.problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)],
+    lend: hub.lend,
     askThrough(around) {
       ask = around(ask);
     },
@@ -211,9 +214,10 @@ function createRefresh(
   read: () => Promise<McpConfig>,
 ): () => Promise<void> {
   let before = first;
-  const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json'];
+  const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json', '.claude/agents'];
   const files = createFreshness([
     join(environment.ouroHome, 'settings.json'),
+    join(environment.ouroHome, 'agents'),
     ...(trusted
       ? projectFolders(cwd, environment.home).flatMap((folder) => own.map((name) => join(folder, name)))
       : []),

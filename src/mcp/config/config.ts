@@ -16,6 +16,8 @@ export type ConfigParts = {
   /** In a folder that is not trusted nothing of the project is read. */
   readonly trusted: boolean;
   readonly layers: readonly SettingsLayer[];
+  /** Servers in the heads of sub-agents; those that are configured go before them. */
+  readonly ofAgents?: readonly (Entries & { readonly isLent: boolean })[];
   /** `--mcp-config`: files, or JSON. */
   readonly flags: readonly string[];
   /** `flags-only` is `--strict-mcp-config`. */
@@ -37,7 +39,7 @@ export type McpConfig = {
   readonly problems: readonly { readonly file: string; readonly text: string }[];
 };
 
-type Entries = { readonly scope: ServerScope; readonly file?: string; readonly servers: object };
+export type Entries = { readonly scope: ServerScope; readonly file?: string; readonly servers: object };
 type Found = McpConfig['problems'][number];
 
 /** The strongest first: of two servers of one name the stronger is used. */
@@ -63,6 +65,14 @@ export async function readMcpConfig(parts: ConfigParts): Promise<McpConfig> {
     for (const [name, value] of Object.entries(source.servers)) {
       const server = readServer(name, value, source, parts, problems);
       if (server !== undefined && !servers.has(name)) servers.set(name, server);
+    }
+  }
+  for (const source of parts.ofAgents ?? []) {
+    if (!parts.trusted && NEEDS_APPROVAL.includes(source.scope)) continue;
+    for (const [name, value] of Object.entries(source.servers)) {
+      if (servers.has(name)) continue;
+      const server = readServer(name, value, source, parts, problems);
+      if (server !== undefined) servers.set(name, source.isLent ? { ...server, isLent: true } : server);
     }
   }
   return { servers: [...servers.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)), problems };

@@ -35,6 +35,8 @@ export type ConfiguredServer = {
   /** What an approval is bound to: the command, its arguments and environment, or the address. */
   readonly hash: string;
   readonly callTimeoutMs?: number;
+  /** It stands in the head of a sub-agent: only such have it, and it runs as long as one of them works. */
+  readonly isLent?: true;
   /** Why it is not started, in words; absent for a server that may run. */
   readonly held?: { readonly why: 'approval' | 'rejected' | 'mistake'; readonly words: string };
 };

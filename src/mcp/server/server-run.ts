@@ -25,6 +25,8 @@ export type ServerRun = {
   reconnect(): Promise<Attempt>;
   /** Ends it for now, by the person's wish. */
   switchOff(): Promise<void>;
+  /** Ends it until it is started again. */
+  rest(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -112,6 +114,11 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     connected,
     reconnect,
     switchOff: () => end().then(() => happen({ type: 'switched-off' })),
+    async rest() {
+      await end();
+      life = new AbortController();
+      happen({ type: 'rested' });
+    },
     close: end,
   };
 }

@@ -31,7 +31,9 @@ export type ServerEvent =
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'lost'; readonly why: string; readonly atMs: number }
   | { readonly type: 'listed'; readonly lists: Partial<Catalog> }
-  | { readonly type: 'switched-off' };
+  | { readonly type: 'switched-off' }
+  /** Nobody needs it for now. */
+  | { readonly type: 'rested' };
 
 /** The next state, and what people are told of the change, to be read after the server's name. */
 export type Step = {
@@ -98,6 +100,8 @@ export function nextState(
       return { state: phase.at === 'connected' ? { ...state, catalog: { ...state.catalog, ...event.lists } } : state };
     case 'switched-off':
       return { state: settle({ at: 'off' }) };
+    case 'rested':
+      return { state: IDLE };
     default:
       return exhaustive(event);
   }
@@ -136,10 +140,10 @@ function statusOf({ held }: ConfiguredServer, phase: Phase): McpServerState['sta
 }
 
 /** Why a server cannot be used now, to be read after its name. */
-export function whyNot(phase: Phase, { name, held }: ConfiguredServer): string {
+export function whyNot(phase: Phase, { name, held, isLent }: ConfiguredServer): string {
   switch (phase.at) {
     case 'idle':
-      return held?.words ?? 'was not started yet';
+      return held?.words ?? (isLent === true ? 'starts with the sub-agent it belongs to' : 'was not started yet');
     case 'starting':
       return 'is still starting';
     case 'connected':
