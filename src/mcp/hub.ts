@@ -88,13 +88,7 @@ export function createMcpHub(parts: McpParts) {
 
     reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
 
-    async toggle(name: string, to: 'on' | 'off'): Promise<Attempt> {
-      const run = runs.get(name);
-      if (run === undefined) return unknown(name);
-      if (to === 'on') return run.reconnect();
-      await run.switchOff();
-      return { ok: true };
-    },
+    toggle: async (name: string, to: 'on' | 'off'): Promise<Attempt> => toggled(runs.get(name), to) ?? unknown(name),
 
     /** Puts a server in, or in the place of one of its name, and starts it. */
     async put(server: ConfiguredServer): Promise<void> {
@@ -114,6 +108,10 @@ export function createMcpHub(parts: McpParts) {
       await Promise.all(all().map((run) => run.close()));
     },
   };
+}
+
+function toggled(run: ServerRun | undefined, to: 'on' | 'off'): Promise<Attempt> | undefined {
+  return to === 'on' ? run?.reconnect() : run?.switchOff().then(() => ({ ok: true }));
 }
 
 const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';

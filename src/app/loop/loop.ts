@@ -86,15 +86,7 @@ export function createLoop(core: Core, needs: Needs) {
   const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts });
   const parts = { toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const deps = createQueryDeps(core, { ...needs, ...parts });
-  const subAgents = createSubAgents(core, {
-    session,
-    owners,
-    hooks,
-    deps,
-    mcp,
-    learn: fallbacks.learn,
-    addNews: news.add,
-  });
+  const subAgents = createSubAgents(core, { ...needs, owners, deps, learn: fallbacks.learn, addNews: news.add });
   hooks.answerWith(subAgents.answerHook);
   const gatedCalls = createGatedCalls(core, { deps, toolset });
   const sessionId = session.opened.id;

@@ -45,6 +45,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   let life = new AbortController();
   let starting: Promise<void> = Promise.resolve();
   const held = holdState(server, parts, (afterMs) => {
+    if (life.signal.aborted) life = new AbortController();
     starting = attempt(afterMs, life.signal);
   });
   const { now, happen, say } = held;
@@ -95,7 +96,6 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
   async function reconnect(): Promise<Attempt> {
     if (server.held !== undefined && server.held.why !== 'rejected') return { ok: false, why: server.held.words };
     await end();
-    life = new AbortController();
     happen({ type: 'start' });
     await starting;
     const { phase } = now();
@@ -114,11 +114,7 @@ export function createServerRun(server: ConfiguredServer, prefix: string, parts:
     connected,
     reconnect,
     switchOff: () => end().then(() => happen({ type: 'switched-off' })),
-    async rest() {
-      await end();
-      life = new AbortController();
-      happen({ type: 'rested' });
-    },
+    rest: () => end().then(() => happen({ type: 'rested' })),
     close: end,
   };
 }
