@@ -7,7 +7,7 @@ import { type Ask, DEAF_MS, ECHO_MS, hearsKeys, type OpenDialog, RETURN_MS } fro
 import { listedAsks, listOptions } from '../view/ask-list.ts';
 import { askedParts } from '../view/asked-parts.ts';
 import { type DialogAct, type DialogOption, dialogOptions, linesOf, optionOfKey } from '../view/dialog-options.ts';
-import { isFolded } from '../view/slice-asks.ts';
+import { endedByKey, isFolded } from '../view/slice-asks.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
 import type { PressContext } from './press-context.ts';
@@ -66,16 +66,13 @@ export function pressDialog(
 }
 
 /** The key that answered the dialog before, or one that came with it. */
-function isEcho({ keys }: ViewState, { chord, text, manner }: KeyInput, nowMs: number): boolean {
-  // Whoever stops goes on at once: types, or stops harder. Words that come at once are no echo.
-  if (manner === 'among' || keys.answered.chord === 'escape' || keys.answered.chord === 'ctrl+c') return false;
+function isEcho({ keys }: ViewState, { chord, text }: KeyInput, nowMs: number): boolean {
   const sinceMs = nowMs - keys.answered.atMs;
   if (sinceMs < ECHO_MS && chord === keys.answered.chord) return true;
   return sinceMs < DEAF_MS && (text !== '' || chord === 'enter');
 }
 
-/** The view with the key that answered. */
-export function answeredBy(view: ViewState, chord: string): ViewState {
+function answeredBy(view: ViewState, chord: string): ViewState {
   return { ...view, keys: { ...view.keys, answered: { chord, atMs: view.keys.lastKeyAtMs } } };
 }
 
@@ -96,7 +93,7 @@ function pressOpen(
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
-      return refuseAndStop(answeredBy(view, chord), ask);
+      return refuseAndStop(endedByKey(view), ask);
     case 'ctrl+y':
       return only(toggledList(view, attention, context));
     case 'up':
@@ -195,7 +192,7 @@ function isHidden(
 
 /** After an answer the same key, still held or pressed in rhythm, means nothing. */
 function answered(pressed: Pressed, chord: string): Pressed {
-  return pressed.effects.length === 0 ? pressed : { ...pressed, view: answeredBy(pressed.view, chord) };
+  return pressed.effects.length === 0 ? pressed : { ...pressed, view: endedByKey(answeredBy(pressed.view, chord)) };
 }
 
 /** The composer is lent to the dialog: Enter sends what is written there, ESC goes back to the options. */

@@ -5,7 +5,7 @@ import type { InputEvent } from '../keys/input-event.ts';
 import { DEFAULT_KEYMAP } from '../keys/keymap.ts';
 import { DEAF_MS, hearsAtMs } from '../view/ask.ts';
 import { type Overlay, takesKeys } from '../view/overlay.ts';
-import { armIfQuiet, armsAtMs, isFolded, refold } from '../view/slice-asks.ts';
+import { armIfQuiet, armsAtMs, endedByKey, isFolded, refold } from '../view/slice-asks.ts';
 import { isBusy, NOT_ANSWERED, type ViewState } from '../view/view-state.ts';
 import type { Viewer } from '../view/viewer-state.ts';
 import { pressViewer } from '../viewer/press-viewer.ts';
@@ -13,7 +13,7 @@ import { only, type Pressed, withEffects } from './effects.ts';
 import { heardIn, isEarly } from './first-key.ts';
 import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
-import { answeredBy, pressDialog } from './press-dialog.ts';
+import { pressDialog } from './press-dialog.ts';
 import { pressOverlay } from './press-overlay.ts';
 import { pastePanel } from './press-panel.ts';
 import { performCommand } from './run-command.ts';
@@ -193,7 +193,7 @@ function lookOn(
       // A key so soon after the last one was meant for what stood there before.
       if (context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
       const answer = pressed.verdict === 'allow' ? ({ behavior: 'allow' } as const) : ({ behavior: 'deny' } as const);
-      return withEffects(answeredBy({ ...view, overlay: undefined }, input.chord), {
+      return withEffects(endedByKey({ ...view, overlay: undefined }), {
         type: 'answer_permission',
         id: pressed.requestId,
         answer,
@@ -202,7 +202,7 @@ function lookOn(
     case 'reviewed':
       // Enter sends what was decided; any other key that answers could have been meant for what stood there before.
       if (input.chord !== 'enter' && context.nowMs - before.keys.lastKeyAtMs < DEAF_MS) return only(view);
-      return withEffects(answeredBy({ ...view, overlay: undefined }, input.chord), {
+      return withEffects(endedByKey({ ...view, overlay: undefined }), {
         type: 'answer_parts',
         page: pressed.page,
       });

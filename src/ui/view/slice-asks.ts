@@ -29,10 +29,15 @@ export function closeAsk(view: ViewState, id: string, nowMs: number): ViewState 
   const words = dialogWords(view);
   const put = words === '' ? {} : { hint: { text: PUT_ASIDE, untilMs: nowMs + PUT_ASIDE_MS } };
   const left = { ...going, ...put, editor: returnedDraft(view) };
-  const isOwn = nowMs - view.keys.answered.atMs < OWN_ANSWER_MS;
+  const isOwn = nowMs - view.keys.endedAtMs < OWN_ANSWER_MS;
   if (isOwn || isFolded(view)) return present(left, nowMs);
   // Taken away under the eyes of whoever was about to answer: that key is neither for the next one nor for the draft.
   return present({ ...left, keys: { ...left.keys, answered: { chord: '', atMs: nowMs } } }, nowMs + TAKEN_AWAY_MS);
+}
+
+/** A key of the person's has answered, or stopped what asks. */
+export function endedByKey(view: ViewState): ViewState {
+  return { ...view, keys: { ...view.keys, endedAtMs: view.keys.lastKeyAtMs } };
 }
 
 /** The window has another size: what was read stands elsewhere, or is in sight only now. */

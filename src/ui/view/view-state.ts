@@ -122,6 +122,8 @@ export type KeyFacts = {
   readonly returnedAtMs: number;
   /** The key that answered a dialog last. Pressed again at once it was meant for that dialog too. */
   readonly answered: { readonly chord: string; readonly atMs: number };
+  /** When a key of the person's last answered a question, or stopped what asked. */
+  readonly endedAtMs: number;
   /** The list that has heard a key since it opened; empty where none is open. */
   readonly heardIn: string;
   /** The first of two keys that mean something together; empty when there is none. */
@@ -179,6 +181,7 @@ export function initialView(facts: StatusFacts, todos: readonly Todo[] = []): Vi
       window: 'focused',
       returnedAtMs: Number.NEGATIVE_INFINITY,
       answered: NOT_ANSWERED,
+      endedAtMs: Number.NEGATIVE_INFINITY,
       heardIn: '',
       prefix: '',
     },
