@@ -62,8 +62,6 @@ export const callEnd = z.object({
   display: display.optional().catch(undefined),
 });
 
-export type CallEnd = z.infer<typeof callEnd>;
-
 const terminal: z.ZodType<Terminal> = z.object({
   reason: z.enum(TERMINAL_REASONS),
   words: z.string().optional(),
