@@ -17,6 +17,7 @@ export function guardedPlaces(plan: SandboxPlan): readonly Guarded[] {
     ...plan.roots.flatMap((root) => ofRoot(plan, root, ours)),
     ...plan.allowWrite.flatMap((place) => below(plan, place, GUARDED, 'if-there')),
     ...below(plan, plan.home, GUARDED_OF_HOME, 'read-only').filter(({ path }) => isBelowWritable(plan, path)),
+    ...ofGitNames(plan),
     ...plan.denyWrite.map((path) => ({ path: plan.follow(path), as: 'file', mount: 'read-only' }) as const),
     ...plan.nested.flatMap((git) =>
       plan.kindOf(git) === 'file' ? [{ path: git, as: 'file', mount: 'read-only' } as const] : [],
@@ -57,6 +58,7 @@ export function guardedLinks(plan: SandboxPlan): readonly string[] {
       isBelowWritable(plan, path),
     ),
     ...plan.nested,
+    ...[...plan.gitNames.folders, ...plan.gitNames.files].filter((path) => isBelowWritable(plan, path)),
   ];
   return all.filter((path) => plan.kindOf(path) === 'link');
 }
@@ -70,19 +72,28 @@ export function guards(plan: SandboxPlan): readonly string[] {
   });
 }
 
-/** The folders on the way to a nested repository, bound to themselves: none is moved away with what is guarded in it. */
+/**
+ * The folders on the way to what is guarded, bound to themselves: none of them is moved away with what is guarded in it,
+ * to make another one in its place.
+ */
 export function pins(plan: SandboxPlan): readonly string[] {
-  const gits = [...gitFolders(plan), ...plan.nested.filter((git) => plan.kindOf(git) === 'file')];
-  const above = gits.flatMap((git) => {
-    const root = plan.roots.find((each) => git.startsWith(`${each}/`));
+  const writable = [...plan.roots, ...plan.allowWrite];
+  const guarded = guardedPlaces(plan).flatMap(({ path, mount }) =>
+    mount === 'if-there' && !isMountable(plan.kindOf(path)) ? [] : [path],
+  );
+  const above = guarded.flatMap((path) => {
+    const root = writable.find((each) => path.startsWith(`${each}/`));
     if (root === undefined) return [];
-    const names = git
+    const names = path
       .slice(root.length + 1)
       .split('/')
       .slice(0, -1);
     return names.map((_, at) => `${root}/${names.slice(0, at + 1).join('/')}`);
   });
-  return [...new Set(above)];
+  // The shortest first: what is bound later lies in what was bound before.
+  return [...new Set(above)]
+    .filter((path) => isMountable(plan.kindOf(path)) && !guarded.includes(path))
+    .toSorted((a, b) => a.length - b.length);
 }
 
 function ofRoot(plan: SandboxPlan, root: string, ours: readonly string[]): readonly Guarded[] {
@@ -95,6 +106,20 @@ function ofRoot(plan: SandboxPlan, root: string, ours: readonly string[]): reado
     ...below(plan, root, GUARDED, 'read-only'),
     ...below(plan, root, { folders: [], files: GUARDED_IF_THERE }, 'if-there'),
   ];
+}
+
+/** What the settings of repositories name, where it could be written. */
+function ofGitNames(plan: SandboxPlan): readonly Guarded[] {
+  const { folders, files } = plan.gitNames;
+  const isOpen = ({ path }: Guarded) => isBelowWritable(plan, path) && !isGitItself(plan, path);
+  const guarded = (as: Guarded['as']) => (path: string) =>
+    ({ path: plan.follow(path), as, mount: 'read-only' }) as const;
+  return [...folders.map(guarded('folder')), ...files.map(guarded('file'))].filter(isOpen);
+}
+
+/** The work tree as a whole, or a git folder, cannot be closed: what is guarded in it is guarded by its own names. */
+function isGitItself(plan: SandboxPlan, path: string): boolean {
+  return [...plan.roots, ...gitFolders(plan)].some((each) => each === path || each.startsWith(`${path}/`));
 }
 
 function ofGit(plan: SandboxPlan, git: string): readonly Guarded[] {

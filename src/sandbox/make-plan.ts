@@ -2,8 +2,10 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
 import { shortHash } from '../lib/text/short-hash.ts';
+import { type GitNames, gitNames } from './git-names.ts';
 import { follow, kindOf, lookThrough, placeOf, socketsBut } from './host-places.ts';
 import { linkedGit } from './linked-git.ts';
+import { isSecret } from './places.ts';
 import type { SandboxPlan } from './plan.ts';
 import { filterIn } from './probe.ts';
 
@@ -35,6 +37,11 @@ export function planMaker(
   const placed = (path: string) =>
     isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
 
+  function namesOf(gits: readonly string[]): GitNames {
+    const named = gits.map((git) => gitNames(git, environment.home));
+    return { folders: named.flatMap(({ folders }) => folders), files: named.flatMap(({ files }) => files) };
+  }
+
   function unmoved(path: string): readonly string[] {
     const real = known.get(path) ?? placeOf(path);
     known.set(path, real);
@@ -52,6 +59,7 @@ export function planMaker(
     const writable = [...allowWrite.map(placed).flatMap(unmoved), ...opened];
     // Each with a limit of its own: a large place beside the workspace takes nothing from that.
     const seen = [roots(), writable].map((folders) => lookThrough(folders, { read: read.denies, write: write.denies }));
+    const nested = seen.flatMap(({ nested: found }) => found);
     // What holds the workspace itself cannot be taken out of it: there the rules decide alone.
     const isBeside = (path: string) =>
       !roots().some((root) => root === path || root.startsWith(`${path === '/' ? '' : path}/`));
@@ -67,9 +75,13 @@ export function planMaker(
       ],
       home: follow(environment.home),
       ouroHome: follow(environment.ouroHome),
-      nested: seen.flatMap(({ nested }) => nested),
+      nested,
+      gitNames: namesOf([...[...roots(), ...writable].map((place) => follow(join(place, '.git'))), ...nested]),
       ...(worktree === undefined ? {} : { worktree }),
-      variables: Object.keys(environment.variables).filter((name) => !isSet.has(name)),
+      secrets: Object.entries(environment.variables).flatMap(([name, value]) =>
+        // Where all of the network is open, its own proxy is the way there.
+        !isSet.has(name) && !(network === true && /_proxy$/i.test(name)) && isSecret(name, value ?? '') ? [name] : [],
+      ),
       set: [...Object.keys(environment.variables), ...isSet],
       caches: join(folder, 'caches', shortHash(follow(first ?? cwd), 12)),
       unixSockets,

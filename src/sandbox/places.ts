@@ -82,6 +82,31 @@ const CREDENTIALS: readonly string[] = [
     '.bundle/config',
   ],
   ...['.huggingface', '.cache/huggingface/token', '.config/wandb', '.config/opencode', '.config/anthropic', '.openai'],
+  ...['.mylogin.cnf', '.subversion/auth', '.hgrc', '.terraformrc', '.ngrok2', '.putty', '.android', '.step', '.age'],
+  ...['.m2/settings-security.xml', '.ivy2/.credentials', '.sbt/.credentials', '.yarnrc', '.yarnrc.yml', '.pnpmrc'],
+  ...[
+    '.bunfig.toml',
+    '.config/pnpm/rc',
+    '.config/.wrangler',
+    '.config/heroku',
+    '.cloudflared',
+    '.sentryclirc',
+    '.doppler',
+  ],
+  ...['.config/age', '.config/gopass', '.local/share/gopass', '.config/Bitwarden CLI', '.config/1Password', '.expo'],
+  ...['.local/share/uv/credentials', '.config/turborepo', '.turbo', '.vercel', '.config/sentry', '.config/infisical'],
+  ...[
+    '.codeium',
+    '.windsurf',
+    '.continue',
+    '.factory',
+    '.qwen',
+    '.grok',
+    '.config/amp',
+    '.config/crush',
+    '.aider.conf.yml',
+  ],
+  ...['.codex/history.jsonl', '.claude/history.jsonl', '.ssh-agent', '.config/rbw', '.local/share/rbw', '.lpass'],
   ...['.wgetrc', '.curlrc', '.config/helm', '.minikube', '.mc', '.config/fish/fish_variables', '.local/share/mc'],
   ...[
     '/etc/krb5.keytab',
@@ -162,7 +187,12 @@ export const GUARDED_OF_GIT = {
 } as const;
 
 const SECRET =
-  /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH_?KEY|_KEY$|_AUTH$|_PAT$|COOKIE|DATABASE_URL|_DSN$/i;
+  /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH_?KEY|_KEY$|_AUTH$|_PAT$|_PWD$|(?:^|_)PASS$|COOKIE|DATABASE_URL|_DSN$|CONNECTION_?STRING|WEBHOOK|BEARER|(?:^|_)JWT|MNEMONIC|SEED_PHRASE/i;
+/** An address with a login in it. */
+const LOGIN = /:\/\/[^\s/?#@]*:[^\s/?#@]+@/;
+/** How keys of well-known places begin. */
+const KEY =
+  /^(?:(?:(?:sk|rk)-|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-|AIza|npm_|hf_|AKIA|ASIA|dop_v1_|SG\.)[\w-]{12}|eyJ[\w-]{8,}\.eyJ|-----BEGIN [A-Z ]*PRIVATE KEY)/;
 /** They lead to programs outside that do what they are told. */
 const AGENTS = [
   'SSH_AUTH_SOCK',
@@ -193,7 +223,7 @@ export function cacheVariables(folder: string, set: readonly string[]): Readonly
   return Object.fromEntries(open.map(([name, below]) => [name, `${folder}/${below}`]));
 }
 
-/** Does a variable of this name hold a key, or lead to a program that has some? */
-export function isSecretName(name: string): boolean {
-  return SECRET.test(name) || AGENTS.includes(name);
+/** Does this variable hold a key, or lead to a program that has some? Its name says so, or what it holds. */
+export function isSecret(name: string, value: string): boolean {
+  return SECRET.test(name) || AGENTS.includes(name) || LOGIN.test(value) || KEY.test(value);
 }

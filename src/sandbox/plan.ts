@@ -1,3 +1,5 @@
+import type { GitNames } from './git-names.ts';
+
 /** What stands in front of a command that may ask us for hosts, and what it is told. */
 export type Way = { readonly enter: readonly string[]; readonly variables: Readonly<Record<string, string>> };
 
@@ -9,6 +11,8 @@ export type SandboxPlan = {
   readonly roots: readonly string[];
   /** Git folders of repositories inside of the roots, and files that stand for some. Real paths. */
   readonly nested: readonly string[];
+  /** What their settings name that decides which programs git runs. */
+  readonly gitNames: GitNames;
   /** More places to write, and places not to read. Real paths. */
   readonly allowWrite: readonly string[];
   readonly denyRead: readonly string[];
@@ -32,9 +36,9 @@ export type SandboxPlan = {
   readonly otherSockets: readonly string[];
   readonly localPorts: 'open' | 'closed';
   readonly user: 'root' | 'plain';
-  /** The names of the variables a command would see. */
-  readonly variables: readonly string[];
-  /** Of those, and of what the settings add: all that somebody set. */
+  /** The names of the variables that hold keys. */
+  readonly secrets: readonly string[];
+  /** Variables that somebody set, in the surroundings or in the settings. */
   readonly set: readonly string[];
   /** The file that holds the filter of system calls; none for a processor we have no filter for. */
   readonly filter?: string;

@@ -1,5 +1,5 @@
 import { guards, pins } from './guarded.ts';
-import { cacheVariables, credentialsOf, isSecretName, OF_THE_KERNEL } from './places.ts';
+import { cacheVariables, credentialsOf, OF_THE_KERNEL } from './places.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
 
 /** The words in front of a command that keep it in the sandbox of bubblewrap. Later mounts lie over earlier ones. */
@@ -53,9 +53,8 @@ export function sandboxArguments(program: string, plan: SandboxPlan): readonly s
 const WITH_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 9<"$0"; exec "$@"'];
 
 /** Taken away before the box is made: the memory of its first process would still hold them. */
-export function withoutSecrets({ variables }: SandboxPlan): readonly string[] {
-  const secret = variables.filter(isSecretName);
-  return secret.length === 0 ? [] : ['/usr/bin/env', ...secret.flatMap((name) => ['-u', name])];
+export function withoutSecrets({ secrets }: SandboxPlan): readonly string[] {
+  return secrets.length === 0 ? [] : ['/usr/bin/env', ...secrets.flatMap((name) => ['-u', name])];
 }
 
 /** Root would keep the right to mount anew; only what files need stays. */

@@ -178,7 +178,9 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
         .join('; '),
     );
     expect(names.filter((name) => existsSync(join(project.home, name)))).toEqual([]);
-    expect((await readdir(project.home)).filter((name) => name !== '.ouro')).toEqual([]);
+    // What cannot be moved is copied by mv: the empty folders of ours.
+    const left = (await readdir(project.home, { recursive: true })).filter((name) => !name.startsWith('.ouro'));
+    expect(left.sort()).toEqual(['moved', 'moved/bin', 'moved/git']);
   });
 
   test('in a worktree one commits, and changes nothing of what its repository runs', async () => {

@@ -5,6 +5,7 @@ import { seatbeltArguments, seatbeltProfile } from '../../src/sandbox/seatbelt.t
 const PLAN: SandboxPlan = {
   roots: ['/w'],
   nested: [],
+  gitNames: { folders: [], files: [] },
   allowWrite: ['/cache "x"'],
   denyRead: ['/w/secret'],
   denyWrite: [],
@@ -18,7 +19,7 @@ const PLAN: SandboxPlan = {
   otherSockets: [],
   localPorts: 'closed',
   user: 'plain',
-  variables: ['HOME', 'GH_TOKEN'],
+  secrets: ['GH_TOKEN'],
   kindOf: (path) => (path === '/w/.git' ? 'directory' : path === '/w/.git/HEAD' ? 'file' : 'missing'),
   follow: (path) => path,
 };

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { boxIn, NO_BOX } from '../support/box.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+/** Ways to get something of one's own into a place whose folder may be written; `$n` is the place. */
+const WAYS = [
+  'echo evil > $n',
+  'echo evil > $n/pre-commit',
+  'rm -rf $n; mkdir -p $n; echo evil > $n/pre-commit',
+  'd=$(dirname $n); mv $d $d.away; mkdir -p $d; echo evil > $n',
+  'd=$(dirname $n); mv $d $d.away; mkdir -p $n; echo evil > $n/pre-commit',
+  'd=$(dirname $(dirname $n)); mv $d $d.away; mkdir -p $(dirname $n); echo evil > $n',
+  "d=$(dirname $n); mkdir -p $d.new; echo evil > $d.new/$(basename $n); perl -e 'syscall(316, -100, $ARGV[0], -100, $ARGV[1], 2)' $d.new $d",
+  'd=$(dirname $n); ln -s $PWD $d.link; rm -rf $d; ln -s $PWD/other $d',
+];
+
+const HEAD = 'ref: refs/heads/main\n';
+
+describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('hooks and settings that a repository names elsewhere in the workspace stay as they are', async () => {
+    await using project = await createTempProject({
+      ...{ '.git/HEAD': HEAD, 'lib/.git/HEAD': HEAD, 'tools/git/hooks/pre-commit': 'own', 'lib/more': '' },
+      '.git/config': '[core]\n\thooksPath = tools/git/hooks\n[include]\n\tpath = ../conf/git/first\n',
+      'lib/.git/config': '[core]\n\thooksPath = "deep/hooks"\n[includeIf "gitdir:x"]\n\tpath = ../more\n',
+      'conf/git/first': '[include]\n\tpath = second # and more\n',
+      'conf/git/second': '[user]\n\tname = me\n',
+    });
+    const named = ['tools/git/hooks', 'conf/git/first', 'conf/git/second', 'lib/deep/hooks', 'lib/more'];
+    const { run, sandbox } = await boxIn(project);
+    await run(`exec 2>/dev/null; for n in ${named.join(' ')}; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`);
+    expect(await run('echo x > tools/other && echo free; echo x > tools/git/other && echo free')).toBe('free\nfree\n');
+    sandbox.close();
+    expect(readdirSync(join(project.dir, 'tools/git/hooks'))).toEqual(['pre-commit']);
+    expect(readFileSync(join(project.dir, 'tools/git/hooks/pre-commit'), 'utf8')).toBe('own');
+    expect(readFileSync(join(project.dir, 'conf/git/first'), 'utf8')).toContain('second');
+    expect(readFileSync(join(project.dir, 'conf/git/second'), 'utf8')).toContain('name = me');
+    expect(existsSync(join(project.dir, 'lib/deep/hooks'))).toBe(false);
+    expect(readFileSync(join(project.dir, 'lib/more'), 'utf8')).toBe('');
+  });
+
+  test('what may not be written stays in its place, also when the folders above it are moved', async () => {
+    await using project = await createTempProject({ 'conf/deep/prod.yaml': 'own', 'gen/src/a': 'own' });
+    const { run, sandbox } = await boxIn(project, {
+      settings: { network: false, denyWrite: ['conf/deep/prod.yaml'] },
+      deny: ['Edit(gen/src/**)'],
+    });
+    await run(
+      `exec 2>/dev/null; for n in conf/deep/prod.yaml gen/src/a; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`,
+    );
+    sandbox.close();
+    expect(readFileSync(join(project.dir, 'conf/deep/prod.yaml'), 'utf8')).toBe('own');
+    expect(readFileSync(join(project.dir, 'gen/src/a'), 'utf8')).toBe('own');
+  });
+
+  test('where home is the workspace, nothing that runs at a login comes by moving the folder it would lie in', async () => {
+    await using project = await createTempProject();
+    await project.write('../home/.config/own', 'x');
+    const { run, sandbox } = await boxIn(project, { roots: [project.home] });
+    const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
+    await run(
+      `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
+        .map((way) => `(${way})`)
+        .join('\n')}\ndone`,
+    );
+    sandbox.close();
+    const left = names.filter((name) => existsSync(join(project.home, name)));
+    expect(left).toEqual([]);
+  });
+});
