@@ -13,6 +13,7 @@ import { exhaustive } from '../../lib/exhaustive.ts';
 import { type Understood, understand } from '../faces/understand.ts';
 import { readEditorPrompt } from './content.ts';
 import { createQuestionRelay } from './questions.ts';
+import { createShownTerminals } from './shown-terminals.ts';
 import { commandsUpdate, replayOf, said, updatesOf, usageUpdate } from './updates.ts';
 
 /** One conversation as an editor drives it. */
@@ -35,6 +36,7 @@ export function createEditorSession(
 ): EditorSession {
   const { agent } = conversation;
   const { sessionId } = agent;
+  const asTerminals = createShownTerminals(abilities, () => conversation.info().cwd);
   const relay = createQuestionRelay(agent, { client, sessionId, abilities });
   let running: Promise<Terminal> | undefined;
   let lastEnd: Terminal = { reason: 'completed' };
@@ -43,7 +45,7 @@ export function createEditorSession(
 
   agent.subscribe(async (event) => {
     // The editor must know a call before it is asked about it.
-    for (const update of updatesOf(event)) await tell(update);
+    for (const update of asTerminals(event, updatesOf(event))) await tell(update);
     relay(event);
     if (event.type !== 'agent_end') return;
     lastEnd = event.terminal;

@@ -25,6 +25,11 @@ export function toolKindOf(tool: string): ToolKind {
   return KINDS[tool] ?? 'other';
 }
 
+/** Does a call of this tool run a command and wait for it? */
+export function runsCommand(tool: string): boolean {
+  return tool === 'Bash';
+}
+
 /** What a call would change, as far as its input tells. */
 export function proposedContent(tool: string, input: JsonValue): ToolCallContent[] {
   const path = pathOf(input);
