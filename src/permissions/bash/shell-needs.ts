@@ -4,9 +4,8 @@ import { type DecisionContext, findRule, isInWorkspace, resolveIn } from '../pat
 import { type Need, ruleSays } from '../paths/finding.ts';
 import { expandGlob, foundAt, namesBelow, scanFolder } from '../paths/folder-scan.ts';
 import { shownNames } from '../paths/ignored-names.ts';
-import { pathNeed } from '../paths/path-findings.ts';
+import { pathNeed, secretUnder } from '../paths/path-findings.ts';
 import { isInside } from '../paths/paths.ts';
-import { sensitiveRead } from '../paths/secrets.ts';
 import { familyOf } from '../rules/families.ts';
 import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';
@@ -192,12 +191,12 @@ function searchNeeds(
   if (context.copies !== undefined && mayMeetCopy(context, folder)) return [meetingCopy(folder)];
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
   const shows = once(() => shownNames(context.fs, folder, context.roots));
-  const hit = scanFolder(context.fs, folder, ({ path, kind }) => {
+  const hit = scanFolder(context.fs, folder, ({ path, kind, inode }) => {
     if (kind === 'directory') return false;
     if (opens?.(namesBelow(folder, path), (name) => shows()(name)) === false) return false;
     if (kind === 'link' && follows === 'none') return false;
-    const resolved = kind === 'link' ? resolveIn(context, folder, path) : foundAt(path, kind);
-    const isSecret = sensitiveRead(resolved, context.policy) !== undefined;
+    const resolved = kind === 'link' ? resolveIn(context, folder, path) : foundAt(path, kind, inode);
+    const isSecret = secretUnder(context, resolved) !== undefined;
     const isElsewhere = kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
     if ((!isSecret && !isElsewhere) || namesBelow(folder, path).some(leave)) return false;
     return (

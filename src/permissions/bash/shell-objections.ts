@@ -2,9 +2,10 @@ import type { TraceStep } from '../../contracts/permission.ts';
 import type { DecisionContext } from '../paths/context.ts';
 import { ruleSays } from '../paths/finding.ts';
 import { foundAt, namesBelow, scanFolder } from '../paths/folder-scan.ts';
+import { FETCHED } from '../paths/other-names.ts';
 import { pathObjections } from '../paths/path-findings.ts';
 import { ruleReachesInto } from '../paths/path-rule.ts';
-import { isInside } from '../paths/paths.ts';
+import { isInside, type ResolvedPath } from '../paths/paths.ts';
 import { PROCESS_HOLDS, processSecretsIn } from '../paths/protected.ts';
 import { FAMILY_WORD, familyOf } from '../rules/families.ts';
 import { denyMatches } from './command-rule.ts';
@@ -91,6 +92,8 @@ function isReplacing(command: string): boolean {
 
 /** A search through a folder reads what is denied in it. */
 function searchObjections(context: DecisionContext, named: readonly SearchedPath[]): readonly TraceStep[] {
+  const holdsShared = (folder: string) =>
+    typeof scanFolder(context.fs, folder, ({ inode }) => inode !== undefined, FETCHED) === 'object';
   return named.flatMap(({ path, command, use, opens }) => {
     if (path.kind !== 'directory') return [];
     const tool = FAMILY_WORD[use === 'read' ? 'read' : 'edit'];
@@ -111,13 +114,16 @@ function searchObjections(context: DecisionContext, named: readonly SearchedPath
               text: `${command} would read ${held}, which always asks: ${PROCESS_HOLDS}.`,
             },
           ];
-    const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy));
+    // A file with several names may have one elsewhere.
+    const near = rules.filter((rule) => ruleReachesInto(rule, path.real, context.policy) || holdsShared(path.real));
     const ruled = near.flatMap((rule): readonly TraceStep[] => {
       const isRuled = context.known.ruleTest(rule, use, context.facts.tool);
+      const isFileRuled = (file: ResolvedPath) => isRuled(file) || context.known.otherNames(file).names.some(isRuled);
       const hit = scanFolder(
         context.fs,
         path.real,
-        (entry) => entry.kind !== 'directory' && isOpened(entry.path) && isRuled(foundAt(entry.path, 'file')),
+        (entry) =>
+          entry.kind !== 'directory' && isOpened(entry.path) && isFileRuled(foundAt(entry.path, 'file', entry.inode)),
       );
       if (hit === undefined) return [];
       const subject = command;

@@ -1,5 +1,6 @@
 import type { Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
 import type { PermissionFs } from './fs.ts';
+import { type OtherNames, otherNames } from './other-names.ts';
 import { type PathUse, pathRuleTest } from './path-rule.ts';
 import { isInside, type ResolvedPath, resolvePath } from './paths.ts';
 
@@ -19,6 +20,7 @@ export type DecisionContext = {
 };
 
 type Known = {
+  readonly otherNames: (path: ResolvedPath) => OtherNames;
   readonly place: (cwd: string, spelling: string) => ResolvedPath;
   readonly ruleTest: (rule: Rule, use: PathUse['use'], tool: string) => (path: ResolvedPath) => boolean;
 };
@@ -35,6 +37,11 @@ export function contextOf(facts: ToolFacts, policy: Policy, fs: PermissionFs): D
     fs,
     roots: roots.map((root) => root.real),
     known: {
+      otherNames: otherNames(
+        spread,
+        roots.map((root) => root.real),
+        fs,
+      ),
       place: perKeys((cwd: string, spelling: string) => resolvePath(fs, { cwd, home: policy.home }, spelling)),
       ruleTest: perKeys((rule: Rule, use: PathUse['use'], tool: string) => pathRuleTest(rule, { tool, use }, spread)),
     },
@@ -75,7 +82,11 @@ export function findRule(
 }
 
 export function findPathRule(context: DecisionContext, behavior: Rule['behavior'], use: PathUse): Rule | undefined {
-  return findRule(context, behavior, (rule) => context.known.ruleTest(rule, use.use, use.tool)(use.path));
+  const fits = (path: ResolvedPath) =>
+    findRule(context, behavior, (rule) => context.known.ruleTest(rule, use.use, use.tool)(path));
+  // A rule that speaks against a file speaks of it under all its names.
+  const others = behavior === 'allow' || use.path.inode === undefined ? [] : context.known.otherNames(use.path).names;
+  return [use.path, ...others].map(fits).find((rule) => rule !== undefined);
 }
 
 function withReal(roots: readonly string[], real: readonly ResolvedPath[]): readonly string[] {

@@ -3,8 +3,14 @@ import { once } from '../../lib/once.ts';
 import { hasManyWildcards } from '../../lib/patterns/glob.ts';
 import { anySign, anyText, type GlobStep, globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
 import type { PermissionFs } from './fs.ts';
+import type { ResolvedPath } from './paths.ts';
 
-export type ScanEntry = { readonly path: string; readonly kind: 'file' | 'directory' | 'link' | 'other' };
+export type ScanEntry = {
+  readonly path: string;
+  readonly kind: 'file' | 'directory' | 'link' | 'other';
+  /** Which file it is, where that has several names. */
+  readonly inode?: string;
+};
 
 const MAX_ENTRIES = 3_000;
 
@@ -13,6 +19,7 @@ export function scanFolder(
   fs: PermissionFs,
   folder: string,
   fits: (entry: ScanEntry) => boolean,
+  without: ReadonlySet<string> = new Set(),
 ): ScanEntry | 'too many' | undefined {
   const pending = [folder];
   let seen = 0;
@@ -21,18 +28,19 @@ export function scanFolder(
       seen += 1;
       if (seen > MAX_ENTRIES) return 'too many';
       const path = join(next, name);
-      const kind = fs.lstat(path)?.kind ?? 'other';
-      const entry = { path, kind };
+      const { kind = 'other', inode } = fs.lstat(path) ?? {};
+      const entry = { path, kind, ...(inode === undefined ? {} : { inode }) };
       if (fits(entry)) return entry;
-      if (kind === 'directory') pending.push(path);
+      if (kind === 'directory' && !without.has(name)) pending.push(path);
     }
   }
   return undefined;
 }
 
 /** What a scan comes by below a real folder, and is no link, is where it is spelled. */
-export function foundAt(path: string, kind: Exclude<ScanEntry['kind'], 'link'>) {
-  return { spelling: path, lexical: path, real: path, kind, nlink: 1 } as const;
+export function foundAt(path: string, kind: Exclude<ScanEntry['kind'], 'link'>, inode?: string): ResolvedPath {
+  const shared = inode === undefined ? {} : { inode };
+  return { spelling: path, lexical: path, real: path, kind, nlink: inode === undefined ? 1 : 2, ...shared };
 }
 
 /** The names from a folder down to something in it. */

@@ -2,9 +2,12 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export type FileKind = 'file' | 'directory' | 'link' | 'other';
 
+/** What stands under a name. `inode`: which file it is, whatever it is called; only told of one with several names. */
+export type FileLook = { readonly kind: FileKind; readonly nlink: number; readonly inode?: string };
+
 /** The few looks at the disk that a decision may take. What is not there is `undefined`; anything odd throws. */
 export type PermissionFs = {
-  lstat(path: string): { readonly kind: FileKind; readonly nlink: number } | undefined;
+  lstat(path: string): FileLook | undefined;
   readlink(path: string): string;
   readdir(path: string): readonly string[];
   readFile(path: string): string | undefined;
@@ -17,7 +20,8 @@ export const diskFs: PermissionFs = {
     unlessMissing(() => {
       const stat = lstatSync(path);
       const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other';
-      return { kind, nlink: stat.nlink };
+      const isShared = kind === 'file' && stat.nlink > 1;
+      return { kind, nlink: stat.nlink, ...(isShared ? { inode: `${stat.dev}:${stat.ino}` } : {}) };
     }),
   readlink: (path) => readlinkSync(path),
   readdir: (path) => unlessMissing(() => readdirSync(path), path) ?? [],

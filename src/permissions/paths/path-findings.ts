@@ -72,7 +72,7 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
       ...suggestion,
     };
   }
-  const secret = use.use === 'read' ? sensitiveRead(path, context.policy) : undefined;
+  const secret = use.use === 'read' ? secretUnder(context, path) : undefined;
   if (secret !== undefined && exact === undefined) {
     return { kind, subject, text: `Reading ${subject} asks: ${secret}.`, ...suggestion };
   }
@@ -97,6 +97,16 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
     ...(inside && kind === 'edit' && obeyed === undefined ? { edits: 'workspace' as const } : {}),
     ...suggestion,
   };
+}
+
+/** Why a file may hold secrets, by this or another name of it. */
+export function secretUnder(context: DecisionContext, path: ResolvedPath): string | undefined {
+  const own = sensitiveRead(path, context.policy);
+  if (own !== undefined || path.inode === undefined) return own;
+  const { names, search } = context.known.otherNames(path);
+  const other = names.find((name) => sensitiveRead(name, context.policy) !== undefined);
+  if (other !== undefined) return `${other.real} is the same file, and may hold secrets`;
+  return search === 'whole' ? undefined : 'it has other names, and the workspace is too large to look for all of them';
 }
 
 /** A rule for this one file; for a folder, for what is in it. */

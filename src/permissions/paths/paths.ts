@@ -8,6 +8,8 @@ export type ResolvedPath = {
   readonly real: string;
   readonly kind: 'file' | 'directory' | 'other' | 'missing';
   readonly nlink: number;
+  /** Which file it is, where that has several names. */
+  readonly inode?: string;
   /** Why the real place is not known. Such a path is never read or written unasked. */
   readonly problem?: string;
 };
@@ -46,14 +48,14 @@ export function folded(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
-type Followed = Pick<ResolvedPath, 'real' | 'kind' | 'nlink' | 'problem'>;
+type Followed = Pick<ResolvedPath, 'real' | 'kind' | 'nlink' | 'inode' | 'problem'>;
 
 function follow(fs: PermissionFs, path: string): Followed {
   const pending = path.split('/').reverse();
   let real = '';
   let links = 0;
   let isMissing = false;
-  let last: { kind: ResolvedPath['kind']; nlink: number } = { kind: 'directory', nlink: 1 };
+  let last: Pick<Followed, 'kind' | 'nlink' | 'inode'> = { kind: 'directory', nlink: 1 };
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part === '' || part === '.') continue;
     if (part === '..') {
@@ -77,7 +79,12 @@ function follow(fs: PermissionFs, path: string): Followed {
       pending.push(...target.split('/').reverse());
     } else {
       real = next;
-      last = { kind: stat.kind, nlink: stat.kind === 'file' ? stat.nlink : 1 };
+      const inode = stat.kind === 'file' ? stat.inode : undefined;
+      last = {
+        kind: stat.kind,
+        nlink: stat.kind === 'file' ? stat.nlink : 1,
+        ...(inode === undefined ? {} : { inode }),
+      };
     }
   }
   return { ...last, real: real === '' ? '/' : real };
