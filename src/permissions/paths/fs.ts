@@ -2,12 +2,10 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export type FileKind = 'file' | 'directory' | 'link' | 'other';
 
-/** What stands under a name. `inode`: which file it is, whatever it is called; only told of one with several names. */
-export type FileLook = { readonly kind: FileKind; readonly nlink: number; readonly inode?: string };
-
 /** The few looks at the disk that a decision may take. What is not there is `undefined`; anything odd throws. */
 export type PermissionFs = {
-  lstat(path: string): FileLook | undefined;
+  /** `inode`: which file it is, whatever it is called; told of one with several names. */
+  lstat(path: string): { readonly kind: FileKind; readonly nlink: number; readonly inode?: string } | undefined;
   readlink(path: string): string;
   readdir(path: string): readonly string[];
   readFile(path: string): string | undefined;
