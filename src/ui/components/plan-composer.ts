@@ -37,7 +37,8 @@ export function planComposer(view: ViewState, drawing: Drawing, height: number):
       }),
     ),
   );
-  const ghost = suggestion(editor)?.split('\n', 1)[0] ?? (editor.text === '' ? placeholder(view) : undefined);
+  const ghost =
+    suggestion(editor)?.split('\n', 1)[0] ?? (editor.text === '' ? placeholder(view, drawing.width) : undefined);
   const faded = toned('dim', truncateEnd(ghost ?? '', drawing.width - MARGIN - 2 - shown.caret.column));
   const drawn = ghost === undefined ? rows : rows.with(-1, [...(rows.at(-1) ?? []), faded]);
   const caret = { x: MARGIN + shown.caret.column, y: shown.caret.row };
@@ -46,14 +47,22 @@ export function planComposer(view: ViewState, drawing: Drawing, height: number):
   return { rows: [[note], ...drawn], caret: { ...caret, y: caret.y + 1 } };
 }
 
+const BEGIN = 'Say what you want done';
+const SIGNS = ['/ commands', '@ files', '! shell', '# note', '? keys'];
+
 /** What an empty draft says. */
-function placeholder({ asks, attention, activity, lastPrompt }: ViewState): string {
+function placeholder({ asks, attention, activity, lastPrompt }: ViewState, width: number): string {
   if (attention.stage === 'open' && attention.form.writing !== 'nothing') return '';
   if (asks.length > 0) return 'typing goes to your draft';
   if (activity.status !== 'idle') return 'Say what comes next';
-  return lastPrompt === ''
-    ? 'Say what you want done       / commands   @ files   ! shell   # note   ? keys'
-    : 'Say what is next';
+  if (lastPrompt !== '') return 'Say what is next';
+  const room = width - MARGIN - 2;
+  const all = `${BEGIN}       ${SIGNS.join('   ')}`;
+  if (all.length <= room) return all;
+  const close = `${BEGIN}   ${SIGNS.join('  ')}`;
+  if (close.length <= room) return close;
+  const last = `${BEGIN}   ${SIGNS.at(-1)}`;
+  return last.length <= room ? last : BEGIN;
 }
 
 /** A row cut where a selection begins and ends. */

@@ -4,7 +4,7 @@ import { sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { renderBlock } from '../markdown/render-block.ts';
 import { feedMarkdown, finishMarkdown, startMarkdown } from '../markdown/stream.ts';
 import type { Drawing } from '../text/drawing.ts';
-import { type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
+import { held, type LogicalLine, plain, proseLine, type Span, terminalLine, toned } from '../text/line.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { HistoryItem } from '../view/history-item.ts';
 import { failureLines } from './failure-lines.ts';
@@ -143,8 +143,9 @@ function endLine(
     ...(files.length === 0 ? [] : [`${formatCount(files.length, 'file')} +${added} ${glyphs.minus}${removed}`]),
     ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
   ];
-  const back = files.length === 0 ? [] : [toned('accent', '    /undo'), toned('dim', ' takes it back')];
-  return terminalLine(toned('dim', `${glyphs.mark}${parts.join(glyphs.separator)}`), ...back);
+  const back = files.length === 0 ? [] : [toned('accent', '    /undo'), toned('dim', held(' takes it back'))];
+  const words = held(glyphs.mark) + parts.map(held).join(glyphs.separator);
+  return { ...proseLine(toned('dim', words), ...back), glued: true };
 }
 
 function noticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {

@@ -2,7 +2,7 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import { type Drawing, shortTitle } from '../text/drawing.ts';
-import { fitLine, type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
+import { fitLine, held, type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
 import { liveRows, type Row } from '../text/render-lines.ts';
 import { type Ask, type AskForm, hearsKeys, type OpenDialog } from '../view/ask.ts';
 import { isAnsweredTogether, listedAsks, listOptions } from '../view/ask-list.ts';
@@ -91,12 +91,19 @@ function optionLine(
   const words = sanitize(option.label, 'line');
   const about =
     option.about === undefined ? [] : [toned('code', `  ${sanitize(shortTitle(option.about, cwd), 'line')}`)];
-  const note = option.note === undefined ? [] : [toned('dim', `   ${sanitize(option.note, 'line')}`)];
+  const note =
+    option.note === undefined ? [] : [toned('dim', `   ${noteWords(option, sanitize(option.note, 'line'))}`)];
   return {
     ...proseLine(isSelected ? { text: words, style: { token: 'brand', bold: true } } : plain(words), ...about, ...note),
+    glued: true,
     indent: label.length,
     label: { text: label, style: isSelected ? { token: 'brand', bold: true } : { token: 'accent' } },
   };
+}
+
+/** A word in brackets stays together; what describes a choice is prose. */
+function noteWords({ about }: DialogOption, note: string): string {
+  return about === undefined ? note : held(note);
 }
 
 /** Who hears the keys, and which there are besides the options. */
@@ -106,13 +113,12 @@ function keysLine(options: readonly DialogOption[], attention: OpenDialog, { gly
   const asides = options.filter(({ place }) => place === 'aside').map(({ key, label }) => [key, ` ${label}`] as const);
   const first = hearsKeys(attention) ? (['', `${glyphs.upDown} enter`] as const) : (['', 'one moment'] as const);
   const keys = [first, ...asides, ['esc', ' no, and stop'] as const];
-  return proseLine(
-    ...keys.flatMap(([key, label], at) => [
-      toned('dim', at === 0 ? '' : glyphs.separator),
-      toned('accent', key),
-      toned('dim', label),
-    ]),
-  );
+  const spans = keys.flatMap(([key, label], at) => [
+    toned('dim', at === 0 ? '' : glyphs.separator),
+    toned('accent', key),
+    toned('dim', held(label)),
+  ]);
+  return { ...proseLine(...spans), glued: true };
 }
 
 /** All that wait, as far as they were there when the list was opened. */
@@ -140,7 +146,7 @@ function foldedQuestion(view: ViewState, ask: Ask, { form }: OpenDialog, drawing
     isOfThisRun(option) ? [] : [`${at + 1} ${option.key} ${shortWord(option.label)}`.replace(/^(\d) \1 /, '$1 ')],
   );
   const open = 'ctrl+y';
-  const before = 'you are writing:  ';
+  const before = drawing.width < 60 ? '' : 'you are writing:  ';
   const answers = truncateEnd(` then  ${names.join(drawing.glyphs.separator)}`, room - before.length - open.length);
   const how: Row =
     view.overlay === undefined

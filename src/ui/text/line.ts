@@ -15,6 +15,8 @@ export type LogicalLine = {
   readonly indent: number;
   /** Stands at the end of the indentation of the first row: a bullet, a number. */
   readonly label?: Span;
+  /** Blanks that hold words together (U+00A0) break no row; they are drawn as any other. */
+  readonly glued?: true;
   /** Stands before the indentation of every row: the bar of a quote. */
   readonly prefix?: readonly Span[];
 };
@@ -33,6 +35,11 @@ export function terminalLine(...spans: readonly Span[]): LogicalLine {
 /** A line of prose. */
 export function proseLine(...spans: readonly Span[]): LogicalLine {
   return { spans, wrap: 'words', indent: 0 };
+}
+
+/** The same words, which stay on one row where a line is `glued`. */
+export function held(text: string): string {
+  return text.replaceAll(' ', '\u00a0');
 }
 
 /** Text without any look of its own. */

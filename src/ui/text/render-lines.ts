@@ -66,8 +66,13 @@ function breakLine(line: LogicalLine, target: LineRoom): readonly Row[] {
   return rangesOf(text, line, room, target).map(({ from, to }, row) => {
     const before = row === 0 ? label : [];
     const indent = ' '.repeat(Math.max(0, line.indent - spansWidth(before)));
-    return [...prefix, { text: indent }, ...before, ...sliceSpans(spans, from, to)];
+    const slice = sliceSpans(spans, from, to);
+    return [...prefix, { text: indent }, ...before, ...(line.glued === true ? slice.map(unheld) : slice)];
   });
+}
+
+function unheld(span: Span): Span {
+  return { ...span, text: span.text.replaceAll('\u00a0', ' ') };
 }
 
 function trimmedEnd(row: Row): Row {
