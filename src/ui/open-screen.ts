@@ -15,10 +15,11 @@ import type { Effect } from './press/effects.ts';
 import { press } from './press/press.ts';
 import type { PressContext } from './press/press-context.ts';
 import { backgroundOf } from './terminal/background.ts';
+import { holdFirstFrame } from './terminal/first-frame.ts';
 import { createFrames } from './terminal/frames.ts';
 import { createKeyboard } from './terminal/keyboard.ts';
 import { createLending } from './terminal/lend-terminal.ts';
-import { MODES_OFF, openingSequence, WIDE_COLUMN } from './terminal/modes.ts';
+import { followsBackground, MODES_OFF, openingSequence, WIDE_COLUMN } from './terminal/modes.ts';
 import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import type { TerminalOut } from './terminal/stage.ts';
@@ -86,17 +87,21 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     view: live.now,
     replace: (view) => live.take({ view, effects: [] }),
     context,
-    isLent: () => lending.isLent(),
+    isLent: () => lending.isLent() || first.isHeld(),
     onDrawn: words.show,
   });
   const leftover = createLeftover({ conversation, change: live.change, now: options.now });
   const keyboard = createKeyboard(terminal.in, (events) => {
-    for (const event of events) receiveInput(event, live, output, context(), leftover);
+    for (const event of events) {
+      receiveInput(event, live, output, context(), leftover);
+      if (event.type === 'background') first.release();
+    }
     conversation.draft.save(journalled(live.now()));
     frames.show();
   });
   const lending = createLending({ output, keyboard, now: live.now, change: live.change, editor: options.editor });
 
+  const first = holdFirstFrame(followsBackground(options) ? 'asked' : 'nothing', () => frames.show());
   terminal.out.write(openingSequence(options, terminal.out.columns));
   keyboard.open();
   askStatusLine(conversation, live.change);
@@ -109,6 +114,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     close() {
       if (isClosed) return;
       isClosed = true;
+      first.release();
       frames.close();
       clearTimeout(begin);
       live.close();

@@ -246,3 +246,13 @@ function modes(bytes: string): readonly string[] {
   const pushed = (bytes.match(/\x1b\[>1u/g) ?? []).length - (bytes.match(/\x1b\[<u/g) ?? []).length;
   return [...on, ...(pushed > 0 ? ['kitty'] : [])];
 }
+
+longTest.each([
+  ['light', 0x8a6200],
+  ['dark', 0xe5b550],
+  ['mute', 0xe5b550],
+] as const)('what is printed first has the colours of a %s background', async (background, gold) => {
+  await using ouro = await openOuro([], { background, env: { COLORTERM: 'truecolor' } });
+  const cell = ouro.terminal.terminal.buffer.active.getLine(0)?.getCell(1);
+  expect([cell?.getChars(), cell?.getFgColor()]).toEqual(['╭', gold]);
+});

@@ -28,16 +28,20 @@ const ASK_SIGN_WIDTH = printed`\u001b[${SIGN_COLUMN}G●\u001b[6n\r\u001b[K`;
 /** All of it undone, the cursor shown, no synchronized update left open. */
 export const MODES_OFF = printed`\u001b[?2026l${joinPrinted(MODES.toReversed().map(([, off]) => off))}\u001b[?25h`;
 
+/** Do its colours depend on how bright the background is? */
+export function followsBackground({ depth, theme }: Pick<ScreenOptions, 'depth' | 'theme'>): boolean {
+  return depth !== 'none' && !THEME_NAMES.some((name) => name === theme);
+}
+
 /** What a screen begins with: its modes, and what it has to ask the terminal. */
 export function openingSequence(
   { depth, theme, signWidth }: Pick<ScreenOptions, 'depth' | 'theme' | 'signWidth'>,
   columns: number,
 ): Printable {
-  const followsBackground = depth !== 'none' && !THEME_NAMES.some((name) => name === theme);
   const isWideEnough = signWidth === 'asked' && columns > WIDE_COLUMN;
   return joinPrinted([
     MODES_ON,
-    ...(followsBackground ? [ASK_BACKGROUND] : []),
+    ...(followsBackground({ depth, theme }) ? [ASK_BACKGROUND] : []),
     ...(isWideEnough ? [ASK_SIGN_WIDTH] : []),
   ]);
 }
