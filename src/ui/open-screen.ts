@@ -15,7 +15,7 @@ import type { Effect } from './press/effects.ts';
 import { press } from './press/press.ts';
 import type { PressContext } from './press/press-context.ts';
 import { backgroundOf } from './terminal/background.ts';
-import { holdFirstFrame } from './terminal/first-frame.ts';
+import { type FirstFrame, holdFirstFrame } from './terminal/first-frame.ts';
 import { createFrames } from './terminal/frames.ts';
 import { createKeyboard } from './terminal/keyboard.ts';
 import { createLending } from './terminal/lend-terminal.ts';
@@ -92,10 +92,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   });
   const leftover = createLeftover({ conversation, change: live.change, now: options.now });
   const keyboard = createKeyboard(terminal.in, (events) => {
-    for (const event of events) {
-      receiveInput(event, live, output, context(), leftover);
-      if (event.type === 'background') first.release();
-    }
+    for (const event of events) receiveInput(event, live, { output, first }, context(), leftover);
     conversation.draft.save(journalled(live.now()));
     frames.show();
   });
@@ -152,12 +149,13 @@ function beginConversation(live: LiveView, options: ScreenOptions, leftover: Lef
 function receiveInput(
   event: InputEvent,
   live: LiveView,
-  output: ScreenOutput,
+  { output, first }: { readonly output: ScreenOutput; readonly first: FirstFrame },
   context: PressContext,
   leftover: LeftoverOffer,
 ): void {
   if (event.type === 'background' || event.type === 'scheme') {
     output.setBackground(backgroundOf(event));
+    first.release();
   } else if (event.type === 'position') {
     if (event.column !== WIDE_COLUMN) return;
     output.toAscii();
