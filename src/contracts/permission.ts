@@ -164,6 +164,8 @@ export type Decision = {
   readonly hardens: readonly Hardening[];
   /** Files that it may fill from files of secrets. */
   readonly copies?: readonly string[];
+  /** Files that it would write, as far as that is known. Real paths. */
+  readonly writes?: readonly string[];
   /** Places that the sandbox opens to this call alone, once it may run. Real paths. */
   readonly opens?: readonly string[];
 };

@@ -68,11 +68,11 @@ function verdictOf(context: DecisionContext, found: Findings): Decision {
   if (asked.length > 0) {
     const verdict = mode === 'dontAsk' ? 'deny' : 'ask';
     const steps = verdict === 'deny' ? [...asked, modeStep(mode, 'deny', 'nobody is to be asked')] : asked;
-    return ended(context, { ...found, needs: unanswered }, verdict, asked, [...steps, ...needs]);
+    return ended(context, found, verdict, asked, [...steps, ...needs], unanswered);
   }
   const open = needs.filter((step) => step.verdict === 'ask');
   if (open.length > 0 || needs.length === 0) {
-    const asking = ended(context, { ...found, needs: unanswered }, 'ask', open, needs);
+    const asking = ended(context, found, 'ask', open, needs, unanswered);
     return mode === 'auto' && mayJudge(context.facts, unanswered) ? { ...asking, mayBeJudged: true } : asking;
   }
   return ended(context, found, 'allow', needs, needs);
@@ -133,6 +133,7 @@ function ended(
   verdict: Decision['verdict'],
   because: readonly TraceStep[],
   trace: readonly TraceStep[],
+  open: readonly Need[] = found.needs,
 ): Decision {
   const steps = distinct(trace);
   const matched = [...new Set(steps.flatMap((step): readonly Rule[] => (step.rule === undefined ? [] : [step.rule])))];
@@ -144,13 +145,19 @@ function ended(
     matched,
     trace: steps,
     ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
-    suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(found.needs),
+    suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(open),
     targets: targetsOf(context),
     // What a person agrees to leaves secrets out, too.
     ...(found.copies === undefined || found.copies.length === 0 ? {} : { copies: found.copies }),
     ...(found.opens === undefined || verdict === 'deny' ? {} : { opens: found.opens }),
+    ...writesOf(found.needs),
     hardens: verdict === 'allow' ? found.hardens : found.hardens.filter((each) => each === 'search'),
   };
+}
+
+function writesOf(needs: readonly Need[]): Pick<Decision, 'writes'> {
+  const writes = needs.flatMap(({ path }) => (path === undefined ? [] : [path]));
+  return writes.length === 0 ? {} : { writes: [...new Set(writes)] };
 }
 
 /** One rule for each open need. Commands without one are named: they go on asking. Anything else and none is offered. */

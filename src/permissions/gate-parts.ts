@@ -23,7 +23,7 @@ export type GateParts = {
   readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
   /** In mode auto: somebody who looks at what nobody has to be asked about for certain. Its no is a question. */
   readonly judge?: (
-    call: Omit<JudgedCall, 'words' | 'instructions'>,
+    call: Omit<JudgedCall, 'words' | 'instructions' | 'files'>,
     title: string,
     signal: AbortSignal,
   ) => Promise<Judgement>;

@@ -83,7 +83,8 @@ export function createLoop(core: Core, needs: Needs) {
   };
   const context = makeContext(contextWiring);
   const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts });
+  const { written } = needs.permissions;
+  const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts, written });
   const parts = { toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const deps = createQueryDeps(core, { ...needs, ...parts });
   const subAgents = createSubAgents(core, { ...needs, owners, deps, learn: fallbacks.learn, addNews: news.add });

@@ -21,6 +21,8 @@ export type CallGuards = {
   opened(callId: string): readonly string[];
   /** What commands of the session filled from files of secrets. */
   copies(): readonly string[];
+  /** What calls of the session were allowed to write, as far as that was known. */
+  written(): readonly string[];
 };
 
 export function createCallGuards(
@@ -31,9 +33,11 @@ export function createCallGuards(
   const opened = new Map<string, readonly string[]>();
   const targets = new Set<string>();
   const copies = new Set<string>();
+  const written = new Set<string>();
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
+      for (const path of decision.writes ?? []) written.add(path);
       for (const copy of decision.copies ?? []) copies.add(copy);
       if (decision.opens !== undefined) opened.set(request.callId, decision.opens);
       if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
@@ -43,6 +47,7 @@ export function createCallGuards(
       }
     },
     copies: () => [...copies],
+    written: () => [...written],
     opened(callId) {
       const places = opened.get(callId) ?? [];
       opened.delete(callId);

@@ -18,6 +18,7 @@ import {
   judgeQuestion,
   readJudgement,
 } from '../../permissions/judge/judge-question.ts';
+import { writtenFilesIn } from '../../permissions/judge/written-files.ts';
 import { partText } from '../../prompt/prompt-state.ts';
 import type { Core } from '../core.ts';
 
@@ -37,7 +38,11 @@ type Needs = {
   readonly earlier: readonly Message[];
   /** What the model goes by: the instructions in it are those of the person and the project. */
   readonly system: () => readonly SystemPart[];
+  /** What calls of the session wrote. */
+  readonly written: () => readonly string[];
 };
+
+type AskedCall = Omit<JudgedCall, 'words' | 'instructions' | 'files'>;
 
 /** The small model as judge of calls. It is shown what people wrote, never what a tool gave. */
 export function createJudge(
@@ -51,18 +56,24 @@ export function createJudge(
     ledger = reduceJudge(ledger, event);
   };
 
-  async function judgement(call: Omit<JudgedCall, 'words' | 'instructions'>, signal: AbortSignal): Promise<Judgement> {
+  async function judgement(call: AskedCall, signal: AbortSignal): Promise<Judgement> {
     const { maxInARow = USUAL_LIMITS.inARow, maxUsd = USUAL_LIMITS.usd } = core.settings.now().autoMode ?? {};
     const spent = spentBudget(ledger, { inARow: maxInARow, usd: maxUsd });
     if (spent !== undefined) return { verdict: 'ask', why: spent };
     const model = core.smallModel();
     if (model === undefined) return { verdict: 'ask', why: 'There is no small model here that could judge it.' };
+    const files = writtenFilesIn(call.facts.command ?? '', needs.written());
+    if (files === 'too long')
+      return {
+        verdict: 'ask',
+        why: 'It names files that were written in this session, and they are more than a look.',
+      };
     const answer = await askSmallModel(
       core.model.port,
       {
         model,
         system: JUDGE_ORDER,
-        prompt: judgeQuestion({ ...call, words, instructions: partText(needs.system(), 'memory') ?? '' }),
+        prompt: judgeQuestion({ ...call, files, words, instructions: partText(needs.system(), 'memory') ?? '' }),
         maxTokens: ANSWER_TOKENS,
         onUsage(asked, usage) {
           core.meter.add(asked, usage);

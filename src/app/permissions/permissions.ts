@@ -50,6 +50,8 @@ export type Permissions = PolicySource & {
   /** Throws when the file about to change is not the one the call was allowed for. */
   confirmTarget(path: string): Promise<void>;
   readonly sandbox: Sandbox;
+  /** What calls of the session were allowed to write, as far as that was known. */
+  written(): readonly string[];
   update(updates: readonly PermissionUpdate[]): Promise<void>;
   /** Rules that cannot be read, can never match or contradict another, as sentences for the start. */
   warnings(): readonly string[];
@@ -124,6 +126,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
       fitsRule(rule, { tool, input }, source.policy(live.now().cwd), { fs: diskFs, factsOf }),
     shellVariables: guards.shellVariables,
     confirmTarget: guards.confirmTarget,
+    written: guards.written,
     sandbox,
     update: changes.apply,
     warnings: () => ruleWarnings(source.rules()),

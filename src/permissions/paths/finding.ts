@@ -6,6 +6,8 @@ export type Need = {
   readonly subject: string;
   readonly text: string;
   readonly cover?: { readonly by: 'rule'; readonly rule: Rule } | { readonly by: 'default' };
+  /** Of an edit: the file, where it really is. */
+  readonly path?: string;
   /** An edit inside the workspace, which acceptEdits covers. */
   readonly edits?: 'workspace';
   readonly suggestion?: RuleSuggestion;

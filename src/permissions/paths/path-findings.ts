@@ -93,6 +93,7 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
     kind,
     subject,
     text,
+    ...(kind === 'edit' ? { path: path.real } : {}),
     ...cover,
     ...(inside && kind === 'edit' && obeyed === undefined ? { edits: 'workspace' as const } : {}),
     ...suggestion,

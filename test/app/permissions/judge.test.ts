@@ -155,3 +155,21 @@ test('no project makes itself judged in the place of the person', async () => {
     await made.close();
   }
 });
+
+test('what a command runs of the files that the session wrote itself is judged with it, and what is too long is asked about', async () => {
+  const { judged, asked } = await played({
+    commands: [
+      "printf 'WRITTEN-BY-PRINTF' > sub.js",
+      'node sub.js --config=tidy.js',
+      `cat > long.js <<'EOF'\n${'x();\n'.repeat(700)}EOF`,
+      `cat > long2.js <<'EOF'\n${'x();\n'.repeat(1000)}EOF`,
+      'node ./long.js long2.js',
+      'node other.js',
+    ],
+  });
+  expect(judged.map((raw) => raw.includes('WRITTEN-BY-PRINTF'))).toEqual([true, false]);
+  expect(judged[1]).toContain('node other.js');
+  expect(asked.map(({ reasons }) => reasons[0])).toEqual([
+    'The small model would rather ask: It names files that were written in this session, and they are more than a look.',
+  ]);
+});

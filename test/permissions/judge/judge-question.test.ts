@@ -43,6 +43,7 @@ test('nothing in a call can end its part of the question or begin another', () =
         words: [command],
         instructions: command,
         rules: [],
+        files: [{ path: command, text: command }],
       });
       for (const mark of ['<person>', '</person>', '<call>', '</call>', '<instructions>'])
         expect(question.split(mark).length).toBeLessThanOrEqual(2);
