@@ -41,7 +41,9 @@ export const askUserQuestionTool = buildTool({
     const answer = await context.ask({ kind: 'questions', questions: asked });
     if (answer?.kind !== 'questions') {
       return {
-        content: 'There is nobody to ask. Choose the most sensible answer yourself and say which you chose.',
+        content: context.signal.aborted
+          ? 'The user stopped before answering. Nothing was decided.'
+          : 'There is nobody to ask. Choose the most sensible answer yourself and say which you chose.',
         isError: true,
       };
     }

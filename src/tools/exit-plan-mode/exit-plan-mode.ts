@@ -36,15 +36,17 @@ export function createExitPlanModeTool(parts: PlanParts) {
       const display = { kind: 'plan' as const, plan: accepted };
       if (answer?.kind !== 'plan') {
         return {
-          content: 'Nobody is there to accept the plan. Give it as your answer and stop.',
+          content: context.signal.aborted
+            ? 'The user stopped before saying anything to the plan. Nothing was decided.'
+            : 'Nobody is there to accept the plan. Give it as your answer and stop.',
           isError: true,
           display,
         };
       }
       if (answer.verdict === 'keep_planning') {
-        const words = answer.words === undefined ? '' : ` They say: ${answer.words}`;
+        const words = answer.words === undefined ? ' ' : ` They say:\n${answer.words}\n`;
         return {
-          content: `The user wants to keep planning.${words} Change the plan and show it again.`,
+          content: `The user wants to keep planning.${words}Change the plan and show it again.`,
           isError: true,
           display,
         };

@@ -11,7 +11,7 @@ import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openPaste, openPreview, openRequest, showSubAgent, showTranscript, writePage } from './pages.ts';
+import { openPaste, openPreview, openRequest, openText, showSubAgent, showTranscript, writePage } from './pages.ts';
 import { pasteImage } from './paste-image.ts';
 import { pick } from './pickers.ts';
 import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
@@ -138,6 +138,8 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     case 'copy':
       await copyText(effect.text, host);
       return;
+    case 'view_question':
+      return openText('Question', effect.markdown, host);
     case 'view_paste':
       return openPaste(effect.text, host);
     case 'write_page':

@@ -32,6 +32,8 @@ type AgentEffect =
 /** What the screen does itself. */
 export type ScreenEffect =
   | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
+  /** All of what is asked, where it does not fit. */
+  | { readonly type: 'view_question'; readonly markdown: string }
   /** A command that takes a part of a change back; the page shows what is left of it. */
   | { readonly type: 'take_back'; readonly line: string; readonly shows: string }
   | { readonly type: 'watch'; readonly agentId: string }

@@ -5,7 +5,7 @@ import { expandFolds } from '../composer/folds.ts';
 import type { InputEvent } from '../keys/input-event.ts';
 import { type Ask, DEAF_MS, ECHO_MS, hearsKeys, type OpenDialog, RETURN_MS } from '../view/ask.ts';
 import { listedAsks, listOptions } from '../view/ask-list.ts';
-import { askedParts } from '../view/asked-parts.ts';
+import { askedParts, questionText } from '../view/asked-parts.ts';
 import { type DialogAct, type DialogOption, dialogOptions, linesOf, optionOfKey } from '../view/dialog-options.ts';
 import { endedByKey, isFolded } from '../view/slice-asks.ts';
 import { ownDraft, type ViewState } from '../view/view-state.ts';
@@ -171,8 +171,14 @@ function act(
     case 'view':
     case 'edit_proposal': {
       const type = does.type === 'view' ? 'view_request' : 'edit_proposal';
-      return ask.kind === 'permission' ? withEffects(view, { type, request: ask.request }) : only(view);
+      if (ask.kind === 'permission') return withEffects(view, { type, request: ask.request });
+      return withEffects(view, {
+        type: 'view_question',
+        markdown: questionText(ask.question, attention.form.question),
+      });
     }
+    case 'copy':
+      return withEffects(view, { type: 'copy', text: does.text });
     case 'choose': {
       const how = chord === 'enter' ? 'take' : 'mark';
       return answered(answerQuestions(view, ask, attention, { ...does, how }), chord);

@@ -19,9 +19,12 @@ export type QuestionPlan = {
 const GAPS = 3;
 const NARROW = 64;
 
-/** Everything a dialog could show, as rows; `short` are the options cut to a row each. */
+/** Everything a dialog could show, as rows; `short` are the options cut to a row each, `focused` all but the one under the cursor. */
 export type QuestionParts = Readonly<
-  Record<'warnings' | 'subject' | 'said' | 'risks' | 'details' | 'options' | 'short' | 'keys', readonly Row[]>
+  Record<
+    'warnings' | 'subject' | 'said' | 'risks' | 'details' | 'options' | 'focused' | 'short' | 'keys',
+    readonly Row[]
+  >
 > & {
   readonly title: Row;
   readonly isShortened: boolean;
@@ -36,11 +39,12 @@ type Room = {
 
 /** The empty rows give way first, then what the model says of it, the keys, the words of long options; what it is about last. */
 export function fitQuestion(parts: QuestionParts, { room, width, cut }: Room): QuestionPlan {
-  const { title, warnings, subject, risks, options, short } = parts;
+  const { title, warnings, subject, risks, options, focused, short } = parts;
   const fixed = 1 + warnings.length + subject.length + risks.length;
   if (fixed + options.length <= room) return roomy(parts, room - fixed - options.length);
   const inSight = parts.isShortened ? 'call' : 'all';
   const tight = { title, options: short, keys: [], gaps: 'none', inSight } as const;
+  if (fixed + focused.length <= room) return { ...tight, options: focused, body: [...warnings, ...subject, ...risks] };
   if (fixed + short.length <= room) return { ...tight, body: [...warnings, ...subject, ...risks] };
   const [only = []] = subject;
   const line = [...title, plain('   '), ...only];

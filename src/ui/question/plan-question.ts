@@ -1,5 +1,5 @@
 import type { PermissionRequest } from '../../contracts/permission.ts';
-import { sanitize } from '../../lib/text/sanitize.ts';
+import { printableName, sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import { type Drawing, shortTitle } from '../text/drawing.ts';
 import { fitLine, held, type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
@@ -46,6 +46,7 @@ export function planQuestion(view: ViewState, drawing: Drawing, room: number): Q
   const selected = hearsKeys(attention) ? attention.selected : undefined;
   const lines = linesOf(options).map((option, at) => optionLine(option, at, selected, drawing));
   const short = lines.map((line) => fitLine(line, width + 2));
+  const focused = lines.map((line, at) => (at === selected ? line : (short[at] ?? line)));
   const parts: QuestionParts = {
     title,
     warnings: liveRows(body.warnings, width),
@@ -54,6 +55,7 @@ export function planQuestion(view: ViewState, drawing: Drawing, room: number): Q
     risks: liveRows(body.risks, width),
     details: liveRows(body.details, width),
     options: liveRows(lines, width),
+    focused: liveRows(focused, width),
     short: liveRows(short, width),
     isShortened: short.some((line, at) => line !== lines[at]),
     keys: liveRows([keysLine(options, attention, drawing)], width),
@@ -85,7 +87,8 @@ function optionLine(
   { glyphs, cwd }: Drawing,
 ): LogicalLine {
   const isSelected = selected === at;
-  const digit = String(at + 1);
+  // Only what has a digit of its own on the keyboard shows one.
+  const digit = at < 9 ? String(at + 1) : ' ';
   const key = option.key === digit ? '' : `${option.key}  `;
   const label = `${isSelected ? glyphs.cursor : ' '} ${digit}  ${key}`;
   const words = sanitize(option.label, 'line');
@@ -143,7 +146,7 @@ function foldedQuestion(view: ViewState, ask: Ask, { form }: OpenDialog, drawing
   const more = view.asks.length > 1 ? ` 1 of ${view.asks.length}` : '';
   const title = truncateEnd(`${titleOf(ask, drawing)}${more}   ${about}`.trimEnd(), room);
   const names = options.flatMap((option, at) =>
-    isOfThisRun(option) ? [] : [`${at + 1} ${option.key} ${shortWord(option.label)}`.replace(/^(\d) \1 /, '$1 ')],
+    isOfThisRun(option) ? [] : [`${at + 1} ${option.key} ${shortWord(ask, option.label)}`.replace(/^(\d) \1 /, '$1 ')],
   );
   const open = 'ctrl+y';
   const before = drawing.width < 60 ? '' : 'you are writing:  ';
@@ -171,8 +174,9 @@ function isOfThisRun({ act }: DialogOption): boolean {
   );
 }
 
-/** The first word of an answer that says which it is. */
-function shortWord(label: string): string {
+/** The first words of an answer that say which it is; what somebody else called it stays as it is. */
+function shortWord(ask: Ask, label: string): string {
+  if (ask.kind === 'question' && ask.question.kind !== 'plan') return printableName(label);
   if (/do not ask again|never for|all edits|without asking/.test(label)) return 'always';
   return (/^[^,]*/.exec(label)?.[0] ?? label).toLowerCase();
 }

@@ -1,6 +1,6 @@
 import type { UserQuestion } from '../../contracts/tool.ts';
 import { printableName, sanitize } from '../../lib/text/sanitize.ts';
-import { plain, proseLine, terminalLine, toned } from '../text/line.ts';
+import { plain, proseLine, toned } from '../text/line.ts';
 import type { Ask, AskForm, OpenDialog } from '../view/ask.ts';
 import { askedParts, filledLines } from '../view/asked-parts.ts';
 import type { DialogBody } from './permission-body.ts';
@@ -46,8 +46,13 @@ type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
 function elicitationBody(question: Elicitation, { question: at, answers, problem }: AskForm): DialogBody {
   const message = sanitize(question.message, 'prompt').split('\n');
   if (question.wants.mode === 'url') {
-    const address = [sanitize(question.wants.url, 'line'), ''];
-    return { ...EMPTY, subject: [...message, ...address].map((line) => proseLine(plain(line))) };
+    const { url } = question.wants;
+    const host = URL.canParse(url) ? new URL(url).host : 'no address at all';
+    return {
+      ...EMPTY,
+      warnings: [proseLine(plain('It leads to '), toned('code', sanitize(host, 'line')))],
+      subject: [...message, sanitize(url, 'line')].map((line) => proseLine(plain(line))),
+    };
   }
   const parts = askedParts(question);
   const asked = parts[at];
@@ -63,5 +68,5 @@ function elicitationBody(question: Elicitation, { question: at, answers, problem
 }
 
 function hintLine(words: string) {
-  return terminalLine(toned('dim', printableName(words)));
+  return proseLine(toned('dim', printableName(words)));
 }

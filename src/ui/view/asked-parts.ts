@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { readField, valueProblem } from '../../lib/forms/field-value.ts';
 import { type FormField, formFields } from '../../lib/forms/form-fields.ts';
+import { fenced } from '../../lib/text/fence.ts';
 
 /** One part of what is asked in several parts. An answer is text: words, or the JSON of a form's value. */
 export type AskedPart = {
@@ -12,6 +13,8 @@ export type AskedPart = {
   readonly multiSelect: boolean;
   /** What own words are called; absent: one of the options has to be taken. */
   readonly ownWords: string | undefined;
+  /** What can only be written, because there are more choices than keys. */
+  readonly others?: readonly string[];
   /** What own words begin with. */
   readonly start: string;
   /** Leaving it out: what it is called, and the answer that means it. */
@@ -23,6 +26,8 @@ export type ReadAnswer =
   | { readonly ok: true; readonly answer: string }
   | { readonly ok: false; readonly problem: string };
 
+/** So many choices have a digit each. */
+export const MOST_CHOICES = 9;
 /** Nothing was filled in. */
 const LEFT_OUT = '';
 
@@ -30,6 +35,22 @@ const LEFT_OUT = '';
 export function askedParts(question: UserQuestion): readonly AskedPart[] {
   if (question.kind === 'questions') return question.questions.map(questionPart);
   return fieldsOf(question).map(fieldPart);
+}
+
+/** All of what is asked, to be read on a page: a plan as it is laid out, anything else word by word. */
+export function questionText(question: UserQuestion, at: number): string {
+  if (question.kind === 'plan') return question.plan;
+  const asked = askedParts(question)[at];
+  const choices = asked?.options.map(({ label, description }, number) =>
+    [`${number + 1}  ${label}`, ...(description === undefined ? [] : [`   ${description}`])].join('\n'),
+  );
+  const wish = question.kind === 'elicitation' ? question.wants : undefined;
+  const parts = [
+    ...(question.kind === 'elicitation' ? [question.message] : []),
+    ...(wish?.mode === 'url' ? [wish.url] : []),
+    ...(asked === undefined ? filledLines(question, []) : [asked.question, ...asked.hints, ...(choices ?? [])]),
+  ];
+  return fenced(parts.join('\n\n'));
 }
 
 /** Several answers as one, and why they may not be. */
@@ -108,7 +129,8 @@ function fieldPart(field: FormField): AskedPart {
     ],
     options,
     multiSelect: wants.kind === 'some of',
-    ownWords: isText ? 'Write it' : options.length > 9 ? 'Write which' : undefined,
+    ownWords: isText ? 'Write it' : options.length > MOST_CHOICES ? 'Write which' : undefined,
+    ...(options.length > MOST_CHOICES ? { others: options.slice(MOST_CHOICES).map(({ label }) => label) } : {}),
     start: isText && standard !== undefined ? String(standard) : '',
     skip: skipOf(field),
   };

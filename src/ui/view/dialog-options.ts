@@ -6,7 +6,7 @@ import type {
 } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import type { Ask, AskForm } from './ask.ts';
-import { askedParts, wholeAnswer } from './asked-parts.ts';
+import { askedParts, MOST_CHOICES, wholeAnswer } from './asked-parts.ts';
 
 /** What choosing an option does. */
 export type DialogAct =
@@ -17,6 +17,7 @@ export type DialogAct =
   | { readonly type: 'details' | 'view' | 'back' | 'edit_proposal' | 'list' }
   | { readonly type: 'answer_several'; readonly ids: readonly string[] }
   | { readonly type: 'choose'; readonly choice: number }
+  | { readonly type: 'copy'; readonly text: string }
   | { readonly type: 'skip' };
 
 /** A way to answer; an `aside` stands among the keys below the others. Letters never move. */
@@ -155,10 +156,16 @@ function questionOptions(question: UserQuestion, form: AskForm): readonly Dialog
         line('t', 'No, and tell it what to change', { type: 'write', what: 'reason', start: '' }),
         line('n', 'No, keep planning', plan('keep_planning')),
         aside('e', 'change the plan', { type: 'write', what: 'plan', start: question.plan }),
+        aside('v', 'whole plan', { type: 'view' }),
       ];
     case 'elicitation':
       return question.wants.mode === 'url'
-        ? [line('y', 'Yes, I open this address', ACCEPTED), DECLINE]
+        ? [
+            line('y', 'Yes, I open this address', ACCEPTED),
+            DECLINE,
+            aside('c', 'copies it', { type: 'copy', text: question.wants.url }),
+            ALL_OF_IT,
+          ]
         : [...formOptions(question, form), DECLINE];
     default:
       return partOptions(question, form);
@@ -185,12 +192,16 @@ function partOptions(question: UserQuestion, form: AskForm): readonly DialogOpti
     const option = line(String(at + 1), `${mark}${label}`, { type: 'choose', choice: at });
     return description === undefined ? option : { ...option, note: description };
   });
-  const { ownWords, start, skip } = asked;
+  const { ownWords, others = [], start, skip } = asked;
+  const note = others.length === 0 ? {} : { note: others.join(', ') };
   return [
-    ...choices.slice(0, 9),
-    ...(ownWords === undefined ? [] : [line('o', ownWords, { type: 'write', what: 'own_words', start })]),
+    ...choices.slice(0, MOST_CHOICES),
+    ...(ownWords === undefined
+      ? []
+      : [{ ...line('o', ownWords, { type: 'write', what: 'own_words', start }), ...note }]),
     ...(skip === undefined ? [] : [aside('s', skip.label, { type: 'skip' })]),
     ...(form.question === 0 ? [] : [BACK]),
+    ALL_OF_IT,
   ];
 }
 
@@ -206,6 +217,7 @@ function allow(more: Omit<Extract<PermissionAnswer, { behavior: 'allow' }>, 'beh
   return { type: 'answer_permission', answer: { behavior: 'allow', ...more } };
 }
 
+const ALL_OF_IT = aside('v', 'all of it', { type: 'view' });
 const BACK = aside('b', 'back', { type: 'back' });
 
 function plan(verdict: 'accept' | 'accept_edits' | 'keep_planning'): DialogAct {

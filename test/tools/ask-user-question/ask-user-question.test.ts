@@ -22,6 +22,12 @@ test('the answers come back beside their questions, own words too', async () => 
   });
 });
 
+test('a stop is told as one', async () => {
+  expect(await callTool(askUserQuestionTool, input, { signal: AbortSignal.abort() })).toMatchObject({
+    content: 'The user stopped before answering. Nothing was decided.',
+  });
+});
+
 test('where nobody is, the model is told to decide', async () => {
   expect(await callTool(askUserQuestionTool, input)).toMatchObject({
     isError: true,

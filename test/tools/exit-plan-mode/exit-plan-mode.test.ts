@@ -52,6 +52,15 @@ test('keeping on planning gives the words to the model and stays in the mode', a
   expect(state).toEqual({ mode: 'plan', plan: '' });
 });
 
+test('a stop is told as one, and decides nothing', async () => {
+  const { state } = setUp();
+  const exit = createExitPlanModeTool({ isPlanning: () => true, setMode: () => undefined, keepPlan: () => undefined });
+  const signal = AbortSignal.abort();
+  const outcome = await callTool(exit, { plan: 'Do it' }, { ask: async () => undefined, signal });
+  expect(outcome).toMatchObject({ isError: true, content: expect.stringContaining('stopped') });
+  expect(state.mode).toBe('plan');
+});
+
 test('where nobody is, the plan is the answer and nothing begins', async () => {
   const { state, show } = setUp();
   expect(await show()).toMatchObject({ isError: true, display: { kind: 'plan', plan: 'Do it' } });

@@ -102,3 +102,55 @@ test('enter takes the first choice, or what the field has by itself, and never s
   await screen.waitForText(/one: a[\s\S]*other: b/);
   expect(answers(screen)).toEqual([]);
 });
+
+test('choices that have no digit of their own are named where one can be written', async () => {
+  const regions = Array.from({ length: 14 }, (_, at) => `region-${at + 1}`);
+  const screen = askedFor({
+    mode: 'form',
+    schema: { type: 'object', properties: { region: { type: 'string', enum: regions } }, required: ['region'] },
+  });
+  screen.wait(600);
+  await screen.settled();
+  const rows = screen.screen().join('\n');
+  expect(rows).toMatch(/9 {2}region-9\n.*o {2}Write which {3}region-10, region-11/);
+  expect(rows).not.toMatch(/1[01] {2}[on] /);
+  slowly(screen, 'o');
+  screen.type('region-13');
+  slowly(screen, 'enter', 'y');
+  expect(answers(screen)).toEqual(sent({ action: 'accept', content: { region: 'region-13' } }));
+});
+
+test('an address says where it leads, whatever it begins with, and can be copied and read as a whole', async () => {
+  const url = `https://github.com@evil.example:8443/${'long/'.repeat(60)}`;
+  const screen = askedFor({ mode: 'url', url, id: 'e1' });
+  await screen.settled();
+  expect(screen.screen().join('\n')).toContain('It leads to evil.example:8443');
+  slowly(screen, 'c', 'v');
+  expect(screen.effects).toMatchObject([
+    { type: 'copy', text: url },
+    { type: 'view_question', markdown: expect.stringContaining(url) },
+  ]);
+  expect(answers(screen)).toEqual([]);
+});
+
+test('in a low window the option under the cursor is there as a whole, and keeps the words it was given', async () => {
+  const screen = openStage({ cols: 40, rows: 16 });
+  const options = ['PostgreSQL', 'SQLite', 'A File'].map((label) => ({
+    label,
+    description: `what ${label} costs and what comes with it, said at some length`,
+  }));
+  const question = { question: 'Which of them shall it be, given all that was said?', options, multiSelect: false };
+  screen.tell(begins(), asks('c1', { kind: 'questions', questions: [question] }));
+  screen.wait(600);
+  screen.press('down');
+  await screen.settled();
+  const rows = screen
+    .screen()
+    .join('\n')
+    .replaceAll(/[\s▌]+/g, ' ');
+  expect(rows).toContain('2 SQLite what SQLite costs and what comes with it, said at some length');
+  expect(rows).toMatch(/1 PostgreSQL what Pos.*…/);
+  screen.type('but');
+  await screen.settled();
+  expect(screen.screen().join('\n')).toContain('then  1 P');
+});
