@@ -18,6 +18,8 @@ export function isGuarded(argv: readonly string[], from: number): boolean {
   const named = [...OPTIONS, ...own.flatMap((guard) => ofSub(argv, guard))];
   const dashes = argv.indexOf('--', from);
   const open = argv.slice(from, dashes === -1 ? undefined : dashes);
+  // What is handed on behind that are options of another program.
+  if (dashes !== -1 && guards.includes('--')) return true;
   if (code?.isPlain?.(argv.slice(1)) === false) return true;
   if (walks === true && open.some((word) => /^-(?:delete|f(?:ls|print))/.test(word))) return true;
   const written = isUnknownProgram(name) ? [] : writtenByOptions(argv).filter(({ word }) => word !== '/dev/null');
@@ -37,8 +39,15 @@ function ofSub(argv: readonly string[], guard: string): readonly string[] {
 /** Is the word this option: in full, cut short, with a value glued to it, or as a letter among others? */
 function isOption(word: string, option: string, letters: 'alone' | 'together'): boolean {
   if (option === 'NAME=') return /^\w+[:+?!]*=/.test(word);
-  if (option === 'x:y' || option === 'x::y') return new RegExp(`^[\\w.-]+${option.slice(1, -1)}[^:/]`).test(word);
-  const name = word.replace(/=.*$/s, '');
+  if (option === '@') return word.startsWith('@');
+  if (option === 'x:y' || option === 'x::y')
+    return new RegExp(`^(?:--?[\\w-]+=)?[\\w.-]+${option.slice(1, -1)}[^:/]`).test(word);
+  // `-p:x=y`, `/p:x`, `--config.x=y` are told by what stands before.
+  const name = word
+    .replace(/^\/(?=[A-Za-z]+(?::|$))/, '-')
+    .replace(/=.*$/s, '')
+    .replace(/^(-\w+):.*$/s, '$1');
+  if (option.startsWith('--') && name.startsWith(`${option}.`)) return true;
   if (/^-[A-Z]$/.test(option) && word.startsWith(option)) return true;
   if (/^-\w$/.test(option) && letters === 'together') return new RegExp(`^-[A-Za-z]*${option.charAt(1)}`).test(word);
   if (!option.startsWith('--')) return name === option || name === `-${option}`;

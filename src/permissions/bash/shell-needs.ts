@@ -11,6 +11,7 @@ import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';
 import { fileCommandNeeds } from './file-commands.ts';
 import { canLeaveOut, isLeftOut } from './left-out.ts';
+import { namedSecret } from './named-secret.ts';
 import { nearProblem } from './near-files.ts';
 import { safelyPeeled } from './possible/wrappers.ts';
 import { gitPreflight } from './programs/git-config.ts';
@@ -78,6 +79,8 @@ function commandNeeds(context: DecisionContext, part: ShellPart): PartNeeds {
       return { needs: [...why, ...open], hardens: [] };
     }
   }
+  const unnamed = rule === undefined ? undefined : namedSecret(context, part, rule);
+  if (unnamed !== undefined) return { needs: [{ kind: 'command', subject, text: unnamed }], hardens: [] };
   if (rule !== undefined) {
     return {
       needs: [

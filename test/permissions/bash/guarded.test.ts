@@ -107,3 +107,56 @@ test('for what brings in and runs anything, only the very words are offered', ()
     lines.map((line) => [`Bash(${line})`]),
   );
 });
+
+test('a rule that ends in a star covers no file of secrets that it does not name', () => {
+  const handing = [
+    ['Bash(git add:*)', 'git add .env'],
+    ['Bash(git commit:*)', 'git commit -F .env'],
+    ['Bash(gh pr create:*)', 'gh pr create --body-file=.env'],
+    ['Bash(helm template:*)', 'helm template x --set-file a=.env'],
+    ['Bash(git tag:*)', 'git tag -F certs/server.pem x'],
+    ['Bash(npm run dev:*)', 'npm run dev -- --env-file .env'],
+  ] as const;
+  const verdicts = handing.map(([rule, line]) => decideBash(fixture, line, { allow: [rule] }).verdict);
+  expect(verdicts).toEqual(handing.map(() => 'ask'));
+  const named = [
+    ['Bash(git add .env)', 'git add .env'],
+    ['Bash(git add .env:*)', 'git add .env README.md'],
+    ['Bash(git add:*)', 'git add .env.example'],
+    ['Bash(cat:*)', 'cat .env'],
+    ['Bash', 'git add .env'],
+  ] as const;
+  expect(named.map(([rule, line]) => decideBash(fixture, line, { allow: [rule] }).verdict)).toEqual(
+    named.map(() => 'allow'),
+  );
+});
+
+test('what a build is told in its own spelling is not covered either', () => {
+  const lines = [
+    ['dotnet test', '-p:x=y', '/p:x=y', '--settings x', '-property:x=y', '@x.rsp', '/logger:x'],
+    ['pnpm run build', '--config.script-shell=x'],
+    ['go test ./...', '-args -test.outputdir=x', '-mod=mod'],
+    ['git am x', '--build-fake-ancestor=x'],
+    ['git push origin main', '--repo=ext::sh'],
+    ['cargo clippy', '--fix'],
+    ['gh pr checkout 1', '-- -u x'],
+  ] as const;
+  const covered = lines.flatMap(([line, ...tails]) => {
+    const allow = decideBash(fixture, line).suggestions.map(({ rule }) => rule);
+    return tails.filter((tail) => decideBash(fixture, `${line} ${tail}`, { allow }).verdict === 'allow');
+  });
+  expect(covered).toEqual([]);
+});
+
+test('no rule is offered for everything that deletes or publishes in one way', () => {
+  const lines = [
+    'kubectl delete pod x',
+    'terraform apply',
+    'helm uninstall x',
+    'gh gist create a',
+    'gh release create v1',
+    'gh repo delete x',
+  ];
+  const offered = lines.flatMap((line) => decideBash(fixture, line).suggestions.map(({ rule }) => rule));
+  expect(offered.filter((rule) => rule.includes('*'))).toEqual([]);
+});

@@ -98,7 +98,7 @@ export const BUILDERS: Programs = {
     exactly: BRINGING.filter((word) => word !== 'run'),
     globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'],
     guards: words(
-      '-C -Z --manifest-path --target-dir --out-dir --artifact-dir --lockfile-path --path --git --registry --index',
+      '-C -Z --fix --open --config-path --manifest-path --target-dir --out-dir --artifact-dir --lockfile-path --path --git --registry --index',
     ),
   },
   go: {
@@ -107,7 +107,7 @@ export const BUILDERS: Programs = {
     exactly: [...BRINGING, 'env'],
     globalOptions: ['-C'],
     guards: words(
-      '-C -exec -toolexec -vettool -o -modfile -overlay -ldflags -gcflags -asmflags -gccgoflags -pkgdir -compiler -outputdir -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -w -u -fix',
+      '-C -exec -toolexec -vettool -o -modfile -overlay -ldflags -gcflags -asmflags -gccgoflags -pkgdir -compiler -outputdir -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -w -u -fix -mod -test.outputdir -test.coverprofile -test.cpuprofile -test.memprofile -test.blockprofile -test.mutexprofile -test.trace -test.gocoverdir -test.testlogfile',
     ),
   },
   gh: {
@@ -125,9 +125,9 @@ export const BUILDERS: Programs = {
       'repo view': SHOWN,
     },
     asksGit: true,
-    exactly: words('alias extension auth secret config api codespace variable'),
+    exactly: words('alias extension auth secret config api codespace variable gist release repo'),
     globalOptions: ['-R', '--repo'],
-    guards: words('-D --dir -O --output --recover --hostname'),
+    guards: words('-- -D --dir -O --output --recover --hostname'),
     messages: { options: ['--body', '--title', '-b', '-t'] },
   },
   ...each('pip pip3', {
@@ -140,7 +140,7 @@ export const BUILDERS: Programs = {
   kubectl: {
     suggest: 2,
     looks: CLUSTER,
-    exactly: words('run debug attach cp edit proxy plugin config apply create replace patch'),
+    exactly: words('run debug attach cp edit proxy plugin config apply create replace patch delete drain scale set'),
     otherO: true,
     runsAfter: ['exec', '--'],
     globalOptions: ['-n', '--namespace', '--context', '--kubeconfig', '--cluster', '--user', '-s', '--server'],
@@ -150,6 +150,7 @@ export const BUILDERS: Programs = {
   },
   helm: {
     ...PACKAGES,
+    exactly: [...BRINGING, 'uninstall', 'delete', 'rollback'],
     looks: { list: IN_CLUSTER, ls: IN_CLUSTER, history: IN_CLUSTER, version: /^--short$/ },
     globalOptions: ['-n', '--namespace', '--kube-context', '--kubeconfig'],
     guards: words(
@@ -159,7 +160,7 @@ export const BUILDERS: Programs = {
   terraform: {
     suggest: 2,
     version: /^(?:version|--version|-version|-v)$/,
-    exactly: words('init import console state workspace'),
+    exactly: words('init import console state workspace apply destroy taint untaint force-unlock'),
     globalOptions: ['-chdir'],
     guards: words(
       '-chdir -out -state -state-out -backup -var-file -plugin-dir -backend-config -from-module -generate-config-out',
@@ -191,7 +192,7 @@ export const BUILDERS: Programs = {
   ...each('mvn gradle', {
     suggest: 2,
     guards: words(
-      `${ELSEWHERE} -D --define -P -s --settings -gs --global-settings -t --toolchains -l --log-file -I --init-script -b --build-file -c --settings-file -p --project-dir -g --gradle-user-home --project-prop --system-prop --include-build x:y`,
+      `${ELSEWHERE} -D --define -P -s --settings -gs --global-settings -t --toolchains -l --log-file -I --init-script -b --build-file -c --settings-file -p --project-dir -g --gradle-user-home --project-prop --system-prop --include-build --project-cache-dir x:y`,
     ),
   }),
   just: {
@@ -200,7 +201,13 @@ export const BUILDERS: Programs = {
       `${ELSEWHERE} --justfile --shell --shell-arg --shell-command -c --command --set -d --working-directory --dotenv-path --dotenv-filename --chooser NAME=`,
     ),
   },
-  dotnet: { ...PACKAGES, version: /^--list-(?:sdks|runtimes)$/, guards: words(BUILDS) },
+  dotnet: {
+    ...PACKAGES,
+    version: /^--list-(?:sdks|runtimes)$/,
+    guards: words(
+      `${BUILDS} @ -t -target --target -s --settings -a --test-adapter-path -l -logger --logger --collect --results-directory --diag -d -bl -binaryLogger -fl -flp -fileLogger -dl -distributedLogger -rsp -noAutoResponse`,
+    ),
+  },
   ...each('mix flutter dart zig', { ...PACKAGES, guards: words(BUILDS) }),
   ...each('nx turbo', {
     suggest: 2,

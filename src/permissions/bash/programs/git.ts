@@ -132,7 +132,7 @@ export const GIT: Programs = {
       'remote maintenance hook send-email daemon instaweb for-each-repo credential lfs archimport svn p4 help',
     ),
     guards: listed(
-      '--upload-pack --receive-pack --exec --exec-path --output --output-directory --ext-diff --textconv --extcmd --tool --template --config --config-env --separate-git-dir --git-dir --work-tree --open-files-in-pager --no-index --unsafe-paths --strategy --remote --smtp-server --sendmail-cmd --to-cmd --cc-cmd --pathspec-from-file --attr-source clone:-u clone:-c rebase:-x rebase:-s merge:-s pull:-s difftool:-x difftool:-t mergetool:-t grep:-O diff:-O log:-O show:-O archive:-o format-patch:-o am:--directory apply:--directory x::y',
+      '--upload-pack --receive-pack --exec --exec-path --output --output-directory --ext-diff --textconv --extcmd --tool --template --config --config-env --separate-git-dir --git-dir --work-tree --open-files-in-pager --no-index --unsafe-paths --build-fake-ancestor --strategy --remote --smtp-server --sendmail-cmd --to-cmd --cc-cmd --pathspec-from-file --attr-source clone:-u clone:-c rebase:-x rebase:-s merge:-s pull:-s difftool:-x difftool:-t mergetool:-t grep:-O diff:-O log:-O show:-O archive:-o format-patch:-o am:--directory apply:--directory x::y',
     ),
     globalOptions: listed(
       '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source',

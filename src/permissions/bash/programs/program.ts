@@ -81,7 +81,8 @@ export type Program = {
   readonly exactly?: readonly string[];
   /**
    * Options that start programs, change how it works, or make it write elsewhere: no rule that ends in a star covers
-   * them. `clone:-u` for a sub-command, `NAME=` for variables, `x:y` for operands of that form.
+   * them. `clone:-u` for a sub-command, `NAME=` for variables, `x:y` for operands of that form, `@` for files of words, `--` for
+   * what is handed on.
    */
   readonly guards?: readonly string[];
   /** `run` is followed by the name of a script of the project. */
