@@ -1,8 +1,8 @@
 import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionAnswer, PermissionRequest, Policy, ToolFacts } from '../contracts/permission.ts';
 import type { CallRequest } from '../contracts/tool.ts';
-import { hiddenCharacter } from './bash/check-bytes.ts';
 import { callRisks } from './call-risks.ts';
+import { holdsHidden } from './concealed.ts';
 import { decide } from './decide.ts';
 import { exactRule } from './exact-rule.ts';
 import type { GateParts, Question } from './gate-parts.ts';
@@ -94,9 +94,6 @@ export function decideAgain(request: CallRequest, input: JsonObject, policy: Pol
 
 function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, id: string): PermissionRequest {
   const { description } = request.input;
-  const concealed = Object.values(request.input).some(
-    (value) => typeof value === 'string' && hiddenCharacter(value) !== undefined,
-  );
   return {
     id,
     callId: request.callId,
@@ -108,7 +105,7 @@ function questionOf(request: CallRequest, facts: ToolFacts, decision: Decision, 
     suggestions: decision.suggestions,
     trace: decision.trace,
     danger: decision.trace.some((step) => step.stage === 'breaker') ? 'breaker' : 'none',
-    concealed: concealed ? 'hidden_characters' : 'none',
+    concealed: holdsHidden(request.input) ? 'hidden_characters' : 'none',
     ...(typeof description === 'string' ? { description } : {}),
     ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
   };

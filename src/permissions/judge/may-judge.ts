@@ -1,6 +1,7 @@
 import type { CallRisk, ToolFacts } from '../../contracts/permission.ts';
 import { hiddenCharacter } from '../bash/check-bytes.ts';
 import { callRisks } from '../call-risks.ts';
+import { holdsHidden } from '../concealed.ts';
 import type { Need } from '../paths/finding.ts';
 
 /** What cannot be taken back, or brings in what nobody has seen: a person is asked. */
@@ -16,8 +17,7 @@ export function mayJudge(facts: ToolFacts, open: readonly Need[]): boolean {
   if (facts.problem !== undefined || open.length === 0) return false;
   const text = JSON.stringify(facts.input);
   if (text.length > MAX_JUDGED_CHARACTERS || hiddenCharacter(facts.command ?? '') !== undefined) return false;
-  if (Object.values(facts.input).some((value) => typeof value === 'string' && hiddenCharacter(value) !== undefined))
-    return false;
+  if (holdsHidden(facts.input)) return false;
   const isPlain = open.every(({ kind, asks = 'by mode' }) => !['read', 'edit'].includes(kind) && asks === 'by mode');
   return isPlain && !callRisks(facts).some(({ kind }) => PLAINLY_DANGEROUS.includes(kind));
 }
