@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, unlink } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Agent } from '../../contracts/agent.ts';
 import type { DiffHunk } from '../../contracts/display.ts';
@@ -21,13 +21,15 @@ export type ChangedFile = {
   readonly added: number;
   readonly removed: number;
   readonly parts: readonly Part[];
+  /** What stood there before, where it was a text. */
+  readonly before?: DecodedText;
 };
 
 export type ChangedTurn = { readonly prompt: string; readonly at: string; readonly files: readonly ChangedFile[] };
 
 type Needs = {
   readonly agent: Pick<Agent, 'state'>;
-  readonly checkpoints: Pick<SessionCheckpoints, 'changes' | 'prompt' | 'beforeChange'> | undefined;
+  readonly checkpoints: Pick<SessionCheckpoints, 'changes' | 'prompt' | 'beforeChange' | 'beforeCommand'> | undefined;
   readonly cwd: () => string;
   readonly newId: () => string;
   /** Told to the model with its next turn. */
@@ -48,14 +50,14 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
   }
 
   /** Takes one part of a file back that still stands there; everything else in the file stays as it is. */
-  async function takeBack({ path, parts }: ChangedFile, at: number): Promise<Done> {
+  async function takeBack({ path, parts, state, before }: ChangedFile, at: number): Promise<Done> {
     if (checkpoints === undefined)
       return { ok: false, words: 'This session is not kept, so nothing can be taken back.' };
     if (agent.state().status !== 'idle')
       return { ok: false, words: 'A reply is being written. Stop it first, or wait.' };
     const part = parts[at];
     if (part === undefined) return { ok: false, words: 'There is no such part.' };
-    const now = await readText(path);
+    const now = (await readText(path)) ?? (state === 'removed' ? before : undefined);
     if (part.without === undefined || now === undefined)
       return { ok: false, words: 'These lines were changed again since, so this part cannot be taken back by itself.' };
     const encoded = encodeText(part.without, now);
@@ -63,8 +65,15 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
     const name = relative(cwd(), path);
     try {
       await checkpoints.prompt(`typed-${newId()}`, `a part of ${name} was taken back`);
-      await checkpoints.beforeChange(path, encoded.bytes);
-      await writeAtomically(path, encoded.bytes);
+      if (state === 'made' && part.without === '') {
+        // Of a file that was made nothing is left: it goes, too.
+        const watch = await checkpoints.beforeCommand([path]);
+        await unlink(path);
+        await watch.ended('over');
+      } else {
+        await checkpoints.beforeChange(path, encoded.bytes);
+        await writeAtomically(path, encoded.bytes);
+      }
     } catch (thrown) {
       return { ok: false, words: `${name} was not written: ${messageOf(thrown)}.` };
     }
@@ -83,7 +92,9 @@ async function changedFile({ path, before, after }: Changes): Promise<ChangedFil
   if (old === undefined || fresh === undefined) return { path, state: 'unknown', added: 0, removed: 0, parts: [] };
   const { display, added, removed } = await showChange(path, before.is === 'absent' ? undefined : old, fresh);
   const hunks = display.kind === 'diff' ? display.hunks : [];
-  const now = (await readText(path))?.text;
+  const decoded = before.is === 'bytes' ? decodeText(before.bytes) : undefined;
+  // What was removed and is still away can be brought back as it was.
+  const now = (await readText(path))?.text ?? (state === 'removed' ? fresh : undefined);
   const parts = hunks.map((hunk, at): Part => {
     const wanted = withoutHunks(old, fresh, hunks, [at]);
     return { hunk, without: now === undefined ? undefined : mergeLines(fresh, now, wanted) };
@@ -95,6 +106,7 @@ async function changedFile({ path, before, after }: Changes): Promise<ChangedFil
     added,
     removed,
     parts: parts.filter(({ without }) => without === undefined || without !== now),
+    ...(decoded === undefined ? {} : { before: decoded }),
   };
 }
 

@@ -69,6 +69,17 @@ test('/diff shows what each prompt changed, and takes parts of it back beside wh
     await made.command('undo');
     expect(await readFile(file, 'utf8')).toBe(AFTER.replace('line 20\r\n', 'twenty, by me\r\n'));
 
+    // Nothing is left of a file that was made: it goes, and comes back.
+    const fresh = (await panel(made)).rows.find(({ cells }) => cells[0] === 'new.txt');
+    expect(await made.command(`${fresh?.acts[0]?.line.replace('diff', 'diff back')} 1`)).toContain(
+      'Taken back in new.txt',
+    );
+    await expect(readFile(join(project.dir, 'new.txt'))).rejects.toThrow(/ENOENT/);
+    expect((await panel(made)).rows[0]?.cells).toEqual(['new.txt', '+0 -1', 'removed']);
+    const gone = (await panel(made)).rows[0]?.acts[0]?.line ?? '';
+    expect(await made.command(`${gone.replace('diff', 'diff back')} 1`)).toContain('Taken back in new.txt');
+    expect(await readFile(join(project.dir, 'new.txt'), 'utf8')).toBe('fresh\n');
+
     await made.conversation.agent.prompt('go on');
     await made.conversation.agent.waitForIdle();
     expect(server.requests().at(-1)?.raw).toMatch(/took this part of them back[^"]*-line 41[^"]*\+forty-one/);
