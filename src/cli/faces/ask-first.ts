@@ -41,6 +41,7 @@ async function ask(question: FirstRunQuestion, look: FirstRunParts['look']): Pro
     look,
     findLocal: findLocalModels,
     modelsOf: modelsOfServer,
+    now: () => performance.now(),
   });
   const restore = () => screen.close();
   process.once('exit', restore);

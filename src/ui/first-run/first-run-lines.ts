@@ -67,7 +67,9 @@ function foundLine(effects: readonly TrustEffect[]): LogicalLine {
       ? list.map(({ text }) => text.replace(' is read to the model', '')).join(', ')
       : `${list.length} ${kind}${list.length === 1 ? '' : 's'}`,
   );
-  return terminalLine(toned('dim', '  found: '), plain(sanitize(counts.join(', '), 'prompt')));
+  const label = '  found: ';
+  const words = plain(sanitize(counts.join(', '), 'prompt'));
+  return { ...proseLine(words), indent: label.length, label: toned('dim', label) };
 }
 
 function effectLine({ kind, text, file, line }: TrustEffect, details: FirstRunState['details']): LogicalLine {

@@ -33,6 +33,14 @@ export function pressFirstRun(state: FirstRunState, input: InputEvent): FirstRun
   }
 }
 
+/** Letters that answer something on this screen; any other begins a word. */
+const ANSWERS = /^[nvyprcxbadkoul]$/;
+
+/** Is it a letter that nothing here is answered by? */
+export function beginsWord(input: InputEvent): boolean {
+  return input.type === 'key' && /^[^\s\d]$/u.test(input.text) && !ANSWERS.test(input.chord);
+}
+
 /** Written before the screen could be read: it belongs to the first message. */
 export function typedAhead(state: FirstRunState, input: InputEvent): FirstRunState {
   const text = input.type === 'key' || input.type === 'paste' ? draftSafe(input.text) : '';

@@ -7,7 +7,7 @@ import type { TerminalOut } from '../terminal/stage.ts';
 import { addedStage, type FirstRunStage } from './first-run-stage.ts';
 import { ENDLESS, type FirstRunState, firstRunState, settledAnswer } from './first-run-state.ts';
 import { withSeen } from './plan-first-run.ts';
-import { offered, pressFirstRun, typedAhead } from './press-first-run.ts';
+import { beginsWord, offered, pressFirstRun, typedAhead } from './press-first-run.ts';
 import type { StageLook } from './redrawn-stage.ts';
 
 /** What the first screen needs of the world. */
@@ -20,6 +20,7 @@ export type FirstRunParts = {
   readonly findLocal: () => Promise<readonly LocalModels[]>;
   /** The models of one server, named as `--model` takes them. */
   readonly modelsOf: (address: string) => Promise<readonly string[]>;
+  readonly now: () => number;
 };
 
 /** The first screen while it is open. */
@@ -30,6 +31,8 @@ export type FirstRunScreen = {
 
 /** Long enough to empty the keyboard's buffer: what was in it before anything could be read was not meant for us. */
 const DRAIN_MS = 10;
+/** Whoever writes words presses the next key sooner. */
+const TYPING_MS = 400;
 
 /** Asks what has to be settled before the first question, on a few lines that go away again. */
 export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRunScreen {
@@ -39,6 +42,8 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
   let stage: FirstRunStage | undefined;
   let isOpen = true;
   let isShown = false;
+  /** Since when somebody types on: letters right behind one another are words, not answers. */
+  let typedAtMs = Number.NEGATIVE_INFINITY;
 
   function draw(next: FirstRunState): void {
     state = next;
@@ -50,11 +55,14 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
   function hear(given: readonly InputEvent[]): void {
     // A terminal that sends whole lines sends the key with its enter.
     const events = parts.look === 'lines' && state.page.kind === 'choices' ? given.filter(isNoEnter) : given;
+    const isChoosing = state.page.kind === 'choices' && parts.look !== 'lines';
+    const isTyping = isChoosing && parts.now() - typedAtMs < TYPING_MS;
     // Several keys in one go were typed ahead; one alone is an answer.
-    const isAhead = !isShown || (state.page.kind === 'choices' && events.length > 1);
+    const isAhead = !isShown || isTyping || (state.page.kind === 'choices' && events.length > 1);
     for (const event of events) {
       const isLeaving = event.type === 'key' && event.chord === 'ctrl+c';
-      if (isAhead && !isLeaving) {
+      if ((isAhead || (isChoosing && beginsWord(event))) && !isLeaving) {
+        if (event.type === 'key') typedAtMs = parts.now();
         draw(typedAhead(state, event));
         continue;
       }
