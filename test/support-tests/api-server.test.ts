@@ -35,11 +35,11 @@ async function start(script: Script) {
 const ask = (client: Anthropic) => client.messages.create({ ...ASK, messages: [...ASK.messages] });
 
 /** The raw events of one streamed reply, up to wherever it breaks. */
-async function events(client: Anthropic) {
+async function events(client: Anthropic, heard: (count: number) => unknown = () => undefined) {
   const seen: Anthropic.RawMessageStreamEvent[] = [];
   try {
     const stream = await client.messages.create({ ...ASK, messages: [...ASK.messages], stream: true });
-    for await (const event of stream) seen.push(event);
+    for await (const event of stream) heard(seen.push(event));
     return { seen, types: seen.map(({ type }) => type), error: undefined };
   } catch (error) {
     return { seen, types: seen.map(({ type }) => String(type)), error };
@@ -110,8 +110,9 @@ test.each<[string, readonly StreamFault[], readonly string[], 'error' | 'no erro
 });
 
 test('what was sent before a cut arrives, whatever comes after it does not', async () => {
-  await using world = await start({ turns: [hello(faults.cutAt(5))] });
-  const { seen } = await events(world.client);
+  const { closed, open } = gate();
+  await using world = await start({ turns: [hello(faults.silenceAt(5, closed), faults.cutAt(5))] });
+  const { seen } = await events(world.client, (count) => count === 4 && open());
   const said = seen.flatMap((event) =>
     event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? [event.delta.text] : [],
   );

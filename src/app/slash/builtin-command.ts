@@ -36,9 +36,14 @@ function panelText({ title, note, rows, empty }: Panel): string {
     const group = row.group !== undefined && row.group !== rows[at - 1]?.group ? ['', row.group] : [];
     const mark = row.mark === undefined ? ' ' : MARKS[row.mark];
     const cells = row.cells.map((cell, column) => padWidth(cell, widths[column] ?? 0)).join('  ');
-    return [...group, `${mark} ${cells}`.trimEnd(), ...row.detail.map((line) => `    ${line}`)];
+    return [...group, `${mark} ${cells}`.trimEnd(), ...unsaid(row).map((line) => `    ${line}`)];
   });
   return [head, ...(rows.length === 0 ? [empty] : lines)].join('\n');
+}
+
+/** What a list shows in full below itself; a row of text is never cut, so that it stands there already. */
+function unsaid({ cells, detail }: PanelRow): readonly string[] {
+  return detail.filter((line) => !cells.includes(line));
 }
 
 function columnWidths(rows: readonly PanelRow[]): readonly number[] {

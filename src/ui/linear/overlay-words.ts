@@ -58,7 +58,9 @@ function panelWords(view: PanelView): readonly string[] {
   if (doing.type === 'writing')
     return [`${doing.act.label}: ${doing.editor.text}`, 'Type the new words and press enter; empty leaves it.'];
   const rows = panelRows(view).map(({ cells, mark, detail }, at) => {
-    const words = [...cells.filter((cell) => cell !== ''), ...detail].map(printableName).join(', ');
+    const words = [...cells.filter((cell) => cell !== ''), ...detail.filter((line) => !cells.includes(line))]
+      .map(printableName)
+      .join(', ');
     return `${at + 1}: ${words}${mark === 'current' ? ', chosen' : ''}`;
   });
   const head = panel.note === undefined ? `${panel.title}:` : `${panel.title}, ${printableName(panel.note)}:`;
