@@ -78,7 +78,10 @@ export const ends = (
   ...(more.display === undefined ? {} : { display: more.display }),
 });
 
-export const over = (reason: TerminalReason = 'completed', failure?: ModelFailure): AgentEvent => ({
+export const over = (
+  reason: TerminalReason = 'completed',
+  failure?: ModelFailure,
+): Extract<AgentEvent, { type: 'agent_end' }> => ({
   type: 'agent_end',
   terminal: { reason, ...(failure === undefined ? {} : { failure }) },
   durationMs: 0,

@@ -149,6 +149,18 @@ const ACCOUNT_FORM = {
 export const SCENES: readonly Scene[] = [
   { name: 'idle', play: () => undefined },
   {
+    name: 'start',
+    play: (screen) =>
+      screen.change((view) =>
+        printing(view, {
+          kind: 'last_session',
+          when: 'yesterday',
+          title: 'lexer: handle emoji width',
+          worked: { turns: 38, added: 210, removed: 33 },
+        }),
+      ),
+  },
+  {
     name: 'draft',
     play(screen) {
       screen.type('first line');
@@ -314,9 +326,11 @@ export const SCENES: readonly Scene[] = [
         starts('c1', 'Glob', 'Glob **/*.{ts,mjs}'),
         starts('c2', 'Read', 'Read package.json'),
         starts('c3', 'Read', 'Read src/cart.mjs'),
+        starts('c7', 'Grep', 'Grep discount'),
         ends('c1', 'Glob', { display: { kind: 'list', summary: '4 files', items: [], total: 4 } }),
         ends('c2', 'Read', file('package.json')),
         ends('c3', 'Read', file('src/cart.mjs')),
+        ends('c7', 'Grep', { display: { kind: 'list', summary: '7 matches', items: [], total: 7 } }),
         said('Now the tests, before I change anything.'),
         starts('c4', 'Bash', 'node test.mjs'),
         ends('c4', 'Bash', { status: 'failed', ...run(failing, 1) }),
@@ -327,9 +341,11 @@ export const SCENES: readonly Scene[] = [
         }),
         starts('c6', 'Bash', 'node test.mjs'),
         ends('c6', 'Bash', run('# pass 5\n# fail 0', 0)),
-        said('All five tests pass. The discount was taken twice in src/shop.mjs.'),
-        over(),
+        said('All five tests pass. The discount was taken twice in `src/shop.mjs`.'),
       );
+      const changed = { added: 1, removed: 1 };
+      screen.change((view) => ({ ...view, facts: { ...view.facts, costUsd: 0.29, changed } }));
+      screen.tell({ ...over(), durationMs: 34_000 });
     },
   },
   {
@@ -768,8 +784,8 @@ export const SCENES: readonly Scene[] = [
     play(screen) {
       screen.change((view) =>
         printing(
-          { ...view, facts: { ...view.facts, mode: 'bypassPermissions', contextTokens: 171_000, background: 2 } },
-          { kind: 'notice', level: 'info', text: 'Model is opus-5 from the next turn on.' },
+          { ...view, facts: { ...view.facts, mode: 'bypassPermissions', contextTokens: 860_000, background: 2 } },
+          { kind: 'notice', level: 'info', text: 'Model is opus 5.5 from the next turn on.' },
           { kind: 'notice', level: 'warn', text: '.claude/settings.json:3 "alow" is not a setting.' },
           { kind: 'notice', level: 'error', text: 'The disk is full: nothing is saved. \u001b[2J\u202etxt' },
         ),

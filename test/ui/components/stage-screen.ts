@@ -167,9 +167,9 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
 
 const FACTS = {
   mode: 'default',
-  model: 'sonnet 5',
+  model: 'sonnet 5.5',
   contextTokens: 6_000,
-  contextWindow: 200_000,
+  contextWindow: 1_000_000,
   costUsd: 0.12,
   branch: 'main',
   changed: { added: 0, removed: 0 },
@@ -179,8 +179,8 @@ const FACTS = {
 
 const BANNER = {
   version: '0.1.0',
-  model: 'sonnet 5',
-  window: '200k',
+  model: 'sonnet 5.5',
+  window: '1M',
   folder: '~/proj',
   branch: 'main',
   effects: ['CLAUDE.md', '2 MCP servers', 'trusted'],
