@@ -11,6 +11,7 @@ import { headLine, isQuiet } from './tool-lines.ts';
 
 const LIVE_TAIL = 5;
 const WIDE = 80;
+const NARROW = 60;
 
 /** A call that is not over: one line that always tells how it stands, and the end of its output. */
 export function liveToolLines(
@@ -83,7 +84,7 @@ function agentLine(entry: ToolEntry, sign: Span, drawing: Drawing, columns: Agen
 function agentFacts({ progress, startedAtMs }: ToolEntry, { width, glyphs, nowMs }: Drawing): string {
   if (progress?.kind !== 'agent') return '';
   const kind = width < WIDE ? [] : [sanitize(progress.agentType, 'line')];
-  const spent = progress.tokens < 1000 ? [] : [formatTokens(progress.tokens)];
+  const spent = progress.tokens < 1000 || width < NARROW ? [] : [formatTokens(progress.tokens)];
   const seconds = `${Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))}s`;
   return [...kind, formatCount(progress.calls, 'call'), ...spent, seconds].join(glyphs.separator);
 }

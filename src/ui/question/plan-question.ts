@@ -37,7 +37,10 @@ export function planQuestion(view: ViewState, drawing: Drawing, room: number): Q
   const isWriting = attention.form.writing !== 'nothing';
   const options = isWriting ? [] : listed.length > 0 ? listOptions(listed) : dialogOptions(ask, attention.form);
   const words = listed.length > 0 ? `${listed.length} wait for you` : titleOf(ask, drawing);
-  const place = asks.length > 1 ? `   1 of ${asks.length}${drawing.width < 60 ? '' : ', ctrl+y lists them'}` : '';
+  const place =
+    asks.length > 1 && listed.length === 0
+      ? `   1 of ${asks.length}${drawing.width < 60 ? '' : ', ctrl+y lists them'}`
+      : '';
   const title: Row = [
     { text: truncateEnd(words, width - place.length), style: { bold: true } },
     ...(place === '' ? [] : [toned('dim', place)]),
