@@ -9,6 +9,8 @@ export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 export type HookConfig = {
   readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   readonly command?: string;
+  /** Who reads a command; absent: bash. */
+  readonly shell?: 'bash' | 'powershell';
   /** Of a command: then it is a program that no shell reads. */
   readonly args?: readonly string[];
   readonly url?: string;

@@ -107,10 +107,12 @@ export async function act(hook: Hook, input: JsonObject, runners: HookRunners, s
 }
 
 /** With arguments it is a program and what it is given, letter by letter. */
-export function commandOf({ command = '', args }: Pick<Hook, 'command' | 'args'>): string {
-  if (args === undefined) return command;
-  return [command, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+export function commandOf({ command = '', args, shell }: Pick<Hook, 'command' | 'args' | 'shell'>): string {
+  if (args !== undefined) return [command, ...args].map(quoted).join(' ');
+  return shell === 'powershell' ? `pwsh -NoProfile -NonInteractive -Command ${quoted(command)}` : command;
 }
+
+const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 function requestOf(hook: Hook, input: JsonObject, { variables }: Pick<HookRunners, 'variables'>): HookPost {
   const { url = '', headers = {}, allowedEnvVars = [] } = hook;

@@ -33,7 +33,8 @@ const HOVER_CHARS = 8_000;
 
 /** Asks the server that knows the file. Answers in lines for the model; throws a sentence when nobody can answer. */
 export async function lookUp(languages: Languages, wanted: LookUp, signal: AbortSignal): Promise<readonly string[]> {
-  const [server] = await languages.show(wanted.path, { isOurs: false });
+  const knowing = await languages.show(wanted.path, { isOurs: false });
+  const server = knowing.find((one) => one.state() !== 'failed') ?? knowing[0];
   if (server === undefined) throw new Error('no language server knows this file');
   const ask = (method: string, params: JsonObject) => server.request(method, params, signal);
   const { operation } = wanted;

@@ -50,7 +50,8 @@ export function usableHooks(hooks: JsonObject): {
   readonly hooks: NonNullable<Settings['hooks']>;
   readonly problems: readonly string[];
 } {
-  const { settings, complaints } = usablePart({ hooks });
+  const { settings, complaints: all } = usablePart({ hooks });
+  const complaints = all.filter(({ path }) => path.at(-1) !== 'description');
   return { hooks: settings.hooks ?? {}, problems: complaints.map(({ words }) => words) };
 }
 
@@ -61,16 +62,16 @@ function complaintsOf(issue: z.core.$ZodIssue, placeOf: Usable['placeOf']): read
       const known = path.length === 0 ? nearest(key, Object.keys(settingsSchema.shape)) : undefined;
       const hint = known === undefined ? '' : ` Did you mean "${known}"?`;
       const words = `has an unknown key "${[...path, key].join('.')}".${hint}`;
-      return { path: [...path, key], words, ...(known === undefined && isOpen(path) ? { isUnknown: true } : {}) };
+      return { path: [...path, key], words, ...(known === undefined && isOpen(path, key) ? { isUnknown: true } : {}) };
     });
   }
   const name = path.length === 0 ? 'the file' : `"${path.join('.')}"`;
   return [{ path, words: `${name}: ${issue.message}. It is not used.` }];
 }
 
-/** Where other programs have keys of their own: at the top, and among the events of hooks. */
-function isOpen(path: Path): boolean {
-  return path.length === 0 || (path.length === 1 && path[0] === 'hooks');
+/** Where other programs have keys of their own: at the top, and among the events of hooks; hooks are described, too. */
+function isOpen(path: Path, key: string): boolean {
+  return path.length === 0 || (path[0] === 'hooks' && (path.length === 1 || key === 'description'));
 }
 
 /** The place itself, or the innermost around it that still holds something. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
-import type { HookPost } from '../../src/hooks/act.ts';
+import { commandOf, type HookPost } from '../../src/hooks/act.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
 import type { LateWords } from '../../src/hooks/late-hooks.ts';
 import { missingScript } from '../../src/hooks/missing-script.ts';
@@ -353,4 +353,15 @@ test('a hook of a prompt whose program is gone lets it go on and is told; one of
   const [sentence = ''] = await hooksOf({ ...gone, event: 'UserPromptSubmit' }).deadGuards();
   expect(sentence).toContain('It guards nothing until that is mended.');
   expect((await firing(gone)).blocked).toContain('cannot start');
+});
+
+test('a command is read by the shell it names, and a program by none', () => {
+  expect(commandOf({ command: 'echo $A', shell: 'bash' })).toBe('echo $A');
+  const quoted = (word: string) => `'${word.split("'").join(`'\\''`)}'`;
+  expect(commandOf({ command: `Write-Output 'so'`, shell: 'powershell' })).toBe(
+    `pwsh -NoProfile -NonInteractive -Command ${quoted(`Write-Output 'so'`)}`,
+  );
+  expect(commandOf({ command: 'guard', args: ['a b', `it's`], shell: 'powershell' })).toBe(
+    `'guard' 'a b' ${quoted(`it's`)}`,
+  );
 });

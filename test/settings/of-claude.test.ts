@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { restrained } from '../../src/settings/merge.ts';
 import { readLayer } from '../../src/settings/read-layer.ts';
+import { usableHooks } from '../../src/settings/usable.ts';
 
 test('a full settings file of Claude Code is told of in one line, and what has a meaning here counts', async () => {
   const file = 'test/fixtures/claude/settings.json';
@@ -67,4 +68,18 @@ test('the same file in a project is told of in one line more, whatever a project
   expect(one.problems.map(({ text }) => text)).toEqual([
     'sets "cleanupPeriodDays", which only your own or managed settings may do. It is ignored.',
   ]);
+});
+
+test('hooks that people describe are hooks like others', () => {
+  const group = {
+    matcher: 'Bash',
+    description: 'Looks',
+    hooks: [{ type: 'command', command: 'true', description: 'x' }],
+  };
+  const { layer, problems } = readLayer(JSON.stringify({ hooks: { PreToolUse: [group] } }), 'f', 'user');
+  expect(layer.settings.hooks).toEqual({
+    PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'true' }] }],
+  });
+  expect(problems).toHaveLength(1);
+  expect(usableHooks({ PreToolUse: [group] })).toEqual({ hooks: layer.settings.hooks, problems: [] });
 });

@@ -16,6 +16,7 @@ const hook = z
     type: z.enum(['command', 'http', 'prompt', 'agent', 'mcp_tool']),
     command: text.min(1).optional(),
     args: z.array(text).optional(),
+    shell: z.enum(['bash', 'powershell']).optional(),
     url: z.url().optional(),
     headers: z.record(text, text).optional(),
     allowedEnvVars: z.array(text).optional(),
@@ -38,4 +39,7 @@ const hook = z
   });
 
 /** Hooks of one event, and the tools they are about. */
-export const hookGroup = z.strictObject({ matcher: text.optional(), hooks: z.array(hook) });
+export const hookGroup = z.strictObject({
+  matcher: text.optional(),
+  hooks: z.array(hook),
+});
