@@ -98,6 +98,8 @@ test('a pasted key is kept for its owner alone and used at once; what was typed 
   {
     await using terminal = open(env);
     terminal.type('say hello');
+    const isQuiet = (rows: readonly string[]) => !rows.join('\n').includes('kept for your first message');
+    await terminal.waitForScreen((rows) => /paste a key/.test(rows.join('\n')) && isQuiet(rows));
     await pressSuggested(terminal, /the API: paste a key/);
     await terminal.waitForText(/It is not shown/);
     terminal.paste('sk-ant-pasted');

@@ -33,6 +33,7 @@ export type FirstRunScreen = {
 const DRAIN_MS = 10;
 /** Whoever writes words presses the next key sooner. */
 const TYPING_MS = 400;
+const TYPED = 'What you type is kept for your first message.';
 
 /** Asks what has to be settled before the first question, on a few lines that go away again. */
 export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): FirstRunScreen {
@@ -42,8 +43,6 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
   let stage: FirstRunStage | undefined;
   let isOpen = true;
   let isShown = false;
-  /** Since when somebody types on: letters right behind one another are words, not answers. */
-  let typedAtMs = Number.NEGATIVE_INFINITY;
 
   function draw(next: FirstRunState): void {
     state = next;
@@ -56,14 +55,13 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     // A terminal that sends whole lines sends the key with its enter.
     const events = parts.look === 'lines' && state.page.kind === 'choices' ? given.filter(isNoEnter) : given;
     const isChoosing = state.page.kind === 'choices' && parts.look !== 'lines';
-    const isTyping = isChoosing && parts.now() - typedAtMs < TYPING_MS;
     // Several keys in one go were typed ahead; one alone is an answer.
-    const isAhead = !isShown || isTyping || (state.page.kind === 'choices' && events.length > 1);
+    const isAhead = !isShown || (isChoosing && typing.isOn()) || (state.page.kind === 'choices' && events.length > 1);
     for (const event of events) {
       const isLeaving = event.type === 'key' && event.chord === 'ctrl+c';
       if ((isAhead || (isChoosing && beginsWord(event))) && !isLeaving) {
-        if (event.type === 'key') typedAtMs = parts.now();
-        draw(typedAhead(state, event));
+        if (isChoosing && event.type === 'key') typing.goesOn();
+        draw({ ...typedAhead(state, event), ...(typing.isOn() ? { note: TYPED } : {}) });
         continue;
       }
       const pressed = pressFirstRun(state, event);
@@ -85,6 +83,8 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     }
   }
 
+  // Until a letter is an answer again, it is said where they go.
+  const typing = watchTyping(parts.now, () => draw({ ...state, note: state.note === TYPED ? '' : state.note }));
   // What was seen before stood in other rows.
   const onResize = () => draw(withSeen({ ...state, size: size(), top: 0, seen: 0 }));
   const keyboard = createKeyboard(parts.in, hear);
@@ -107,9 +107,25 @@ export function showFirstRun(question: FirstRunQuestion, parts: FirstRunParts): 
     close() {
       if (!isOpen) return;
       isOpen = false;
+      typing.stop();
       keyboard.close();
       stage?.close();
     },
+  };
+}
+
+/** Whether somebody types on: letters right behind one another are words, not answers. */
+function watchTyping(now: () => number, onEnd: () => void) {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    isOn: () => now() - lastMs < TYPING_MS,
+    goesOn() {
+      lastMs = now();
+      clearTimeout(timer);
+      timer = setTimeout(onEnd, TYPING_MS);
+    },
+    stop: () => clearTimeout(timer),
   };
 }
 
