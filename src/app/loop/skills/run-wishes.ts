@@ -47,8 +47,9 @@ export function createRunWishes({ cwd }: Pick<Core, 'cwd'>): RunWishes {
       holding = [];
     },
     rules: () =>
-      holding.flatMap(({ allowedTools, deniedTools }) => [
-        ...rulesOfTexts(allowedTools, 'allow', { source: 'session', root: cwd }),
+      holding.flatMap(({ allowedTools, deniedTools, source }) => [
+        // What no project may allow, its commands and skills may not allow either.
+        ...rulesOfTexts(allowedTools, 'allow', { source: source === 'project' ? 'project' : 'session', root: cwd }),
         ...rulesOfTexts(deniedTools, 'deny', { source: 'session', root: cwd }),
       ]),
     hooks: () => holding.flatMap(carriedHooks),
