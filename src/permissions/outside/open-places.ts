@@ -3,6 +3,7 @@ import { type DecisionContext, resolveIn } from '../paths/context.ts';
 import { type Findings, type Need, ruleSays } from '../paths/finding.ts';
 import { pathObjections } from '../paths/path-findings.ts';
 import { isInside, type ResolvedPath } from '../paths/paths.ts';
+import { systemInside } from '../paths/protected.ts';
 import { OUTSIDE_WORD } from '../rules/families.ts';
 import { openingWords } from '../rules/openings.ts';
 import { formatRule } from '../rules/rules.ts';
@@ -52,9 +53,9 @@ function openingOf(
   rules: readonly OpeningRule[],
   isClosed: boolean,
 ): Judged {
-  const { facts, policy } = context;
+  const { facts } = context;
   const subject = shown(place);
-  const why = place.problem ?? (isClosed ? CLOSED : isInside(policy.home, place.real) ? HOLDS_HOME : undefined);
+  const why = place.problem ?? (isClosed ? CLOSED : tooMuch(place, context));
   const text = `It needs to write ${subject}, which the sandbox keeps as it is.`;
   const need = { kind: 'edit', subject, text, asks: 'to leave the sandbox' } as const;
   if (why !== undefined)
@@ -82,7 +83,13 @@ function openingOf(
 }
 
 const CLOSED = 'it stays closed in every sandbox. What has to change it asks to run outside.';
-const HOLDS_HOME = 'it holds all of your home folder. Name the place below it.';
+
+/** What holds more than anybody means by one place. */
+function tooMuch({ real }: ResolvedPath, context: DecisionContext): string | undefined {
+  const homes = [context.policy.home, resolveIn(context, '/', '~').real];
+  const held = homes.some((home) => isInside(home, real)) ? 'all of your home folder' : systemInside(real);
+  return held === undefined ? undefined : `it holds ${held}. Name the place below it.`;
+}
 
 /** For any command, or for all those of the line. */
 function coverOf(left: Findings, speaking: readonly OpeningRule[]): Rule | undefined {

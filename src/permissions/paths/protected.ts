@@ -85,6 +85,10 @@ const SYSTEM_FOLDERS = [
   '/var/spool/cron',
   '/var/spool/at',
   '/opt',
+  '/nix/store',
+  '/Library',
+  '/System',
+  '/private/etc',
   '/root/.ssh',
 ];
 const HARMLESS_DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'];
@@ -116,6 +120,11 @@ function protectedPlace(place: string, policy: Policy): string | undefined {
   if (atHome !== undefined) return `~/${atHome} decides what other programs run`;
   const system = SYSTEM_FOLDERS.find(guards);
   return system === undefined ? undefined : `${system} belongs to the system`;
+}
+
+/** A folder of the system that lies in this one, if any. */
+export function systemInside(folder: string): string | undefined {
+  return SYSTEM_FOLDERS.find((each) => each !== folder && isInside(each, folder));
 }
 
 /** Of a process, what holds its variables and all it has in memory: keys among them. */
