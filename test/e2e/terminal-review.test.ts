@@ -41,7 +41,7 @@ test('an edit is allowed part by part, what was made is looked at and taken back
   terminal.type('/diff');
   await terminal.waitForText(/\/diff$/m);
   terminal.press('enter');
-  await terminal.waitForText(/^Changes[\s\S]*count in words[\s\S]*a\.txt +\+1 -1/m);
+  await terminal.waitForText(/^Changes[\s\S]*count in words[\s\S]*a\.txt +\+1 −1/m);
   // Whoever has moved in a list has seen it; the Enter that opened it would not count so soon.
   terminal.press('down', 'enter');
   await terminal.waitForText(/part 1 of 1, lines 1-6/);

@@ -55,7 +55,7 @@ function rowOf({ prompt, at }: ChangedTurn, file: ChangedFile, numbers: string, 
   return {
     id: numbers,
     group,
-    cells: [relative(cwd, path) || path, state === 'unknown' ? '' : `+${added} -${removed}`, left],
+    cells: [relative(cwd, path) || path, state === 'unknown' ? '' : `+${added} −${removed}`, left],
     ...(parts.length === 0 ? { mark: 'off' as const } : {}),
     detail: [],
     acts: parts.length === 0 ? [] : [{ kind: 'run', key: 'enter', label: 'looks at it', line: `diff ${numbers}` }],

@@ -44,8 +44,8 @@ test('/diff shows what each prompt changed, and takes parts of it back beside wh
     expect(await readFile(file, 'utf8')).toBe(AFTER);
     const rows = (await panel(made)).rows;
     expect(rows.map(({ group, cells }) => [group?.slice(7), ...cells])).toEqual([
-      ['count in words', 'new.txt', '+1 -0', 'new'],
-      ['count in words', 'a.txt', '+2 -2', ''],
+      ['count in words', 'new.txt', '+1 −0', 'new'],
+      ['count in words', 'a.txt', '+2 −2', ''],
     ]);
     const line = rows.find(({ cells }) => cells[0] === 'a.txt')?.acts[0]?.line ?? '';
     const shown = await review(made, line);
@@ -75,7 +75,7 @@ test('/diff shows what each prompt changed, and takes parts of it back beside wh
       'Taken back in new.txt',
     );
     await expect(readFile(join(project.dir, 'new.txt'))).rejects.toThrow(/ENOENT/);
-    expect((await panel(made)).rows[0]?.cells).toEqual(['new.txt', '+0 -1', 'removed']);
+    expect((await panel(made)).rows[0]?.cells).toEqual(['new.txt', '+0 −1', 'removed']);
     const gone = (await panel(made)).rows[0]?.acts[0]?.line ?? '';
     expect(await made.command(`${gone.replace('diff', 'diff back')} 1`)).toContain('Taken back in new.txt');
     expect(await readFile(join(project.dir, 'new.txt'), 'utf8')).toBe('fresh\n');
