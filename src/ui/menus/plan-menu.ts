@@ -24,8 +24,11 @@ export type MenuPlan = {
 type ListOverlay = Extract<Overlay, { kind: 'menu' | 'picker' | 'sessions' }>;
 
 const WIDEST_HINT = 24;
+/** Below so many columns the keys of sessions are only named. */
+const NARROW = 78;
 const WHERE = { folder: 'this folder', branch: 'this branch', all: 'everywhere' } as const;
-const SESSION_KEYS = ['enter opens', 'right looks', 'ctrl+r renames', 'ctrl+f copies', 'ctrl+d deletes', 'esc'];
+const SESSION_KEYS = ['enter opens', 'right looks', 'ctrl+r name', 'ctrl+f copy', 'ctrl+d delete', 'esc'];
+const SHORT_KEYS = ['enter', 'right', 'ctrl+r/f/d', 'esc'];
 
 /** Lays a list out in at most so many rows. */
 export function planMenu(overlay: ListOverlay, branch: string | undefined, drawing: Drawing, rows: number): MenuPlan {
@@ -95,7 +98,7 @@ function sessionFoot({ doing }: SessionList, drawing: Drawing): LogicalLine {
     case 'removing':
       return terminalLine(toned('warn', '  ctrl+d again deletes it for good; any other key keeps it'));
     default:
-      return footLine(SESSION_KEYS, drawing);
+      return footLine(drawing.width < NARROW ? SHORT_KEYS : SESSION_KEYS, drawing);
   }
 }
 

@@ -55,16 +55,25 @@ export function columnWidths(view: PanelView, room: number): readonly number[] {
 /** What is said below the list: what came of the last key, else more about the row under the cursor. */
 export function detailLines(view: PanelView, width: number, rows: number): readonly string[] {
   const { said } = view;
-  const lines = (said === undefined ? (panelRow(view)?.detail ?? []) : said.text.split('\n')).map(clean);
+  const row = panelRow(view);
+  const details = row === undefined ? [] : detailOf(row, columnWidths(view, width).length);
+  const lines = said === undefined ? details : said.text.split('\n').map(clean);
   const most = Math.min(rows, said === undefined ? MOST_DETAIL : MOST_SAID);
   const wrapped = lines.flatMap((line) => wrap(line, width));
   if (wrapped.length <= most) return wrapped;
   return [...wrapped.slice(0, most - 1), truncateEnd(`${wrapped[most - 1]} …`, width)].slice(0, most);
 }
 
+/** More about a row: first what it has no columns for. */
+function detailOf({ cells, detail }: PanelRow, columns: number): readonly string[] {
+  const cut = cells.slice(columns).filter((cell) => cell !== '');
+  return [...(cut.length === 0 ? [] : [cut.join(', ')]), ...detail].map(clean);
+}
+
 /** Rows kept for details, so that the list does not jump while the cursor moves. */
 export function detailRoom(view: PanelView, width: number, rows: number): number {
-  const needed = panelRows(view).map(({ detail }) => detail.map(clean).flatMap((line) => wrap(line, width)).length);
+  const shown = columnWidths(view, width).length;
+  const needed = panelRows(view).map((row) => detailOf(row, shown).flatMap((line) => wrap(line, width)).length);
   const own = Math.min(MOST_DETAIL, Math.max(0, ...needed));
   return Math.min(rows, Math.max(own, view.said === undefined ? 0 : detailLines(view, width, rows).length));
 }

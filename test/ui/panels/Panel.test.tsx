@@ -89,6 +89,9 @@ test('in a narrow window the name gives way last, and every key is there', () =>
   ]);
   const names = picture(openPanel(MODELS, undefined), { width: 24 }).slice(2, 5);
   expect(names).toEqual(['    opus-5', '❯ ● sonnet-5', '    ollama/qwen3']);
+  // What has no column there stands below the list.
+  const below = picture(openPanel(MODELS, undefined), { width: 24 }).slice(5, 7);
+  expect(below).toEqual(['    1M window, $3 in,', '    $15 out']);
 });
 
 test('parts of a whole have bars, in ASCII too', () => {
