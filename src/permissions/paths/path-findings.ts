@@ -11,6 +11,23 @@ import { sensitiveRead } from './secrets.ts';
 
 const DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/zero', '/dev/fd/1', '/dev/fd/2'];
 
+/** What a system says of itself, to everybody. */
+const TELLING = [
+  '/etc/os-release',
+  '/usr/lib/os-release',
+  '/etc/lsb-release',
+  '/etc/debian_version',
+  '/etc/alpine-release',
+  '/etc/redhat-release',
+  '/etc/timezone',
+  '/etc/shells',
+  '/proc/cpuinfo',
+  '/proc/meminfo',
+  '/proc/loadavg',
+  '/proc/uptime',
+  '/proc/version',
+];
+
 /** What speaks against using the path: rules that deny or ask, and the breakers. */
 export function pathObjections(context: DecisionContext, use: PathUse): readonly TraceStep[] {
   const { path } = use;
@@ -63,6 +80,8 @@ export function pathNeed(context: DecisionContext, use: PathUse): Need {
     return { kind, subject, text: `${subject} holds nothing.`, cover: { by: 'default' } };
   const suggestion = path.problem === undefined ? { suggestion: suggestPath(use) } : {};
   if (path.problem !== undefined) return { kind, subject, text: `${verb} ${subject} asks: ${path.problem}` };
+  if (use.use === 'read' && TELLING.includes(path.real))
+    return { kind, subject, text: `${subject} tells of the machine.`, cover: { by: 'default' } };
   const exact = exactRule(context, use, 'any');
   if (use.use === 'write' && path.nlink > 1 && exact === undefined) {
     return {

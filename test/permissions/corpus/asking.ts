@@ -103,7 +103,6 @@ export const ASKING: readonly string[] = [
   'systemctl status',
   'mount',
   'ifconfig',
-  'ip addr',
   // The network.
   'curl https://example.com',
   'wget https://example.com',

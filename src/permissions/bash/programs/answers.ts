@@ -109,7 +109,7 @@ export const ANSWERS: Programs = {
 
 /** Programs that say their version, and how they are used, without a look at the project. */
 export const SAYING: ReadonlySet<string> = new Set(
-  'docker podman make gh kubectl helm python python2 python3 ruby perl php lua node java gcc g++ cc clang cmake tsc rg grep find sed gawk tar zip unzip curl wget git jq bash zsh sqlite3 psql mysql redis-cli vim nvim emacs sort ls cat head tail wc bun deno uv ruff pip pip3 javac zig swift gem openssl gpg'.split(
+  'docker podman make gh kubectl helm python python2 python3 ruby perl php lua node java gcc g++ cc clang cmake tsc rg grep find sed gawk tar zip unzip curl wget git jq bash zsh sqlite3 psql mysql redis-cli vim nvim emacs sort ls cat head tail wc bun deno uv ruff pip pip3 javac zig swift gem openssl gpg black mypy eslint prettier ghc R julia stack aws npx ninja hyperfine shellcheck'.split(
     ' ',
   ),
 );

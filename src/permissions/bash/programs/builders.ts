@@ -29,14 +29,17 @@ const IN_CLUSTER =
   /^(?:-A|--(?:all-namespaces|show-labels|no-headers|all|deployed|failed|namespace=[\w-]+|sort-by=[\w.{}[\]]+|selector=[\w=,./-]+)|-n [\w-]+|-l [\w=,./-]+|-o (?:wide|name)|-o(?:wide|name)|--output=(?:wide|name))$/;
 const KINDS =
   'pods pod po services service svc deployments deployment deploy nodes node no events ev all namespaces namespace ns ingress ingresses ing jobs job cronjobs cj pvc pv statefulsets statefulset sts daemonsets daemonset ds replicasets rs hpa endpoints ep';
+const USUAL_TWO =
+  'svc,deploy deploy,svc pods,svc svc,pods pods,deploy deploy,pods po,svc svc,po po,svc,deploy deploy,rs,pods';
 const CLUSTER: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(words(KINDS).map((kind) => [`get ${kind}`, IN_CLUSTER])),
+  ...Object.fromEntries(words(`${KINDS} ${USUAL_TWO}`).map((kind) => [`get ${kind}`, IN_CLUSTER])),
   ...Object.fromEntries(words('pods pod nodes node').map((kind) => [`top ${kind}`, IN_CLUSTER])),
   version: /^--client$/,
   'api-resources': IN_CLUSTER,
   explain: /^--recursive$/,
   'config current-context': /^$/,
   'config get-contexts': IN_CLUSTER,
+  'config view': /^--minify$/,
   'rollout status': IN_CLUSTER,
   'rollout history': IN_CLUSTER,
   'auth can-i': IN_CLUSTER,
@@ -61,9 +64,11 @@ export const BUILDERS: Programs = {
       la: INSTALLED,
       root: INSTALLED,
       prefix: INSTALLED,
+      explain: /^--json$/,
       'pkg get': /^$/,
     },
-    version: /^(?:--version|-v|-V)$/,
+    // Alone `run` lists the scripts.
+    version: /^(?:--version|-v|-V|run)$/,
     globalOptions: ['--prefix', '-C', '-w', '--workspace', '--userconfig', '--registry', '--loglevel', '--cache'],
     guards: words(
       '--script-shell --shell --prefix -C --userconfig --globalconfig --node-options --git --editor --viewer --init-module --registry --cache --call -c --local-prefix --global -g',
@@ -123,6 +128,15 @@ export const BUILDERS: Programs = {
       'release list': SHOWN,
       'release view': SHOWN,
       'repo view': SHOWN,
+      'repo list': SHOWN,
+      'workflow list': SHOWN,
+      'workflow view': SHOWN,
+      'label list': SHOWN,
+      'cache list': SHOWN,
+      'search issues': SHOWN,
+      'search prs': SHOWN,
+      'search repos': SHOWN,
+      'auth status': /^--active$/,
     },
     asksGit: true,
     exactly: words('alias extension auth secret config api codespace variable gist release repo'),
@@ -151,7 +165,14 @@ export const BUILDERS: Programs = {
   helm: {
     ...PACKAGES,
     exactly: [...BRINGING, 'uninstall', 'delete', 'rollback'],
-    looks: { list: IN_CLUSTER, ls: IN_CLUSTER, history: IN_CLUSTER, version: /^--short$/ },
+    looks: {
+      list: IN_CLUSTER,
+      ls: IN_CLUSTER,
+      history: IN_CLUSTER,
+      version: /^--short$/,
+      'repo list': /^$/,
+      'search repo': /^(?:-l|--versions)$/,
+    },
     globalOptions: ['-n', '--namespace', '--kube-context', '--kubeconfig'],
     guards: words(
       '--post-renderer --kubeconfig --kube-context --registry-config --repository-config --repo -d --destination --output-dir',
@@ -174,6 +195,12 @@ export const BUILDERS: Programs = {
   gcloud: { globalOptions: ['--project', '--account', '--configuration'] },
   systemctl: {
     suggest: 2,
+    looks: Object.fromEntries(
+      words('list-units list-timers list-unit-files list-sockets is-active is-enabled is-failed').map((sub) => [
+        sub,
+        /^(?:-[al]|--(?:no-pager|all|user|failed|full|type=\w+|state=\w+))$/,
+      ]),
+    ),
     exactly: words('start restart enable edit link set-environment import-environment set-property'),
     globalOptions: ['-H', '--host', '-M', '--machine'],
     guards: words('-H --host -M --machine --root --image'),
@@ -191,6 +218,7 @@ export const BUILDERS: Programs = {
   },
   ...each('mvn gradle', {
     suggest: 2,
+    says: { with: /^(?:-v|--version)$/, unless: [{ name: '.mvn' }, { name: 'gradle' }, { name: 'gradle.properties' }] },
     guards: words(
       `${ELSEWHERE} -D --define -P -s --settings -gs --global-settings -t --toolchains -l --log-file -I --init-script -b --build-file -c --settings-file -p --project-dir -g --gradle-user-home --project-prop --system-prop --include-build --project-cache-dir x:y`,
     ),
@@ -204,11 +232,14 @@ export const BUILDERS: Programs = {
   dotnet: {
     ...PACKAGES,
     version: /^--list-(?:sdks|runtimes)$/,
+    says: { with: /^--(?:version|info)$/, unless: [{ name: 'global.json' }] },
     guards: words(
       `${BUILDS} @ -t -target --target -s --settings -a --test-adapter-path -l -logger --logger --collect --results-directory --diag -d -bl -binaryLogger -fl -flp -fileLogger -dl -distributedLogger -rsp -noAutoResponse`,
     ),
   },
-  ...each('mix flutter dart zig', { ...PACKAGES, guards: words(BUILDS) }),
+  gem: { ...PACKAGES, looks: { list: /^(?:-l|--local)$/ } },
+  zig: { ...PACKAGES, version: /^version$/, guards: words(BUILDS) },
+  ...each('mix flutter dart', { ...PACKAGES, guards: words(BUILDS) }),
   ...each('nx turbo', {
     suggest: 2,
     exactly: BRINGING,

@@ -24,10 +24,27 @@ export function dateReading(args: readonly Argument[]): ReadOnlyReading | undefi
     : undefined;
 }
 
+const TELLING =
+  /^(?:process\.(?:version|platform|arch|versions(?:\.\w+)?)|require\((["'])\.\/package\.json\1\)(?:\.(?!constructor\b|__)[A-Za-z_]\w*)*)$/;
+/** What node would run in its place. */
+const INSTEAD = words('.js .json .node /index.js /index.json /index.node /package.json').map((end) => ({
+  name: `package.json${end}`,
+}));
+const PACKAGE: Argument = { ...HERE, text: './package.json', prefix: './package.json' };
+
+/** `node -p process.version`, `node -p "require('./package.json').version"`: what is said of itself and of the package. */
+export function nodeReading(args: readonly Argument[]): ReadOnlyReading {
+  const [option, code, more] = args;
+  const isPlain = option?.kind === 'literal' && /^(?:-p|-pe|--print)$/.test(option.text) && code?.kind === 'literal';
+  if (!isPlain || more !== undefined || !TELLING.test(code.text))
+    return refused('This code is not known to be read-only.');
+  return { ok: true, reads: [PACKAGE], searches: [], follows: 'none', unless: INSTEAD };
+}
+
 /** Predicates of find that only look: those that a value follows, and the others. */
 const WITH_VALUE = new Set(
   words(
-    '-name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -size -maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -links -inum -printf -newermt',
+    '-name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -size -maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -links -inum -printf -newermt -newer -anewer -cnewer',
   ),
 );
 const ALONE = new Set(
@@ -42,6 +59,7 @@ export function findReading(args: readonly Argument[]): ReadOnlyReading {
   let at = 0;
   while (args[at]?.text === '-P') at += 1;
   const places: Argument[] = [];
+  const times: Argument[] = [];
   for (; at < args.length && !/^(?:-|!|\(|\)|,)/.test(args[at]?.text ?? ''); at += 1)
     places.push(...args.slice(at, at + 1));
   for (; at < args.length; at += 1) {
@@ -50,8 +68,9 @@ export function findReading(args: readonly Argument[]): ReadOnlyReading {
     if (!WITH_VALUE.has(word)) continue;
     at += 1;
     if (at >= args.length) return refused(`find ${word} lacks its value.`);
+    if (/^-[ac]?newer$/.test(word)) times.push(...args.slice(at, at + 1));
   }
-  return { ok: true, reads: places.length === 0 ? [HERE] : places, searches: [], follows: 'none' };
+  return { ok: true, reads: [...(places.length === 0 ? [HERE] : places), ...times], searches: [], follows: 'none' };
 }
 
 /** sed, as long as its script starts nothing, and reads and writes no other file. */

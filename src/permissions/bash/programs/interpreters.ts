@@ -1,4 +1,4 @@
-import { awkReading } from './grammars.ts';
+import { awkReading, nodeReading } from './grammars.ts';
 import { each, type Program, type Programs } from './program.ts';
 
 const CODE: Program = { code: {}, texts: 'calls' };
@@ -26,7 +26,7 @@ export const INTERPRETERS: Programs = {
   python: { ...CODE, version: VERSION },
   ...each('python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage', CODE),
   python3: { ...CODE, version: VERSION },
-  node: { ...NODE, version: /^(?:--version|-v|-V)$/ },
+  node: { ...NODE, version: /^(?:--version|-v|-V)$/, grammar: nodeReading },
   ...each('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', CODE),
   ...each('nodejs iojs tsx ts-node esno jiti babel-node', NODE),
   deno: { ...NODE, globalOptions: [] },

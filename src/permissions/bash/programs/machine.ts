@@ -39,6 +39,16 @@ export const MACHINE: Programs = {
         ? NOTHING_READ
         : refused('The variables may hold keys.'),
   },
+  whereis: { opensNothing: true, readOnly: { short: 'bms', operands: 'text' } },
+  // More words would change something.
+  ip: { otherO: true, says: { with: /^(?:a|addr|address|l|link|r|route|n|neigh|rule)$/, unless: [] } },
+  openssl: { says: { with: /^version$/, unless: [] } },
+  hugo: { says: { with: /^version$/, unless: [] } },
+  // What is inside of a program, without the sources it names.
+  nm: { reads: 'operands', otherO: true, readOnly: { short: 'aACDgnpruS' } },
+  size: { reads: 'operands', otherO: true, readOnly: { short: 'ABdox' } },
+  readelf: { reads: 'operands', otherO: true, readOnly: { short: 'ahlSsedrnVW' } },
+  objdump: { reads: 'operands', otherO: true, readOnly: { short: 'dhfptTrRxC' } },
   dpkg: { looks: { '-l': /^$/, '-L': /^$/, '-s': /^$/, '-S': /^$/, '--list': /^$/, '--status': /^$/ } },
   'apt-cache': { looks: { policy: /^$/, show: /^$/, depends: /^$/, rdepends: /^$/ } },
 };
