@@ -91,6 +91,8 @@ export type HookOutput = {
   readonly sessionTitle?: string;
   /** It has brought skills or commands. */
   readonly reloadSkills?: boolean;
+  /** What it would show in the place of a message. */
+  readonly displayContent?: string;
 };
 
 /** All hooks of one event together: the strictest verdict, every word, the last input. */
@@ -108,6 +110,7 @@ export type HookVerdict = {
   readonly watchPaths: readonly string[] | undefined;
   readonly sessionTitle: string | undefined;
   readonly reloadSkills: boolean;
+  readonly displayContent: string | undefined;
   readonly messages: readonly string[];
   readonly failures: readonly string[];
 };

@@ -39,6 +39,8 @@ export type Hooks = HookFire & {
   hearLate(listener: (late: LateWords) => void): void;
   /** Fires an event that nobody waits for, until the end. */
   fireInBackground(event: HookEvent, fields: JsonObject): void;
+  /** Does something that nobody waits for, until the end or until the signal comes. */
+  behind(work: (signal: AbortSignal) => Promise<unknown>): void;
   /** A sentence about each guard that could not start now; looks only, runs nothing. */
   deadGuards(): Promise<readonly string[]>;
   /** Every configured hook with its last result. */
@@ -94,6 +96,7 @@ export function createHooks(parts: HookParts): Hooks {
     fireInBackground(event, fields) {
       behind.leave(fire(event, fields, AbortSignal.any([behind.signal, AbortSignal.timeout(BACKGROUND_MS)])));
     },
+    behind: (work) => behind.leave(work(behind.signal)),
     has: (event) => parts.hooks().some((hook) => hook.event === event),
     deadGuards: () => deadGuards(parts),
     list: () => parts.hooks().map((hook) => ({ hook, last: last(hook) })),

@@ -1,6 +1,6 @@
-import type { HookRunners } from './act.ts';
+import { runScript } from '../lib/processes/run-script.ts';
+import type { CommandEnd, HookRunners } from './act.ts';
 import { missingScript } from './missing-script.ts';
-import { runHookCommand } from './run-command.ts';
 
 /** Where hooks run, and how long those may take that say nothing else. */
 export type HookPlace = {
@@ -50,4 +50,20 @@ async function firstOf({ body }: Response): Promise<string> {
     if (size > MAX_ANSWER_BYTES) break;
   }
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+}
+
+/** Runs a hook's command with its input on stdin, bounded in time and output; nothing of it outlives its answer. */
+export async function runHookCommand(
+  command: string,
+  stdin: string,
+  options: {
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<CommandEnd> {
+  const { code, stdout, stderr, timedOut, problem } = await runScript('bash', command, { ...options, input: stdin });
+  if (problem !== undefined) throw new Error(problem);
+  return { code, stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8'), timedOut };
 }

@@ -41,6 +41,7 @@ export function mergeVerdicts(results: readonly HookResult[]): HookVerdict {
     watchPaths: watchedBy(results),
     sessionTitle: results.findLast(({ output }) => output.sessionTitle !== undefined)?.output.sessionTitle,
     reloadSkills: results.some(({ output }) => output.reloadSkills === true),
+    displayContent: results.findLast(({ output }) => output.displayContent !== undefined)?.output.displayContent,
     messages: results.flatMap(({ output }) => output.systemMessage ?? []),
     failures: results.flatMap(({ outcome, words }) => (outcome === 'failed' ? [words] : [])),
   };

@@ -21,6 +21,7 @@ const answer = z.object({
       watchPaths: z.array(z.string()).optional(),
       sessionTitle: z.string().optional(),
       reloadSkills: z.boolean().optional(),
+      displayContent: z.string().optional(),
       /** How a PermissionRequest hook may answer in other programs of this kind. */
       decision: z
         .object({

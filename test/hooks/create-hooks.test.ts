@@ -6,9 +6,9 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { commandOf, type HookPost } from '../../src/hooks/act.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
+import { runHookCommand } from '../../src/hooks/hook-runners.ts';
 import type { LateWords } from '../../src/hooks/late-hooks.ts';
 import { missingScript } from '../../src/hooks/missing-script.ts';
-import { runHookCommand } from '../../src/hooks/run-command.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 

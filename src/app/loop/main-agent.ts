@@ -31,6 +31,7 @@ type Needs = {
 export function createMainAgent(core: Core, needs: Needs): Agent {
   const { session, checkpoints, hooks, loop } = needs;
   const { opened } = session;
+  const tell = (text: string) => void core.bus.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
   const agent = assembleAgent({
     sessionId: opened.id,
     messages: opened.messages,
@@ -40,7 +41,7 @@ export function createMainAgent(core: Core, needs: Needs): Agent {
       ...(checkpoints === undefined ? [] : [checkpoints.hear]),
       core.meter.count,
       loop.hear,
-      hookNews(hooks, loop.addNews, core.options.face),
+      hookNews(hooks, loop.addNews, { face: core.options.face, tell }),
       ...(session.debugLog === undefined ? [] : [session.debugLog]),
     ],
     attach: core.bus.attach,

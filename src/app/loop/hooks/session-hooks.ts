@@ -9,8 +9,10 @@ import type { HookRunners } from '../../../hooks/act.ts';
 import { askWithHooks } from '../../../hooks/ask-with-hooks.ts';
 import type { Hooks } from '../../../hooks/create-hooks.ts';
 import { type MadeHooks, makeHooks } from '../../../hooks/make-hooks.ts';
+import { createMessageDisplay } from '../../../hooks/message-display.ts';
 import { createOpeningHook, type OpeningHook } from '../../../hooks/opening-hook.ts';
 import { createWatchedFiles } from '../../../hooks/watched-files.ts';
+import { once } from '../../../lib/once.ts';
 import type { Core } from '../../core.ts';
 import type { McpServers } from '../../mcp/servers.ts';
 import type { AskingPort } from '../../permissions/gate.ts';
@@ -82,20 +84,17 @@ type Gate = QueryDeps['gate'];
 const COMPACTED_MS = 30_000;
 
 /** Fires the events that nobody waits for: notifications, failed turns, compactions. */
-export function hookNews(hooks: Hooks, addContext: (words: string) => void, face: RunOptions['face']): AgentListener {
-  let turnId = '';
+export function hookNews(
+  hooks: Hooks,
+  addContext: (words: string) => void,
+  { face, tell }: { readonly face: RunOptions['face']; readonly tell: (words: string) => void },
+): AgentListener {
+  const onOthers = () =>
+    tell('A MessageDisplay hook wants other words shown. ouro shows what the model says as it is.');
+  const display = createMessageDisplay(hooks, once(onOthers));
   return async (event) => {
+    display(event);
     switch (event.type) {
-      case 'message_end': {
-        const { role, id } = event.message;
-        if (role === 'user') turnId = id;
-        if (role !== 'assistant' || !hooks.has('MessageDisplay')) return;
-        const delta = event.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-        // Whole messages are shown to it, each with one word: their last.
-        const shown = { turn_id: turnId, message_id: id, index: 0, final: true, delta };
-        if (delta !== '') hooks.fireInBackground('MessageDisplay', shown);
-        return;
-      }
       case 'permission_request': {
         const { toolName } = event.request;
         const message = `ouro needs your permission to use ${toolName}.`;

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/event.ts';
+import { mergeVerdicts } from '../../src/hooks/merge-verdicts.ts';
+import { createMessageDisplay } from '../../src/hooks/message-display.ts';
+
+const says = (delta: string, kind: 'text' | 'thinking' = 'text'): AgentEvent => ({
+  type: 'message_update',
+  messageId: 'm1',
+  index: 0,
+  kind,
+  delta,
+});
+const prompt: AgentEvent = { type: 'message_end', message: { role: 'user', id: 'u1', blocks: [], origin: 'prompt' } };
+const reply: AgentEvent = {
+  type: 'message_end',
+  message: { role: 'assistant', id: 'm1', model: 'x', blocks: [] },
+};
+
+/** Hooks that are heard one by one; each waits until it is let go. */
+function hooksOf(displayContent?: string) {
+  const heard: unknown[] = [];
+  const waiting: (() => void)[] = [];
+  const works: Promise<unknown>[] = [];
+  let others = 0;
+  const hear = createMessageDisplay(
+    {
+      has: () => true,
+      fire(_, { delta, index, final, turn_id: turn }) {
+        heard.push([index, final, delta, turn]);
+        const verdict = { ...mergeVerdicts([]), displayContent };
+        return new Promise((resolve) => waiting.push(() => resolve(verdict)));
+      },
+      behind: (work) => void works.push(work(new AbortController().signal)),
+    },
+    () => {
+      others += 1;
+    },
+  );
+  const settle = async () => {
+    for (let times = 0; times < 10; times += 1) await Promise.resolve();
+  };
+  return {
+    heard,
+    others: () => others,
+    async hear(...events: readonly AgentEvent[]) {
+      for (const event of events) hear(event);
+      await settle();
+    },
+    async letGo() {
+      waiting.shift()?.();
+      await settle();
+    },
+    ended: () => Promise.all(works),
+  };
+}
+
+test('lines are told when they are whole, what comes meanwhile together, and the rest at the end', async () => {
+  const hooks = hooksOf();
+  await hooks.hear(prompt, says('one\ntw'), says('ideas', 'thinking'));
+  expect(hooks.heard).toEqual([[0, false, 'one\n', 'u1']]);
+  await hooks.hear(says('o\nthree\nfo'));
+  expect(hooks.heard).toHaveLength(1);
+  await hooks.letGo();
+  expect(hooks.heard.at(-1)).toEqual([1, false, 'two\nthree\n', 'u1']);
+  await hooks.letGo();
+  await hooks.hear(says('ur'), reply);
+  expect(hooks.heard.at(-1)).toEqual([2, true, 'four', 'u1']);
+  await hooks.letGo();
+  await hooks.ended();
+  expect(hooks.heard).toHaveLength(3);
+});
+
+test('a message that ends with its last line has an end of its own, and one that is void ends as well', async () => {
+  const hooks = hooksOf();
+  await hooks.hear(says('one\n'));
+  await hooks.letGo();
+  await hooks.hear(reply);
+  await hooks.letGo();
+  expect(hooks.heard).toEqual([
+    [0, false, 'one\n', ''],
+    [1, true, '', ''],
+  ]);
+  await hooks.hear(says('tw'), { type: 'tombstone', messageId: 'm1', why: 'again' });
+  await hooks.letGo();
+  await hooks.ended();
+  expect(hooks.heard.at(-1)).toEqual([0, true, 'tw', '']);
+});
+
+test('a message without words is none, and words a hook would rather show are told of', async () => {
+  const hooks = hooksOf('OTHER');
+  await hooks.hear(prompt, reply);
+  expect(hooks.heard).toEqual([]);
+  await hooks.hear(says('one'), reply);
+  await hooks.letGo();
+  await hooks.ended();
+  expect(hooks.others()).toBe(1);
+});
