@@ -1,5 +1,6 @@
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { printableName, sanitize } from '../../lib/text/sanitize.ts';
+import { textWidth } from '../../lib/text/text-width.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import { type Drawing, shortTitle } from '../text/drawing.ts';
 import { fitLine, held, type LogicalLine, plain, proseLine, terminalLine, toned } from '../text/line.ts';
@@ -41,6 +42,8 @@ export function planQuestion(view: ViewState, drawing: Drawing, room: number): Q
     asks.length > 1 && listed.length === 0
       ? `   1 of ${asks.length}${drawing.width < 60 ? '' : ', ctrl+y lists them'}`
       : '';
+  // A name in the title is a part of what is asked: where it is cut, it stands below as a whole.
+  const isTitleCut = textWidth(words) > width - place.length;
   const title: Row = [
     { text: truncateEnd(words, width - place.length), style: { bold: true } },
     ...(place === '' ? [] : [toned('dim', place)]),
@@ -52,7 +55,7 @@ export function planQuestion(view: ViewState, drawing: Drawing, room: number): Q
   const focused = lines.map((line, at) => (at === selected ? line : (short[at] ?? line)));
   const parts: QuestionParts = {
     title,
-    warnings: liveRows(body.warnings, width),
+    warnings: liveRows([...(isTitleCut ? [terminalLine(plain(words))] : []), ...body.warnings], width),
     subject: liveRows(body.subject, width),
     said: liveRows(body.said, width),
     risks: liveRows(body.risks, width),
