@@ -178,7 +178,7 @@ export const settingsSchema = z.strictObject({
     'false',
     'After a turn the small model offers a next step, and tab takes it. Each costs a small request.',
   ),
-  timestamps: next(flag, 'false', 'The time of day stands behind what you say.'),
+  timestamps: next(flag, 'false', 'The time of day stands behind what you say, and at the end of a turn.'),
   theme: next(text, 'auto', 'The colours of the screen.', isForHosts),
   editorMode: next(z.enum(['normal', 'vim']), 'normal', 'How the composer takes keys.', isForHosts),
   keybindings: next(z.record(text, text), 'as `?` shows', 'Keys of your own, by what they do.'),

@@ -133,8 +133,8 @@ function yours(words: Span, { bar }: Glyphs): LogicalLine {
 
 /** One line about a turn that is over, and the way back. */
 function endLine(
-  { tally, durationMs, costUsd }: Extract<HistoryItem, { kind: 'ended' }>,
-  { glyphs }: Drawing,
+  { tally, durationMs, costUsd, atMs }: Extract<HistoryItem, { kind: 'ended' }>,
+  { glyphs, times }: Drawing,
 ): LogicalLine {
   const { calls, files, added, removed } = tally;
   const parts = [
@@ -142,6 +142,7 @@ function endLine(
     formatCount(calls, 'call'),
     ...(files.length === 0 ? [] : [`${formatCount(files.length, 'file')} +${added} ${glyphs.minus}${removed}`]),
     ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
+    ...(times === 'shown' ? [formatClock(new Date(atMs).toISOString())] : []),
   ];
   const back = files.length === 0 ? [] : [toned('accent', '    /undo'), toned('dim', held(' takes it back'))];
   const words = held(glyphs.mark) + parts.map(held).join(glyphs.separator);

@@ -1,11 +1,12 @@
+import type { Display } from '../../contracts/display.ts';
 import { formatCount, formatDuration } from '../../lib/text/format.ts';
 import { sanitize, sanitizeScreen } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/truncate.ts';
 import { changedCounts } from '../text/changed-counts.ts';
 import { type Drawing, shortPath, shortTitle } from '../text/drawing.ts';
-import { type LogicalLine, plain, type Span, terminalLine, toned } from '../text/line.ts';
+import { type LogicalLine, plain, type Span, spansWidth, terminalLine, toned } from '../text/line.ts';
 import type { Glyphs } from '../theme/glyphs.ts';
-import { OUTPUT_ROWS, type ToolEnding, type ToolEntry } from '../view/tool-entry.ts';
+import { mostOfDiff, type ToolEnding, type ToolEntry } from '../view/tool-entry.ts';
 import { agentTitle, commandLines, toolTitle } from './call-title.ts';
 import { diffLines } from './diff-lines.ts';
 import { limitedLines } from './output-lines.ts';
@@ -173,15 +174,8 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
   const { display, status } = ending;
   const { output } = drawing.glyphs;
   switch (display?.kind) {
-    case 'diff': {
-      const lines = diffLines(display, drawing.width);
-      if (lines.length <= OUTPUT_ROWS.diff) return lines;
-      const rest = formatCount(lines.length - OUTPUT_ROWS.diff + 1, 'line');
-      return [
-        ...lines.slice(0, OUTPUT_ROWS.diff - 1),
-        terminalLine(toned('dim', `  ${drawing.glyphs.more} ${rest}  ctrl+o`)),
-      ];
-    }
+    case 'diff':
+      return limitedDiff(display, drawing);
     case 'output': {
       const text = sanitizeScreen(display.output).replace(/\n+$/, '');
       // A run of tests that passed has been told by its counts.
@@ -208,6 +202,21 @@ function bodyLines(ending: ToolEnding, drawing: Drawing): readonly LogicalLine[]
         ? limitedLines({ rows: sanitizeScreen(ending.text).split('\n').slice(1), status }, drawing)
         : [];
   }
+}
+
+/** A change in at most so many rows of the screen, from its beginning. */
+function limitedDiff(display: Extract<Display, { kind: 'diff' }>, { glyphs, width }: Drawing): readonly LogicalLine[] {
+  const lines = diffLines(display, width);
+  const heights = lines.map(({ spans }) => Math.max(1, Math.ceil(spansWidth(spans) / width)));
+  const most = mostOfDiff(display);
+  if (heights.reduce((sum, rows) => sum + rows, 0) <= most) return lines;
+  let left = most - 1;
+  const end = heights.findIndex((rows) => {
+    left -= rows;
+    return left < 0;
+  });
+  const cut = formatCount(lines.length - end, 'line');
+  return [...lines.slice(0, end), terminalLine(toned('dim', `  ${glyphs.more} ${cut}  ctrl+o`))];
 }
 
 function bold(text: string): Span {

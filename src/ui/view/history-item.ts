@@ -41,7 +41,13 @@ export type HistoryItem =
   /** Words that were refused are back in the composer, or stay where they are because a draft stands there. */
   | { readonly kind: 'failure'; readonly failure: ModelFailure; readonly words?: 'returned' | 'kept' | 'waits' }
   | { readonly kind: 'stopped'; readonly hint: string }
-  | { readonly kind: 'ended'; readonly tally: Tally; readonly durationMs: number; readonly costUsd: number }
+  | {
+      readonly kind: 'ended';
+      readonly tally: Tally;
+      readonly durationMs: number;
+      readonly costUsd: number;
+      readonly atMs: number;
+    }
   | { readonly kind: 'thought'; readonly ms: number }
   | { readonly kind: 'made_room'; readonly fromTokens: number; readonly toTokens: number }
   | { readonly kind: 'shown'; readonly markdown: string }

@@ -21,7 +21,7 @@ export function endRun(view: ViewState, { terminal, durationMs }: RunEnd, nowMs:
   switch (terminal.reason) {
     case 'completed':
     case 'structured_output_failed':
-      return withEndLine(todosAtEnd(quiet), durationMs);
+      return withEndLine(todosAtEnd(quiet), durationMs, nowMs);
     case 'aborted_streaming':
     case 'aborted_tools':
       return printing(
@@ -47,11 +47,11 @@ function asksAtEnd(view: ViewState): Pick<ViewState, 'asks' | 'editor' | 'attent
 }
 
 /** A turn that has done something says so when it is over. */
-function withEndLine(view: ViewState, durationMs: number): ViewState {
+function withEndLine(view: ViewState, durationMs: number, atMs: number): ViewState {
   const { tally, facts } = view;
   if (tally.calls === 0) return view;
   const costUsd = Math.max(0, facts.costUsd - tally.costAtStartUsd);
-  return printing({ ...view, tally: NO_TALLY }, { kind: 'ended', tally, durationMs, costUsd });
+  return printing({ ...view, tally: NO_TALLY }, { kind: 'ended', tally, durationMs, costUsd, atMs });
 }
 
 const RETURNING: ReadonlySet<FailureKind> = new Set<FailureKind>(['auth', 'invalid', 'not_found', 'network']);

@@ -39,8 +39,8 @@ export function isLookUp({ state }: ToolEntry): boolean {
   return kind === 'file' || kind === 'list';
 }
 
-/** Rows that the output of a call may take in the history, and those of a change. */
-export const OUTPUT_ROWS = { done: 3, failed: 8, diff: 24 } as const;
+/** Rows that the output of a call may take in the history, and those of a new file and of a change. */
+export const OUTPUT_ROWS = { done: 3, failed: 8, created: 10, diff: 24 } as const;
 const ROW_CHARS = 100;
 
 /** Is there more of its output than the history shows? */
@@ -50,7 +50,7 @@ export function isCut({ state }: ToolEntry): boolean {
   const most = status === 'failed' ? OUTPUT_ROWS.failed : OUTPUT_ROWS.done;
   switch (display?.kind) {
     case 'diff':
-      return display.hunks.reduce((lines, hunk) => lines + hunk.lines.length, 0) > OUTPUT_ROWS.diff;
+      return display.hunks.reduce((lines, hunk) => lines + hunk.lines.length, 0) > mostOfDiff(display);
     case 'output':
       return isLong(display.output, most);
     case 'text':
@@ -58,6 +58,11 @@ export function isCut({ state }: ToolEntry): boolean {
     default:
       return status === 'failed' && isLong(text, most);
   }
+}
+
+/** How many rows a change may take. */
+export function mostOfDiff({ created }: { readonly created: boolean }): number {
+  return created ? OUTPUT_ROWS.created : OUTPUT_ROWS.diff;
 }
 
 function isLong(text: string, rows: number): boolean {

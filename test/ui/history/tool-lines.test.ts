@@ -107,3 +107,28 @@ test('a session of 21 calls takes at most 80 rows', async () => {
   expect(rows[0]).toBe('✓ Looked  Read a0.ts · Grep word0 7');
   expect(rows.at(-1)).toMatch(/^── .* · 21 calls/);
 });
+
+test('a new file takes at most ten rows, a change 24, counted as the terminal wraps them', async () => {
+  const change = (count: number, text: string, created: boolean) => {
+    const lines = Array.from({ length: count }, (_, at) => ({ kind: 'add', text: `${text}${at}` }) as const);
+    const hunks = [{ oldStart: 1, oldLines: 0, newStart: 1, newLines: count, lines }];
+    return { kind: 'diff', path: '/home/me/proj/a.ts', created, hunks, added: count, removed: 0 } as const;
+  };
+  const rows = async (display: ReturnType<typeof change>) =>
+    (await rowsOf(starts('c1', 'Write', 'Write a.ts'), ends('c1', 'Write', { display }))).slice(1);
+  expect(await rows(change(10, 'short', true))).toHaveLength(10);
+  const long = await rows(change(60, 'short', true));
+  expect([long.length, long.at(-1)]).toEqual([10, '  … 51 lines  ctrl+o']);
+  expect(await rows(change(60, 'short', false))).toHaveLength(24);
+  const wide = await rows(change(60, 'wide '.repeat(40), false));
+  expect([wide.length <= 24, wide.at(-1)]).toEqual([true, '  … 49 lines  ctrl+o']);
+});
+
+test('with times of day a turn ends with one', async () => {
+  const screen = openStage({ cols: 80, rows: 24 }, { times: 'shown' });
+  screen.tell(begins(), asked('go'), starts('c1', 'Bash', 'true'), ends('c1', 'Bash', {}), over());
+  await screen.settled();
+  expect(screen.screen()).toContainEqual(expect.stringMatching(/^── .*1 call · \d\d:\d\d/));
+  screen.close();
+  screen.dispose();
+});
