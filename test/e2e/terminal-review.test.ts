@@ -31,7 +31,7 @@ test('an edit is allowed part by part, what was made is looked at and taken back
   terminal.press('enter');
   await terminal.waitForText(/enter sends 1 yes, 1 no/);
   terminal.press('enter');
-  await terminal.waitForText(/Changed\./);
+  await terminal.waitForText(/You refused 1 of 2 parts: line 37 \(forty is fine as it is\)\.[\s\S]*Changed\./);
   const made = numbered(60).with(2, 'three\n').join('');
   expect(await project.read('a.txt')).toBe(made);
   const told = ouro.api.requests().at(-1)?.raw ?? '';

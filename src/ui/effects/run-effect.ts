@@ -7,7 +7,7 @@ import { edit } from '../composer/edit.ts';
 import type { Effect, ScreenEffect } from '../press/effects.ts';
 import { choicesFound } from '../press/press-composer.ts';
 import type { HistoryItem } from '../view/history-item.ts';
-import { type ReviewPage, reviewAnswer } from '../view/review-page.ts';
+import { type ReviewPage, refusedWords, reviewAnswer } from '../view/review-page.ts';
 import { isBusy, printing, type ViewState } from '../view/view-state.ts';
 import { copyText } from './copy-text.ts';
 import type { EffectHost } from './effect-host.ts';
@@ -170,6 +170,8 @@ async function answerParts(page: ReviewPage, host: EffectHost): Promise<void> {
     return say(host, { kind: 'notice', level: 'warn', text });
   }
   const answer = reviewAnswer(page, (refused) => proposal.inputFor(proposal.without(refused)));
+  const refused = refusedWords(page);
+  if (refused !== undefined) say(host, { kind: 'notice', level: 'info', text: refused });
   conversation.agent.answerPermission(requestId, answer);
 }
 

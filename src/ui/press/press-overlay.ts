@@ -2,7 +2,7 @@ import type { InputEvent } from '../keys/input-event.ts';
 import { type Choice, type Overlay, pickerChoices } from '../view/overlay.ts';
 import type { ViewState } from '../view/view-state.ts';
 import { only, type Pressed, withEffects } from './effects.ts';
-import { editDraft } from './press-composer.ts';
+import { editDraft, typeText } from './press-composer.ts';
 import type { PressContext } from './press-context.ts';
 import { pressPanel } from './press-panel.ts';
 import { pressSessions } from './press-sessions.ts';
@@ -26,14 +26,19 @@ export function pressOverlay(view: ViewState, input: KeyInput, context: PressCon
     case 'sessions':
       return pressSessions(view, overlay, input);
     case 'help':
-      return pressHelp(view, overlay, input);
+      return pressHelp(view, overlay, input, context);
     default:
       return undefined;
   }
 }
 
-/** Help filters after `/`; otherwise any key closes it. */
-function pressHelp(view: ViewState, help: Help, { chord, text }: KeyInput): Pressed {
+/** What closes a page in other programs is no word of a draft. */
+const CLOSES: readonly string[] = ['?', 'q', ' '];
+
+/** Help filters after `/`; any other key closes it, and what was typed is not lost. */
+function pressHelp(view: ViewState, help: Help, { chord, text }: KeyInput, context: PressContext): Pressed {
+  const isWritten = text !== '' && chord !== '/' && !CLOSES.includes(text) && (view.vim?.mode ?? 'insert') === 'insert';
+  if (!help.isFiltering && isWritten) return typeText({ ...view, overlay: undefined }, text, context);
   if (!help.isFiltering) return only({ ...view, overlay: chord === '/' ? { ...help, isFiltering: true } : undefined });
   if (chord === 'backspace') return only({ ...view, overlay: { ...help, filter: help.filter.slice(0, -1) } });
   return only({ ...view, overlay: text === '' ? undefined : { ...help, filter: help.filter + text } });

@@ -66,6 +66,17 @@ export function reviewAnswer(
   return { behavior: 'allow', updatedInput, note };
 }
 
+/** Which parts somebody said no to and why, in a line for their own history; `undefined` where it was all or nothing. */
+export function refusedWords(page: Pick<ReviewPage, 'hunks' | 'marks'>): string | undefined {
+  const refused = refusedHunks(page);
+  if (refused.length === 0 || refused.length === page.hunks.length) return undefined;
+  const parts = refused.map((at) => {
+    const why = page.marks[at]?.why ?? '';
+    return `line ${page.hunks[at]?.newStart ?? 0}${why === '' ? '' : ` (${why})`}`;
+  });
+  return `You refused ${refused.length} of ${formatCount(page.hunks.length, 'part')}: ${parts.join(', ')}.`;
+}
+
 const SIGNS = { add: '+', del: '-', same: ' ' } as const;
 const SHOWN_LINES = 12;
 

@@ -350,3 +350,18 @@ test('ctrl+o reads along with the sub-agent at work, offers several, and shows w
   screen.close();
   screen.dispose();
 });
+
+test('a word that is typed over the page of keys closes it and is in the draft; what closes pages only closes', () => {
+  for (const [keys, draft] of [
+    ['fix', 'fix'],
+    ['?', ''],
+    ['q', ''],
+  ] as const) {
+    const screen = openStage({ cols: 80, rows: 24 });
+    screen.press('?');
+    expect(screen.view().overlay?.kind).toBe('help');
+    for (const key of keys) screen.press(key);
+    expect([screen.view().overlay, screen.view().editor.text]).toEqual([undefined, draft]);
+    screen.close();
+  }
+});

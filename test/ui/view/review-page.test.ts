@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DiffHunk } from '../../../src/contracts/display.ts';
-import { type HunkMark, reviewAnswer } from '../../../src/ui/view/review-page.ts';
+import { type HunkMark, refusedWords, reviewAnswer } from '../../../src/ui/view/review-page.ts';
 
 const hunk = (newStart: number, ...words: readonly string[]): DiffHunk => ({
   oldStart: newStart,
@@ -15,6 +15,16 @@ const input = (refused: readonly number[]) => ({ without: [...refused] });
 
 test('all parts are allowed as a whole', () => {
   expect(reviewAnswer({ hunks: HUNKS, marks: [YES, YES] }, input)).toEqual({ behavior: 'allow' });
+});
+
+test('in one line it is told which parts were refused, where it was not all or nothing', () => {
+  const no = (why: string): HunkMark => ({ verdict: 'no', why });
+  expect(refusedWords({ hunks: HUNKS, marks: [no(''), YES] })).toBe('You refused 1 of 2 parts: line 3.');
+  expect(refusedWords({ hunks: HUNKS, marks: [YES, no('odd')] })).toBe('You refused 1 of 2 parts: line 40 (odd).');
+  expect([
+    refusedWords({ hunks: HUNKS, marks: [YES, YES] }),
+    refusedWords({ hunks: HUNKS, marks: [no(''), no('')] }),
+  ]).toEqual([undefined, undefined]);
 });
 
 test('the model is told which parts were refused, and why', () => {
