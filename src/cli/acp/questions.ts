@@ -4,8 +4,9 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { exhaustive } from '../../lib/exhaustive.ts';
+import { askedContent } from './asked-content.ts';
 import { type Asker, elicitFromEditor } from './elicit-editor.ts';
-import { diffContent, locationsOf, proposedContent, toolKindOf } from './tool-content.ts';
+import { locationsOf, toolKindOf } from './tool-content.ts';
 
 /** Puts the questions of an agent and its sub-agents to the editor, and takes back those that others have answered. */
 export function createQuestionRelay(agent: Agent, asker: Asker): (event: AgentEvent) => void {
@@ -70,7 +71,7 @@ async function askPermission(asker: Asker, request: PermissionRequest, signal: A
     title: request.title,
     kind: toolKindOf(toolName),
     status: 'pending',
-    content: diffContent(request.preview) ?? proposedContent(toolName, facts.input),
+    content: askedContent(request),
     locations: locationsOf(facts.input),
     rawInput: facts.input,
   };
