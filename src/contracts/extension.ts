@@ -28,8 +28,8 @@ export type Callable = {
   readonly body: string;
   /** Where the files beside it are. */
   readonly folder: string;
-  /** The top of the plugin that brings it. */
-  readonly pluginRoot?: string;
+  /** Where the plugin that brings it is. */
+  readonly pluginVariables?: PluginVariables;
 };
 
 /** A slash command from a file. */
@@ -85,12 +85,16 @@ export type OutputStyle = {
   readonly source: ExtensionSource;
 };
 
+/** How what a plugin brings finds it: its copy, which is replaced with each version, and a folder that stays. */
+export type PluginVariables = { readonly CLAUDE_PLUGIN_ROOT: string; readonly CLAUDE_PLUGIN_DATA: string };
+
 /** A plugin: commands, skills, sub-agents, styles, hooks and servers that somebody published together. */
 export type Plugin = {
   readonly name: string;
   readonly version?: string;
   readonly description: string;
   readonly root: string;
+  readonly variables: PluginVariables;
   /** Where in it each kind of file lies. */
   readonly folders: Readonly<Record<'commands' | 'agents' | 'skills' | 'output-styles', readonly string[]>>;
   readonly hooks: JsonObject;

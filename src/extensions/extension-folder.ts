@@ -1,4 +1,4 @@
-import type { ExtensionSource } from '../contracts/extension.ts';
+import type { ExtensionSource, PluginVariables } from '../contracts/extension.ts';
 import type { Admit } from '../lib/files/markdown-files.ts';
 
 /** A folder that holds extensions of one kind; where folders are listed, the strongest comes first. */
@@ -9,6 +9,6 @@ export type ExtensionFolder = {
   readonly admit?: Admit;
   /** What stands before each of their names: a plugin's name and a colon. */
   readonly prefix?: string;
-  /** The top of the plugin it belongs to. */
-  readonly pluginRoot?: string;
+  /** Of the plugin it belongs to. */
+  readonly pluginVariables?: PluginVariables;
 };

@@ -6,6 +6,7 @@ import { type FrontMatter, readFrontMatter, textFact } from '../lib/text/front-m
 import { agentFacts } from './agent-facts.ts';
 import { BUILT_IN_AGENTS } from './built-in-agents.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
+import { placedText } from './placed-text.ts';
 import { unusedLine } from './unused-line.ts';
 
 /** Kinds of sub-agents: flags and files before the built-in ones. */
@@ -34,7 +35,13 @@ export async function loadAgents(
 /** Files that lie beside sub-agents in what people publish, and tell of them. */
 const ABOUT = /(?:^|:)(?:readme|changelog|contributing|license|index|claude|agents)$/i;
 
-async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder): Promise<Loaded<AgentKind>> {
+async function inFolder({
+  folder,
+  source,
+  admit,
+  prefix = '',
+  pluginVariables: plugin,
+}: ExtensionFolder): Promise<Loaded<AgentKind>> {
   const items: AgentKind[] = [];
   const problems: ExtensionProblem[] = [];
   const unused = new Map<string, readonly string[]>();
@@ -50,7 +57,8 @@ async function inFolder({ folder, source, admit, prefix = '' }: ExtensionFolder)
     else {
       const read = agentFacts(prefix === '' ? facts : withoutServers(facts));
       const called = `${prefix}${textFact(facts, 'name') ?? name}`;
-      items.push({ ...read.kind, name: called, description, prompt: body.trim(), source, path });
+      const prompt = plugin === undefined ? body : placedText(body, plugin);
+      items.push({ ...read.kind, name: called, description, prompt: prompt.trim(), source, path });
       unused.set(path, read.unused);
     }
   }

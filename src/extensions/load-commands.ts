@@ -10,7 +10,7 @@ import { unusedLine } from './unused-line.ts';
 export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<Loaded<CustomCommand>> {
   const items = new Map<string, CustomCommand>();
   const problems: ExtensionProblem[] = [];
-  for (const { folder, source, admit, prefix = '', pluginRoot } of folders) {
+  for (const { folder, source, admit, prefix = '', pluginVariables } of folders) {
     const unused = new Map<string, readonly string[]>();
     const { files, leftOut } = await markdownFiles(folder, admit);
     problems.push(...leftOut);
@@ -34,7 +34,7 @@ export async function loadCommands(folders: readonly ExtensionFolder[]): Promise
         description: descriptionOf(facts) ?? firstWords(body),
         body,
         folder: dirname(path),
-        ...(pluginRoot === undefined ? {} : { pluginRoot }),
+        ...(pluginVariables === undefined ? {} : { pluginVariables }),
       });
     }
     problems.push(...unusedLine(folder, 'commands', unused));

@@ -41,8 +41,8 @@ export async function loadExtensions(places: {
   const folders = (name: keyof Plugin['folders']): readonly ExtensionFolder[] => [
     ...projectFolders.map((folder) => ({ folder: join(folder, '.claude', name), source: 'project' as const, admit })),
     ...(own === undefined ? [] : [{ folder: join(own.ouroHome, name), source: 'user' as const }]),
-    ...plugins.flatMap(({ name: plugin, root, folders: of }) =>
-      of[name].map((folder) => ({ folder, source: 'user' as const, prefix: `${plugin}:`, pluginRoot: root })),
+    ...plugins.flatMap(({ name: plugin, variables: pluginVariables, folders: of }) =>
+      of[name].map((folder) => ({ folder, source: 'user' as const, prefix: `${plugin}:`, pluginVariables })),
     ),
   ];
   /** What programs of all makers read. */

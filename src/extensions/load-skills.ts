@@ -40,7 +40,7 @@ export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<L
 /** A skill with what its head says in vain, or the sentence why it is none. */
 async function readSkill(
   path: string,
-  { source, admit = asItIs, prefix = '', pluginRoot }: ExtensionFolder,
+  { source, admit = asItIs, prefix = '', pluginVariables }: ExtensionFolder,
 ): Promise<{ readonly skill: Skill; readonly unused: readonly string[] } | ExtensionProblem | undefined> {
   const at = admit(path);
   if (at === undefined) return undefined;
@@ -66,7 +66,7 @@ async function readSkill(
     source,
     body,
     paths: pathsOf(facts),
-    ...(pluginRoot === undefined ? {} : { pluginRoot }),
+    ...(pluginVariables === undefined ? {} : { pluginVariables }),
   };
   return { skill, unused: unusedFacts(facts) };
 }

@@ -11,8 +11,11 @@ import { createTempProject, type TempProject } from '../support/temp-project.ts'
 
 const STUB = join(import.meta.dirname, '../support/lsp-stub.mjs');
 const ROOT = ['$', '{CLAUDE_PLUGIN_ROOT}'].join('');
+const DATA = ['$', '{CLAUDE_PLUGIN_DATA}'].join('');
 const HOOKS = {
-  UserPromptSubmit: [{ hooks: [{ type: 'command', command: `cat "${ROOT}/words.txt"` }] }],
+  UserPromptSubmit: [
+    { hooks: [{ type: 'command', command: `cat "${ROOT}/words.txt"; echo 1 >> "$CLAUDE_PLUGIN_DATA/seen"` }] },
+  ],
 };
 
 /** A marketplace as people publish one: a plugin of each kind of part, and one that says all in the list. */
@@ -31,7 +34,7 @@ async function marketplace(project: TempProject): Promise<void> {
   });
   await write('plugins/kit/.claude-plugin/plugin.json', { name: 'kit', version: '1.2.0', author: { name: 'Acme' } });
   await write('plugins/kit/commands/ship.md', '---\ndescription: Ships\n---\nShip $0.');
-  await write('plugins/kit/skills/pdf/SKILL.md', `---\ndescription: Reads PDFs\n---\nIn ${ROOT}.`);
+  await write('plugins/kit/skills/pdf/SKILL.md', `---\ndescription: Reads PDFs\n---\nIn ${ROOT}, with ${DATA}.`);
   await write('plugins/kit/agents/README.md', '# Our critics');
   await write('plugins/kit/agents/critic.md', '---\nname: critic\ndescription: Criticises\n---\nYou criticise.');
   await write('plugins/kit/hooks/hooks.json', { hooks: HOOKS });
@@ -90,13 +93,15 @@ test('a plugin is added from a marketplace, shown, switched on, used, held to it
   expect(on.warnings).toEqual([expect.stringContaining('brings themes, which ouro does not use')]);
   expect(on.servers).toEqual(['plugin_kit_docs']);
   expect(on.raw).toContain('words of the kit');
-  expect(on.raw).toMatch(/In \/\S+cache\S+\.\\?"?/);
+  expect(on.raw).toMatch(/In \/\S+cache\S+, with \/\S+plugins\/data\/kit@acme-tools\.\\?"?/);
+  expect(await readFile(join(project.ouroHome, 'plugins/data/kit@acme-tools/seen'), 'utf8')).toBe('1\n');
   const folder = /(\/\S+cache\/kit\S+)/.exec((await plugin('list')).stdout)?.[1] ?? '';
   await writeFile(join(folder, 'words.txt'), 'other words');
   const changed = await seen();
   expect(changed.names).not.toContain('kit:ship');
   expect(changed.warnings.join()).toContain('is not as it was when kit@acme-tools was installed');
   expect((await plugin('remove', 'kit')).stdout).toContain('is removed');
+  await expect(readFile(join(project.ouroHome, 'plugins/data/kit@acme-tools/seen'))).rejects.toThrow('ENOENT');
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).not.toContain('kit');
 });
 

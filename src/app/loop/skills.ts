@@ -2,6 +2,7 @@ import type { Callable, Skill } from '../../contracts/extension.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { expandCommand } from '../../extensions/expand-command.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
+import { placedText } from '../../extensions/placed-text.ts';
 import type { SkillParts } from '../../tools/skill/skill.ts';
 import type { TaskParts } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
@@ -32,10 +33,9 @@ export function createSkills(core: Core, { sessionId, gatedCalls, wishes, run }:
   }
 
   function words(callable: Callable, args: string): Promise<string> {
-    const { body, folder, pluginRoot } = callable;
-    const plugin = pluginRoot === undefined ? undefined : { CLAUDE_PLUGIN_ROOT: pluginRoot };
+    const { body, folder, pluginVariables: plugin } = callable;
     // Its paths are known before its files are looked for.
-    const placed = plugin === undefined ? body : body.replaceAll(/\$\{CLAUDE_PLUGIN_ROOT\}/g, () => pluginRoot ?? '');
+    const placed = plugin === undefined ? body : placedText(body, plugin);
     const facts = {
       CLAUDE_SKILL_DIR: folder,
       CLAUDE_PROJECT_DIR: core.cwd,

@@ -1,5 +1,5 @@
 import type { Environment } from '../../contracts/environment.ts';
-import type { AgentKind, Plugin } from '../../contracts/extension.ts';
+import type { AgentKind, Plugin, PluginVariables } from '../../contracts/extension.ts';
 import type { RunOptions } from '../../contracts/face/run-options.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
@@ -74,17 +74,17 @@ function agentServers(
 }
 
 /** The servers of a plugin, under names that tell whose they are. */
-function serverLayer({ name, root, mcpServers }: Plugin): SettingsLayer {
+function serverLayer({ name, root, variables, mcpServers }: Plugin): SettingsLayer {
   const named = Object.entries(mcpServers).map(([server, launch]) => [
     `plugin_${name}_${server}`,
-    placed(launch, root),
+    placed(launch, variables),
   ]);
   const settings = usablePart({ mcpServers: Object.fromEntries(named) }).settings;
   return { source: 'user', file: root, settings, lineOf: () => undefined };
 }
 
 /** A program finds its plugin as the plugin's hooks do. */
-function placed(launch: JsonValue | undefined, root: string): JsonValue {
+function placed(launch: JsonValue | undefined, variables: PluginVariables): JsonValue {
   if (!isJsonObject(launch) || launch.command === undefined) return launch ?? null;
-  return { ...launch, env: { CLAUDE_PLUGIN_ROOT: root, ...(isJsonObject(launch.env) ? launch.env : {}) } };
+  return { ...launch, env: { ...variables, ...(isJsonObject(launch.env) ? launch.env : {}) } };
 }

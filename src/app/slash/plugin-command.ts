@@ -26,7 +26,7 @@ export const PLUGIN_COMMAND: BuiltinCommand = {
     const [{ value }, { enabledPlugins = {} }] = await Promise.all([plugins.store.read(), plugins.settings()]);
     const rows = Object.entries(value.plugins).map(async ([id, installed]) => {
       const isOn = enabledPlugins[id] === true;
-      const read = await plugins.read(installed);
+      const read = await plugins.read(id, installed);
       const brings = read.ok ? await pluginEffects(read.plugin) : [read.why];
       const commit = installed.commit === undefined ? [] : [`commit ${installed.commit}`];
       return {

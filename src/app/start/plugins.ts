@@ -6,7 +6,12 @@ import { copyPlugin } from '../../extensions/plugins/copy-plugin.ts';
 import { fetchPackage } from '../../extensions/plugins/fetch-package.ts';
 import type { PluginSource } from '../../extensions/plugins/marketplace.ts';
 import { pluginMark } from '../../extensions/plugins/plugin-mark.ts';
-import { type InstalledPlugin, openPluginStore, pluginHome } from '../../extensions/plugins/plugin-store.ts';
+import {
+  type InstalledPlugin,
+  openPluginStore,
+  pluginData,
+  pluginHome,
+} from '../../extensions/plugins/plugin-store.ts';
 import { readPlugin } from '../../extensions/plugins/read-plugin.ts';
 import { validatePlugin } from '../../extensions/plugins/validate-plugin.ts';
 import { fetchRepository } from '../../git/fetch-repository.ts';
@@ -48,7 +53,7 @@ export function createPlugins(environment: Environment, cwd: string) {
     const folder = join(cache, mark.slice(0, 16));
     await rm(folder, { recursive: true, force: true });
     await rename(fresh, folder);
-    const read = await readPlugin(folder, entry.said);
+    const read = await readPlugin(folder, entry.said, pluginData(ouroHome, id));
     if (!read.ok) throw new Error(read.why);
     const { version = release } = read.plugin;
     await keep(['plugins', id], { folder, mark, version, commit, said: entry.said });
@@ -84,7 +89,9 @@ export function createPlugins(environment: Environment, cwd: string) {
 
   return {
     validate: validatePlugin,
-    read: ({ folder, said }: InstalledPlugin) => readPlugin(folder, said),
+    read: (id: string, { folder, said }: InstalledPlugin) => readPlugin(folder, said, pluginData(ouroHome, id)),
+    /** What it kept goes with it. */
+    dropData: (id: string) => rm(pluginData(ouroHome, id), { recursive: true, force: true }),
     addMarketplace,
     install,
     setEnabled,

@@ -50,6 +50,7 @@ const ACTIONS: Readonly<Record<string, (order: Order) => Promise<Answer>>> = {
     const id = await plugins.installedId(named({ names }, 'remove NAME')[0] ?? '');
     await plugins.setEnabled(id, undefined);
     await plugins.keep(['plugins', id], undefined);
+    await plugins.dropData(id);
     return { lines: [`${id} is removed.`] };
   },
   update,

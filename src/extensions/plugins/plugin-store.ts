@@ -41,3 +41,8 @@ export function openPluginStore(ouroHome: string): PluginStore {
 export function pluginHome(ouroHome: string): string {
   return join(ouroHome, 'plugins');
 }
+
+/** What a plugin keeps from one version to the next. */
+export function pluginData(ouroHome: string, id: string): string {
+  return join(pluginHome(ouroHome), 'data', id.replaceAll(/[^\w@.-]/g, '_'));
+}

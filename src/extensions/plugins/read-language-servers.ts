@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LanguageServer, Plugin } from '../../contracts/extension.ts';
+import type { LanguageServer, Plugin, PluginVariables } from '../../contracts/extension.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 
 const START_MS = 30_000;
@@ -37,11 +37,14 @@ const entry = z.looseObject({
 type Read = { readonly servers: readonly LanguageServer[]; readonly problems: readonly string[] };
 
 /** The language servers of a plugin; what does not fit is left out, with a sentence. */
-export function readLanguageServers(said: JsonObject, plugin: Pick<Plugin, 'name' | 'root'>): Read {
+export function readLanguageServers(said: JsonObject, plugin: Pick<Plugin, 'name' | 'variables'>): Read {
   const read = Object.entries(said).map(([key, value]) => {
     const parsed = entry.safeParse(value);
     if (parsed.success)
-      return { servers: [serverOf(`${plugin.name}:${key}`, plugin.root, parsed.data)], problems: unknown(key, value) };
+      return {
+        servers: [serverOf(`${plugin.name}:${key}`, plugin.variables, parsed.data)],
+        problems: unknown(key, value),
+      };
     const [issue] = parsed.error.issues;
     const place = ['lspServers', key, ...(issue?.path ?? [])].join('.');
     return { servers: [], problems: [`"${place}": ${issue?.message}. This language server is not used.`] };
@@ -49,7 +52,7 @@ export function readLanguageServers(said: JsonObject, plugin: Pick<Plugin, 'name
   return { servers: read.flatMap(({ servers }) => servers), problems: read.flatMap(({ problems }) => problems) };
 }
 
-function serverOf(name: string, root: string, said: z.output<typeof entry>): LanguageServer {
+function serverOf(name: string, variables: PluginVariables, said: z.output<typeof entry>): LanguageServer {
   const {
     command: [command = '', ...more],
     args,
@@ -67,7 +70,7 @@ function serverOf(name: string, root: string, said: z.output<typeof entry>): Lan
     name,
     command,
     args: [...more, ...args],
-    env: { CLAUDE_PLUGIN_ROOT: root, ...env },
+    env: { ...variables, ...env },
     languages: Object.fromEntries(dotted),
     ...(workspaceFolder === undefined ? {} : { folder: workspaceFolder }),
     ...(initializationOptions === undefined ? {} : { initializationOptions }),

@@ -2,10 +2,11 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import type { Plugin } from '../../contracts/extension.ts';
+import type { Plugin, PluginVariables } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { ifThere } from '../../lib/files/errno.ts';
 import { readRegular } from '../../lib/files/read-regular.ts';
+import { placedText } from '../placed-text.ts';
 import { readLanguageServers } from './read-language-servers.ts';
 
 export const PLUGIN_FILE = '.claude-plugin/plugin.json';
@@ -48,7 +49,8 @@ const OTHERS = ['monitors', 'themes', 'settings.json'];
 export type ReadPlugin = { readonly ok: true; readonly plugin: Plugin } | { readonly ok: false; readonly why: string };
 
 /** A plugin as it lies in a folder. `entry` is what a marketplace says of it; its own manifest says it better. */
-export async function readPlugin(root: string, entry: JsonObject = {}): Promise<ReadPlugin> {
+export async function readPlugin(root: string, entry: JsonObject = {}, data = root): Promise<ReadPlugin> {
+  const variables = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
   const text = await ifThere(readRegular(join(root, PLUGIN_FILE)));
   const own = text === undefined ? {} : parse(text);
   if (typeof own !== 'object' || own === null || Array.isArray(own))
@@ -60,11 +62,11 @@ export async function readPlugin(root: string, entry: JsonObject = {}): Promise<
   }
   const said = parsed.data;
   const [hooks, mcpServers, lspServers = {}] = await Promise.all([
-    partOf(root, said.hooks, 'hooks/hooks.json', 'hooks'),
-    partOf(root, said.mcpServers, '.mcp.json', 'mcpServers'),
-    partOf(root, said.lspServers, '.lsp.json', 'lspServers'),
+    partOf(variables, said.hooks, 'hooks/hooks.json', 'hooks'),
+    partOf(variables, said.mcpServers, '.mcp.json', 'mcpServers'),
+    partOf(variables, said.lspServers, '.lsp.json', 'lspServers'),
   ]);
-  const languages = readLanguageServers(lspServers, { name: said.name, root });
+  const languages = readLanguageServers(lspServers, { name: said.name, variables });
   const foldersOf = (name: string, more: readonly string[] = []) => pluginFolders(root, [name, ...more]);
   const [commands, agents, skills, styles] = await Promise.all([
     foldersOf('commands', said.commands),
@@ -82,6 +84,7 @@ export async function readPlugin(root: string, entry: JsonObject = {}): Promise<
     plugin: {
       name: said.name,
       root,
+      variables,
       ...(said.version === undefined ? {} : { version: said.version }),
       description: said.description ?? '',
       folders: { commands, agents, skills, 'output-styles': styles },
@@ -110,20 +113,22 @@ async function pluginFolders(root: string, wanted: readonly string[]): Promise<r
 
 /** A part that stands in the manifest, or in files of its own; what it runs lies in the plugin. */
 async function partOf(
-  root: string,
+  variables: PluginVariables,
   said: z.output<typeof part> | undefined,
   file: string,
   key: string,
 ): Promise<JsonObject | undefined> {
   const places = said === undefined ? [file] : Array.isArray(said) ? said : [said];
-  const read = await Promise.all(places.map((one) => (typeof one === 'string' ? partFile(root, one) : one)));
+  const read = await Promise.all(
+    places.map((one) => (typeof one === 'string' ? partFile(variables.CLAUDE_PLUGIN_ROOT, one) : one)),
+  );
   const found = read.filter((one) => one !== undefined);
   if (found.length === 0) return undefined;
   const inner = found.map((whole) => {
     const within = whole[key];
     return isJsonObject(within) ? within : whole;
   });
-  return placed(Object.assign({}, ...inner), root);
+  return placed(Object.assign({}, ...inner), variables);
 }
 
 async function partFile(root: string, file: string): Promise<JsonObject | undefined> {
@@ -134,7 +139,7 @@ async function partFile(root: string, file: string): Promise<JsonObject | undefi
   return isJsonObject(whole) ? whole : undefined;
 }
 
-function placed(value: JsonObject, root: string): JsonObject {
-  const text = JSON.stringify(value).replaceAll(/\$\{CLAUDE_PLUGIN_ROOT\}/g, () => JSON.stringify(root).slice(1, -1));
-  return JSON.parse(text);
+function placed(value: JsonObject, variables: PluginVariables): JsonObject {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  return JSON.parse(placedText(JSON.stringify(value), variables, inJson));
 }

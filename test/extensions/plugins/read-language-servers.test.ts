@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readLanguageServers } from '../../../src/extensions/plugins/read-language-servers.ts';
 
-const KIT = { name: 'kit', root: '/kit' };
+const KIT = { name: 'kit', variables: { CLAUDE_PLUGIN_ROOT: '/kit', CLAUDE_PLUGIN_DATA: '/data' } };
 
 test('an entry is read with what it leaves out, endings with and without a dot, and a line as a list', () => {
   const { servers, problems } = readLanguageServers(
@@ -24,7 +24,7 @@ test('an entry is read with what it leaves out, endings with and without a dot, 
       name: 'kit:go',
       command: 'gopls',
       args: [],
-      env: { CLAUDE_PLUGIN_ROOT: '/kit' },
+      env: { CLAUDE_PLUGIN_ROOT: '/kit', CLAUDE_PLUGIN_DATA: '/data' },
       languages: { '.go': 'go', '.mod': 'go.mod' },
       mostRestarts: 3,
     },

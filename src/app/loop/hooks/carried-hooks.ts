@@ -1,4 +1,4 @@
-import type { ExtensionSource, Plugin } from '../../../contracts/extension.ts';
+import type { ExtensionSource, Plugin, PluginVariables } from '../../../contracts/extension.ts';
 import type { Hook } from '../../../contracts/hook.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { hooksIn } from '../../../hooks/configured-hooks.ts';
@@ -9,16 +9,16 @@ type Carrier = {
   readonly source: ExtensionSource;
   readonly path?: string;
   readonly hooks?: JsonObject;
-  readonly pluginRoot?: string;
+  readonly pluginVariables?: PluginVariables;
 };
 
 /** The hooks of a skill or a sub-agent, as strong as the place it comes from. */
-export function carriedHooks({ source, path, hooks, pluginRoot }: Carrier): readonly Hook[] {
+export function carriedHooks({ source, path, hooks, pluginVariables }: Carrier): readonly Hook[] {
   if (hooks === undefined) return [];
   return hooksIn(usableHooks(hooks).hooks, {
     source: source === 'project' ? 'project' : source === 'user' ? 'user' : 'agent',
     ...(path === undefined ? {} : { file: path }),
-    ...(pluginRoot === undefined ? {} : { env: { CLAUDE_PLUGIN_ROOT: pluginRoot } }),
+    ...(pluginVariables === undefined ? {} : { env: pluginVariables }),
   });
 }
 
@@ -28,6 +28,6 @@ export function hooksOfAgent(kind: Carrier): readonly Hook[] {
 }
 
 /** Those of a plugin hold as long as it counts. */
-export function hooksOfPlugin({ root, hooks }: Plugin): readonly Hook[] {
-  return carriedHooks({ source: 'user', path: root, pluginRoot: root, hooks });
+export function hooksOfPlugin({ root, variables, hooks }: Plugin): readonly Hook[] {
+  return carriedHooks({ source: 'user', path: root, pluginVariables: variables, hooks });
 }
