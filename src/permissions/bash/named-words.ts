@@ -211,6 +211,8 @@ function mayOpen(argv: readonly string[]): boolean {
 
 function mayChange(argv: readonly string[]): boolean {
   const [name = ''] = argv;
+  // What it fills is one of its words, like what it is filled with.
+  if (programOf(name).takesFolders === 'always') return true;
   return isUnknownProgram(name) || (programOf(name).reads === undefined && argv.some((word) => CHANGING.test(word)));
 }
 

@@ -32,7 +32,11 @@ export function namedBy(node: SyntaxNode): readonly ComputedWord[] {
   return stages.flatMap((stage, at): readonly ComputedWord[] => {
     const argv = stage.type === 'Command' ? wordsOf(stage) : [];
     if (stage.type !== 'Command') return [];
-    const glued = gluedNames(argv);
+    // Names that are printed as they stand may be put below any folder.
+    const isPrinted = stages
+      .slice(0, at)
+      .some((each) => each.type === 'Command' && programOf(wordsOf(each)[0] ?? '').prints === true);
+    const glued = gluedNames(argv, isPrinted ? 'printed' : 'listed');
     if (!isGivenNames(argv)) return glued;
     const isFed =
       stage.redirects.some(({ operator }) => operator === '<' || operator === '<>') ||
@@ -65,7 +69,7 @@ function isGivenNames(argv: readonly string[]): boolean {
 }
 
 /** Words in which such a name is put beside other text: `xargs -I{} cat .e{}`. They may name anything. */
-function gluedNames(argv: readonly string[]): readonly ComputedWord[] {
+function gluedNames(argv: readonly string[], names: 'printed' | 'listed'): readonly ComputedWord[] {
   const holders = placeholders(argv);
   if (holders.length === 0) return [];
   const { walks } = programOf(argv[0] ?? '');
@@ -73,7 +77,7 @@ function gluedNames(argv: readonly string[]): readonly ComputedWord[] {
     const holder = holders.find((each) => word.includes(each) && word !== each && !/^\{[^{}]*\}$/.test(word));
     if (index === 0 || holder === undefined || /^(?:-[iIJ]|--replace)/.test(word)) return [];
     // A folder with a name below it: what lies there is looked at.
-    if (walks !== true && word.endsWith(`/${holder}`)) return [];
+    if (walks !== true && names === 'listed' && word.endsWith(`/${holder}`)) return [];
     const filled = argv.map((each, at) =>
       at === index
         ? holder === '{'

@@ -10,7 +10,7 @@ const BUILT_BY =
 const PACKED = /\.(?:gz|z|Z|bz2|xz|zst|lz4?|lzma)$/;
 
 /** Why nobody knows what runs: a file that the line makes and then runs, or a place it reaches by a link it makes. */
-export function madeProblems({ commands, writes }: PossibleReading): readonly string[] {
+export function madeProblems({ commands, writes, reads }: PossibleReading): readonly string[] {
   // What a compiler makes of a source is not what somebody wrote in the line.
   const filling = commands.filter(({ argv }) => {
     const { reads, writes: operands, copiesFiles } = programOf(argv[0] ?? '');
@@ -32,7 +32,11 @@ export function madeProblems({ commands, writes }: PossibleReading): readonly st
   );
   const isMade = (word: string) => made.has(baseName(word)) || starts.some((start) => baseName(word).startsWith(start));
   const links = commands.flatMap(({ argv }) => linksOf(argv));
-  return commands.flatMap(({ argv }) => {
+  const opened = [...writes, ...reads].find((word) =>
+    links.some((link) => word.startsWith(`${link}/`) || (writes.includes(word) && word === link)),
+  );
+  const linked = opened === undefined ? [] : [`Where ${opened} leads is not known: the line makes a link on the way.`];
+  const found = commands.flatMap(({ argv }) => {
     const run = runBy(argv).find(isMade);
     const through = argv.slice(1).find((word) => links.some((link) => word.startsWith(`${link}/`)));
     const built = [...made].find((name) => BUILT_BY.test(name));
@@ -44,6 +48,7 @@ export function madeProblems({ commands, writes }: PossibleReading): readonly st
       ...(builds ? [`What is in ${built}, which the line itself makes, is not known.`] : []),
     ];
   });
+  return [...linked, ...found];
 }
 
 /** The words of a command that are run as scripts or programs, also by one that it starts. */
@@ -61,7 +66,9 @@ function runBy([name = '', ...words]: readonly string[]): readonly string[] {
 
 /** The names that become links. */
 function linksOf([name = '', ...words]: readonly string[]): readonly string[] {
-  if (programOf(name).links !== true) return [];
+  const { links, copiesFiles } = programOf(name);
+  const isCopying = copiesFiles === true && words.some((word) => /^(?:-\w*[ls]|--link|--symbolic-link)/.test(word));
+  if (links !== true && !isCopying) return [];
   const operands = words.filter((word) => !word.startsWith('-'));
   const [target = ''] = operands;
   const place = operands.length > 1 ? operands.at(-1) : baseName(target);

@@ -48,11 +48,15 @@ function scopesOf(argv: readonly string[], uses: readonly Use[]): readonly Searc
   if (goesDown(program.changesFolders)) return operands.flatMap((word) => scope([word], 'certain', 'write'));
   if (goesDown(program.searches)) {
     const isNamed = flags.some((flag) => /^-[a-zA-Z]*[ef]/.test(flag) || flag === '--files');
-    return scope(program.reads === 'operands' || isNamed ? operands : operands.slice(1), 'certain', 'read');
+    const places = program.reads === 'operands' || isNamed ? operands : operands.slice(1);
+    return [...scope(places, 'certain', 'read'), ...(uses.includes('write') ? scope(places, 'certain', 'write') : [])];
   }
   if (program.subcommands !== undefined) {
-    const { searching, listing } = program.subcommands;
+    const { searching, listing, changing } = program.subcommands;
+    const at = argv.findIndex((word, index) => index > 0 && changing.includes(word));
+    const changed = at === -1 ? [] : argv.slice(at + 1).filter((word) => !word.startsWith('-'));
     return [
+      ...changed.flatMap((word) => scope([word], 'possible', 'write')),
       ...(argv.some((word) => listing.includes(word)) ? uses.flatMap((use) => scope([], 'certain', use)) : []),
       ...(argv.some((word) => searching.includes(word)) ? scope([], 'certain', 'read') : []),
     ];

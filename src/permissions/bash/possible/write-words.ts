@@ -14,7 +14,7 @@ export function writtenWords(argv: readonly string[]): readonly WrittenWord[] {
   const { writes, inPlace, outputStarts = [], subcommands } = programOf(argv[0] ?? '');
   const args = argv.slice(1);
   const dashes = argv.indexOf('--', 1);
-  const operands = args.filter((word, at) => !word.startsWith('-') || (dashes !== -1 && at >= dashes));
+  const operands = args.filter((word, at) => !/^-./.test(word) || (dashes !== -1 && at >= dashes));
   const isAll = writes === 'operands' || (inPlace !== undefined && args.some((word) => inPlace.test(word)));
   const certain = [
     ...(isAll ? operands : []),
@@ -63,7 +63,7 @@ export function writtenByOptions(argv: readonly string[]): readonly WrittenWord[
     if (at === 0) return [];
     const [, option = '', value] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
     const next = value ?? argv[at + 1];
-    const isPlace = outputs.includes(option) || OUTPUT.test(option);
+    const isPlace = outputs.includes(option) || OUTPUT.test(option) || /^--outp(?:u|ut)?$/.test(option);
     // `-so file`, `-ofile`: the letter may stand at the end of others, or before its value.
     const isLetter = !otherO && /^-[a-zA-Z]*[oO]$/.test(option);
     const glued = otherO ? undefined : /^-[oO]([^-].*)$/s.exec(word)?.[1];

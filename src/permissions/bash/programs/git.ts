@@ -22,6 +22,7 @@ export const GIT: Programs = {
       writing: listed('checkout restore rm mv clone init worktree apply clean submodule create'),
       searching: ['grep'],
       listing: ['ls-files'],
+      changing: listed('checkout restore rm mv clean'),
       folder: '-C',
     },
     shows: shownContents,

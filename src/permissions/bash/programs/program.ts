@@ -156,6 +156,8 @@ export type Subcommands = {
   /** Those that search the working folder, or list it. */
   readonly searching: readonly string[];
   readonly listing: readonly string[];
+  /** Those that change what they are given with everything in it. */
+  readonly changing: readonly string[];
   /** The option that names the folder it works in. */
   readonly folder: string;
 };

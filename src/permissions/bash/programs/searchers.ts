@@ -13,6 +13,7 @@ const FIND: Program = {
   walks: true,
   suggest: 'never',
   texts: 'calls',
+  outputs: ['-fprint', '-fprint0', '-fprintf', '-fls'],
   runsAfter: ['-exec', '-execdir', '-ok', '-okdir'],
 };
 
