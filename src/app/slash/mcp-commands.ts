@@ -4,24 +4,25 @@ import { formatCount } from '../../lib/text/format.ts';
 import { homePath } from '../../lib/text/home-path.ts';
 import { type ConfiguredServer, launchDetails } from '../../mcp/config/configured-server.ts';
 import { beginLogin } from '../mcp/log-in.ts';
-import { asPanel, type BuiltinCommand, done, failed, show } from './builtin-command.ts';
+import { asPanel, type BuiltinCommand, done, failed, plain, show } from './builtin-command.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 
 const USAGE =
-  'Say /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp login <name>, /mcp tools <name>, /mcp on <name> or /mcp off <name>.';
+  'Say /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp login <name>, /mcp tools <name>, /mcp show <name>, /mcp on <name> or /mcp off <name>.';
 
 /** The command about MCP servers. */
 export const MCP_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'mcp',
     description: 'MCP servers: their state and tools; approve, log in, reconnect, switch off',
-    argumentHint: '[approve|reject|login|reconnect|tools|on|off <name>]',
+    argumentHint: '[show|approve|reject|login|reconnect|tools|on|off <name>]',
     async run(args, parts) {
       const { hub, judge } = parts.mcp;
       const [verb = '', name = '', ...more] = args.trim().split(/\s+/);
       if (verb === '') return overview(parts);
       if (name === '' || more.length > 0) return failed(USAGE);
       if (verb === 'tools') return toolsOf(name, parts);
+      if (verb === 'show') return launchOf(name, parts);
       if (verb === 'login') {
         const begun = await beginLogin(name, parts.core, hub);
         return begun.ok ? show(begun.words) : failed(begun.words);
@@ -53,6 +54,9 @@ async function overview({ mcp, core }: ConversationParts) {
   return asPanel({ title: 'MCP servers', line: 'mcp', isLive: true, rows, empty, acts: [] });
 }
 
+/** So many characters stand below the list at any width. */
+const MOST_APPROVED = 120;
+
 const MARKS = {
   connected: 'good',
   failed: 'bad',
@@ -78,12 +82,20 @@ function rowOf(state: McpServerState, server: ConfiguredServer | undefined, shor
 }
 
 function actsOf(name: string, status: McpServerState['status'], server: ConfiguredServer | undefined) {
-  const run = (key: PanelKey, label: string, verb: string): PanelAct => ({
+  const run = (key: PanelKey, label: string, verb: string): Extract<PanelAct, { kind: 'run' }> => ({
     kind: 'run',
     key,
     label,
     line: `mcp ${verb} ${name}`,
   });
+  // Nothing is approved that has no room below the list: what is long is read first.
+  const isLong = server !== undefined && launchDetails(server.launch).length > MOST_APPROVED;
+  if (server?.held !== undefined && isLong)
+    return [
+      run('enter', 'all of it', 'show'),
+      { ...run('ctrl+a', 'approves it', 'approve'), sure: `approves all of ${name}` },
+      ...(server.held.why === 'approval' ? [run('ctrl+d', 'rejects it', 'reject')] : []),
+    ];
   if (server?.held?.why === 'approval')
     return [run('enter', 'approves it', 'approve'), run('ctrl+d', 'rejects it', 'reject')];
   if (server?.held?.why === 'rejected') return [run('enter', 'approves it', 'approve')];
@@ -95,6 +107,15 @@ function actsOf(name: string, status: McpServerState['status'], server: Configur
     ];
   if (status === 'needs-auth') return [run('enter', 'logs in', 'login'), run('ctrl+r', 'connects anew', 'reconnect')];
   return [run('enter', status === 'disabled' ? 'switches it on' : 'connects anew', 'reconnect')];
+}
+
+/** How a server is started, word by word, and where that stands. */
+async function launchOf(name: string, { mcp }: ConversationParts) {
+  const server = (await mcp.look()).find((one) => one.name === name);
+  if (server === undefined) return failed(`There is no MCP server ${name}.`);
+  return plain(
+    [launchDetails(server.launch), ...(server.file === undefined ? [] : [`in ${server.file}`])].join('\n\n'),
+  );
 }
 
 /** What a server offers, to be read. */

@@ -44,3 +44,23 @@ test('a server nobody looked at is approved as it is configured now, which is sa
     await made.close();
   }
 });
+
+test('a server that is started by more than fits below the list is read first, and approved by two presses', async () => {
+  await using project = await createTempProject();
+  await project.write('.mcp.json', config(project, `fine-${'x'.repeat(150)}`, { MODE: 'fast' }));
+  await using server = await startApiServer({ turns: [] });
+  const made = await composed(project, server.url);
+  try {
+    const outcome = await made.conversation.runCommand('mcp');
+    const acts = outcome.kind === 'panel' ? outcome.panel.rows[0]?.acts : [];
+    expect(acts).toMatchObject([
+      { key: 'enter', line: 'mcp show one' },
+      { key: 'ctrl+a', line: 'mcp approve one', sure: 'approves all of one' },
+      { key: 'ctrl+d', line: 'mcp reject one' },
+    ]);
+    expect(await made.command('mcp show one')).toMatch(/x{150}, given MODE=fast[\s\S]*\.mcp\.json/);
+    expect(await made.command('mcp show two')).toBe('There is no MCP server two.');
+  } finally {
+    await made.close();
+  }
+});
