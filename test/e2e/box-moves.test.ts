@@ -68,4 +68,20 @@ describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblew
     const left = names.filter((name) => existsSync(join(project.home, name)));
     expect(left).toEqual([]);
   });
+
+  test('no file becomes a program that runs as its owner, and everything else of a mode can be set', async () => {
+    await using project = await createTempProject({ a: '' });
+    const { run, sandbox } = await boxIn(project);
+    const printed = await run(`exec 2>/dev/null
+      cp /bin/true t; chmod u+s t; chmod 4755 t; chmod 6755 t; install -m 4755 /bin/true t2
+      perl -e 'use Fcntl; sysopen(F, "t3", O_CREAT|O_WRONLY, 04755); open(G, ">", "t4"); chmod(04755, *G);
+        my ($a, $b, $c, $d, $e, $how) = ("t", "t5", "t6", "t7", "t8", pack("QQQ", 0101, 04755, 0));
+        syscall(90, $a, 04755); syscall(268, -100, $a, 04755); syscall(452, -100, $a, 04755, 0); syscall(85, $b, 04755);
+        syscall(437, -100, $c, $how, 24); syscall(133, $d, 0100000 | 04755, 0); syscall(259, -100, $e, 0100000 | 04755, 0)'
+      find . -perm -4000 -printf 'OUT %p\\n'
+      chmod 0755 t; mkdir d; chmod 2775 d; chmod 1777 d; perl -e 'open F, "<", "a" or die; sysopen(G, "n", 0101, 0640) or die; print "opened\\n"'
+      stat -c '%n %a' t d n; git init -q g && echo made`);
+    sandbox.close();
+    expect(printed).toBe('opened\nt 755\nd 3777\nn 640\nmade\n');
+  });
 });
