@@ -5,7 +5,7 @@ import { pathObjections } from '../paths/path-findings.ts';
 import { isInside, type ResolvedPath } from '../paths/paths.ts';
 import { systemInside } from '../paths/protected.ts';
 import { OUTSIDE_WORD } from '../rules/families.ts';
-import { openingWords } from '../rules/openings.ts';
+import { openingProblem, openingWords } from '../rules/openings.ts';
 import { formatRule } from '../rules/rules.ts';
 import { asOfCommands, coverOfAll, type OpeningRule, openingObjections, openingRules } from './leave-sandbox.ts';
 
@@ -75,7 +75,10 @@ function openingOf(
       objections,
       need: { ...need, text: `${text} ${ruleSays(cover)} lets it.`, cover: { by: 'rule', rule: cover } },
     };
-  const rule = formatRule(OUTSIDE_WORD, openingWords({ opens: { kind: 'write', what: spelled(place, context) } }));
+  const words = openingWords({ opens: { kind: 'write', what: spelled(place, context) } });
+  // A name that no rule can hold is asked about every time.
+  if (openingProblem(words) !== undefined || words.includes('\n')) return { objections, need };
+  const rule = formatRule(OUTSIDE_WORD, words);
   return {
     objections,
     need: { ...need, suggestion: { rule, covers: `writing ${place.real} from inside the sandbox` } },

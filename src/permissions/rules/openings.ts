@@ -7,7 +7,9 @@ export type Opening = {
 /** `npm ci` (wholly outside), `write:~/.npm` (a place for any command), `npm:* write:~/.npm`, `npm:* host:npmjs.org`. */
 export function readOpening(specifier: string | undefined): Opening {
   if (specifier === undefined) return { opens: { kind: 'all' } };
-  const [, before = '', kind, what = ''] = /^(?:(.*?)\s+)?(write|host):(\S.*)$/s.exec(specifier) ?? [];
+  // The first of the words counts: a name may hold the other one.
+  const read = /^()(write|host):(\S.*)$/s.exec(specifier) ?? /^(.*?)\s+(write|host):(\S.*)$/s.exec(specifier);
+  const [, before = '', kind, what = ''] = read ?? [];
   if (kind !== 'write' && kind !== 'host') return { commands: specifier, opens: { kind: 'all' } };
   return { ...(before === '' ? {} : { commands: before }), opens: { kind, what } };
 }
