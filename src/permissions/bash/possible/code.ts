@@ -1,5 +1,8 @@
 import { isUnknownProgram, programOf } from '../programs.ts';
 
+/** Options of many interpreters whose value is code, glued to it or not, and code in the place of a file. */
+export const INLINE =
+  /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
 const QUOTED = /(["'`])([^"'`\n]{1,200})\1/g;
 /** Without quotes only what cannot be anything but a path: `/x`, `./x`, `~/x`, `.env`. */
 const BARE_PATH = /(?:^|[\s([{<=,;:|])((?:\.{1,2}\/|~\/|\/|\.)[\w@%+~-][\w./@%+~-]*)/g;

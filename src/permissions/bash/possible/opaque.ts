@@ -1,27 +1,22 @@
-import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
-import { isUnknownProgram, mayRunTexts, programOf } from '../programs.ts';
-import { baseName, wordsOf } from '../words.ts';
-import { interpreterAt, isFedCode } from './code.ts';
+import { parse, type SyntaxNode } from 'unbash';
+import { isUnknownProgram, programOf } from '../programs.ts';
+import { baseName } from '../words.ts';
+import { INLINE, interpreterAt } from './code.ts';
 import type { ComputedWord } from './computed-words.ts';
+import { feedProblems, type IsCertain } from './fed-programs.ts';
 import { innerStarts } from './inner-commands.ts';
-import { isInput, isInputPath } from './input-words.ts';
 import { madeProblems } from './made-files.ts';
 import { placeholders } from './placeholders.ts';
 import type { PossibleReading, Reached } from './read-possible.ts';
 import { execStarts, scriptTexts } from './texts-that-run.ts';
 import { wrappedStarts } from './wrappers.ts';
 
-/** Options of many interpreters whose value is code, glued to it or not, and code in the place of a file. */
-const INLINE =
-  /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
 /** A word that calls something by its name: `python3 -m timeit 'f(x)'`. */
 const CALLING = /\w\s*\(/;
 /** What a plain name or number does not hold, and code does. */
 const LIKE_CODE = /[\s"'`$();|&<>{}+\\]/;
 /** Known when the line is read: folders, and numbers. */
 const HARMLESS = /^(?:\$\(pwd\)|\$(?:PWD|HOME)\b|\$\{(?:PWD|HOME)\}|\$[?#$]$)/;
-
-type IsCertain = (script: string) => boolean;
 
 /** Texts that some program will run and nobody here can read. Under rules that deny or ask, such lines ask. */
 export function opaqueTexts(root: SyntaxNode, possible: PossibleReading, isCertain: IsCertain): readonly string[] {
@@ -108,6 +103,12 @@ function namesProblem(argv: readonly string[]): readonly string[] {
 /** A shell or an interpreter that is given what bash puts together. */
 function computedProblem({ argv, index }: ComputedWord): readonly string[] {
   const word = argv[index] ?? '';
+  const { texts, textOptions = [] } = programOf(argv[0] ?? '');
+  const before = argv[index - 1] ?? '';
+  // The value of a setting, or of an option that takes a command.
+  const isText =
+    (texts === 'values' && (before === '-c' || /^-c|^--config/.test(word))) || textOptions.includes(before);
+  if (isText) return [`What ${word} gives to ${baseName(argv[0] ?? '')} is not known.`];
   const runner = argv.findIndex((each) => {
     const { isShell, runsText, code } = programOf(each);
     return isShell === true || runsText === true || code !== undefined;
@@ -117,71 +118,4 @@ function computedProblem({ argv, index }: ComputedWord): readonly string[] {
   const isData = programOf(argv[runner] ?? '').code?.isPlain !== undefined;
   if (isData && argv.slice(runner + 1, index).some((each) => !each.startsWith('-'))) return [];
   return [`What ${word} gives to ${baseName(argv[runner] ?? '')} is not known.`];
-}
-
-/** What is piped or redirected into a shell or an interpreter. */
-function feedProblems(root: SyntaxNode, isCertain: IsCertain): readonly string[] {
-  const found: string[] = [];
-  const visit = (node: SyntaxNode): void => {
-    if (node.type === 'Pipeline') {
-      const simple = node.commands.map((each) => (each.type === 'Command' ? wordsOf(each) : []));
-      simple.forEach((words, at) => {
-        const isKnown = simple.slice(0, at).every(isPrintedAsItStands) && !readsCode(words);
-        if (at > 0 && !isKnown && (readsScript(words) || readsCode(words)))
-          found.push(`What is piped into ${baseName(words[Math.max(0, interpreterAt(words))] ?? '')} is not known.`);
-      });
-    }
-    if (node.type === 'Command') found.push(...fedWith(node, isCertain));
-    forEachChild(node, visit);
-  };
-  visit(root);
-  return found;
-}
-
-/** `echo` of words without escapes prints them, a space between each; whatever else prints may put words together. */
-function isPrintedAsItStands([name = '', ...words]: readonly string[]): boolean {
-  const { prints, messages } = programOf(name);
-  return (
-    prints === true && messages === 'all' && words.every((word) => !/[\\%]/.test(word) && !/^-\w*[neE]/.test(word))
-  );
-}
-
-/** What feeds a shell or an interpreter, where nobody can read it as a script. */
-function fedWith(node: Command, isCertain: IsCertain): readonly string[] {
-  const words = wordsOf(node);
-  const { changesShell, runsText } = programOf(words[0] ?? '');
-  const isSourced = changesShell === true && runsText === true && words.some(isInput);
-  if (isSourced) return ['What a shell is fed with is not known.'];
-  const isFromFile = node.redirects.some(({ operator }) => operator === '<' || operator === '<>');
-  if (isFromFile && readsScript(words)) return ['What is in the file that a shell is fed with is not known.'];
-  const isFed = node.redirects.some(({ operator }) => operator.startsWith('<'));
-  const isHanded = words.slice(1).some(isInputPath) && mayRunTexts(words[0] ?? '');
-  if (isHanded) return [`What ${baseName(words[0] ?? '')} is fed with is not known.`];
-  if (isFed && readsCode(words)) return [`What ${baseName(words[0] ?? '')} is fed with is not known.`];
-  const texts = node.redirects.flatMap((redirect) => {
-    if (redirect.type === 'HereDoc') return [redirect.body.text];
-    return redirect.type === 'HereString' && redirect.target !== undefined ? [redirect.target.value] : [];
-  });
-  const isRead = texts.every(isCertain) || !words.some((word) => programOf(word).isShell === true);
-  return isRead ? [] : ['What a shell is fed with cannot be read for certain.'];
-}
-
-/** A shell, also behind a wrapper, that takes its script from standard input. */
-function readsScript(words: readonly string[]): boolean {
-  const at = words.findIndex((word) => programOf(word).isShell === true || programOf(word).feedsNames === 'commands');
-  if (at === -1) return false;
-  const rest = words.slice(at + 1);
-  return (
-    !rest.includes('-c') &&
-    rest.every(
-      (word, index) => word.startsWith('-') || isInput(word) || rest[index - 1] === '-o' || rest.includes('-s'),
-    )
-  );
-}
-
-/** An interpreter that takes its code from standard input: it is given no file and no code. */
-function readsCode(words: readonly string[]): boolean {
-  if (!isFedCode(words)) return false;
-  const rest = words.slice(interpreterAt(words) + 1);
-  return rest.every((word) => (word.startsWith('-') && !INLINE.test(word)) || word === 'run' || isInput(word));
 }

@@ -76,7 +76,7 @@ export const SHELLS: Programs = {
   nsenter: { wraps: { operands: 0, valued: 'tSGrw' } },
   chroot: { wraps: { operands: 1, valued: '' } },
   flock: { ...RUNS_TEXT, wraps: { operands: 1, valued: 'wE' } },
-  script: { ...RUNS_TEXT, writes: 'operands', wraps: { operands: 0, valued: 'cEIOoTB' } },
+  script: { ...RUNS_TEXT, feedsNames: 'commands', writes: 'operands', wraps: { operands: 0, valued: 'cEIOoTB' } },
   npx: { ...RUNS_TEXT, version: /^-v$/, wraps: { operands: 0, valued: 'pcw', longValued: ['package'] } },
   bunx: { wraps: { operands: 0, valued: 'p' } },
   proot: { wraps: { operands: 0, valued: 'rbwq' } },
@@ -94,7 +94,7 @@ export const SHELLS: Programs = {
   'run-parts': { feedsNames: 'commands', suggest: 'never' },
   ...each('nodemon watchexec', { ...RUNS_TEXT, ...ANY }),
 
-  ...each('su runuser sg newgrp', RUNS_TEXT),
+  ...each('su runuser sg newgrp', { ...RUNS_TEXT, feedsNames: 'commands' }),
   // What is typed into a terminal is put together there.
   ...each('tmux screen', { ...RUNS_TEXT, code: { readsData: true, options: /^(?:send(?:-keys)?|stuff)$/ } }),
   ...each('at batch', { ...RUNS_TEXT, feedsNames: 'commands', suggest: 'never' }),
