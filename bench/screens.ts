@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScreenOptions } from '../src/ui/terminal/screen-options.ts';
 import { terminalPicture } from '../test/support/terminal/terminal-picture.ts';
@@ -43,7 +43,8 @@ const LOOKS: Readonly<Record<string, Partial<ScreenOptions>>> = {
 const IN_LOOKS = ['work', 'ask-shell'];
 
 const folder = join(import.meta.dirname, '..', 'docs', 'screens');
-await rm(folder, { recursive: true, force: true });
+// The picture of a real xterm stays: it is taken by another script.
+for (const name of await readdir(folder)) if (!name.endsWith('.png')) await rm(join(folder, name), { recursive: true });
 await mkdir(join(folder, 'sizes'), { recursive: true });
 for (const name of SHOWN)
   for (const theme of ['dark', 'light'] as const)
