@@ -64,14 +64,14 @@ longTest(
     terminal.type('/mcp\r');
     await terminal.waitForText(/^MCP servers/m);
     terminal.type('fine');
-    await terminal.waitForScreen((rows) => rows.filter((row) => /connected +fine\d/.test(row)).length === 10);
+    await terminal.waitForScreen((rows) => rows.filter((row) => /fine\d +connected/.test(row)).length === 10);
     terminal.press('ctrl+u');
     terminal.type('broken0');
-    await terminal.waitForText(/failed +broken0[\s\S]*no-such-program/);
+    await terminal.waitForText(/broken0 +failed[\s\S]*no-such-program/);
     terminal.press('ctrl+u');
     terminal.type('broken3');
     await terminal.waitForText(
-      /failed +broken3[\s\S]*printed more than 1\s+MB that is\s+not MCP; it printed\s+"garbage/,
+      /broken3 +failed[\s\S]*printed more than 1\s+MB that is\s+not MCP; it printed\s+"garbage/,
     );
     terminal.press('esc');
     await terminal.waitForScreen((rows) => !rows.join('\n').includes('MCP servers'));
