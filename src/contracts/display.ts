@@ -19,7 +19,14 @@ export type Question = {
   readonly question: string;
   readonly header?: string;
   readonly multiSelect: boolean;
-  readonly options: readonly { readonly label: string; readonly description?: string }[];
+  readonly options: readonly QuestionOption[];
+};
+
+/** `grade`: a no, or a yes for later ones as well, for faces that draw them otherwise. */
+export type QuestionOption = {
+  readonly label: string;
+  readonly description?: string;
+  readonly grade?: 'no' | 'always';
 };
 
 /** What people see of a result: data, never markup. `ui/display` has one component per kind. */

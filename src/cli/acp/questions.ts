@@ -89,6 +89,9 @@ async function askPermission(asker: Asker, request: PermissionRequest, signal: A
   return { behavior: 'allow', remember: { rules: [suggestion.rule], destination: 'session' } };
 }
 
+/** How an editor draws an answer. */
+const OPTION_KINDS = { once: 'allow_once', always: 'allow_always', no: 'reject_once' } as const;
+
 /** A tool's own question, put as a choice. What is no choice cannot be asked here. */
 async function askQuestion(
   asker: Asker,
@@ -117,8 +120,8 @@ async function askQuestion(
     case 'questions': {
       const answers: string[] = [];
       for (const one of question.questions) {
-        const options = one.options.map(({ label }, at): PermissionOption => {
-          return { optionId: `${at}`, name: label, kind: 'allow_once' };
+        const options = one.options.map(({ label, grade }, at): PermissionOption => {
+          return { optionId: `${at}`, name: label, kind: OPTION_KINDS[grade ?? 'once'] };
         });
         const chosen = await choose(asker, { toolCallId: callId, title: one.question }, options, signal);
         const label = one.options[Number(chosen)]?.label;

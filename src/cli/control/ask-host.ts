@@ -120,7 +120,10 @@ async function hostWords(
       return { kind: 'plan', verdict: answer.mode === 'acceptEdits' ? 'accept_edits' : 'accept' };
     }
     case 'questions': {
-      const questions = question.questions.map((one) => ({ ...one, options: one.options.map((own) => ({ ...own })) }));
+      const questions = question.questions.map((one) => ({
+        ...one,
+        options: one.options.map(({ grade: _, ...own }) => own),
+      }));
       const { answer } = await hostAnswer(outbox, approval('AskUserQuestion', { questions }, callId), signal);
       const read = answersSchema.safeParse(answer.behavior === 'allow' ? answer.updatedInput : undefined);
       if (!read.success) return undefined;

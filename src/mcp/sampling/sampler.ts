@@ -107,10 +107,10 @@ function questionOf(server: string, { messages, tools = [], maxTokens }: CreateM
     multiSelect: false,
     options: [
       { label: ONCE, description: 'The model of this conversation answers; the server gets the answer.' },
-      { label: ALWAYS, description: 'It is not asked about again before then.' },
-      { label: NO, description: 'The server hears no, for the rest of this call.' },
+      { label: ALWAYS, description: 'It is not asked about again before then.', grade: 'always' },
+      { label: NO, description: 'The server hears no, for the rest of this call.', grade: 'no' },
     ],
-  };
+  } as const;
 }
 
 function resultOf(

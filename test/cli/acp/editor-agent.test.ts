@@ -204,6 +204,34 @@ test.each([
   );
 });
 
+test('a choice of a tool is drawn as what it is: a yes, a yes for later, a no', async () => {
+  const answered: unknown[] = [];
+  const tool = echoTool({
+    name: 'Choose',
+    call: async (_, { ask }) => {
+      const options = [
+        { label: 'Once' },
+        { label: 'Always', grade: 'always' },
+        { label: 'Never', grade: 'no' },
+      ] as const;
+      answered.push(
+        await ask({ kind: 'questions', questions: [{ question: 'May it?', multiSelect: false, options }] }),
+      );
+      return { content: 'asked' };
+    },
+  });
+  const replies = [calls({ name: 'Choose', id: 'c1' }), says('ok')];
+  const { newSession, prompt, asked } = await editor(fake({ replies, deps: { tools: () => [tool] } }), () => '2');
+  await newSession();
+  await prompt('go');
+  expect(asked[0]?.options.map(({ name, kind }) => [name, kind])).toEqual([
+    ['Once', 'allow_once'],
+    ['Always', 'allow_always'],
+    ['Never', 'reject_once'],
+  ]);
+  expect(answered).toEqual([{ kind: 'questions', answers: ['Never'] }]);
+});
+
 test('cancel ends the run, and the prompt says so', async () => {
   const hold = Promise.withResolvers<void>();
   const conversation = fake({ replies: [{ ...says('half'), hold: hold.promise }] });
