@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { cutAt, overloaded, rateLimited, silenceAt } from '../support/api/faults.ts';
+import type { StreamFault } from '../support/api/reply.ts';
 import { type ApiTurn, says, status } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
@@ -53,10 +55,12 @@ longTest.concurrent('ESC ends the countdown, and the next question is asked', as
   expect(ouro.api.requests()).toHaveLength(2);
 });
 
-test.concurrent.each([
-  ['breaks', (at: number) => cutAt(at)],
-  ['stalls', (at: number) => silenceAt(at, new Promise(() => undefined))],
-])('a reply that %s half-way is taken back and shown once', async (_how, fault) => {
+test.concurrent.each(
+  someOf<[string, (at: number) => StreamFault]>([
+    ['breaks', cutAt],
+    ['stalls', (at) => silenceAt(at, new Promise(() => undefined))],
+  ]),
+)('a reply that %s half-way is taken back and shown once', async (_how, fault) => {
   const half = says('Once upon a midnight dreary, and then', { chunk: 6, faults: [fault(7)] });
   const env = { OURO_RETRY_BASE_MS: '1', OURO_STREAM_IDLE_TIMEOUT_MS: '500' };
   await using ouro = await ask([half, says(STORY, { chunk: 6 })], [], env);

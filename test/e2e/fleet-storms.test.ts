@@ -56,7 +56,7 @@ describe.each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, (kind) => {
       ...more,
     });
 
-  test.each(Array.from({ length: runs(3).numRuns }, (_, at) => at))(
+  whole.each(Array.from({ length: runs(3).numRuns }, (_, at) => at))(
     'workers and a submitter that are killed lose nothing, and nothing counts twice (%i)',
     async () => {
       const count = Math.max(12, runs(200).numRuns);

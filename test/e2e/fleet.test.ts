@@ -99,7 +99,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     },
   );
 
-  test('work that its check does not accept goes on in the same session until it does', async () => {
+  longTest('work that its check does not accept goes on in the same session until it does', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     let asked = 0;

@@ -6,6 +6,7 @@ import type { JsonValue } from '../../src/contracts/json.ts';
 import { calls, says, text, thinking, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
@@ -75,6 +76,7 @@ test.each(
 /** A server all of whose names and words are like that. */
 const SERVER = `
 import { createInterface } from 'node:readline';
+import { longTest } from '../support/long-test.ts';
 const EVIL = process.env.EVIL;
 const ANSWERS = {
   initialize: ({ protocolVersion }) => ({
@@ -163,7 +165,7 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-test('what a project, its files and its servers are called steers no terminal, in lists and menus', async () => {
+longTest('what a project, its files and its servers are called steers no terminal, in lists and menus', async () => {
   await using project = await createTempProject(NAMED);
   await using guarded = await guardedServer();
   const server = { command: process.execPath, args: [`${project.dir}/server.mjs`], env: { EVIL } };

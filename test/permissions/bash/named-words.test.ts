@@ -76,7 +76,7 @@ test('a denied program does not run from the words of any other one', () => {
       const line = `${joint}${starter} ${write(name)}`;
       expect(open({ ...CURL, deny: [`Bash(${name}:*)`] }, [line])).toEqual([]);
     }),
-    runs(3_000),
+    runs(1_500),
   );
 });
 
