@@ -14,7 +14,7 @@ import { baseName } from './words.ts';
 
 const MAX_NAMES = 400;
 /** Names, in all folders the line may be in. */
-const MAX_PLACES = 1_000;
+const MAX_PLACES = 600;
 /** Flags and words of programs that change the files they are given. */
 const CHANGING = /^(?:-w|-i|--(?:write|fix|in-?place|overwrite|update|apply)(?:=.*)?|fmt|format|fix)$/;
 const LEFT_OUT = /^--(?:(?:exclude|ignore)(?:-\w+)?=|i?glob=!)/;
@@ -38,14 +38,14 @@ export function namedWords(
   const said = [...spoken.map(({ words }) => words), ...possible.texts.map((text) => [text])];
   const pieces = [...said, ...said.map((words) => words.map(joinedAsInShell))];
   const found = commands.flatMap((rule) => {
-    const name = pieces.map((words) => commandIn(context, rule, words, cwds)).find((each) => each !== undefined);
+    const name = pieces.map(commandFinder(context, rule, cwds)).find((each) => each !== undefined);
     return name === undefined ? [] : [`It names ${name}, ${speaks(rule)}`];
   });
   const read = spoken.filter(({ argv }) => mayOpen(argv)).flatMap(({ words }) => words);
   const besides = spoken.flatMap(({ argv }) =>
     argv.some((word) => SHOWING.test(word)) ? (programOf(argv[0] ?? '').readsBesides ?? []) : [],
   );
-  const changed = spoken.filter(({ argv }) => mayChange(argv)).flatMap(({ words }) => words);
+  const changed = spoken.flatMap(({ argv, words }) => (mayChange(argv) ? words : archiveOf(argv)));
   const below = spoken.filter(({ argv }) => argv.some((word) => CHANGING.test(word))).flatMap(({ words }) => words);
   const reads = ruledPlaces(context, [...read, ...besides, ...possible.texts], cwds, 'read');
   const writes = ruledPlaces(context, changed, cwds, 'write');
@@ -112,34 +112,31 @@ function spokenWords(argv: readonly string[]): readonly string[] {
   });
 }
 
-/** The denied command that stands in the words of another one, if all of the rule does. */
-function commandIn(
+/** Finds the denied command that stands in the words of another one, if all of the rule does. */
+function commandFinder(
   { fs, policy }: DecisionContext,
   rule: Rule,
-  words: readonly string[],
   cwds: readonly string[],
-): string | undefined {
+): (words: readonly string[]) => string | undefined {
   const fold = (word: string) => (policy.disk === 'case-insensitive' ? word.toLowerCase() : word);
   const [first = '', ...rest] = commandPattern(rule.specifier ?? '').words.map(fold);
   const name = baseName(first);
-  if (!/\w/.test(name)) return undefined;
-  const text = fold(words.join(' '));
-  const flags = new Set(text.split(APART).flatMap(flagsOf));
-  const isWhole =
-    rest.flatMap(flagsOf).every((flag) => flags.has(flag)) &&
-    isInTurn(text, [nameFinding(name), ...rest.filter((word) => flagsOf(word).length === 0).map(wordFinding)]);
-  if (isWhole) return name;
-  // `cp /usr/bin/c?rl x`
-  const patterns = words.filter((word) => isPattern(word) && segmentTest(baseName(word))(name));
-  const isMatched = patterns.some(
-    (pattern) =>
-      isMeant(pattern) ||
-      cwds.some((cwd) => {
-        const names = expandGlob(fs, cwd, pattern);
-        return names === 'too many' || names.some((each) => baseName(each) === name);
-      }),
-  );
-  return isMatched ? name : undefined;
+  if (!/\w/.test(name)) return () => undefined;
+  const wanted = rest.flatMap(flagsOf);
+  const findings = [nameFinding(name), ...rest.filter((word) => flagsOf(word).length === 0).map(wordFinding)];
+  const isListed = (pattern: string) =>
+    cwds.some((cwd) => {
+      const names = expandGlob(fs, cwd, pattern);
+      return names === 'too many' || names.some((each) => baseName(each) === name);
+    });
+  return (words) => {
+    const text = fold(words.join(' '));
+    const flags = new Set(wanted.length === 0 ? [] : text.split(APART).flatMap(flagsOf));
+    if (wanted.every((flag) => flags.has(flag)) && isInTurn(text, findings)) return name;
+    // `cp /usr/bin/c?rl x`
+    const patterns = words.filter((word) => isPattern(word) && segmentTest(baseName(word))(name));
+    return patterns.some((pattern) => isMeant(pattern) || isListed(pattern)) ? name : undefined;
+  };
 }
 
 /** `.items[].name` is none. */
@@ -209,10 +206,15 @@ function mayOpen(argv: readonly string[]): boolean {
   return opensNothing !== true || prints === true || hasScripts === true || runsAfter !== undefined;
 }
 
+/** What `tar cf x a`, `zip x a` fill: their first word that is no option, with or without a dash. */
+function archiveOf([name = '', ...words]: readonly string[]): readonly string[] {
+  const { takesFolders, writes } = programOf(name);
+  if (takesFolders !== 'always' || writes !== undefined) return [];
+  return words.filter((word) => !/^-|^[A-Za-z]{1,6}$/.test(word)).slice(0, 1);
+}
+
 function mayChange(argv: readonly string[]): boolean {
   const [name = ''] = argv;
-  // What it fills is one of its words, like what it is filled with.
-  if (programOf(name).takesFolders === 'always') return true;
   return isUnknownProgram(name) || (programOf(name).reads === undefined && argv.some((word) => CHANGING.test(word)));
 }
 

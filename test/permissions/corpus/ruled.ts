@@ -182,7 +182,6 @@ export const RULED: readonly RuledCase[] = [
     'npm run test:unit',
     'npm run tests',
     'npm test',
-    'npm run',
     'npm --prefix x run test',
     'npm run test; touch pwned',
     'npm run test && npm run build',
@@ -207,7 +206,7 @@ export const RULED: readonly RuledCase[] = [
     'npm run test:*',
   ]),
   ...allowed({ allow: ['Bash(npm run build)'] }, ['npm run build', "npm run 'build'"]),
-  ...asked({ allow: ['Bash(npm run build)'] }, ['npm run build x', 'npm run build:*', 'npm run']),
+  ...asked({ allow: ['Bash(npm run build)'] }, ['npm run build x', 'npm run build:*']),
   ...allowed({ allow: ['Bash(make *)'] }, ['make all', 'make -j4 all', 'make']),
   ...asked({ allow: ['Bash(make *)'] }, ['makex', 'make all; rm x', 'make all > Makefile']),
   ...allowed({ allow: ['Bash(git commit:*)'] }, [

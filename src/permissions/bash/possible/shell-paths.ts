@@ -33,7 +33,7 @@ export type ShellPaths = {
 
 const SELECTING = /^-(?:i?name|i?path|i?regex|wholename|newer\w*|mtime|mmin|empty|size)$/;
 const LEAVING_OUT = /^--(?:exclude|include|i?glob|ignore)(?:-\w+)?=/;
-const MAX_PATHS = 2_000;
+const MAX_PATHS = 1_000;
 const MAX_SEARCHES = 24;
 const MAX_MOVES = 6;
 const MAX_FOLDERS = 32;
