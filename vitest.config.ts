@@ -9,8 +9,8 @@ export default defineConfig({
   test: {
     // The runtime reads TypeScript itself: nothing has to be transformed before it is imported.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Much of a test is waiting for a program it has started: three of them fill two processors.
-    maxWorkers: Math.min(6, Math.max(3, availableParallelism())),
+    // Much of a test is waiting for a program it has started: four of them fill two processors.
+    maxWorkers: Math.min(6, Math.max(4, availableParallelism())),
     projects: [
       {
         test: {
