@@ -11,7 +11,10 @@ const TOLD_CHARS = 500;
 
 /** What of a line says why something failed. */
 const TELLING =
-  /\bnot ok\b(?: \d+)?|\bFAIL\w*|✗|×|\b\w*Error\b[:( ]|\berror(?:\[\w+\])?:|panicked|Expected|expected|\bfatal:|[\w./-]+\.\w+:\d+/;
+  /\bnot ok\b(?: \d+)?|\bFAIL\w*|✗|×|\b\w*Error\b[:( ]|\berror(?:\[\w+\])?:|panicked|Expected|expected|\bactual:|!==|\bfatal:|[\w./-]+\.\w+:\d+/;
+
+/** The head of a text in YAML, as test runners write it: what it says comes below. */
+const ANNOUNCING = /:\s*[|>][+-]?\s*$/;
 
 type Output = {
   readonly rows: readonly string[];
@@ -66,7 +69,7 @@ function tellingFirst(rows: readonly string[], isCounted: boolean): readonly num
 }
 
 function isTelling(row: string): boolean {
-  return TELLING.test(row.slice(0, TOLD_CHARS));
+  return TELLING.test(row.slice(0, TOLD_CHARS)) && !ANNOUNCING.test(row);
 }
 
 /** What tells why stands out of the others. */

@@ -53,6 +53,31 @@ test('beside counts a failure shows what tells why and nothing of what passed; w
   expect(silent.slice(-2)).toEqual(['│ # pass 80', '│ # fail 10']);
 });
 
+test('of what a test runner writes as YAML the values are shown, and no head without them', async () => {
+  const block = [
+    ...[
+      '  ---',
+      "  location: '/shop/test/cart.test.mjs:14:1'",
+      '  error: |-',
+      '    Expected values to be strictly equal:',
+    ],
+    ...['', '    19990 !== 18000', '', "  code: 'ERR_ASSERTION'", '  expected: 18000', '  actual: 19990', '  ...'],
+  ];
+  const text = ['ok 1 - adds up', 'not ok 2 - ten percent off', ...block, '# pass 1', '# fail 1'].join('\n');
+  const rows = await rowsOf(
+    starts('c1', 'Bash', 'node --test'),
+    ends('c1', 'Bash', { status: 'failed', display: output(text, 1) }),
+  );
+  expect(rows.slice(1, -1).map((row) => row.replace(/^│ +/, ''))).toEqual([
+    'not ok 2 - ten percent off',
+    "location: '/shop/test/cart.test.mjs:14:1'",
+    'Expected values to be strictly equal:',
+    '19990 !== 18000',
+    'expected: 18000',
+    'actual: 19990',
+  ]);
+});
+
 test('a command stands there whole, a script with its further lines, and how it ended once', async () => {
   const command = `cd src && ${'node check.mjs --all && '.repeat(6)}true`;
   const ended = { ...output('boom', 1), exitCode: null, end: 'ended by signal SIGKILL' };
