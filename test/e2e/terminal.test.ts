@@ -173,7 +173,9 @@ longTest('Esc Esc offers the earlier messages, and the chosen one comes back to 
 longTest('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
   const ouroCommand = `EDITOR='printf edited >>' '${LAUNCHER}' --settings '{"title":true}'`;
   const write = calls(toolUse('Write', { file_path: 'made.txt', content: 'proposed, ' }));
-  await using ouro = await openOuro([write, says('Hello.')], {
+  // What is typed a quarter of a second after an answer counts as part of it.
+  const slow = says('Hello.', { chunk: 1, delayMs: 60 });
+  await using ouro = await openOuro([write, slow], {
     command: ['/bin/bash', '--norc', '-i'],
     env: { PS1: 'shell$ ' },
     ready: /shell\$/,
