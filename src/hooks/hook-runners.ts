@@ -53,7 +53,7 @@ async function firstOf({ body }: Response): Promise<string> {
 }
 
 /** Runs a hook's command with its input on stdin, bounded in time and output; nothing of it outlives its answer. */
-export async function runHookCommand(
+async function runHookCommand(
   command: string,
   stdin: string,
   options: {

@@ -4,7 +4,7 @@ import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** What no command of a workspace has used for so long is brought anew more cheaply than it is kept. */
-export const CACHE_DAYS = 30;
+const CACHE_DAYS = 30;
 const DAY_MS = 86_400_000;
 const LEAVING = '.old-';
 

@@ -75,13 +75,15 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the screen of a batch over %
       expect(shown).toMatch(/\$0\.26 of \$1000\.00 spent, \$5\.00 reserved, about \$29\.\d\d to come/);
       expect(shown).toMatch(/anthropic waits until \d\d:\d\d: the quota is used up \(429\)/);
       expect(shown).toMatch(/✗ task 0 +it is beyond me/);
-      const drawn = terminal.bytes().slice(before);
-      const frames = drawn.split('\u001b[?2026h').length - 1;
+      const [open, shut] = ['\u001b[?2026h', '\u001b[?2026l'];
+      const bytes = terminal.bytes();
+      const drawn = bytes.slice(bytes.indexOf(open, before), bytes.lastIndexOf(shut) + shut.length);
+      const frames = drawn.split(open).length - 1;
       expect(frames).toBeGreaterThan(0);
       expect(frames / seconds).toBeLessThanOrEqual(10);
       // Nothing is wiped to be drawn again: the whole screen is never cleared, and each frame is shown as one.
       expect(drawn).not.toMatch(/\u001b\[[23]J/);
-      expect(drawn.split('\u001b[?2026l').length - 1).toBe(frames);
+      expect(drawn.split(shut).length - 1).toBe(frames);
       const told = JSON.parse((await runHere(project, ['batch', 'status', '--json'], undefined, { env })).stdout);
       expect(told).toMatchObject({ counts: { done: 8, running: 5, failed: 1 }, spent: 260_000, reserved: 5_000_000 });
       expect(told.waits).toMatchObject([{ kind: 'lane', words: 'the quota is used up (429)' }]);

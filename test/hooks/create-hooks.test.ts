@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { commandOf, type HookPost } from '../../src/hooks/act.ts';
 import { createHooks } from '../../src/hooks/create-hooks.ts';
-import { runHookCommand } from '../../src/hooks/hook-runners.ts';
+import { hookRunners } from '../../src/hooks/hook-runners.ts';
 import type { LateWords } from '../../src/hooks/late-hooks.ts';
 import { missingScript } from '../../src/hooks/missing-script.ts';
 import { longTest } from '../support/long-test.ts';
@@ -18,19 +18,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
+const ENV = { PATH: '/usr/bin:/bin' };
+
+const commandRunner = () => hookRunners({ cwd: dir, variables: () => ENV, timeoutMs: () => undefined }).runCommand;
+
 function hooksOf(...hooks: readonly Partial<Hook>[]) {
   const told: AgentEvent[] = [];
   const posted: HookPost[] = [];
   const whole = hooks.map((hook): Hook => ({ type: 'command', event: 'PreToolUse', source: 'user', ...hook }));
-  const env = { PATH: '/usr/bin:/bin' };
   const made = createHooks({
     hooks: () => whole,
     common: () => ({ session_id: 's', cwd: dir, permission_mode: 'default' }),
     fitsRule: (rule) => rule === 'Bash(git:*)',
     tell: (event) => void told.push(event),
-    runCommand: (command, stdin, timeoutMs, signal, own) =>
-      runHookCommand(command, stdin, { cwd: dir, env: { ...env, ...own }, timeoutMs, signal }),
-    missingScript: (command) => missingScript(command, dir, env),
+    runCommand: commandRunner(),
+    missingScript: (command) => missingScript(command, dir, ENV),
     post: async (request) => {
       posted.push(request);
       return { status: 200, text: '{"decision": "block", "reason": "from afar"}' };
@@ -334,12 +336,7 @@ test('a hook that nobody waits for speaks later, and one that runs once runs onc
   const first = await made.fire('PreToolUse', call, never);
   expect([first.blocked, first.messages]).toEqual([undefined, ['once']]);
   const heard = new Promise<LateWords>((resolve) => made.hearLate(resolve));
-  await runHookCommand(`until [ -p ${fifo} ]; do :; done; echo tests fail > ${fifo}`, '', {
-    cwd: dir,
-    env: { PATH: '/usr/bin:/bin' },
-    timeoutMs: 5_000,
-    signal: never,
-  });
+  await commandRunner()(`until [ -p ${fifo} ]; do :; done; echo tests fail > ${fifo}`, '', 5_000, never, {});
   expect(await heard).toMatchObject({ how: 'wake', words: expect.stringContaining('tests fail') });
   expect((await hooksOf({ command: 'exit 0' }).fire('PreToolUse', call, never)).messages).toEqual([]);
   await made.close(AbortSignal.abort());

@@ -10,8 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CACHE_DAYS, clearOldCaches, touchCaches } from '../../src/sandbox/caches.ts';
+import { clearOldCaches, touchCaches } from '../../src/sandbox/caches.ts';
 import { createTempProject } from '../support/temp-project.ts';
+
+/** So long a cache that nothing used is kept. */
+const CACHE_DAYS = 30;
 
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 const daysAgo = (days: number) => new Date(NOW - days * 86_400_000);

@@ -6,7 +6,7 @@ export type FirstFrame = {
 };
 
 /** Terminals that answer do so at once; whoever says nothing is not waited for longer than nobody sees. */
-export const ANSWER_MS = 25;
+const ANSWER_MS = 25;
 
 /** Holds the first frame as long as something is asked. */
 export function holdFirstFrame(asked: 'asked' | 'nothing', show: () => void): FirstFrame {

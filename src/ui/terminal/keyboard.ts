@@ -12,7 +12,7 @@ const ALT_MS = 40;
 /** So long the rest of what nobody can have typed may be on its way. */
 const SEQUENCE_MS = 1000;
 /** So long what still comes of a sequence that was given up is no key. */
-export const REST_MS = 200;
+const REST_MS = 200;
 
 /** Hands on every key of a terminal, in order. */
 export function createKeyboard(input: TerminalIn, hear: (events: readonly InputEvent[]) => void): Keyboard {
@@ -55,7 +55,7 @@ export function createKeyboard(input: TerminalIn, hear: (events: readonly InputE
 }
 
 /** How long the rest of a sequence is waited for. */
-export function patienceMs(rest: string): number {
+function patienceMs(rest: string): number {
   if (rest === '\u001b') return ESCAPE_MS;
   return rest.length === 2 ? ALT_MS : SEQUENCE_MS;
 }

@@ -5,7 +5,6 @@ import { type InputEvent, NOTHING_UNDECODED, type Undecoded } from '../../../src
 import type { Effect } from '../../../src/ui/press/effects.ts';
 import { nextChange, passTime, press } from '../../../src/ui/press/press.ts';
 import type { PressContext } from '../../../src/ui/press/press-context.ts';
-import { patienceMs, REST_MS } from '../../../src/ui/terminal/keyboard.ts';
 import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../src/ui/terminal/screen-output.ts';
 import type { Drawing } from '../../../src/ui/text/drawing.ts';
@@ -133,7 +132,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     wait(ms) {
       const until = nowMs + ms;
       if (ms >= patienceMs(undecoded.rest)) giveUp();
-      if (ms >= REST_MS) undecoded = { rest: undecoded.rest, paste: undecoded.paste };
+      if (ms >= 200) undecoded = { rest: undecoded.rest, paste: undecoded.paste };
       while (nowMs < until) {
         nowMs = Math.min(until, nextChange(view, context()) ?? until);
         view = passTime(view, context());
@@ -204,3 +203,9 @@ const OPTIONS: ScreenOptions = {
   editor: undefined,
   now: () => START_MS,
 };
+
+/** As long as the keyboard waits for the rest of a sequence. */
+function patienceMs(rest: string): number {
+  if (rest === '\u001b') return 15;
+  return rest.length === 2 ? 40 : 1_000;
+}

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ANSWER_MS, holdFirstFrame } from '../../../src/ui/terminal/first-frame.ts';
+import { holdFirstFrame } from '../../../src/ui/terminal/first-frame.ts';
+
+const ANSWER_MS = 25;
 
 beforeEach(() => {
   vi.useFakeTimers();
