@@ -114,6 +114,10 @@ function nameTest(segment: string): (name: string) => boolean {
   const isSimple = isPlainPattern && /^[^[\\]+$/.test(segment);
   const begin = isSimple ? (/^[^*?]*/.exec(segment)?.[0] ?? '') : '';
   const end = isSimple ? (/[^*?]*$/.exec(segment)?.[0] ?? '') : '';
+  // With one star nothing else is to be known of them.
+  if (isSimple && /^[^*?]*\*+[^*?]*$/.test(segment)) {
+    return (name) => name.length >= begin.length + end.length && name.startsWith(begin) && name.endsWith(end);
+  }
   return (name) =>
     name.startsWith(begin) &&
     name.endsWith(end) &&
