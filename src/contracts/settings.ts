@@ -63,6 +63,20 @@ export type McpLoginConfig = {
   readonly grant?: 'authorization_code' | 'client_credentials';
   readonly privateKey?: string;
   readonly algorithm?: string;
+  /** The one authorization server that may be told who we are, whatever the MCP server names. */
+  readonly issuer?: string;
+  readonly identityProvider?: McpIdentityProvider;
+};
+
+/** Who vouches for the person, in companies where nobody says yes server by server. */
+export type McpIdentityProvider = {
+  readonly tokenEndpoint: string;
+  /** Who we are there. */
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  /** What the person was given when they signed in there; or a line for a shell that prints it. */
+  readonly idToken?: string | undefined;
+  readonly idTokenCommand?: string | undefined;
 };
 
 export type SandboxSettings = {

@@ -15,8 +15,21 @@ const context = z
     client_secret: z.string().optional(),
     private_key_pem: z.string().optional(),
     signing_algorithm: z.string().optional(),
+    idp_client_id: z.string().optional(),
+    idp_id_token: z.string().optional(),
+    idp_token_endpoint: z.string().optional(),
   })
   .parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}'));
+const { idp_client_id, idp_id_token, idp_token_endpoint } = context;
+const vouching =
+  idp_client_id === undefined || idp_id_token === undefined || idp_token_endpoint === undefined
+    ? undefined
+    : {
+        clientId: idp_client_id,
+        tokenEndpoint: idp_token_endpoint,
+        // The suite's people have signed in already: what they were given is printed.
+        idTokenCommand: `printf %s '${idp_id_token}'`,
+      };
 const ouroHome = await mkdtemp(join(tmpdir(), 'conformance-'));
 /** An address as an id is read by servers that look there, and by no others. */
 const oauth: OAuthChoice = {
@@ -24,6 +37,7 @@ const oauth: OAuthChoice = {
   clientSecret: context.client_secret,
   privateKey: context.private_key_pem,
   algorithm: context.signing_algorithm,
+  identityProvider: vouching,
   ...(process.env.MCP_CONFORMANCE_SCENARIO?.includes('client-credentials') ? { grant: 'client_credentials' } : {}),
 };
 const launch: Launch = { kind: 'http', url, headers: {}, oauth };
@@ -32,7 +46,7 @@ const hub = createMcpHub({
   hosted: [],
   cwd: tmpdir(),
   roots: () => [tmpdir()],
-  variables: {},
+  variables: { PATH: process.env.PATH ?? '' },
   ouroHome,
   version: '1.0.0',
   onChange: () => undefined,

@@ -181,7 +181,16 @@ function readServer(
 function addressProblem(launch: ConfiguredServer['launch']): string | undefined {
   if (launch.kind !== 'http' && launch.kind !== 'sse') return undefined;
   const url = URL.canParse(launch.url) ? new URL(launch.url) : undefined;
-  return url?.protocol === 'https:' || url?.protocol === 'http:' ? undefined : `"${launch.url}" is no http address`;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return `"${launch.url}" is no http address`;
+  const provider = launch.oauth?.identityProvider?.tokenEndpoint;
+  if (provider === undefined || isPrivate(provider)) return undefined;
+  return `"${provider}" is no https address, and id tokens go to no other`;
+}
+
+/** Nobody on the way reads what is sent there. */
+function isPrivate(address: string): boolean {
+  const { protocol, hostname } = URL.canParse(address) ? new URL(address) : { protocol: '', hostname: '' };
+  return protocol === 'https:' || (protocol === 'http:' && /^(?:127\.0\.0\.1|\[::1\]|localhost)$/.test(hostname));
 }
 
 function heldBack(

@@ -72,7 +72,18 @@ export function launchDetails(launch: Launch): string {
   return words === '' ? launchWords(launch) : `${launchWords(launch)}, given ${words}`;
 }
 
-function shownLogin({ clientSecret, privateKey, ...oauth }: OAuthChoice): string {
-  const hidden = { ...(clientSecret && { clientSecret: '…' }), ...(privateKey && { privateKey: '…' }) };
-  return withoutSecrets(JSON.stringify({ ...oauth, ...hidden }));
+/** A line for a shell stands whole and as it is: nothing of it may look like a secret and be left out. */
+function shownLogin({ identityProvider, ...oauth }: OAuthChoice): string {
+  const { idTokenCommand = undefined, ...vouching } = identityProvider ?? {};
+  const shown = identityProvider === undefined ? oauth : { ...oauth, identityProvider: vouching };
+  const words = JSON.stringify(shown, (key, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    return SECRET.includes(key) ? shownSecret(value) : withoutSecrets(value);
+  });
+  return idTokenCommand === undefined ? words : `${words} with the id token that is printed by: ${idTokenCommand}`;
 }
+
+const SECRET = ['clientSecret', 'privateKey', 'idToken'];
+
+/** A variable is named, so that everybody sees which one is sent. */
+const shownSecret = (text: string) => (/^\$\{\w+\}$/.test(text) ? text : '…');

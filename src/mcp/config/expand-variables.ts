@@ -38,13 +38,22 @@ export function expandLaunch(launch: Launch, variables: Readonly<Record<string, 
 function filledLogin(oauth: OAuthChoice | undefined, fill: (text: string) => string): { readonly oauth?: OAuthChoice } {
   if (oauth === undefined) return {};
   const filled = (text: string | undefined) => (text === undefined ? undefined : fill(text));
-  const { clientId, clientSecret, privateKey } = oauth;
+  const { clientId, clientSecret, privateKey, issuer, identityProvider: vouching } = oauth;
   return {
     oauth: {
       ...oauth,
       clientId: filled(clientId),
       clientSecret: filled(clientSecret),
       privateKey: filled(privateKey),
+      issuer: filled(issuer),
+      // The line that prints an id token is read by a shell, which has variables of its own.
+      identityProvider: vouching && {
+        ...vouching,
+        tokenEndpoint: fill(vouching.tokenEndpoint),
+        clientId: fill(vouching.clientId),
+        clientSecret: filled(vouching.clientSecret),
+        idToken: filled(vouching.idToken),
+      },
     },
   };
 }

@@ -4,6 +4,37 @@ import type { Launch } from './configured-server.ts';
 
 const text = z.string();
 
+const identityProvider = z
+  .strictObject({
+    tokenEndpoint: text.min(1),
+    clientId: text.min(1),
+    clientSecret: text.min(1).optional(),
+    idToken: text.min(1).optional(),
+    idTokenCommand: text.min(1).optional(),
+  })
+  .refine(({ idToken, idTokenCommand }) => (idToken === undefined) !== (idTokenCommand === undefined), {
+    error: 'needs either "idToken" or "idTokenCommand"',
+  });
+
+const oauth = z
+  .object({
+    clientId: text.min(1).optional(),
+    clientSecret: text.min(1).optional(),
+    callbackPort: z.int().positive().optional(),
+    scope: text.min(1).optional(),
+    grant: z.enum(['authorization_code', 'client_credentials']).optional(),
+    privateKey: text.min(1).optional(),
+    algorithm: text.min(1).optional(),
+    issuer: text.min(1).optional(),
+    identityProvider: identityProvider.optional(),
+  })
+  .refine((login) => login.identityProvider === undefined || login.clientId !== undefined, {
+    error: 'with "identityProvider" needs the "clientId" that the server knows us by',
+  })
+  .refine((login) => login.identityProvider === undefined || (login.grant ?? login.privateKey) === undefined, {
+    error: 'has "identityProvider", so "grant" and "privateKey" have no meaning',
+  });
+
 const entry = z.object({
   type: z.enum(['stdio', 'http', 'sse', 'streamable-http']).optional(),
   command: text.min(1).optional(),
@@ -13,17 +44,7 @@ const entry = z.object({
   headers: z.record(text, text).optional(),
   timeout: z.number().positive().optional(),
   disabled: z.boolean().optional(),
-  oauth: z
-    .object({
-      clientId: text.min(1).optional(),
-      clientSecret: text.min(1).optional(),
-      callbackPort: z.int().positive().optional(),
-      scope: text.min(1).optional(),
-      grant: z.enum(['authorization_code', 'client_credentials']).optional(),
-      privateKey: text.min(1).optional(),
-      algorithm: text.min(1).optional(),
-    })
-    .optional(),
+  oauth: oauth.optional(),
 });
 
 const KEYS = Object.keys(entry.shape);

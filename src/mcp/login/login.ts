@@ -20,6 +20,8 @@ export type LoginParts = {
 
 /** Logs in to a server: sends the person to its page and waits on loopback for the answer. */
 export async function login(parts: LoginParts): Promise<void> {
+  if (parts.oauth?.identityProvider !== undefined || parts.oauth?.grant === 'client_credentials')
+    throw new Error('Its entry says how ouro logs in there by itself, so there is no page to visit. Connect it anew.');
   const state = randomBytes(16).toString('base64url');
   const answered = Promise.withResolvers<string>();
   answered.promise.catch(() => undefined);

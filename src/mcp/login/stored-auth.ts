@@ -6,17 +6,25 @@ import { type OAuthTokens, OAuthTokensSchema } from '@modelcontextprotocol/sdk/s
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { lockedFile } from '../../lib/files/file-lock.ts';
 import type { ConfiguredServer, OAuthChoice } from '../config/configured-server.ts';
+import type { McpParts } from '../server/mcp-parts.ts';
 import { clientFacts } from './auth-provider.ts';
 import { notingChallenges } from './challenge.ts';
 import { type CredentialStore, type Credentials, openCredentials } from './credentials.ts';
+import { type VouchingParts, vouchedLogin } from './vouched-login.ts';
 
 /** A login that was kept, as the MCP library takes it. */
 export type StoredAuth = { readonly authProvider?: OAuthClientProvider; readonly fetch?: FetchLike };
 
 /** The login that was kept for a server, able to renew itself; never one that sends a person anywhere. */
-export async function storedAuth({ launch }: ConfiguredServer, ouroHome: string): Promise<StoredAuth | undefined> {
+export async function storedAuth(
+  { launch }: ConfiguredServer,
+  parts: VouchingParts & Pick<McpParts, 'ouroHome'>,
+): Promise<StoredAuth | undefined> {
   if (launch.kind !== 'http' && launch.kind !== 'sse') return undefined;
   const { url } = launch;
+  const { ouroHome } = parts;
+  const vouching = launch.oauth?.identityProvider;
+  if (launch.oauth !== undefined && vouching !== undefined) return vouchedLogin(url, launch.oauth, vouching, parts);
   const store = openCredentials(ouroHome);
   if (launch.oauth?.grant === 'client_credentials') return machineLogin(launch.oauth);
   if ((await store.of(url))?.tokens === undefined) return { fetch: notingChallenges(url, store, fetch, [401, 403]) };
@@ -27,8 +35,16 @@ export async function storedAuth({ launch }: ConfiguredServer, ouroHome: string)
 }
 
 /** A login of a program, which no person has to say yes to: a secret, or a key that signs. */
-function machineLogin({ clientId = '', clientSecret = '', privateKey, algorithm, scope }: OAuthChoice): StoredAuth {
-  const common = { clientId, ...(scope === undefined ? {} : { scope }) };
+function machineLogin({
+  clientId = '',
+  clientSecret = '',
+  privateKey,
+  algorithm,
+  scope,
+  issuer,
+}: OAuthChoice): StoredAuth {
+  const bound = issuer === undefined ? {} : { expectedIssuer: issuer };
+  const common = { clientId, ...(scope === undefined ? {} : { scope }), ...bound };
   if (privateKey === undefined) return { authProvider: new ClientCredentialsProvider({ ...common, clientSecret }) };
   return { authProvider: new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: algorithm ?? 'ES256' }) };
 }

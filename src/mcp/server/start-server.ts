@@ -48,7 +48,7 @@ export async function startServer(
   signal: AbortSignal,
 ): Promise<Started> {
   const limit = AbortSignal.timeout(limitMs);
-  const auth = await storedAuth(server, parts.ouroHome);
+  const auth = await storedAuth(server, parts);
   const { transport, describeEnd } = await openTransport(server, parts, auth);
   let connection: Connection;
   try {

@@ -23,6 +23,16 @@ export const mcpServer = z
         grant: z.enum(['authorization_code', 'client_credentials']).optional(),
         privateKey: text.optional(),
         algorithm: text.optional(),
+        issuer: text.optional(),
+        identityProvider: z
+          .strictObject({
+            tokenEndpoint: text,
+            clientId: text,
+            clientSecret: text.optional(),
+            idToken: text.optional(),
+            idTokenCommand: text.optional(),
+          })
+          .optional(),
       })
       .optional(),
   })

@@ -1,0 +1,192 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { McpIdentityProvider } from '../../../src/contracts/settings.ts';
+import type { OAuthChoice } from '../../../src/mcp/config/configured-server.ts';
+import { login } from '../../../src/mcp/login/login.ts';
+import { type CompanyFaults, startCompany } from '../../support/api/company-server.ts';
+import { callTool } from '../../support/call-tool.ts';
+import { createTempProject } from '../../support/temp-project.ts';
+import { configured, inTime, startHub } from '../servers.ts';
+
+type Company = Awaited<ReturnType<typeof startCompany>>;
+type Given = { readonly oauth?: OAuthChoice; readonly provider?: Partial<McpIdentityProvider>; readonly cwd?: string };
+
+function entryOf({ url, base }: Company, { oauth, provider }: Given) {
+  const identityProvider = { tokenEndpoint: `${base}/idp/token`, clientId: 'at-idp', idToken: 'person', ...provider };
+  const choice = { clientId: 'us', clientSecret: 'secret', identityProvider, ...oauth };
+  return configured('company', { kind: 'http', url, headers: { 'x-team': 'core' }, oauth: choice });
+}
+
+async function connected(company: Company, given: Given = {}) {
+  const started = startHub([entryOf(company, given)], given.cwd === undefined ? {} : { cwd: given.cwd });
+  await started.hub.settled();
+  const call = async () => {
+    const [open] = started.hub.tools();
+    return open === undefined ? undefined : callTool(open, {}).then(({ content }) => content);
+  };
+  return { ...started, state: () => started.hub.states()[0], call };
+}
+
+/** Who was asked, for how much. */
+const asked = (company: Company) =>
+  company.requests().map(({ grant_type, scope }) => [grant_type?.split(':').at(-1), scope]);
+
+test('a company vouches for the person: nobody visits a page, more is asked for where it is wanted, and what ran out is renewed', async () => {
+  await using company = await startCompany();
+  await using server = await connected(company);
+  expect(server.state()).toMatchObject({ status: 'connected' });
+  const [exchange, bearer] = company.requests();
+  expect(exchange).toEqual({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    requested_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
+    subject_token: 'person',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+    audience: company.base,
+    resource: company.url,
+    scope: 'read',
+    client_id: 'at-idp',
+  });
+  expect(bearer).toMatchObject({ assertion: expect.any(String), resource: company.url, scope: 'read' });
+  expect(await server.call()).toBe('opened');
+  expect(await server.call()).toBe('opened');
+  company.expire();
+  expect(await server.call()).toBe('opened');
+  expect(asked(company)).toEqual([
+    ['token-exchange', 'read'],
+    ['jwt-bearer', 'read'],
+    ['token-exchange', 'read write'],
+    ['jwt-bearer', 'read write'],
+    ['token-exchange', 'read write'],
+    ['jwt-bearer', 'read write'],
+  ]);
+});
+
+test('the id token is what the command prints each time, in the folder and the surroundings of a server', async () => {
+  await using project = await createTempProject();
+  await using company = await startCompany();
+  await writeFile(join(project.dir, 'token'), 'person-1\n');
+  const provider = { idToken: undefined, idTokenCommand: 'cat token; test -z "$HIDDEN"', clientSecret: 'idp:secret' };
+  await using server = await connected(company, { provider, cwd: project.dir });
+  await writeFile(join(project.dir, 'token'), 'person-2\n');
+  company.expire();
+  expect(await server.call()).toBe('opened');
+  const exchanges = company.requests().filter(({ subject_token }) => subject_token !== undefined);
+  expect(exchanges.map(({ subject_token, client_id }) => [subject_token, client_id])).toEqual([
+    ['person-1', undefined],
+    ['person-2', undefined],
+    ['person-2', undefined],
+  ]);
+});
+
+const FAILURES: readonly [name: string, faults: CompanyFaults, given: Given, why: RegExp][] = [
+  [
+    'a command fails',
+    {},
+    { provider: { idToken: undefined, idTokenCommand: 'echo locked >&2; exit 3' } },
+    /idTokenCommand\) failed: locked$/,
+  ],
+  [
+    'a command prints nothing',
+    {},
+    { provider: { idToken: undefined, idTokenCommand: 'true' } },
+    /printed no id token\.$/,
+  ],
+  [
+    'a command prints a page',
+    {},
+    { provider: { idToken: undefined, idTokenCommand: 'echo sign in' } },
+    /printed more than an id token\.$/,
+  ],
+  [
+    'the provider knows nobody',
+    {},
+    { provider: { idToken: 'stranger' } },
+    /^The identity provider http:\S+ did not vouch for you: invalid_grant: Who\?\.$/,
+  ],
+  ['the provider is broken', { idp: [502, {}] }, {}, /did not vouch for you: it answered with 502\.$/],
+  [
+    'the provider gives something else',
+    { idp: [200, { access_token: 'x', token_type: 'Bearer' }] },
+    {},
+    /something else than an assertion/,
+  ],
+  [
+    'the provider sends elsewhere',
+    { idp: [307, {}, { location: '/token' }] },
+    {},
+    /^The identity provider http:\S+ could not be asked: /,
+  ],
+  [
+    'the word is not taken',
+    {},
+    { oauth: { clientSecret: 'wrong' } },
+    /^The authorization server http:\S+ did not take the word of the identity provider: invalid_client\.$/,
+  ],
+  ['a server of tokens says something else', { tokens: [500, {}] }, {}, /: it answered with 500\.$/],
+  [
+    'a server is not who it says',
+    { issuer: 'https://other.example.com' },
+    {},
+    /says that it is https:\/\/other\.example\.com\. It was told nothing\.$/,
+  ],
+  [
+    'a server is not the one of the entry',
+    {},
+    { oauth: { issuer: 'https://own.example.com' } },
+    /but its entry says https:\/\/own\.example\.com\. It was told nothing\.$/,
+  ],
+  [
+    'a server takes no token',
+    { refusesAll: true },
+    {},
+    /refused \(401\) the token that its own authorization server gave/,
+  ],
+];
+
+test.each(FAILURES)('%s: a sentence says so, and no login by a page is offered', async (_, faults, given, why) => {
+  await using company = await startCompany(faults);
+  await using server = await connected(company, given);
+  expect(server.state()).toMatchObject({ status: 'failed' });
+  expect(server.state()?.error?.replace('is not connected: ', '')).toMatch(why);
+  if (/told nothing/.test(why.source.replaceAll('\\', ''))) expect(company.requests()).toEqual([]);
+});
+
+test('what the provider does not let anybody do is not asked for again by the next renewal', async () => {
+  await using company = await startCompany({ most: ['read'] });
+  await using server = await connected(company);
+  await expect(server.call()).rejects.toThrow('did not vouch for you: invalid_scope: Not write.');
+  company.expire();
+  await expect(server.call()).rejects.toThrow('invalid_scope');
+  expect(server.state()).toMatchObject({ status: 'connected' });
+  expect(asked(company).map(([, scope]) => scope)).toEqual([
+    'read',
+    'read',
+    'read write',
+    'read',
+    'read',
+    'read write',
+  ]);
+});
+
+test('calls that find the token out of date at once ask the identity provider once', async () => {
+  await using company = await startCompany();
+  await using server = await connected(company);
+  await server.call();
+  const before = company.requests().length;
+  for (const times of [1, 2]) {
+    company.expire();
+    expect(await Promise.all([1, 2, 3, 4, 5].map(server.call))).toEqual(Array(5).fill('opened'));
+    expect(company.requests()).toHaveLength(before + times * 2);
+  }
+});
+
+test('there is no page to visit where ouro logs in by itself', async () => {
+  await using company = await startCompany();
+  await using project = await createTempProject();
+  const { launch } = entryOf(company, {});
+  const oauth = launch.kind === 'http' ? launch.oauth : undefined;
+  const visit = () => expect.unreachable();
+  const parts = { url: company.url, oauth, ouroHome: project.ouroHome, visit, signal: inTime() };
+  await expect(login(parts)).rejects.toThrow('there is no page to visit');
+});
