@@ -14,6 +14,7 @@ const server = z.object({
   url: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  oauth: z.record(z.string(), z.unknown()).optional(),
 });
 const servers = z.object({ mcpServers: z.record(z.string(), z.unknown()) }).catch({ mcpServers: {} });
 

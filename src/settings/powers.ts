@@ -135,8 +135,8 @@ export function serverWords({ command = '', args = [], env, url, headers, oauth 
 }
 
 type ServerEntry = {
-  readonly [key in 'command' | 'args' | 'env' | 'url' | 'headers' | 'oauth']?: McpServerConfig[key] | undefined;
-};
+  readonly [key in 'command' | 'args' | 'env' | 'url' | 'headers']?: McpServerConfig[key] | undefined;
+} & { readonly oauth?: object | undefined };
 
 function pairs(record: Readonly<Record<string, string>>): string {
   return Object.entries(record)

@@ -4,7 +4,8 @@ import { printed } from '../../lib/processes/run-program.ts';
 import { runScript } from '../../lib/processes/run-script.ts';
 import { untrustedLine } from '../../lib/text/sanitize.ts';
 
-type Surroundings = { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
+/** Where the command runs, and what it is given as a server would be; asked each time. */
+export type Surroundings = { readonly cwd: string; readonly env: () => Readonly<Record<string, string>> };
 
 /** Programs that ask for a finger or a second factor are waited for. */
 const TIMEOUT_MS = 60_000;
@@ -17,7 +18,7 @@ export async function readIdToken(
   timeoutMs = TIMEOUT_MS,
 ): Promise<string> {
   if (idTokenCommand === undefined) return idToken ?? '';
-  const end = await runScript('sh', idTokenCommand, { cwd, env, timeoutMs, killSignal: 'SIGKILL' });
+  const end = await runScript('sh', idTokenCommand, { cwd, env: env(), timeoutMs, killSignal: 'SIGKILL' });
   let text: string;
   try {
     text = printed('it', end).trim();

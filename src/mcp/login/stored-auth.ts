@@ -6,11 +6,11 @@ import { type OAuthTokens, OAuthTokensSchema } from '@modelcontextprotocol/sdk/s
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { lockedFile } from '../../lib/files/file-lock.ts';
 import type { ConfiguredServer, OAuthChoice } from '../config/configured-server.ts';
-import type { McpParts } from '../server/mcp-parts.ts';
 import { clientFacts } from './auth-provider.ts';
 import { notingChallenges } from './challenge.ts';
 import { type CredentialStore, type Credentials, openCredentials } from './credentials.ts';
-import { type VouchingParts, vouchedLogin } from './vouched-login.ts';
+import type { Surroundings } from './id-token.ts';
+import { vouchedLogin } from './vouched-login.ts';
 
 /** A login that was kept, as the MCP library takes it. */
 export type StoredAuth = { readonly authProvider?: OAuthClientProvider; readonly fetch?: FetchLike };
@@ -18,7 +18,7 @@ export type StoredAuth = { readonly authProvider?: OAuthClientProvider; readonly
 /** The login that was kept for a server, able to renew itself; never one that sends a person anywhere. */
 export async function storedAuth(
   { launch }: ConfiguredServer,
-  parts: VouchingParts & Pick<McpParts, 'ouroHome'>,
+  parts: Surroundings & { readonly ouroHome: string },
 ): Promise<StoredAuth | undefined> {
   if (launch.kind !== 'http' && launch.kind !== 'sse') return undefined;
   const { url } = launch;

@@ -3,14 +3,9 @@ import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { McpIdentityProvider } from '../../contracts/settings.ts';
 import type { OAuthChoice } from '../config/configured-server.ts';
-import type { McpParts } from '../server/mcp-parts.ts';
-import { serverEnvironment } from '../server/server-environment.ts';
 import { refusalWords, vouchedFor } from './ask-to-vouch.ts';
-import { readIdToken } from './id-token.ts';
+import { readIdToken, type Surroundings } from './id-token.ts';
 import { openReach } from './reach.ts';
-
-/** In what surroundings an id token is printed: those of a server. */
-export type VouchingParts = Pick<McpParts, 'cwd' | 'variables' | 'added'>;
 
 const BY_ASSERTION = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_MS = 20_000;
@@ -24,7 +19,7 @@ export function vouchedLogin(
   url: string,
   oauth: OAuthChoice,
   vouching: McpIdentityProvider,
-  parts: VouchingParts,
+  surroundings: Surroundings,
 ): { readonly authProvider: OAuthClientProvider; readonly fetch: FetchLike } {
   const { clientId = '', clientSecret, issuer, scope: configured } = oauth;
   let found: OAuthDiscoveryState | undefined;
@@ -32,10 +27,9 @@ export function vouchedLogin(
   const reach = openReach(() => configured?.split(' ') ?? found?.resourceMetadata?.scopes_supported ?? []);
 
   async function request(): Promise<URLSearchParams> {
-    const env = serverEnvironment(parts.variables, { ...parts.added?.() });
     const { text: assertion, scopes } = await vouchedFor({
       vouching,
-      idToken: await readIdToken(vouching, { cwd: parts.cwd, env }),
+      idToken: await readIdToken(vouching, surroundings),
       audience: found?.authorizationServerMetadata?.issuer ?? found?.authorizationServerUrl ?? new URL(url).origin,
       resource: found?.resourceMetadata?.resource ?? withoutFragment(url),
       scopes: reach.wanted(),

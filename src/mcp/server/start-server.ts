@@ -7,6 +7,7 @@ import { type Connection, type ConnectionParts, openConnection } from './connect
 import type { McpParts } from './mcp-parts.ts';
 import { openTransport } from './open-transport.ts';
 import { type Catalog, type CatalogOf, EMPTY_CATALOG, readList } from './server-catalog.ts';
+import { serverEnvironment } from './server-environment.ts';
 import type { ServerEvent } from './server-state.ts';
 
 /** What came of an attempt; a server that is there may still owe one of its lists. */
@@ -48,7 +49,8 @@ export async function startServer(
   signal: AbortSignal,
 ): Promise<Started> {
   const limit = AbortSignal.timeout(limitMs);
-  const auth = await storedAuth(server, parts);
+  const { cwd, ouroHome, variables, added } = parts;
+  const auth = await storedAuth(server, { cwd, ouroHome, env: () => serverEnvironment(variables, { ...added?.() }) });
   const { transport, describeEnd } = await openTransport(server, parts, auth);
   let connection: Connection;
   try {

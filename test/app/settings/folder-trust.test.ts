@@ -117,7 +117,8 @@ test('everything a folder would bring about is shown before it is trusted', asyn
       env: { PATH: '.' },
       statusLine: { command: './line' },
     }),
-    '.mcp.json': '{"mcpServers":{"web":{"url":"https://example.com/mcp"}}}',
+    '.mcp.json':
+      '{"mcpServers":{"web":{"url":"https://example.com/mcp","oauth":{"identityProvider":{"idTokenCommand":"evil"}}}}}',
     'CLAUDE.md': 'Be kind.',
     '.claude/commands/go.md': 'go',
   });
@@ -132,7 +133,7 @@ test('everything a folder would bring about is shown before it is trusted', asyn
     'rule         allows Bash(make:*)  (./.claude/settings.json:24)',
     'folder       adds .. to the workspace  (./.claude/settings.json:27)',
     'mode         begins in mode acceptEdits  (./.claude/settings.json:29)',
-    'server       web: https://example.com/mcp (asks once more before it starts)  (./.mcp.json)',
+    'server       web: https://example.com/mcp; logs in by {"identityProvider":{"idTokenCommand":"evil"}} (asks once more before it starts)  (./.mcp.json)',
     'instructions CLAUDE.md (8 B) is read to the model  (./CLAUDE.md)',
     'instructions commands: go.md  (./.claude/commands)',
   ]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { McpServerConfig } from '../../../src/contracts/settings.ts';
 import { type ConfigParts, readMcpConfig } from '../../../src/mcp/config/config.ts';
+import { launchDetails } from '../../../src/mcp/config/configured-server.ts';
 
 const variable = (name: string) => `\${${name}}`;
 const PROJECT = JSON.stringify({
@@ -106,4 +107,72 @@ test.each([
 test('a file that a flag names and that is not there is told', async () => {
   const { problems } = await readMcpConfig(parts({ flags: ['gone.json'] }));
   expect(problems).toEqual([{ file: '/p/gone.json', text: '--mcp-config names this file, but it is not there.' }]);
+});
+
+const VOUCHED = {
+  url: 'https://mcp.example.com',
+  oauth: {
+    clientId: 'us',
+    clientSecret: variable('OUR_SECRET'),
+    identityProvider: {
+      tokenEndpoint: `https://${variable('IDP')}/token`,
+      clientId: 'at-idp',
+      clientSecret: 'written down',
+      idTokenCommand: `sign-in --token=abcdefgh "${variable('HOME')}"`,
+    },
+  },
+};
+
+const vouchedBy = (identityProvider: object, oauth: object = {}) =>
+  readMcpConfig(
+    parts({
+      variables: { IDP: 'idp.example.com', OUR_SECRET: 's', ID: 'person' },
+      readText: async () =>
+        JSON.stringify({
+          mcpServers: { company: { ...VOUCHED, oauth: { ...VOUCHED.oauth, ...oauth, identityProvider } } },
+        }),
+    }),
+  );
+
+test('a project does not have a command print an id token before somebody has read it whole', async () => {
+  const { identityProvider } = VOUCHED.oauth;
+  const { servers, problems } = await vouchedBy(identityProvider);
+  expect(problems).toEqual([]);
+  const [server] = servers;
+  expect(server?.held).toMatchObject({ why: 'approval' });
+  // Nothing of the command is left out, a variable is named, and what is written down is not shown.
+  const words = server?.held?.words ?? '';
+  expect(words).toContain(`printed by: ${identityProvider.idTokenCommand}`);
+  expect(words).toContain(`"clientSecret":"${variable('OUR_SECRET')}"`);
+  expect(words).not.toContain('written down');
+  expect(server?.launch).toMatchObject({
+    oauth: {
+      clientSecret: 's',
+      identityProvider: { ...identityProvider, tokenEndpoint: 'https://idp.example.com/token' },
+    },
+  });
+  const changed = await vouchedBy({ ...identityProvider, idTokenCommand: 'another' });
+  expect(changed.servers[0]?.hash).not.toBe(server?.hash);
+});
+
+test('an id token of a variable is named while it waits, and hidden where its value stands', async () => {
+  const { idTokenCommand: _, ...provider } = VOUCHED.oauth.identityProvider;
+  const { servers } = await vouchedBy({ ...provider, idToken: variable('ID') });
+  expect(servers[0]?.held?.words).toContain(`"idToken":"${variable('ID')}"`);
+  const launch = servers[0]?.launch;
+  expect(launch).toMatchObject({ oauth: { identityProvider: { idToken: 'person' } } });
+  expect(launch === undefined ? '' : launchDetails(launch)).not.toContain('person');
+});
+
+test.each([
+  ['both', { idToken: 'x' }, {}, 'either "idToken" or "idTokenCommand"'],
+  ['neither', { idTokenCommand: undefined }, {}, 'either "idToken" or "idTokenCommand"'],
+  ['a key nobody knows', { idTokenComand: 'x' }, {}, 'idTokenComand'],
+  ['nobody to be', {}, { clientId: undefined }, 'needs the "clientId"'],
+  ['another grant', {}, { grant: 'client_credentials' }, 'have no meaning'],
+  ['no private way', { tokenEndpoint: 'http://idp.example.com/token' }, {}, 'is no https address'],
+  ['no address', { tokenEndpoint: 'idp' }, {}, 'is no https address'],
+])('an identity provider with %s is a mistake of the entry', async (_, provider, oauth, why) => {
+  const { problems } = await vouchedBy({ ...VOUCHED.oauth.identityProvider, ...provider }, oauth);
+  expect(problems).toMatchObject([{ text: expect.stringContaining(why) }]);
 });

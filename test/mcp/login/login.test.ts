@@ -114,7 +114,7 @@ test('a login is forgotten when its server refuses it, but not one that somebody
   await login({ url: server.url, ouroHome, visit: obedient, signal: inTime() });
   const entry = configured('guarded', { kind: 'http', url: server.url, headers: {} });
   const store = openCredentials(ouroHome);
-  const parts = { ouroHome, cwd: project.dir, variables: {} };
+  const parts = { ouroHome, cwd: project.dir, env: () => ({}) };
   const [one, other] = [await storedAuth(entry, parts), await storedAuth(entry, parts)].map(
     (kept) => kept?.authProvider,
   );

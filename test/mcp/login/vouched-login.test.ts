@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { McpIdentityProvider } from '../../../src/contracts/settings.ts';
@@ -19,7 +20,8 @@ function entryOf({ url, base }: Company, { oauth, provider }: Given) {
 }
 
 async function connected(company: Company, given: Given = {}) {
-  const started = startHub([entryOf(company, given)], given.cwd === undefined ? {} : { cwd: given.cwd });
+  const variables = { PATH: process.env.PATH ?? '', HIDDEN: 'from servers' };
+  const started = startHub([entryOf(company, given)], { variables, cwd: given.cwd ?? tmpdir() });
   await started.hub.settled();
   const call = async () => {
     const [open] = started.hub.tools();
