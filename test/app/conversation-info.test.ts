@@ -3,6 +3,7 @@ import type { RunOptions } from '../../src/contracts/face/run-options.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const head = (name: string, words: string) => `---\nname: ${name}\ndescription: ${words}\n---\n${words}`;
@@ -46,31 +47,37 @@ async function heard(options: Partial<RunOptions>) {
 const FACES = ['screen', 'print', 'host', 'editor'] as const;
 const NAMED = 'CLAUDE.md, AGENTS.md, CLAUDE.local.md, .claude/rules/r.md';
 
-test.each(FACES)('in a folder nobody trusts nothing of it is followed, and that is what is said: %s', async (face) => {
-  expect(await heard({ face })).toEqual({
-    marks: [],
-    instructions: [],
-    said: [
-      `This folder is not trusted, so its instructions are not read (${NAMED}). Run "ouro trust" to trust it, or give --trust for one run.`,
-    ],
-  });
-  expect(await heard({ face, settingSources: [] })).toEqual({
-    marks: [],
-    instructions: [],
-    said: [
-      `This folder is not trusted, and --setting-sources leaves out what projects bring, so its instructions are not read (${NAMED}).`,
-    ],
-  });
-});
+test.each(someOf(FACES))(
+  'in a folder nobody trusts nothing of it is followed, and that is what is said: %s',
+  async (face) => {
+    expect(await heard({ face })).toEqual({
+      marks: [],
+      instructions: [],
+      said: [
+        `This folder is not trusted, so its instructions are not read (${NAMED}). Run "ouro trust" to trust it, or give --trust for one run.`,
+      ],
+    });
+    expect(await heard({ face, settingSources: [] })).toEqual({
+      marks: [],
+      instructions: [],
+      said: [
+        `This folder is not trusted, and --setting-sources leaves out what projects bring, so its instructions are not read (${NAMED}).`,
+      ],
+    });
+  },
+);
 
-test.each(FACES)('where no source counts a trusted folder says nothing either, nor is it said to: %s', async (face) => {
-  const none = { face, trust: 'this-run' } as const;
-  for (const settingSources of [[], ['user']]) {
-    expect(await heard({ ...none, settingSources })).toEqual({ marks: [], instructions: [], said: [] });
-  }
-  const all = await heard(none);
-  expect(all.marks).toEqual(
-    expect.arrayContaining(['M-CLAUDE', 'M-IMPORTED', 'M-RULE', 'M-SKILL', 'M-PROMPT', 'M-MINE']),
-  );
-  expect(all.instructions).toEqual(NAMED.split(', '));
-});
+test.each(someOf(FACES.toReversed()))(
+  'where no source counts a trusted folder says nothing either, nor is it said to: %s',
+  async (face) => {
+    const none = { face, trust: 'this-run' } as const;
+    for (const settingSources of [[], ['user']]) {
+      expect(await heard({ ...none, settingSources })).toEqual({ marks: [], instructions: [], said: [] });
+    }
+    const all = await heard(none);
+    expect(all.marks).toEqual(
+      expect.arrayContaining(['M-CLAUDE', 'M-IMPORTED', 'M-RULE', 'M-SKILL', 'M-PROMPT', 'M-MINE']),
+    );
+    expect(all.instructions).toEqual(NAMED.split(', '));
+  },
+);

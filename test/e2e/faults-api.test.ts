@@ -195,10 +195,15 @@ longTest.concurrent('replies that are cut off for ever come to an end that is no
   expect(requests).toBeLessThanOrEqual(6);
 });
 
-test.concurrent.each([
-  ['is told to be too long', promptTooLong()],
-  ['outgrows the window while it is answered', outgrowsWindow(text('I was'))],
-])('a prompt that %s, once: room is made and the run goes on', async (_what, fault) => {
+test.concurrent.each(
+  someOf(
+    [
+      ['is told to be too long', promptTooLong()],
+      ['outgrows the window while it is answered', outgrowsWindow(text('I was'))],
+    ],
+    1,
+  ),
+)('a prompt that %s, once: room is made and the run goes on', async (_what, fault) => {
   const { code, stdout, violations, requests } = await play({
     turns: [calls(read()), fault, says('Read a.txt.'), fine],
   });
@@ -235,7 +240,7 @@ longTest.concurrent('a conversation that outgrew its window is summarized once, 
   expect(stdout).toContain('All is well here.');
 });
 
-test.concurrent('one result in the first turn that is too long shrinks', async () => {
+longTest.concurrent('one result in the first turn that is too long shrinks', async () => {
   const { code, stdout, violations } = await play(
     {
       turns: (_request, index) => (index === 0 ? calls(toolUse('Read', { file_path: 'big.txt' })) : fine),
@@ -250,10 +255,15 @@ test.concurrent('one result in the first turn that is too long shrinks', async (
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-test.concurrent.each<[string, ApiTurn]>([
-  ['cannot be read', unreadableImage()],
-  ['is too large', imageTooLarge()],
-])('a picture that %s is left out, and the run goes on', async (_what, fault) => {
+test.concurrent.each<[string, ApiTurn]>(
+  someOf(
+    [
+      ['cannot be read', unreadableImage()],
+      ['is too large', imageTooLarge()],
+    ],
+    1,
+  ),
+)('a picture that %s is left out, and the run goes on', async (_what, fault) => {
   await using project = await createTempProject();
   const path = await project.write('dot.png', '');
   await writeFile(path, Buffer.from(PIXEL, 'base64'));

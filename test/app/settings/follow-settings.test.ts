@@ -392,6 +392,6 @@ test('each key whose edit counts at once has a case here', () => {
   expect([...Object.keys(CASES), ...NEEDS_NO_CASE].toSorted()).toEqual(now.toSorted());
 });
 
-test.concurrent.each(someOf(Object.entries(CASES), 12))('an edit of %s counts from the next prompt on', (_, act) =>
+test.concurrent.each(someOf(Object.entries(CASES), 6))('an edit of %s counts from the next prompt on', (_, act) =>
   talking(act),
 );

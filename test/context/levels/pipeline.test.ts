@@ -9,7 +9,7 @@ const PIN = 'Never touch the file ./legacy/ÄÖ.ts — not even its "comments".'
 const counted = (view: readonly Message[]) => 5_200 + Math.round(JSON.stringify(sentBytes(view)).length / 3.1);
 
 /** A long day, or its morning as long as somebody waits. */
-const TURNS = isWholeRun ? 500 : 350;
+const TURNS = isWholeRun ? 500 : 260;
 
 test('hundreds of turns with results of 1 KB to 1 MB never outgrow the window, and dearer levels wait for cheaper ones', async () => {
   const { context, runs, asked } = bench();

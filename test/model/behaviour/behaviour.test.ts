@@ -76,10 +76,10 @@ async function converse(
   return { events, result, history, asked, replies, blocks: replies.flatMap(({ blocks }) => blocks) };
 }
 
-/** The others bring one of these through another door: their own part of it has its tests beside it. */
-const OWN_FORMS = ['Anthropic', 'Bedrock', 'Responses', 'chat completions', 'Gemini'];
+/** Forms that have little in common. The others are tried in whole runs; what is their own has its tests beside it. */
+const UNLIKE_FORMS = ['Anthropic', 'chat completions', 'Gemini'];
 
-describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || OWN_FORMS.includes(name)))('$name', (protocol) => {
+describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes(name)))('$name', (protocol) => {
   test('text is told as it comes, and counted with what the cache held', async () => {
     const usage = { input_tokens: 100, output_tokens: 12, cache_read_input_tokens: 900 };
     await using run = await start(protocol, [says('Grüße from 東京.', { chunk: 4, usage })]);
