@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { boxIn, NO_BOX } from '../support/box.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 /** Ways to get something of one's own into a place whose folder may be written; `$n` is the place. */
@@ -40,7 +41,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblew
     expect(readFileSync(join(project.dir, 'lib/more'), 'utf8')).toBe('');
   });
 
-  test('what may not be written stays in its place, also when the folders above it are moved', async () => {
+  longTest('what may not be written stays in its place, also when the folders above it are moved', async () => {
     await using project = await createTempProject({ 'conf/deep/prod.yaml': 'own', 'gen/src/a': 'own' });
     const { run, sandbox } = await boxIn(project, {
       settings: { network: false, denyWrite: ['conf/deep/prod.yaml'] },
@@ -54,22 +55,25 @@ describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblew
     expect(readFileSync(join(project.dir, 'gen/src/a'), 'utf8')).toBe('own');
   });
 
-  test('where home is the workspace, nothing that runs at a login comes by moving the folder it would lie in', async () => {
-    await using project = await createTempProject();
-    await project.write('../home/.config/own', 'x');
-    const { run, sandbox } = await boxIn(project, { roots: [project.home] });
-    const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
-    await run(
-      `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
-        .map((way) => `(${way})`)
-        .join('\n')}\ndone`,
-    );
-    sandbox.close();
-    const left = names.filter((name) => existsSync(join(project.home, name)));
-    expect(left).toEqual([]);
-  });
+  longTest(
+    'where home is the workspace, nothing that runs at a login comes by moving the folder it would lie in',
+    async () => {
+      await using project = await createTempProject();
+      await project.write('../home/.config/own', 'x');
+      const { run, sandbox } = await boxIn(project, { roots: [project.home] });
+      const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
+      await run(
+        `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
+          .map((way) => `(${way})`)
+          .join('\n')}\ndone`,
+      );
+      sandbox.close();
+      const left = names.filter((name) => existsSync(join(project.home, name)));
+      expect(left).toEqual([]);
+    },
+  );
 
-  test('no file becomes a program that runs as its owner, and everything else of a mode can be set', async () => {
+  longTest('no file becomes a program that runs as its owner, and everything else of a mode can be set', async () => {
     await using project = await createTempProject({ a: '' });
     const { run, sandbox } = await boxIn(project);
     const printed = await run(`exec 2>/dev/null

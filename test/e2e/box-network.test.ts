@@ -58,7 +58,7 @@ describe.skipIf(NO_BOX !== undefined)(`the way out of a box (${NO_BOX ?? 'bubble
     expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['true']));
   });
 
-  test('what one command serves the next one reaches', async () => {
+  longTest('what one command serves the next one reaches', async () => {
     await using project = await createTempProject();
     const { run, sandbox } = await boxIn(project, { settings: {}, decide: all });
     const serving = run(

@@ -9,6 +9,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { boxIn, NO_BOX } from '../support/box.ts';
 import { composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 type Scene = {
@@ -65,7 +66,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
     expect(others).toEqual([false, false, false]);
   });
 
-  test('what could not be written is told the model along with the way to ask', async () => {
+  longTest('what could not be written is told the model along with the way to ask', async () => {
     await using project = await createTempProject({ 'try.sh': 'touch /usr/made-by-ouro; echo x >&2' });
     const { told } = await played(project, { inputs: [{ command: 'bash try.sh' }], answer: () => YES });
     expect(told[0]).toContain('Read-only file system');
@@ -104,7 +105,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
     expect(existsSync(join(project.home, '.ssh/x'))).toBe(false);
   });
 
-  test('within a place that is opened, keys stay hidden and what programs run from stays as it is', async () => {
+  longTest('within a place that is opened, keys stay hidden and what programs run from stays as it is', async () => {
     await using project = await createTempProject();
     const files = {
       '../home/big/repo/.git/HEAD': 'ref: refs/heads/main\n',
@@ -130,7 +131,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
     expect(readFileSync(join(project.home, '.local/bin/tool'), 'utf8')).toBe('own');
   });
 
-  test('a host is opened to a program alone, by the rule that was offered for it', async () => {
+  longTest('a host is opened to a program alone, by the rule that was offered for it', async () => {
     await using project = await createTempProject();
     const server = createServer((_, response) => response.end('page\n'));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

@@ -18,33 +18,36 @@ const MODEL = ['--model', 'claude-sonnet-5-5'];
 describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
   const on = fleetBench(kind);
 
-  test('--prs pushes a branch of each and opens a pull request through gh; the same again finds it open', async () => {
-    on.project = await projectWithRepos(['one', 'two']);
-    await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
-    const origin = await gitServer(on.project, ['one', 'two']);
-    await fakeGh(on.project);
-    const withGh = { env: { ...on.env, PATH: `${on.project.dir}/bin:${process.env.PATH}` } };
-    const batch = (...args: readonly string[]) => runHere(on.project, ['batch', ...args], on.server?.url, withGh);
-    const urls = ['one', 'two'].map((name) => `${origin.url}/${name}.git`);
-    expect(await batch('write it', '--name', 'prs', '--over', ...urls, '--yes', ...MODEL)).toMatchObject({ code: 0 });
-    const collected = await batch('collect', 'prs', '--prs');
-    expect(collected).toMatchObject({ code: 0, stderr: '' });
-    expect(collected.stdout).toContain('https://example.com/pull/1');
-    const calls = (await on.project.read('gh-calls')).trim().split('\n');
-    expect(calls).toHaveLength(2);
-    for (const [at, name] of ['one', 'two'].entries())
-      expect(JSON.parse(calls[at] ?? '')).toEqual({
-        args: ['pr', 'create', '--repo', urls[at], '--head', 'ouro/prs', '--title', `prs: ${name}`],
-        body: 'It is written.',
-      });
-    for (const name of ['one', 'two'])
-      expect(await on.project.git('--git-dir', origin.folderOf(name), 'show', 'ouro/prs:done.txt')).toBe('done\n');
-    const again = await batch('collect', 'prs', '--prs');
-    expect(again).toMatchObject({ code: 0 });
-    expect(again.stdout).toContain('https://example.com/pull/1');
-    await origin.close();
-  });
+  longTest(
+    '--prs pushes a branch of each and opens a pull request through gh; the same again finds it open',
+    async () => {
+      on.project = await projectWithRepos(['one', 'two']);
+      await writePolicy(on.project);
+      on.server = await startApiServer({ turns: writingModel });
+      const origin = await gitServer(on.project, ['one', 'two']);
+      await fakeGh(on.project);
+      const withGh = { env: { ...on.env, PATH: `${on.project.dir}/bin:${process.env.PATH}` } };
+      const batch = (...args: readonly string[]) => runHere(on.project, ['batch', ...args], on.server?.url, withGh);
+      const urls = ['one', 'two'].map((name) => `${origin.url}/${name}.git`);
+      expect(await batch('write it', '--name', 'prs', '--over', ...urls, '--yes', ...MODEL)).toMatchObject({ code: 0 });
+      const collected = await batch('collect', 'prs', '--prs');
+      expect(collected).toMatchObject({ code: 0, stderr: '' });
+      expect(collected.stdout).toContain('https://example.com/pull/1');
+      const calls = (await on.project.read('gh-calls')).trim().split('\n');
+      expect(calls).toHaveLength(2);
+      for (const [at, name] of ['one', 'two'].entries())
+        expect(JSON.parse(calls[at] ?? '')).toEqual({
+          args: ['pr', 'create', '--repo', urls[at], '--head', 'ouro/prs', '--title', `prs: ${name}`],
+          body: 'It is written.',
+        });
+      for (const name of ['one', 'two'])
+        expect(await on.project.git('--git-dir', origin.folderOf(name), 'show', 'ouro/prs:done.txt')).toBe('done\n');
+      const again = await batch('collect', 'prs', '--prs');
+      expect(again).toMatchObject({ code: 0 });
+      expect(again.stdout).toContain('https://example.com/pull/1');
+      await origin.close();
+    },
+  );
 
   longTest('batches that have ended are deleted with all they have left, after showing which', async () => {
     on.project = await projectWithRepos(['one', 'two']);

@@ -157,36 +157,39 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     });
   });
 
-  test('a worker that is killed is paid for to the last request, and its task goes on in the same session', async () => {
-    on.project = await projectWithRepos(['one']);
-    await writePolicy(on.project, { leaseSeconds: 1 });
-    const held = gate();
-    on.server = await startApiServer({
-      turns: (request, index) =>
-        index === 0
-          ? writingModel(request)
-          : index === 1
-            ? { kind: 'later', until: held.closed, turn: says('late') }
-            : says('Went on.'),
-    });
-    const settings = { env: { OURO_RETRY_BASE_MS: '1', ...on.env } };
-    const first = startOuro(
-      on.project,
-      ['batch', 'write it', '--over', 'repos/one', ...model],
-      on.server.url,
-      settings,
-    );
-    await on.server.waitForRequest(2);
-    await first.kill();
-    const second = await on.run('write it', '--over', 'repos/one', ...model);
-    held.open();
-    expect(second).toMatchObject({ code: 0 });
-    expect(JSON.stringify(on.server.requests()[2]?.body.messages)).toContain('write it');
-    const status = JSON.parse((await on.run('status', '--json')).stdout);
-    const one = JSON.parse((await on.run('show', status.id, 'one', '--json')).stdout);
-    // Each reply is 25 tokens in and 12 out, at 2 and 10 dollars a million: nobody got the second one.
-    expect({ tries: one.tries, spent: status.spent }).toEqual({ tries: 2, spent: 2 * (25 * 2 + 12 * 10) });
-  });
+  longTest(
+    'a worker that is killed is paid for to the last request, and its task goes on in the same session',
+    async () => {
+      on.project = await projectWithRepos(['one']);
+      await writePolicy(on.project, { leaseSeconds: 1 });
+      const held = gate();
+      on.server = await startApiServer({
+        turns: (request, index) =>
+          index === 0
+            ? writingModel(request)
+            : index === 1
+              ? { kind: 'later', until: held.closed, turn: says('late') }
+              : says('Went on.'),
+      });
+      const settings = { env: { OURO_RETRY_BASE_MS: '1', ...on.env } };
+      const first = startOuro(
+        on.project,
+        ['batch', 'write it', '--over', 'repos/one', ...model],
+        on.server.url,
+        settings,
+      );
+      await on.server.waitForRequest(2);
+      await first.kill();
+      const second = await on.run('write it', '--over', 'repos/one', ...model);
+      held.open();
+      expect(second).toMatchObject({ code: 0 });
+      expect(JSON.stringify(on.server.requests()[2]?.body.messages)).toContain('write it');
+      const status = JSON.parse((await on.run('status', '--json')).stdout);
+      const one = JSON.parse((await on.run('show', status.id, 'one', '--json')).stdout);
+      // Each reply is 25 tokens in and 12 out, at 2 and 10 dollars a million: nobody got the second one.
+      expect({ tries: one.tries, spent: status.spent }).toEqual({ tries: 2, spent: 2 * (25 * 2 + 12 * 10) });
+    },
+  );
 
   test('a batch that is paused is not called done: it waits for somebody', async () => {
     on.project = await projectWithRepos(['one']);

@@ -117,7 +117,7 @@ test('ESC stops an answer at once and keeps what was shown', async () => {
   expect(terminal.logicalLines().join('\n')).toContain('word word');
 });
 
-test('a message that was refused is back in the draft, and enter tries again without saying it twice', async () => {
+longTest('a message that was refused is back in the draft, and enter tries again without saying it twice', async () => {
   await using ouro = await openOuro([status(401), says('Now it works.')]);
   const { terminal } = ouro;
   terminal.type('my one question');

@@ -118,7 +118,7 @@ test('a sub-agent may do at most what its parent may, and a looking one nothing 
   expect(names).not.toContain('Task');
 });
 
-test('what one has read does not count for another: nobody writes over what they have not seen', async () => {
+longTest('what one has read does not count for another: nobody writes over what they have not seen', async () => {
   const file_path = join(project.dir, 'a.txt');
   const annRead = gate();
   const bobWrote = gate();
@@ -159,7 +159,7 @@ test('what one has read does not count for another: nobody writes over what they
   expect(server.requests().at(-1)?.raw).toContain('was changed on disk since it was read');
 });
 
-test('who prints waits for sub-agents in the background, and the model answers with what they found', async () => {
+longTest('who prints waits for sub-agents in the background, and the model answers with what they found', async () => {
   const [ann, bob] = [gate(), gate()];
   const play = cast({
     parent: [

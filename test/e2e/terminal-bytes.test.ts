@@ -235,7 +235,7 @@ async function poison(project: TempProject): Promise<string> {
   return name.replace('.jsonl', '');
 }
 
-test.each(someOf([[[]], [['--a11y']]] as const, 1))(
+longTest.each(someOf([[[]], [['--a11y']]] as const, 1))(
   'a conversation that came from elsewhere steers no terminal when it is gone on with or read %j',
   async (face) => {
     await using project = await createTempProject({ 'a.txt': 'one\n' });

@@ -114,7 +114,7 @@ test('a pasted key is kept for its owner alone and used at once; what was typed 
   expect(await runOuro(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
 });
 
-test('where lines are only added the same is asked, and a server is named by its address', async () => {
+longTest('where lines are only added the same is asked, and a server is named by its address', async () => {
   await using api = await startOpenAiServer({ turns: [says('Hello from nearby.')] });
   await using terminal = open({ TERM: 'dumb' });
   await pressSuggested(terminal, /another server that speaks/);

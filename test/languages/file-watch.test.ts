@@ -6,6 +6,7 @@ import type { LanguageServer } from '../../src/contracts/extension.ts';
 import { createFileWatch } from '../../src/languages/file-watch.ts';
 import { createLanguages } from '../../src/languages/languages.ts';
 import { MARKER } from '../../src/lib/processes/process-tree.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoneLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -97,7 +98,7 @@ test('everything in a new file is news, and what it breaks or heals in another o
   expect(await watch.news(never)).toEqual([]);
 });
 
-test('an edit that comes before the server is there still has what was wrong before it', async () => {
+longTest('an edit that comes before the server is there still has what was wrong before it', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });
   await using at = watched(project);
   const watch = at.watch();

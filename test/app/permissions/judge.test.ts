@@ -135,7 +135,7 @@ test('when what judging may cost is spent, calls are asked about', async () => {
   expect(asked[0]?.reasons[0]).toContain('has spent the $');
 });
 
-test('where nobody can be asked its no is a denial that says why', async () => {
+longTest('where nobody can be asked its no is a denial that says why', async () => {
   const { asked, ends, judged } = await played({
     commands: ['node 1.js', 'node 2.js'],
     judge: (raw) => (raw.includes('node 1.js') ? 'ALLOW: fine' : 'ASK: not this one'),

@@ -35,33 +35,38 @@ afterEach(() => project.remove());
 const commitOf = (patch: Uint8Array, branch = 'ouro/work') =>
   commitPatch(git(), { gitFolder: join(repo, '.git'), commit: place.commit, patch, message: 'Work\n', branch });
 
-test('binary files, renames, modes, CRLF and odd names come back as they were; what is ignored stays out', async () => {
-  const bytes = new Uint8Array(5_000).map((_, at) => (at * 31) % 256);
-  await writeFile(join(folder, 'picture.bin'), bytes);
-  await mkdir(join(folder, 'new'));
-  await rename(join(folder, 'old/name.txt'), join(folder, 'new/name.txt'));
-  await chmod(join(folder, 'a.txt'), 0o755);
-  await writeFile(join(folder, 'crlf.txt'), 'one\r\nthree\r\n');
-  await writeFile(join(folder, '-rf'), 'a name like a flag\n');
-  await writeFile(join(folder, 'with "quotes" und Ümläut.txt'), 'x\n');
-  await mkdir(join(folder, 'ignored'));
-  await writeFile(join(folder, 'ignored/x'), 'secret\n');
-  await rm(join(folder, 'gone.txt'));
-  const { patch, stat } = await patchOf(git(), place);
-  expect(stat.files).toBe(8);
-  await writeFile(join(project.dir, 'x.patch'), patch);
-  await project.git('-C', repo, 'apply', '--check', join(project.dir, 'x.patch'));
-  expect(await commitOf(patch)).toEqual({ kind: 'made', branch: 'ouro/work' });
-  const out = join(project.dir, 'out');
-  await project.git('-C', repo, 'worktree', 'add', '-q', out, 'ouro/work');
-  const difference = await project
-    .git('diff', '--no-index', '--stat', folder, out)
-    .catch((thrown) => String(thrown.stdout));
-  expect(
-    difference.split('\n').filter((line) => line.includes('|') && !line.includes('.git ') && !line.includes('ignored')),
-  ).toEqual([]);
-  expect(await project.git('-C', repo, 'status', '--porcelain')).toBe('');
-});
+longTest(
+  'binary files, renames, modes, CRLF and odd names come back as they were; what is ignored stays out',
+  async () => {
+    const bytes = new Uint8Array(5_000).map((_, at) => (at * 31) % 256);
+    await writeFile(join(folder, 'picture.bin'), bytes);
+    await mkdir(join(folder, 'new'));
+    await rename(join(folder, 'old/name.txt'), join(folder, 'new/name.txt'));
+    await chmod(join(folder, 'a.txt'), 0o755);
+    await writeFile(join(folder, 'crlf.txt'), 'one\r\nthree\r\n');
+    await writeFile(join(folder, '-rf'), 'a name like a flag\n');
+    await writeFile(join(folder, 'with "quotes" und Ümläut.txt'), 'x\n');
+    await mkdir(join(folder, 'ignored'));
+    await writeFile(join(folder, 'ignored/x'), 'secret\n');
+    await rm(join(folder, 'gone.txt'));
+    const { patch, stat } = await patchOf(git(), place);
+    expect(stat.files).toBe(8);
+    await writeFile(join(project.dir, 'x.patch'), patch);
+    await project.git('-C', repo, 'apply', '--check', join(project.dir, 'x.patch'));
+    expect(await commitOf(patch)).toEqual({ kind: 'made', branch: 'ouro/work' });
+    const out = join(project.dir, 'out');
+    await project.git('-C', repo, 'worktree', 'add', '-q', out, 'ouro/work');
+    const difference = await project
+      .git('diff', '--no-index', '--stat', folder, out)
+      .catch((thrown) => String(thrown.stdout));
+    expect(
+      difference
+        .split('\n')
+        .filter((line) => line.includes('|') && !line.includes('.git ') && !line.includes('ignored')),
+    ).toEqual([]);
+    expect(await project.git('-C', repo, 'status', '--porcelain')).toBe('');
+  },
+);
 
 longTest('the same patch again leaves the branch alone, another one is refused', async () => {
   await writeFile(join(folder, 'a.txt'), 'beta\n');

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../../support/api/reply.ts';
 import { startApiServer } from '../../../support/api/server.ts';
 import { composed } from '../../../support/composed.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
 
 const LOG = 'cat >> log.jsonl';
@@ -122,7 +123,7 @@ test('a conversation tells hooks of its moments: batches, tasks, folders, models
   ]);
 });
 
-test('a skill and a sub-agent bring hooks that hold only while they do', async () => {
+longTest('a skill and a sub-agent bring hooks that hold only while they do', async () => {
   const hook = (word: string) =>
     `hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: "echo ${word} >&2; exit 2"`;
   const stop = `  Stop:\n    - hooks:\n        - type: command\n          command: "${LOG}"`;

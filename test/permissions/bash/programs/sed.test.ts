@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { longTest } from '../../../support/long-test.ts';
 import { runs } from '../../../support/runs.ts';
 import { decideBash, makeFixture } from '../../fixture.ts';
 
@@ -112,7 +113,7 @@ test('what of sed runs unasked starts and writes nothing: scripts made of its pi
   fc.assert(fc.property(anyLine, staysAsItIs), runs(4_000));
 });
 
-test('the same for awk, walks, archives and what else came to be free', () => {
+longTest('the same for awk, walks, archives and what else came to be free', () => {
   const word = fc.constantFrom(
     ...[
       '{print $1}',
