@@ -83,3 +83,15 @@ test('a server that refuses for good is not asked for ever', async () => {
   server.close();
   expect(JSON.parse(stdout)).toMatchObject([{ name: 'gone', status: 'failed' }]);
 });
+
+test('a login that cannot be is no fault of ours: one line says why', async () => {
+  const identityProvider = { tokenEndpoint: 'https://idp.example.com', clientId: 'us', idTokenCommand: 'true' };
+  const company = { url: 'http://127.0.0.1:9/mcp', oauth: { clientId: 'us', identityProvider } };
+  await mcp('add-json', 'company', JSON.stringify(company));
+  await mcp('add-json', 'away', JSON.stringify({ url: 'http://127.0.0.1:9/mcp' }));
+  const own = await mcp('login', 'company');
+  expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no page to visit') });
+  const away = await mcp('login', 'away');
+  expect(away.code).toBe(1);
+  expect(own.stderr + away.stderr).not.toContain('a fault of its own');
+});

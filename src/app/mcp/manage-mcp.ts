@@ -1,5 +1,6 @@
 import type { Environment } from '../../contracts/environment.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
 import { type ConfiguredServer, launchDetails, launchHash, launchWords } from '../../mcp/config/configured-server.ts';
 import { desktopServers } from '../../mcp/config/desktop-servers.ts';
@@ -82,7 +83,11 @@ export function manageMcp(environment: Environment, cwd: string) {
       const launch = await remote(name);
       if (launch === undefined)
         return { ok: false, words: `There is no MCP server ${name} with an address to log in at.` };
-      await login({ url: launch.url, oauth: launch.oauth, ouroHome, visit, signal });
+      try {
+        await login({ url: launch.url, oauth: launch.oauth, ouroHome, visit, signal });
+      } catch (thrown) {
+        return { ok: false, words: messageOf(thrown) };
+      }
       return { ok: true, words: `Logged in to ${name}.` };
     },
 

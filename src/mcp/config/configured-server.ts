@@ -85,5 +85,13 @@ function shownLogin({ identityProvider, ...oauth }: OAuthChoice): string {
 
 const SECRET = ['clientSecret', 'privateKey', 'idToken'];
 
-/** A variable is named, so that everybody sees which one is sent. */
-const shownSecret = (text: string) => (/^\$\{\w+\}$/.test(text) ? text : '…');
+/** Variables are named, so that everybody sees which ones are sent; what stands beside them is not shown. */
+function shownSecret(text: string): string {
+  const parts = /\$\{([A-Za-z_]\w*)(:-[^}]*)?\}|[^$]+|\$/g;
+  return text
+    .replaceAll(parts, (whole, name?: string, fallback?: string) => {
+      if (name === undefined) return '…';
+      return fallback === undefined ? whole : `\${${name}:-…}`;
+    })
+    .replaceAll(/…+/g, '…');
+}

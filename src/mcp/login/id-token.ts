@@ -7,8 +7,8 @@ import { untrustedLine } from '../../lib/text/sanitize.ts';
 /** Where the command runs, and what it is given as a server would be; asked each time. */
 export type Surroundings = { readonly cwd: string; readonly env: () => Readonly<Record<string, string>> };
 
-/** Programs that ask for a finger or a second factor are waited for. */
-const TIMEOUT_MS = 60_000;
+/** Time for a finger or a second factor, and less than a server has to start. */
+const TIMEOUT_MS = 25_000;
 const WORDS_CHARS = 300;
 
 /** What the person was given when they signed in: as the entry says it, or as its command prints it now. */

@@ -165,6 +165,16 @@ test('an id token of a variable is named while it waits, and hidden where its va
 });
 
 test.each([
+  ['written down', '…'],
+  [variable('A'), variable('A')],
+  [variable('A:-fallback'), variable('A:-…')],
+  [`Basic ${variable('A')}:x${variable('B')}$`, `…${variable('A')}…${variable('B')}…`],
+])('of a secret %s an approval shows the variables alone', (clientSecret, shown) => {
+  const launch = { kind: 'http', url: 'https://example.com', headers: {}, oauth: { clientSecret } } as const;
+  expect(launchDetails(launch)).toContain(`"clientSecret":"${shown}"`);
+});
+
+test.each([
   ['both', { idToken: 'x' }, {}, 'either "idToken" or "idTokenCommand"'],
   ['neither', { idTokenCommand: undefined }, {}, 'either "idToken" or "idTokenCommand"'],
   ['a key nobody knows', { idTokenComand: 'x' }, {}, 'idTokenComand'],

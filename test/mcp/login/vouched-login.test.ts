@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { auth } from '@modelcontextprotocol/sdk/client/auth.js';
 import { expect, test } from 'vitest';
 import type { McpIdentityProvider } from '../../../src/contracts/settings.ts';
 import type { OAuthChoice } from '../../../src/mcp/config/configured-server.ts';
 import { login } from '../../../src/mcp/login/login.ts';
+import { vouchedLogin } from '../../../src/mcp/login/vouched-login.ts';
 import { type CompanyFaults, startCompany } from '../../support/api/company-server.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { createTempProject } from '../../support/temp-project.ts';
@@ -169,6 +171,27 @@ test('what the provider does not let anybody do is not asked for again by the ne
     'read',
     'read write',
   ]);
+});
+
+test('a token that is refused at another address of the server is renewed as well', async () => {
+  await using company = await startCompany();
+  const { launch } = entryOf(company, {});
+  if (launch.kind !== 'http' || launch.oauth?.identityProvider === undefined) return expect.unreachable();
+  const surroundings = { cwd: tmpdir(), env: () => ({}) };
+  const { authProvider, fetch } = vouchedLogin(company.url, launch.oauth, launch.oauth.identityProvider, surroundings);
+  const say = async () => {
+    const authorization = `Bearer ${(await authProvider.tokens())?.access_token}`;
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    return (await fetch(`${company.base}/messages`, { method: 'POST', headers: { authorization }, body })).status;
+  };
+  const statuses: number[] = [];
+  for (const _ of [1, 2]) {
+    await auth(authProvider, { serverUrl: company.url, fetchFn: fetch });
+    statuses.push(await say());
+    company.expire();
+    statuses.push(await say());
+  }
+  expect(statuses).toEqual([200, 401, 200, 401]);
 });
 
 test('calls that find the token out of date at once ask the identity provider once', async () => {

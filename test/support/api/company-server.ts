@@ -62,6 +62,7 @@ export async function startCompany(faults: CompanyFaults = {}) {
       case '/token':
         return faults.tokens ?? give(Object.fromEntries(new URLSearchParams(body)), who);
       case '/mcp':
+      case '/messages':
         return request.method === 'POST'
           ? speak(request.headers.authorization?.replace('Bearer ', ''), JSON.parse(body))
           : [405, {}];
