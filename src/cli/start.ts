@@ -5,6 +5,7 @@ import type { Invocation } from './args/invocation.ts';
 import { UsageError } from './args/usage-error.ts';
 import { holdProgram } from './hold-program.ts';
 import { type Io, processIo } from './io.ts';
+import { muteConsole } from './mute-console.ts';
 import { createShutdown, realProcess, type Shutdown } from './shutdown.ts';
 
 /** The whole program: understands the arguments, runs the face they ask for, leaves with its code. */
@@ -14,6 +15,7 @@ export async function start(args: readonly string[]): Promise<void> {
     process.stderr.write('The folder ouro was started in is gone. Change to one that exists.\n');
     return realProcess.exit(1);
   }
+  muteConsole();
   const io = processIo(readEnvironment(), cwd);
   const shutdown = createShutdown(realProcess);
   const code = await runToCode(args, io, shutdown);

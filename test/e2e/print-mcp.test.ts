@@ -3,6 +3,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -99,4 +100,16 @@ longTest('servers of the command line are offered, alone when it says so', async
     servers: [{ name: 'guard', status: 'connected' }],
     tools: ['mcp__guard__approve'],
   });
+});
+
+test('what a library says on the console is nobody’s output', async () => {
+  server = await startApiServer({ turns: [says('fine')] });
+  const oauth = { grant: 'client_credentials', clientId: 'c', clientSecret: 's' };
+  // The library warns as soon as it is given such a login.
+  const config = JSON.stringify({ mcpServers: { away: { type: 'http', url: `${server.url}/nothing`, oauth } } });
+  await using running = startOuro(project, ['-p', 'go', '--mcp-config', config], server.url);
+  const { stdout, stderr } = await running.ended;
+  expect(stdout).toBe('fine\n');
+  expect(stderr).toContain('away');
+  expect(stderr).not.toContain('[mcp-sdk]');
 });
