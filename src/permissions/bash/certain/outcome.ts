@@ -2,6 +2,7 @@ import type { CertainReading, ShellPart, Standing } from '../shell-part.ts';
 
 const MAX_FOLDERS = 8;
 export const MAX_PARTS = 400;
+const TOO_MANY = 'It holds more commands than are looked at.';
 
 /** What a piece of script holds, and the folders it ends in, by whether it succeeded. */
 export type Outcome = CertainReading & { readonly ok: readonly string[]; readonly failed: readonly string[] };
@@ -17,7 +18,7 @@ export function inTurn<Item>(
   let last: Pick<Outcome, 'ok' | 'failed'> = { ok: at.cwds, failed: [] };
   for (const item of items) {
     if (at.before + parts.length > MAX_PARTS) {
-      problems.push('It holds more commands than are looked at.');
+      problems.push(TOO_MANY);
       break;
     }
     const ends = union(last.ok, last.failed);
@@ -40,11 +41,10 @@ export function withProblems<Reading extends CertainReading>(reading: Reading, m
 
 /** Both, with the folders of the first. */
 export function joined(left: Outcome, right: CertainReading): Outcome {
-  return {
-    ...left,
-    parts: [...left.parts, ...right.parts],
-    problems: [...left.problems, ...right.problems],
-  };
+  const isFull = left.parts.length > MAX_PARTS;
+  // The same is not said for each of thousands.
+  const problems = new Set([...left.problems, ...right.problems, ...(isFull ? [TOO_MANY] : [])]);
+  return { ...left, parts: isFull ? left.parts : [...left.parts, ...right.parts], problems: [...problems] };
 }
 
 /** The same place behind what was read, in other folders. */
