@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { violations } from './architecture-rules.ts';
+import { longTest } from './support/long-test.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const LEAF = 'export const leaf = 1;\n';
@@ -324,7 +325,7 @@ test('Biome fails on `any`, on `!` and on a file nobody formatted', async () => 
   for (const rule of ['noExplicitAny', 'noNonNullAssertion', 'format']) expect(ended.said).toContain(rule);
 });
 
-test('knip fails on an export nobody imports', async () => {
+longTest('knip fails on an export nobody imports', async () => {
   const files = {
     'src/cli/main.ts': "import { used } from '../lib/a.ts';\n\nused();\n",
     'src/library/ouro.ts': '',
@@ -334,7 +335,7 @@ test('knip fails on an export nobody imports', async () => {
   expect(ended).toMatchObject({ code: 1, said: expect.stringContaining('forgotten') });
 });
 
-test('the compiler fails on a wrong type and on an index that may be missing', async () => {
+longTest('the compiler fails on a wrong type and on an index that may be missing', async () => {
   const text = "export const a: number = 'one';\nexport const b = (c: readonly string[]): string => c[0];\n";
   const ended = await run('typescript/bin/tsc', ['-p', '.'], project({ 'src/lib/a.ts': text }));
   expect(ended.code).not.toBe(0);

@@ -42,14 +42,14 @@ test('the first start leaves a build, which serves until something is edited', a
   expect(program()).toEqual({ file: 'bun', args: ['--flag', join(root, 'src', 'cli', 'main.ts')] });
 });
 
-test('when the first build fails, the sources run and the failure is told', async () => {
+longTest('when the first build fails, the sources run and the failure is told', async () => {
   const { root, env } = bareCheckout();
   writeFileSync(join(root, 'bin', 'build.mjs'), 'console.error("no room"); process.exit(1);');
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the build failed') });
 });
 
-test('the launcher starts without Node once the libraries are there', async () => {
+longTest('the launcher starts without Node once the libraries are there', async () => {
   const { root, env } = bareCheckout();
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: '/nowhere' } });
@@ -156,7 +156,7 @@ test('a signal reaches the program and its end is passed back', async () => {
   expect(ended.signal).toBe('SIGTERM');
 });
 
-test('started by npm, the program sees the folder and the environment of the person', async () => {
+longTest('started by npm, the program sees the folder and the environment of the person', async () => {
   const { root, env } = bareCheckout();
   const cwd = temporary();
   const byNpm = {
@@ -186,7 +186,7 @@ test('started by npm, the program sees the folder and the environment of the per
   });
 });
 
-test('the variables of another package that npm runs change nothing', async () => {
+longTest('the variables of another package that npm runs change nothing', async () => {
   const { root, env } = bareCheckout();
   const cwd = temporary();
   const other = { ...env, INIT_CWD: '/', npm_lifecycle_event: 'start', npm_package_json: '/other/package.json' };
@@ -194,7 +194,7 @@ test('the variables of another package that npm runs change nothing', async () =
   expect(JSON.parse(ended.stdout)).toMatchObject({ cwd, env: { npm_lifecycle_event: 'start' } });
 });
 
-test('a runtime that does not run on this machine is passed over', async () => {
+longTest('a runtime that does not run on this machine is passed over', async () => {
   const { root, env } = bareCheckout();
   const names = packageNames(process.platform, process.arch);
   const store = temporary();

@@ -1,8 +1,8 @@
 /**
- * How much a search through many cases tries: a twentieth of it as long as somebody waits, all of it with
+ * How much a search through many cases tries: a fortieth of it as long as somebody waits, all of it with
  * `OURO_TEST_TIMES=1`, as in CI, and so many times as much with a larger number.
  */
-const times = Number(process.env.OURO_TEST_TIMES) || 0.05;
+const times = Number(process.env.OURO_TEST_TIMES) || 0.025;
 
 /** Is there time for every case there is? */
 export const isWholeRun = times >= 1;
