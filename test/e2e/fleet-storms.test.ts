@@ -200,7 +200,8 @@ describe.each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, (kind) => {
     const count = Math.max(12, runs(100).numRuns);
     await store.submit(stormBatch(), stormTasks(count, 0.3));
     const workers = [worker({ leaseMs: 2_500 }), worker({ leaseMs: 2_500 })];
-    while ((await linesOf('begun')).length < 2) await wait(10);
+    // More than one of them takes: both are at work, and none still looks for its queue.
+    await running(5);
     await queue.server().crashAndRestart();
     await expectAllDone(workers, count);
   });
