@@ -11,14 +11,14 @@ test('paths are made absolute, numbers may come as text, and what is found is a 
     return ['src/a.ts:1:2'];
   });
   const input = { operation: 'findReferences', file_path: '~/a.ts', line: '3', character: 7 };
-  expect(await callTool(lsp, input, { cwd: '/work' })).toMatchObject({
+  expect(await callTool(lsp, input, { cwd: '/project' })).toMatchObject({
     content: 'src/a.ts:1:2',
     display: { kind: 'list', items: ['src/a.ts:1:2'], total: 1 },
   });
-  await callTool(lsp, { operation: 'workspaceSymbol', file_path: 'b.ts', query: 'x' }, { cwd: '/work' });
+  await callTool(lsp, { operation: 'workspaceSymbol', file_path: 'b.ts', query: 'x' }, { cwd: '/project' });
   expect(asked).toEqual([
     { operation: 'findReferences', path: '/home/me/a.ts', line: 3, character: 7, query: '' },
-    { operation: 'workspaceSymbol', path: '/work/b.ts', line: 1, character: 1, query: 'x' },
+    { operation: 'workspaceSymbol', path: '/project/b.ts', line: 1, character: 1, query: 'x' },
   ]);
 });
 
