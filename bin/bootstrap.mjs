@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { check, TEST_RUNTIME } from './check.mjs';
+import { AS_SHIPPED, check, TEST_RUNTIME } from './check.mjs';
 import { build, programOf } from './entry.mjs';
 import { ensureInstalled } from './install.mjs';
 import { withoutNpm } from './npm-environment.mjs';
@@ -19,8 +19,7 @@ const safeFlags = [
   `--tsconfig-override=${join(root, 'tsconfig.json')}`,
 ];
 
-/** React draws twice as fast without what it does for its developers. A variable would reach every command that is run. */
-const asShipped = [...safeFlags, '--define=process.env.NODE_ENV:"production"'];
+const asShipped = [...safeFlags, AS_SHIPPED];
 
 /** What the runtime has translated it keeps where caches are, as bin/ouro says. */
 function translated({ HOME, XDG_CACHE_HOME }) {
@@ -38,7 +37,7 @@ const verbs = {
     });
   },
   test: (bun) =>
-    runProgram(bun, [...safeFlags, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {
+    runProgram(bun, [...asShipped, join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], {
       cwd: root,
       env: { ...TEST_RUNTIME, ...process.env },
     }),
