@@ -11,30 +11,12 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Much of a test is waiting for a program it has started: four of them fill two processors.
     maxWorkers: Math.min(6, Math.max(4, availableParallelism())),
-    projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/e2e/**'],
-          setupFiles: ['test/support/seed.ts'],
-          pool: 'threads',
-          isolate: false,
-          testTimeout: 15_000 * patience,
-        },
-      },
-      {
-        test: {
-          name: 'e2e',
-          isolate: false,
-          setupFiles: ['test/support/seed.ts'],
-          include: ['test/e2e/**/*.test.{ts,tsx}'],
-          pool: 'threads',
-          globalSetup: ['test/support/build-first.ts'],
-          testTimeout: 20_000 * patience,
-          hookTimeout: 60_000,
-        },
-      },
-    ],
+    include: ['test/**/*.test.{ts,tsx}'],
+    setupFiles: ['test/support/seed.ts'],
+    globalSetup: ['test/support/build-first.ts'],
+    pool: 'threads',
+    isolate: false,
+    testTimeout: 20_000 * patience,
+    hookTimeout: 60_000,
   },
 });
