@@ -20,7 +20,6 @@ test('an edit is allowed part by part, what was made is looked at and taken back
   terminal.type('count in words');
   await terminal.waitForText(/count in words$/m);
   terminal.press('enter');
-  await terminal.waitForText(/MultiEdit|Edit a\.txt/);
   await terminal.waitForText(/(?:↑↓|up down) enter/);
   terminal.press('v');
   await terminal.waitForText(/part 1 of 2, lines 1-6[\s\S]*3 - line 3 +│ +3 \+ three/);

@@ -4,6 +4,7 @@ import { joinPrinted, NOTHING_PRINTED, type Printable, printed } from '../../src
 import { printableCode, printableLine, printablePage, sanitize, sanitizeScreen } from '../../src/lib/text/sanitize.ts';
 import type { TerminalOut } from '../../src/ui/terminal/stage.ts';
 import type { Paint } from '../../src/ui/theme/paint.ts';
+import { anyText } from '../support/any-text.ts';
 import { runs } from '../support/runs.ts';
 
 test('a terminal takes only what is fit to be printed, and a text as such is not', () => {
@@ -21,7 +22,7 @@ test('clean pieces are put together with words and sequences of ours', () => {
 });
 
 const signs = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.constantFrom('\u001b', '\u009b', '\u202e', '\u200b', '\u0007', '\r', '[31m', ']52;c;eA==', '\u{e0041}'),
 );
 const texts = fc.array(signs, { maxLength: 8 }).map((parts) => parts.join(''));

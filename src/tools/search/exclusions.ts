@@ -11,7 +11,7 @@ export function exclusionGlobs(root: string, excluded: readonly string[]): reado
   for (const entry of excluded) {
     if (!path.isAbsolute(entry)) globs.push(entry);
     else {
-      const rests = below(folders, entry.split('/').filter(Boolean));
+      const rests = below(folders, segmentsOf(entry));
       if (rests === 'all') return 'all';
       globs.push(...rests);
     }
@@ -19,12 +19,17 @@ export function exclusionGlobs(root: string, excluded: readonly string[]): reado
   return [...new Set(globs)];
 }
 
+/** Two stars behind two stars say nothing new. */
+function segmentsOf(pattern: string): readonly string[] {
+  const segments = pattern.split('/').filter(Boolean);
+  return segments.filter((segment, at) => segment !== '**' || segments[at - 1] !== '**');
+}
+
 /** What of a pattern is left below the folders; `all` when it already covers one of them. */
 function below(folders: readonly string[], pattern: readonly string[]): readonly string[] | 'all' {
   const isEnd = (at: number) => at >= pattern.length || (pattern[at] === '**' && at === pattern.length - 1);
   // Two stars stand for no folder too.
-  const entered = (at: number): readonly number[] =>
-    pattern[at] === '**' && !isEnd(at) ? [...entered(at + 1), at] : [at];
+  const entered = (at: number): readonly number[] => (pattern[at] === '**' && !isEnd(at) ? [at + 1, at] : [at]);
   let places = entered(0);
   for (const folder of folders) {
     if (places.some(isEnd)) return 'all';

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sendableBlock, sendableId } from '../../../src/engine/repair/sendable.ts';
+import { anyText } from '../../support/any-text.ts';
 import { nested } from '../../support/loop/random-history.ts';
 import { runs } from '../../support/runs.ts';
 
 const odd = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 400 }),
+  anyText({ maxLength: 400 }),
   fc.string({ unit: fc.constantFrom('a', '_', '-', ' ', ':', '|', '👍', '\ud83d'), maxLength: 300 }),
 );
 const call = fc.record({ type: fc.constant('tool_use' as const), id: odd, name: odd, input: fc.constant({}) });

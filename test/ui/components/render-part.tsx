@@ -21,8 +21,28 @@ export const DRAWING: Drawing = {
 /** The rows of a part of the screen, without colours. */
 export function renderPart(part: ReactElement, drawing: Partial<Drawing> = {}): readonly string[] {
   const look = { drawing: { ...DRAWING, ...drawing }, paint: asPrintable };
-  const { lastFrame, unmount } = render(<LookContext value={look}>{part}</LookContext>);
-  const frame = lastFrame() ?? '';
-  unmount();
+  const frame = withHeight(() => {
+    const { lastFrame, unmount } = render(<LookContext value={look}>{part}</LookContext>);
+    const drawn = lastFrame() ?? '';
+    unmount();
+    return drawn;
+  });
   return frame === '' ? [] : frame.split('\n').map((row) => row.trimEnd());
+}
+
+/** The terminal of the library has no height, which Ink would ask two programs for at each drawing. */
+function withHeight<T>(draw: () => T): T {
+  const { COLUMNS, LINES } = process.env;
+  Object.assign(process.env, { COLUMNS: '100', LINES: '100' });
+  try {
+    return draw();
+  } finally {
+    setOrDelete('COLUMNS', COLUMNS);
+    setOrDelete('LINES', LINES);
+  }
+}
+
+function setOrDelete(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
 }

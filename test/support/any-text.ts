@@ -1,0 +1,12 @@
+import fc from 'fast-check';
+
+const SURROGATES = { from: 0xd800, count: 0x800 };
+
+const codePoint = fc
+  .integer({ min: 0, max: 0x10ffff - SURROGATES.count })
+  .map((at) => String.fromCodePoint(at < SURROGATES.from ? at : at + SURROGATES.count));
+
+/** Text of any code points. The library's own unit for them first builds a table of all, which takes half a second. */
+export function anyText(constraints: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
+  return fc.string({ unit: codePoint, ...constraints });
+}
