@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -91,9 +92,19 @@ export function vouchedLogin(
     if (response.status === 401 && (isOurs || tokens === undefined)) renewal.isOver();
     if (response.status === 401 || response.status === 403) reach.widen(response);
     else if (isOurs) taken = tokens?.access_token;
-    return response;
+    return response.status === 403 ? inOtherWords(response) : response;
   };
   return { authProvider, fetch: watching };
+}
+
+/**
+ * The library takes a second refusal in the same words for a circle and ends it, though the first may have been another
+ * call's; that none is walked in is watched here.
+ */
+function inOtherWords({ body, status, statusText, headers: said }: Response): Response {
+  const headers = new Headers(said);
+  headers.set('www-authenticate', `${said.get('www-authenticate')}, once="${randomUUID()}"`);
+  return new Response(body, { status, statusText, headers });
 }
 
 const bearer = ({ access_token }: OAuthTokens) => `Bearer ${access_token}`;

@@ -160,12 +160,15 @@ test('what the provider does not let anybody do is not asked for again by the ne
   await using company = await startCompany({ most: ['read'] });
   await using server = await connected(company);
   await expect(server.call()).rejects.toThrow('did not vouch for you: invalid_scope: Not write.');
+  const refused = await Promise.allSettled([server.call(), server.call()]);
+  for (const one of refused) expect(one).toMatchObject({ reason: { message: expect.stringMatching('invalid_scope') } });
   company.expire();
   await expect(server.call()).rejects.toThrow('invalid_scope');
   expect(server.state()).toMatchObject({ status: 'connected' });
   expect(asked(company).map(([, scope]) => scope)).toEqual([
     'read',
     'read',
+    'read write',
     'read write',
     'read',
     'read',
