@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { isWholeRun } from './test/support/runs.ts';
+import Sequence from './test/support/sequence.ts';
 
 // Where every case of a search is tried, a search may take longer.
 const patience = isWholeRun ? 4 : 1;
@@ -13,9 +14,9 @@ export default defineConfig({
     maxWorkers: Math.min(6, Math.max(4, availableParallelism())),
     include: ['test/**/*.test.{ts,tsx}'],
     setupFiles: ['test/support/seed.ts'],
-    globalSetup: ['test/support/build-first.ts'],
     pool: 'threads',
     isolate: false,
+    sequence: { sequencer: Sequence },
     testTimeout: 20_000 * patience,
     hookTimeout: 60_000,
   },

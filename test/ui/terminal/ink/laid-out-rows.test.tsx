@@ -42,6 +42,12 @@ const text = fc
     maxLength: 3,
   })
   .map((lines) => painted(lines.map((line) => line || ' ').join('\n')));
+const NO_SIDES = { top: '', topLeft: '', topRight: '', right: '', bottom: '', bottomLeft: '', bottomRight: '' };
+/** What asks stands behind such a bar. */
+const BAR = {
+  ...{ borderTop: false, borderRight: false, borderBottom: false },
+  borderStyle: { ...NO_SIDES, left: '\u001b[33m▌\u001b[0m' },
+};
 const { tree } = fc.letrec<{ tree: ReactElement }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -53,8 +59,12 @@ const { tree } = fc.letrec<{ tree: ReactElement }>((tie) => ({
         marginTop: fc.nat(2),
         paddingLeft: fc.nat(2),
         columnGap: fc.nat(3),
+        ...{ bar: fc.boolean(), maxHeight: fc.option(fc.nat(3), { nil: undefined }) },
       })
-      .map(({ children, ...layout }) => createElement(Box, layout, ...children)),
+      .map(({ children, bar, maxHeight, ...layout }) => {
+        const cut = maxHeight === undefined ? {} : ({ maxHeight, overflowY: 'hidden' } as const);
+        return createElement(Box, { ...layout, ...cut, ...(bar ? BAR : {}) }, ...children);
+      }),
   ),
 }));
 
@@ -73,12 +83,13 @@ test('what is read from a layout is what Ink would draw', () => {
   expect(known).toBeGreaterThan(0);
 });
 
-test('a border, what is cut and what does not fit is drawn by Ink', () => {
+test('a frame, what is cut at a side and what does not fit is drawn by Ink', () => {
   const [words, short] = [painted('x'.repeat(40)), painted('x')];
   const framed = createElement(Box, { borderStyle: 'single' }, short);
-  const cut = createElement(Box, { overflowY: 'hidden' }, short);
-  const all = [words, framed, cut];
-  expect(all.map((element) => read(element))).toEqual([undefined, undefined, undefined]);
+  const cut = createElement(Box, { overflow: 'hidden' }, short);
+  const coloured = createElement(Box, { ...BAR, borderColor: 'red' }, short);
+  const all = [words, framed, cut, coloured];
+  expect(all.map((element) => read(element))).toEqual(all.map(() => undefined));
   expect(read(short)).toEqual(['x']);
 });
 
