@@ -24,15 +24,6 @@ export function createInkLayout(size: { readonly columns: number; readonly rows:
     },
   });
   Object.defineProperties(stream, { columns: { get: () => size.columns }, rows: { get: () => size.rows } });
-  // Debug is Ink's name for handing over each frame whole and at once.
-  const instance = render(null, {
-    stdout: stream,
-    debug: true,
-    interactive: false,
-    exitOnCtrlC: false,
-    patchConsole: false,
-  });
-
   /** Ink goes on laying out whatever changes, and draws it cell by cell only where it is told to. */
   function take(box: DOMElement | null): void {
     if (box === null) return;
@@ -41,9 +32,22 @@ export function createInkLayout(size: { readonly columns: number; readonly rows:
     root.onRender = () => {};
   }
 
+  function framed(element?: ReactElement): ReactElement {
+    return createElement(Box, { ref: take, flexDirection: 'column' }, element);
+  }
+
+  // Debug is Ink's name for handing over each frame whole and at once.
+  const instance = render(framed(), {
+    stdout: stream,
+    debug: true,
+    interactive: false,
+    exitOnCtrlC: false,
+    patchConsole: false,
+  });
+
   return {
     rowsOf(element) {
-      instance.rerender(createElement(Box, { ref: take, flexDirection: 'column' }, element));
+      instance.rerender(framed(element));
       const read = root === undefined ? undefined : laidOutRows(root, widths);
       if (read !== undefined) {
         widths = read.widths;
