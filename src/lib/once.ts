@@ -6,3 +6,16 @@ export function once<Value>(make: () => Value): () => Value {
     return made.value;
   };
 }
+
+const MANY = 2_000;
+
+/** Answers the same question from memory; of so many that no person wrote them all, none is kept for long. */
+export function remembered<Value>(answer: (question: string) => Value): (question: string) => Value {
+  const known = new Map<string, { readonly value: Value }>();
+  return (question) => {
+    const kept = known.get(question) ?? { value: answer(question) };
+    if (known.size >= MANY) known.clear();
+    known.set(question, kept);
+    return kept.value;
+  };
+}

@@ -3,6 +3,7 @@ import { HOOK_EVENTS } from '../contracts/hook.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { MODES } from '../contracts/permission.ts';
+import { once } from '../lib/once.ts';
 import { hookGroup } from './schemas/hook-group.ts';
 import { mcpServer } from './schemas/mcp-server.ts';
 
@@ -227,6 +228,6 @@ export function keyLine({ key: named, sentence, fallback, takesEffect, isOwn: ow
 }
 
 /** The schema as editors read it (`ouro settings schema`). */
-export function publishedSchema(): object {
+export const publishedSchema = once((): object => {
   return { ...z.toJSONSchema(settingsSchema, { io: 'input' }), title: 'Settings of ouro' };
-}
+});

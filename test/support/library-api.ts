@@ -95,9 +95,11 @@ function docBefore(text: string, comments: Module['comments'], start: number): s
 const modules = new Map<string, Module>();
 
 function read(file: string): Module {
+  const known = modules.get(file);
+  if (known !== undefined) return known;
   const text = readFileSync(file, 'utf8');
   const { program, comments } = parseSync(basename(file), text);
-  const module = modules.get(file) ?? { text, body: program.body, comments };
+  const module = { text, body: program.body, comments };
   modules.set(file, module);
   return module;
 }

@@ -1,3 +1,4 @@
+import { remembered } from '../../lib/once.ts';
 import { type ModelEntry, modelEntry } from './model-entry.ts';
 
 type Page = { readonly MODELS: string; readonly AS_OF: string };
@@ -27,11 +28,11 @@ export const BUNDLED: ReadonlyMap<string, () => Promise<Page>> = new Map<string,
 export type CataloguePage = { readonly asOf: string; readonly models: readonly ModelEntry[] };
 
 /** The page that came with the program, if there is one. */
-export async function bundledPage(provider: string): Promise<CataloguePage | undefined> {
+export const bundledPage = remembered(async (provider: string): Promise<CataloguePage | undefined> => {
   const page = await BUNDLED.get(provider)?.();
   if (page === undefined) return undefined;
   const models = page.MODELS.trim()
     .split('\n')
     .map((line) => modelEntry.parse(JSON.parse(line)));
   return { asOf: page.AS_OF, models };
-}
+});

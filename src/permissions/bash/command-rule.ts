@@ -1,5 +1,6 @@
 import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
+import { remembered } from '../../lib/once.ts';
 import { starTest } from '../../lib/patterns/linear-match.ts';
 import { isGuarded } from './guarded.ts';
 import type { Reached } from './possible/read-possible.ts';
@@ -10,11 +11,12 @@ import { baseName, readWord } from './words.ts';
 /** What `Bash(…)` says: words, and whether more may follow. */
 export type CommandPattern = { readonly words: readonly string[]; readonly open: 'exact' | 'prefix' };
 
-export function commandPattern(specifier: string): CommandPattern {
+/** A rule is asked for every part of every line, so what it says is read once. */
+export const commandPattern = remembered((specifier: string): CommandPattern => {
   const open = /^(.*?)(?::\*|\s+\*)$/s.exec(specifier);
   const text = (open?.[1] ?? specifier).trim();
   return { words: wordsOf(text), open: open === null ? 'exact' : 'prefix' };
-}
+});
 
 /** The widest reading: paths, options before the sub-command, flag order and clusters do not hide a command. */
 export function denyMatches({ specifier }: Rule, policy: Policy): (reached: Reached) => boolean {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { endTree, RUN_MARKER } from '../../../src/lib/processes/process-tree.ts';
 import { runScript } from '../../../src/lib/processes/run-script.ts';
 import { livingProcesses } from '../../support/processes.ts';
-import { runs } from '../../support/runs.ts';
+import { isWholeRun, runs } from '../../support/runs.ts';
 
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin', [RUN_MARKER]: 'run-of-this-test' };
 const script = (line: string, more: Partial<Parameters<typeof runScript>[2]> = {}, shell: 'sh' | 'bash' = 'bash') =>
@@ -55,7 +55,7 @@ test('who forks faster than it is killed is stopped first', async () => {
   const name = `sleep 9${randomInt(1e9)}`;
   // It ends by itself, also where it is not caught: a test must not bring down the machine.
   const bomb = `${name} & for i in $(seq 8); do (for n in $(seq 2000); do sleep 0.01 & done) & done; wait`;
-  await script(`(setsid env -i bash -c '${bomb}' &); sleep 0.3`);
+  await script(`(setsid env -i bash -c '${bomb}' &); sleep ${isWholeRun ? 0.3 : 0.1}`);
   expect(await named(name)).toEqual([]);
 });
 
