@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { longTest } from '../support/long-test.ts';
-import { runs } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
@@ -49,7 +48,7 @@ longTest('every scenario of the suite for clients is run', async () => {
   expect(names.slice(first).toSorted()).toEqual(SCENARIOS.toSorted());
 });
 
-test.each(SCENARIOS.slice(0, runs(SCENARIOS.length).numRuns))('our client passes %s', async (scenario) => {
+longTest.each(SCENARIOS)('our client passes %s', async (scenario) => {
   await using project = await createTempProject();
   const command = `${process.execPath} ${CLIENT}`;
   const { exitCode, all } = await run(['client', '--command', command, '--scenario', scenario], project.dir);

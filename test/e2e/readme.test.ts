@@ -1,12 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { calls, later, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { isWholeRun } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
@@ -37,11 +38,13 @@ test.each(lines.filter((line) => line.includes(' -p ')))('%s answers', async (li
 let prefix: TempProject;
 let ouro: string;
 
+// Packing takes as long as twenty tests, and only whole runs start what was packed.
 beforeAll(async () => {
+  if (!isWholeRun) return undefined;
   prefix = await createTempProject();
   ouro = installed(prefix.dir);
+  return () => prefix.remove();
 });
-afterAll(() => prefix.remove());
 
 /** What `npm pack` makes, laid out as an installation does; the libraries are those of the checkout. */
 function installed(prefix: string): string {

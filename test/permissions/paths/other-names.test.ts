@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { longTest } from '../../support/long-test.ts';
 import { decideBash, decideTool, makeFixture, type Setup } from '../fixture.ts';
 
 const fixture = makeFixture();
@@ -58,7 +59,7 @@ test('other files with several names are read as ever', () => {
   expect(decideBash(fixture, 'grep -rn x node_modules', setup).verdict).toBe('allow');
 });
 
-test('where there is too much to look through a file with several names asks, but for what others wrote', () => {
+longTest('where there is too much to look through a file with several names asks, but for what others wrote', () => {
   const large = makeFixture();
   mkdirSync(join(large.ws, 'many'));
   for (let at = 0; at < 3_100; at += 1) writeFileSync(join(large.ws, 'many', `${at}`), '');
