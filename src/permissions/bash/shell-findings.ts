@@ -11,7 +11,7 @@ import { readCertain } from './certain/read-certain.ts';
 import { characterProblems, isLong, tooMuchToRead } from './check-bytes.ts';
 import { commandPattern } from './command-rule.ts';
 import { type Copies, copiesOfSecrets } from './copies.ts';
-import { namedWords } from './named-words.ts';
+import { namedWords } from './named/named-words.ts';
 import { plantedNeeds } from './planted.ts';
 import { computedNames } from './possible/computed-names.ts';
 import { filledTexts } from './possible/filled-texts.ts';

@@ -11,7 +11,7 @@ import { readOnlyReading } from './certain/read-only.ts';
 import { allowMatches } from './command-rule.ts';
 import { fileCommandNeeds } from './file-commands.ts';
 import { canLeaveOut, isLeftOut } from './left-out.ts';
-import { namedSecret } from './named-secret.ts';
+import { namedSecret } from './named/named-secret.ts';
 import { nearProblem } from './near-files.ts';
 import { safelyPeeled } from './possible/wrappers.ts';
 import { gitPreflight } from './programs/git-config.ts';

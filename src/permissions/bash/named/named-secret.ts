@@ -1,10 +1,10 @@
-import type { Rule } from '../../contracts/permission.ts';
-import { type DecisionContext, resolveIn } from '../paths/context.ts';
-import { ruleSays } from '../paths/finding.ts';
-import { secretUnder } from '../paths/path-findings.ts';
-import { commandPattern } from './command-rule.ts';
-import { exactProgram } from './programs.ts';
-import { type ShellPart, spelled } from './shell-part.ts';
+import type { Rule } from '../../../contracts/permission.ts';
+import { type DecisionContext, resolveIn } from '../../paths/context.ts';
+import { ruleSays } from '../../paths/finding.ts';
+import { secretUnder } from '../../paths/path-findings.ts';
+import { commandPattern } from '../command-rule.ts';
+import { exactProgram } from '../programs.ts';
+import { type ShellPart, spelled } from '../shell-part.ts';
 
 /**
  * Why a rule for everything that begins in some way does not cover a command: it is given a file of secrets, which the rule

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runs } from '../../support/runs.ts';
-import { decideBash, makeFixture, type Setup } from '../fixture.ts';
+import { runs } from '../../../support/runs.ts';
+import { decideBash, makeFixture, type Setup } from '../../fixture.ts';
 
 const fixture = makeFixture();
 const CURL: Setup = { allow: ['Bash'], deny: ['Bash(curl:*)'], mode: 'bypassPermissions' };
@@ -117,7 +117,7 @@ const PLACES: Setup = {
 };
 
 test('a place that may not be read is not named to a program that may read it', () => {
-  const places = ['.env', './.env', 'secrets/key', 'src/../secrets/key', '../ws/.env'];
+  const places = ['.env', './.env', 'secrets/key', 'src/../secrets/key', '../../ws/.env'];
   const ways: readonly ((place: string) => string)[] = [
     (place) => `yq 'load("${place}")' x`,
     (place) => `nobody-knows '{"file":"${place}"}'`,
