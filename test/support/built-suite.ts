@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 const TESTS = join(import.meta.dirname, '..');
-/** The tests of the loop and of the agent around it, and what they stand on. */
-const SUITE = ['engine', 'agent', 'termination.test.ts', 'support/loop', 'support/api', 'support/runs.ts'];
+/** The tests of the loop and of the agent around it. */
+const SUITE = ['engine', 'agent', 'termination.test.ts'];
 /** Looks at requests with a report of the terminal, which is no part of the package. */
 const NOT_OF_THE_PACKAGE = 'engine/state.test.ts';
 /** They try fewer cases here: that they hold at all is shown by the sources. */
@@ -16,7 +16,7 @@ const CONFIG = `export default {
 /** Writes the engine's own suite into a project, led to the built modules of the package that is installed there. */
 export async function writeBuiltSuite(project: string): Promise<readonly string[]> {
   const built = join(project, 'node_modules/ouro/dist/lib');
-  const files = SUITE.flatMap(filesIn).filter((name) => name !== NOT_OF_THE_PACKAGE);
+  const files = withImports(SUITE.flatMap(filesIn).filter((name) => name !== NOT_OF_THE_PACKAGE));
   for (const name of files) {
     const text = readFileSync(join(TESTS, name), 'utf8');
     const target = join(project, 'suite', name);
@@ -35,4 +35,20 @@ function filesIn(name: string): readonly string[] {
   return readdirSync(join(TESTS, name), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join(name, file));
+}
+
+/** Files of tests, and whatever of tests they stand on. */
+function withImports(names: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  const waiting = [...names];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    const text = readFileSync(join(TESTS, name), 'utf8');
+    for (const [, target = ''] of text.matchAll(/ from '(\.{1,2}\/[^']+)'/g)) {
+      const path = join(dirname(name), target);
+      if (!path.startsWith('..')) waiting.push(path);
+    }
+  }
+  return [...found];
 }
