@@ -82,11 +82,13 @@ function hardRowStarts(cells: readonly WrapCell[], width: number): number[] {
 }
 
 function cellsOf(text: string): WrapCell[] {
+  // Where nothing is wide, what closes is like any letter.
+  if (isPlainAscii(text))
+    return Array.from(text, (letter, at) => ({ at, width: 1, kind: letter === ' ' ? 'space' : 'letter' }));
   const cells: WrapCell[] = [];
   let at = 0;
-  const plain = isPlainAscii(text);
   for (const grapheme of graphemes(text)) {
-    const width = plain ? 1 : textWidth(grapheme);
+    const width = textWidth(grapheme);
     cells.push({ at, width, kind: kindOf(grapheme, width) });
     at += grapheme.length;
   }
