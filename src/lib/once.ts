@@ -13,9 +13,11 @@ const MANY = 2_000;
 export function remembered<Value>(answer: (question: string) => Value): (question: string) => Value {
   const known = new Map<string, { readonly value: Value }>();
   return (question) => {
-    const kept = known.get(question) ?? { value: answer(question) };
+    const kept = known.get(question);
+    if (kept !== undefined) return kept.value;
     if (known.size >= MANY) known.clear();
-    known.set(question, kept);
-    return kept.value;
+    const value = answer(question);
+    known.set(question, { value });
+    return value;
   };
 }
