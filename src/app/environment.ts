@@ -65,6 +65,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       programVersion: given(env.TERM_PROGRAM_VERSION),
       isWindows: given(env.WT_SESSION) !== undefined || env.ConEmuANSI === 'ON',
       tmux: given(env.TMUX) !== undefined,
+      isRemote: given(env.SSH_CONNECTION) !== undefined || given(env.SSH_TTY) !== undefined,
       reflows: given(env.TMUX) !== undefined || !cutsRows(env),
       locale: env.LC_ALL ?? env.LC_CTYPE ?? env.LANG ?? '',
       accessible: given(env.ACCESSIBLE) !== undefined || given(env.OURO_A11Y) !== undefined,

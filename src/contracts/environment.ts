@@ -27,6 +27,8 @@ export type Environment = {
     /** Windows Terminal or ConEmu. */
     readonly isWindows: boolean;
     readonly tmux: boolean;
+    /** It stands on another machine, so an answer of it takes a while. */
+    readonly isRemote: boolean;
     /** Rows that become too wide for its window are wrapped; others cut them, as xterm does. */
     readonly reflows: boolean;
     readonly locale: string;

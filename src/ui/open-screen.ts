@@ -15,11 +15,11 @@ import type { Effect } from './press/effects.ts';
 import { press } from './press/press.ts';
 import type { PressContext } from './press/press-context.ts';
 import { backgroundOf } from './terminal/background.ts';
-import { type FirstFrame, holdFirstFrame } from './terminal/first-frame.ts';
+import { answerMs, type FirstFrame, holdFirstFrame } from './terminal/first-frame.ts';
 import { createFrames } from './terminal/frames.ts';
 import { createKeyboard } from './terminal/keyboard.ts';
 import { createLending } from './terminal/lend-terminal.ts';
-import { followsBackground, MODES_OFF, openingSequence, WIDE_COLUMN } from './terminal/modes.ts';
+import { MODES_OFF, openingSequence, WIDE_COLUMN } from './terminal/modes.ts';
 import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import type { TerminalOut } from './terminal/stage.ts';
@@ -98,7 +98,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   });
   const lending = createLending({ output, keyboard, now: live.now, change: live.change, editor: options.editor });
 
-  const first = holdFirstFrame(followsBackground(options) ? 'asked' : 'nothing', () => frames.show());
+  const first = holdFirstFrame(answerMs(options), () => frames.show());
   terminal.out.write(openingSequence(options, terminal.out.columns));
   keyboard.open();
   askStatusLine(conversation, live.change);

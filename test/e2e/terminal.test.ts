@@ -255,7 +255,9 @@ longTest.each([
   ['dark', 0xe5b550],
   ['mute', 0xe5b550],
 ] as const)('what is printed first has the colours of a %s background', async (background, gold) => {
-  await using ouro = await openOuro([], { background, env: { COLORTERM: 'truecolor' } });
+  // One that is reached over a network may take its time to answer, as one in a busy test does.
+  const env = { COLORTERM: 'truecolor', SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' };
+  await using ouro = await openOuro([], { background, env });
   const cell = ouro.terminal.terminal.buffer.active.getLine(0)?.getCell(1);
   expect([cell?.getChars(), cell?.getFgColor()]).toEqual(['╭', gold]);
 });

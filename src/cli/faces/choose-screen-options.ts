@@ -34,6 +34,7 @@ export function chooseScreenOptions(
   const { keys, problems } = ownKeys(settings.keybindings ?? {});
   return {
     ...screenLook(environment),
+    terminal: term.isRemote ? 'remote' : 'here',
     theme: settings.theme ?? 'auto',
     ...(settings.ascii === true || settings.ambiguous === 'wide' ? { glyphs: 'ascii' as const } : {}),
     signWidth: (settings.ambiguous ?? 'auto') === 'auto' && EAST_ASIAN.test(term.locale) ? 'asked' : 'known',

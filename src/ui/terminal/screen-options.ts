@@ -7,6 +7,8 @@ import type { AskTmux } from './tmux.ts';
 export type ScreenOptions = {
   readonly depth: ColorDepth;
   readonly background: 'dark' | 'light';
+  /** Where the terminal is: one on another machine answers later. */
+  readonly terminal?: 'here' | 'remote';
   /** One of ours, `auto`, or one of the person's own. */
   readonly theme: string;
   readonly glyphs: 'unicode' | 'ascii';

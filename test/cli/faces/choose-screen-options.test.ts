@@ -51,3 +51,9 @@ test('signs are ASCII where they are said to be wide, and the terminal is asked 
   expect(of('ja_JP.UTF-8', { ambiguous: 'narrow' })).toEqual(['unicode', 'known']);
   expect(of('ja_JP.UTF-8', { ambiguous: 'wide' })).toEqual(['ascii', 'known']);
 });
+
+test('a terminal that is reached by SSH is one on another machine', () => {
+  const network = { SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' };
+  const terminals = [options({}), options(network), options({ SSH_TTY: '/dev/pts/3' })].map(({ terminal }) => terminal);
+  expect(terminals).toEqual(['here', 'remote', 'remote']);
+});
