@@ -87,34 +87,37 @@ async function coolLane(store: FleetStore, { lane }: Claim, { status, delayMs }:
   }
 }
 
-type Heart = { readonly hear: (beat: Beat) => void; readonly stop: () => void };
+/** `hear` is over when the store has heard it too, or could not be reached. */
+type Heart = { readonly hear: (beat: Beat) => Promise<void>; readonly stop: () => void };
 
 /**
- * Beats at once when the cost has changed, else now and then; one at a time. Not heard for a whole lease the attempt is
+ * Beats at once when there is something new, else now and then; one at a time. Not heard for a whole lease the attempt is
  * ended: another one may count by now, and nobody would see what this one goes on to spend.
  */
 function startHeart(claim: Claim, { store, leaseMs, onAway }: AttemptParts, stop: (why: string) => void): Heart {
   let latest: Beat = { cost: 0 };
   let heardAt = performance.now();
-  let told = -1;
-  let isBeating = false;
+  let beating: Promise<void> | undefined;
   let isStopped = false;
-  async function beat(): Promise<void> {
-    if (isBeating || isStopped) return;
-    isBeating = true;
-    try {
-      const { cost } = latest;
-      const answer = await store.beat(claim, latest);
-      heardAt = performance.now();
-      told = cost;
-      if (answer === 'stop') stop('it was cancelled');
-      if (answer === 'lost') stop('another attempt counts by now');
-    } catch {
-      // The next beat tries again, and the lease says for how long that may last.
-      onAway();
+  async function tell(): Promise<void> {
+    for (let told: Beat | undefined; !isStopped && (told === undefined || isNews(told, latest)); ) {
+      told = latest;
+      try {
+        const answer = await store.beat(claim, told);
+        heardAt = performance.now();
+        if (answer === 'stop') stop('it was cancelled');
+        if (answer === 'lost') stop('another attempt counts by now');
+      } catch {
+        // The next beat tries again, and the lease says for how long that may last.
+        return onAway();
+      }
     }
-    isBeating = false;
-    if (latest.cost !== told && told !== -1) void beat();
+  }
+  function beat(): Promise<void> {
+    beating ??= tell().finally(() => {
+      beating = undefined;
+    });
+    return beating;
   }
   const timer = setInterval(
     () => {
@@ -124,14 +127,19 @@ function startHeart(claim: Claim, { store, leaseMs, onAway }: AttemptParts, stop
     Math.min(leaseMs / 3, MOST_BETWEEN_BEATS_MS),
   );
   return {
-    hear(heard) {
-      const isDearer = heard.cost !== latest.cost || heard.session !== latest.session;
+    async hear(heard) {
+      const before = latest;
       latest = { ...latest, ...heard };
-      if (isDearer) void beat();
+      if (isNews(before, latest)) await beat();
     },
     stop() {
       isStopped = true;
       clearInterval(timer);
     },
   };
+}
+
+/** What is done at the moment can wait for the next beat. */
+function isNews(before: Beat, after: Beat): boolean {
+  return before.cost !== after.cost || before.session !== after.session;
 }

@@ -13,7 +13,11 @@ import { type Verdict, verdictOf } from './verdict.ts';
 import { type Check, checkByCommand, checkOfJudge, goOnPrompt, JUDGEMENT_SCHEMA, judgePrompt } from './verify.ts';
 
 /** What an attempt tells while it works. */
-export type WorkEars = { readonly onBeat: (beat: Beat) => void; readonly onThrottle: (throttle: Throttle) => void };
+export type WorkEars = {
+  /** Over when the queue knows it, or could not be reached. */
+  readonly onBeat: (beat: Beat) => Promise<void>;
+  readonly onThrottle: (throttle: Throttle) => void;
+};
 
 /** How the work went: with an answer that was accepted, or how it ended otherwise. */
 export type WorkEnd = {
@@ -34,6 +38,8 @@ export async function doWork(work: Work, ears: WorkEars, signal: AbortSignal): P
   const { verify } = claim.spec;
   let { session, prompt } = prepared;
   let sum: Sum = { cost: prepared.unbooked, turns: 0, denials: 0 };
+  // Known before anything is spent: a worker that is killed with its first request is paid for, and gone on with.
+  await ears.onBeat({ cost: sum.cost, session: session.id });
   for (let checks = 1; ; checks += 1) {
     const run = await runOnce(work, { session, prompt, sum }, ears, signal);
     sum = { cost: run.cost, turns: sum.turns + (run.end?.turns ?? 0), denials: sum.denials + (run.end?.denials ?? 0) };
@@ -46,7 +52,10 @@ export async function doWork(work: Work, ears: WorkEars, signal: AbortSignal): P
     });
     if (run.verdict.kind !== 'answered' || signal.aborted) return over(run.verdict);
     if (verify === undefined || prepared.place === undefined) return over(run.verdict);
-    ears.onBeat({ ...last, doing: verify.kind === 'command' ? `check: ${verify.run}` : 'check: a judge reads it' });
+    void ears.onBeat({
+      ...last,
+      doing: verify.kind === 'command' ? `check: ${verify.run}` : 'check: a judge reads it',
+    });
     const check = await checked(work, sum, ears, signal);
     sum = { ...sum, cost: sum.cost + check.cost };
     if (check.accepted) return { ...over(run.verdict, 'yes'), last: { ...last, cost: sum.cost } };
@@ -88,7 +97,7 @@ async function runOnce(work: Work, round: Round, ears: WorkEars, signal: AbortSi
       policy: managedSettings(parts.policy, claim.spec),
       noteFile: `${prepared.folder}.child`,
     },
-    { onStory: (story) => ears.onBeat(beatOf(story)), onThrottle: ears.onThrottle },
+    { onStory: (story) => void ears.onBeat(beatOf(story)), onThrottle: ears.onThrottle },
     signal,
   );
   const verdict = verdictOf(ended, claim.budget + claim.booked);
