@@ -109,14 +109,15 @@ function startHeart(claim: Claim, { store, leaseMs, onAway }: AttemptParts, stop
         if (answer === 'lost') stop('another attempt counts by now');
       } catch {
         // The next beat tries again, and the lease says for how long that may last.
-        return onAway();
+        onAway();
+        break;
       }
     }
+    // At once: what is heard from here on begins another one.
+    beating = undefined;
   }
   function beat(): Promise<void> {
-    beating ??= tell().finally(() => {
-      beating = undefined;
-    });
+    beating ??= tell();
     return beating;
   }
   const timer = setInterval(
