@@ -13,11 +13,12 @@ export default defineConfig({
     // Much of a test is waiting for a program it has started: four of them fill two processors.
     maxWorkers: Math.min(6, Math.max(4, availableParallelism())),
     include: ['test/**/*.test.{ts,tsx}'],
-    setupFiles: ['test/support/seed.ts'],
+    setupFiles: ['test/support/setup.ts'],
     pool: 'threads',
     isolate: false,
     sequence: { sequencer: Sequence },
     testTimeout: 20_000 * patience,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -1,9 +1,9 @@
-// count.mjs <vitest report> <its exit code>: prints how many tests passed and failed.
+// count.mjs <vitest report> <exit code>: prints the number of passed and failed tests.
 import { readFileSync } from 'node:fs';
 
 const [report, exitCode] = process.argv.slice(2);
 const { passed, failed } = counts(readFileSync(report, 'utf8'));
-// A run can fail without a failing test: a file that does not load, an error nobody awaited.
+// A run can fail without a failing test: a file that does not load, an unhandled rejection.
 process.stdout.write(`${passed} ${exitCode === '0' ? failed : Math.max(failed, 1)}\n`);
 
 function counts(text) {

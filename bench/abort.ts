@@ -7,11 +7,11 @@ import { type Measure, median, type Row } from './row.ts';
 
 export const abort: Measure = {
   name: 'abort',
-  words: 'ESC in an answer and in a running command',
+  description: 'ESC during a reply and during a command',
   run: async () => [...(await inStream()), ...(await inCommand())],
 };
 
-/** The line above the prompt that shows that something runs. */
+/** Matches the screen while a turn is running. */
 const BUSY = /esc stop|stopping/;
 
 async function inStream(): Promise<readonly Row[]> {
@@ -27,8 +27,8 @@ async function inStream(): Promise<readonly Row[]> {
     await terminal.waitForScreen((rows) => !BUSY.test(rows.join('\n')));
     const ready = performance.now() - pressedAt;
     return [
-      { name: 'ESC in an answer: the socket is closed', unit: 'ms', value: (await closedAt) - pressedAt, must: 20 },
-      { name: 'ESC in an answer: the prompt is ready', unit: 'ms', value: ready, must: 30 },
+      { name: 'ESC during a reply: socket closed', unit: 'ms', value: (await closedAt) - pressedAt, must: 20 },
+      { name: 'ESC during a reply: prompt ready', unit: 'ms', value: ready, must: 30 },
     ];
   });
 }
@@ -40,13 +40,13 @@ async function inCommand(): Promise<readonly Row[]> {
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await stopCommand());
   return [
     {
-      name: 'ESC in a command: its processes are gone',
+      name: 'ESC during a command: processes gone',
       unit: 'ms',
       value: median(rounds.map((each) => each.goneMs)),
       must: 30,
     },
     {
-      name: 'ESC in a command: processes left',
+      name: 'ESC during a command: processes left',
       unit: 'count',
       value: Math.max(...rounds.map((each) => each.left)),
       must: 0,
@@ -69,7 +69,7 @@ async function stopCommand(): Promise<{ readonly goneMs: number; readonly left: 
     await terminal.waitForText(/started/);
     const pressedAt = performance.now();
     terminal.press('esc');
-    // Only these two are looked at: searching all of /proc would take the time that is measured.
+    // Only these two are checked: searching all of /proc would distort the measurement.
     while (pids.some(isAlive) && performance.now() - pressedAt < 10_000) await wait(0.5);
     const goneMs = performance.now() - pressedAt;
     await terminal.waitForScreen((rows) => !BUSY.test(rows.join('\n')));

@@ -6,29 +6,31 @@ import { LAUNCHER } from '../test/support/run-ouro.ts';
 import { cpuSeconds, memoryMb, openOuro, PROMPT, peakMemoryMb, withApi } from './programs.ts';
 import type { Measure, Row } from './row.ts';
 
-const TURNS = 500;
-/** Until then things are loaded, and caches fill. */
-const WARM = 100;
-const QUARTER = (TURNS - WARM) / 4;
+const PROMPTS = 300;
+/** Prompts to skip: modules are loaded and caches fill. */
+const WARM = 20;
+/** Prompts that are compared at the beginning and at the end. */
+const SPAN = 50;
+const LOOKS: readonly number[] = [WARM, WARM + SPAN, PROMPTS - SPAN, PROMPTS];
 const AGENTS = 20;
 const SHELLS = 50;
 const DIG = 'Dig as deep as you can.';
 
 export const endurance: Measure = {
   name: 'endurance',
-  words: `${TURNS} turns with four calls each in one screen, then many agents, shells and much output at once`,
+  description: `${PROMPTS} typed prompts with five calls each, then many sub-agents, background shells and large output`,
   run: async () => [
-    ...(await manyTurns()),
+    ...(await manyPrompts()),
     await atOnce('a command that prints 600 MB', [bash('yes 0123456789 | head -c 600000000')]),
     await atOnce(`${AGENTS} sub-agents at once`, Array.from({ length: AGENTS }, dig)),
     await atOnce(
-      `${SHELLS} shells in the background`,
+      `${SHELLS} background shells`,
       Array.from({ length: SHELLS }, () => bash('setsid sleep 300', { run_in_background: true })),
     ),
   ],
 };
 
-/** The most memory of a run whose model calls all of these in one reply; nothing of them may be left. */
+/** Measures the peak memory of a run whose model makes all these calls in one reply; no process may be left. */
 async function atOnce(name: string, wanted: readonly ApiBlock[]): Promise<Row> {
   const script = ({ raw }: SeenRequest) => {
     if (raw.includes('"tool_result"')) return says('Done.');
@@ -45,53 +47,54 @@ async function atOnce(name: string, wanted: readonly ApiBlock[]): Promise<Row> {
 const bash = (command: string, more: object = {}) => toolUse('Bash', { command, description: 'Do it', ...more });
 const dig = () => toolUse('Task', { description: 'dig', prompt: DIG, subagent_type: 'general-purpose' });
 
-async function manyTurns(): Promise<readonly Row[]> {
-  const looks: { readonly mb: number; readonly handles: number; readonly cpu: number }[] = [];
-  let pid = 0;
-  const look = async () => {
-    const { now } = await memoryMb(pid);
-    const cpu = await cpuSeconds(pid);
-    looks.push({ mb: now, handles: (await readdir(`/proc/${pid}/fd`)).length, cpu });
-  };
-  const waits: Promise<void>[] = [];
-  const script = (_: SeenRequest, index: number) => {
-    if (index >= WARM && (index - WARM) % QUARTER === 0) waits.push(look());
-    return index < TURNS ? calls(...fourCalls(index)) : says('All is done.');
+/** Types prompts one after the other, as a person does in a long session. */
+async function manyPrompts(): Promise<readonly Row[]> {
+  const script = ({ raw }: SeenRequest) => {
+    const last = raw.slice(raw.lastIndexOf('Prompt number'));
+    const number = Number(/^Prompt number (\d+)/.exec(last)?.[1] ?? 0);
+    return last.includes('tool_result') ? says(`Answer ${number} is complete.`) : calls(...fiveCalls(number));
   };
   return withApi({ turns: script }, async ({ project, api }) => {
     await using terminal = await openOuro(project, api.url, ['--allowedTools', 'Bash', 'Read', 'Grep', 'Write']);
-    pid = terminal.pid;
-    terminal.type('go');
-    terminal.press('enter');
-    await terminal.waitForText(/All is done\./, 600_000);
-    await terminal.waitForText(PROMPT);
-    await Promise.all(waits);
-    const [warm, first, , third, end] = looks;
-    const spent = (from: typeof warm, to: typeof warm) => (to?.cpu ?? Number.NaN) - (from?.cpu ?? Number.NaN);
+    const { pid } = terminal;
+    const look = async () => ({
+      mb: (await memoryMb(pid)).now,
+      handles: (await readdir(`/proc/${pid}/fd`)).length,
+      cpu: await cpuSeconds(pid),
+    });
+    const looks = new Map([[0, await look()]]);
+    for (let number = 1; number <= PROMPTS; number += 1) {
+      terminal.type(`Prompt number ${number}`);
+      terminal.press('enter');
+      await terminal.waitForText(new RegExp(`Answer ${number} is complete\\.`), 60_000);
+      await terminal.waitForText(PROMPT);
+      if (LOOKS.includes(number)) looks.set(number, await look());
+    }
+    const at = (number: number) => looks.get(number) ?? { mb: Number.NaN, handles: Number.NaN, cpu: Number.NaN };
+    const cpuPerPrompt = (from: number, to: number) => ((at(to).cpu - at(from).cpu) / (to - from)) * 1000;
+    const [first, last] = [cpuPerPrompt(WARM, WARM + SPAN), cpuPerPrompt(PROMPTS - SPAN, PROMPTS)];
     return [
-      { name: `memory after ${WARM} turns`, unit: 'MB', value: warm?.mb ?? Number.NaN },
-      { name: `memory after ${TURNS} turns`, unit: 'MB', value: end?.mb ?? Number.NaN },
+      { name: 'memory before the first prompt', unit: 'MB', value: at(0).mb },
       {
-        name: 'handles that came since',
-        unit: 'count',
-        value: (end?.handles ?? Number.NaN) - (warm?.handles ?? 0),
-        must: 2,
+        name: `memory after ${PROMPTS} prompts with ${PROMPTS * 5} calls`,
+        unit: 'MB',
+        value: at(PROMPTS).mb,
+        must: 120,
       },
-      {
-        name: 'processor time of a turn, last quarter to first',
-        unit: 'times',
-        value: spent(third, end) / spent(warm, first),
-        must: 1.3,
-      },
+      { name: 'handles opened meanwhile', unit: 'count', value: at(PROMPTS).handles - at(WARM).handles, must: 2 },
+      { name: `processor time of a prompt, after ${WARM}`, unit: 'ms', value: first },
+      { name: 'processor time of a prompt, at the end', unit: 'ms', value: last },
+      { name: 'processor time of a prompt, end to start', unit: 'times', value: last / first, must: 1.2 },
     ];
   });
 }
 
-function fourCalls(index: number) {
+function fiveCalls(index: number) {
   return [
     toolUse('Read', { file_path: 'notes.txt', offset: (index % 40) + 1, limit: 5 }),
-    toolUse('Bash', { command: `echo turn ${index}`, description: 'Say where we are' }),
+    toolUse('Bash', { command: `echo prompt ${index}`, description: 'Say where we are' }),
     toolUse('Grep', { pattern: 'words', path: '.' }),
     toolUse('Read', { file_path: 'notes.txt' }),
+    toolUse('Write', { file_path: `out/${index % 20}.txt`, content: `Written for prompt ${index}.\n`.repeat(20) }),
   ];
 }

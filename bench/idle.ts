@@ -8,7 +8,7 @@ const PROMPTS = 200;
 
 export const idle: Measure = {
   name: 'idle',
-  words: `${IDLE_MS / 1000} s of nothing, keys at rest, then ${PROMPTS} prompts`,
+  description: `${IDLE_MS / 1000} s idle, keys while idle, then ${PROMPTS} prompts`,
   run: () =>
     withApi({ turns: () => says('Fine.') }, async ({ project, api }) => {
       await using terminal = await openOuro(project, api.url);
@@ -38,8 +38,8 @@ export const idle: Measure = {
         { name: 'key → echo at rest', unit: 'ms', value: echo, must: 4 },
         { name: `${IDLE_MS / 1000} s idle: processor time`, unit: 'ms', value: idleCpu * 1000, must: 60 },
         { name: `${IDLE_MS / 1000} s idle: bytes written`, unit: 'bytes', value: idleBytes, must: 0 },
-        { name: `${PROMPTS} prompts: memory grows by`, unit: 'MB', value: memoryAfter - memoryBefore, must: 80 },
-        { name: `${PROMPTS} prompts: processor time of one`, unit: 's', value: cpu, must: 0.03 },
+        { name: `${PROMPTS} prompts: memory growth`, unit: 'MB', value: memoryAfter - memoryBefore, must: 80 },
+        { name: `${PROMPTS} prompts: processor time per prompt`, unit: 's', value: cpu, must: 0.03 },
         {
           name: `${PROMPTS} prompts: Enter → request, last third to first`,
           unit: 'times',

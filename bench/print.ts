@@ -7,7 +7,7 @@ const ROUNDS = 11;
 
 export const print: Measure = {
   name: 'print',
-  words: 'one answer with -p',
+  description: 'one reply with -p',
   run: () =>
     withApi({ turns: () => says('Hello.') }, async ({ project, api }) => {
       const runs: Used[] = [];

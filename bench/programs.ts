@@ -8,16 +8,17 @@ import { LAUNCHER } from '../test/support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
 import { openTerminal, type VirtualTerminal } from '../test/support/terminal/virtual-terminal.ts';
 
+/** The time and output of a command. */
 export type Used = {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly stdout: string;
 };
 
-/** Tests go without a compiler, which short runs do not earn back. People have it, so it is measured with it. */
+/** Enables the JIT compilers, as for users; the tests disable them, because short runs do not profit. */
 export const AS_SHIPPED = { BUN_JSC_useJIT: undefined };
 
-/** Runs a command to its end and tells what it took. */
+/** Runs a command to its end and returns the time and output. */
 export async function timed(command: readonly string[], project: TempProject, apiUrl?: string): Promise<Used> {
   const startedAt = performance.now();
   const child = Bun.spawn([...command], {
@@ -39,8 +40,8 @@ export async function timed(command: readonly string[], project: TempProject, ap
 }
 
 /**
- * The most memory a command held, looked at every millisecond: what the system counts for a child includes the
- * memory of whoever started it.
+ * Returns the peak memory of a command, sampled every millisecond: the system's figure for a child includes the memory
+ * of its parent at the fork.
  */
 export async function peakMemoryMb(
   [file = '', ...args]: readonly string[],
@@ -58,7 +59,7 @@ export async function peakMemoryMb(
   return peak;
 }
 
-/** A project, an API and whatever else a measure needs, gone afterwards. */
+/** Runs work with a temporary project and an API server. */
 export async function withApi<Result>(
   script: Script,
   work: (parts: { readonly project: TempProject; readonly api: ApiServer }) => Promise<Result>,
@@ -68,7 +69,7 @@ export async function withApi<Result>(
   return await work({ project, api });
 }
 
-/** ouro in a terminal of 120x40, at its prompt. */
+/** Starts ouro in a terminal of 120x40 and waits for its prompt. */
 export async function openOuro(
   project: TempProject,
   apiUrl: string,
@@ -79,7 +80,7 @@ export async function openOuro(
   return terminal;
 }
 
-/** The same, not waited for. */
+/** Starts ouro in a terminal without waiting. */
 export function startInTerminal(project: TempProject, apiUrl: string, args: readonly string[] = []): VirtualTerminal {
   const env = withSettings(terminalEnvironment(project, apiUrl), AS_SHIPPED);
   return openTerminal([LAUNCHER, '--trust', ...args], { cwd: project.dir, env, cols: 120, rows: 40 });
@@ -89,9 +90,10 @@ function shippedEnvironment(project: Surroundings, apiUrl?: string): Record<stri
   return withSettings(bareEnvironment(project, apiUrl), AS_SHIPPED);
 }
 
+/** Matches a screen with the prompt. */
 export const PROMPT = /^[▌|]/m;
 
-/** Seconds of processor time a process has used until now (Linux). */
+/** Returns the processor time of a process in seconds (Linux). */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const [user = 0, system = 0] = stat
@@ -102,7 +104,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (user + system) / 100;
 }
 
-/** Megabytes a process holds now, and at its highest (Linux). */
+/** Returns the present and the peak memory of a process in megabytes (Linux). */
 export async function memoryMb(pid: number): Promise<{ readonly now: number; readonly peak: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;

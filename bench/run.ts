@@ -1,4 +1,4 @@
-// npm run bench [-- --only start,print] [--json file]: our own figures, next to what they have to reach.
+// npm run bench [-- --only start,print] [--json file]: measures ouro and compares the figures with their limits.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { abort } from './abort.ts';
@@ -32,7 +32,7 @@ const wanted = values.only?.split(',');
 const unknown = wanted?.filter((name) => !MEASURES.some((measure) => measure.name === name)) ?? [];
 if (unknown.length > 0) {
   process.stderr.write(
-    `There is no measure ${unknown.join(', ')}. There are: ${MEASURES.map(({ name }) => name).join(', ')}.\n`,
+    `Unknown measurement: ${unknown.join(', ')}. Available: ${MEASURES.map(({ name }) => name).join(', ')}.\n`,
   );
   process.exit(2);
 }
@@ -40,7 +40,7 @@ if (unknown.length > 0) {
 const rows: Row[] = [];
 for (const measure of MEASURES) {
   if (wanted !== undefined && !wanted.includes(measure.name)) continue;
-  process.stderr.write(`${measure.name}: ${measure.words} …\n`);
+  process.stderr.write(`${measure.name}: ${measure.description} …\n`);
   rows.push(...(await measure.run()));
 }
 process.stdout.write(`${machine()}\n\n${tableOf(rows)}\n`);

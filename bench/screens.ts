@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import type { ScreenOptions } from '../src/ui/terminal/screen-options.ts';
 import { terminalPicture } from '../test/support/terminal/terminal-picture.ts';
 import type { ScreenSize } from '../test/support/terminal/terminal-screen.ts';
-import { SCENES, type Scene } from '../test/ui/components/scenes.ts';
-import { openStage } from '../test/ui/components/stage-screen.ts';
+import { SCENES, type Scene } from '../test/ui/widgets/screen/scenes.ts';
+import { openStage } from '../test/ui/widgets/screen/stage-screen.ts';
+import { drawProgram } from './program-screens.ts';
+import { joinPictures } from './screen-sheet.ts';
 
-/** The states that are shown in the README and on the page about the screen. */
+/** Scenes for the README and docs/screen.md. */
 const SHOWN = [
   'start',
   'answer',
@@ -24,26 +26,25 @@ const SHOWN = [
   'help',
 ];
 const SIZE: ScreenSize = { cols: 100, rows: 28 };
-/** Every state at each of these, beside one another. */
+/** Sizes at which every scene is rendered, on one sheet. */
 const SIZES: readonly ScreenSize[] = [
   { cols: 40, rows: 20 },
   { cols: 80, rows: 24 },
   { cols: 120, rows: 40 },
   { cols: 200, rows: 60 },
 ];
-const GAP = 16;
-/** Terminals with less than all colours and signs. */
+/** Terminals with fewer colours or symbols. */
 const LOOKS: Readonly<Record<string, Partial<ScreenOptions>>> = {
   '16-colours': { depth: '16' },
   'no-colour': { depth: 'none' },
   ascii: { glyphs: 'ascii' },
 };
 
-/** What is shown in each of them. */
+/** Scenes that are rendered for each of these terminals. */
 const IN_LOOKS = ['work', 'ask-shell'];
 
 const folder = join(import.meta.dirname, '..', 'docs', 'screens');
-// The picture of a real xterm stays: it is taken by another script.
+// The screenshot of a real xterm stays: bench/xterm.ts creates it.
 for (const name of await readdir(folder)) if (!name.endsWith('.png')) await rm(join(folder, name), { recursive: true });
 await mkdir(join(folder, 'sizes'), { recursive: true });
 for (const name of SHOWN)
@@ -54,17 +55,18 @@ for (const [look, options] of Object.entries(LOOKS))
   for (const name of IN_LOOKS)
     for (const theme of ['dark', 'light'] as const)
       await writeFile(join(folder, `${name}-${look}-${theme}.svg`), await drawn(sceneOf(name), SIZE, theme, options));
+const shots = await drawProgram(join(folder, 'program'));
 process.stdout.write(
-  `${SHOWN.length} scenes, dark and light, and all ${SCENES.length} at ${SIZES.length} sizes, in docs/screens\n`,
+  `${shots} screens of the running program, ${SHOWN.length} scenes, dark and light, and all ${SCENES.length} at ${SIZES.length} sizes, in docs/screens\n`,
 );
 
 function sceneOf(name: string): Scene {
   const scene = SCENES.find((one) => one.name === name);
-  if (scene === undefined) throw new Error(`There is no scene ${name}.`);
+  if (scene === undefined) throw new Error(`Unknown scene: ${name}.`);
   return scene;
 }
 
-/** A picture of a scene: the same that the tests look at. */
+/** Renders a scene as the tests do. */
 async function drawn(
   scene: Scene,
   size: ScreenSize,
@@ -85,17 +87,8 @@ async function drawn(
   return picture;
 }
 
-/** One scene at all sizes: the smaller ones in a row, the largest below them. */
+/** Renders one scene at all sizes: the smaller ones in a row, the largest below. */
 async function sheetOf(scene: Scene): Promise<string> {
-  const parts: string[] = [];
-  let [x, y, below, width, height] = [0, 0, 0, 0, 0];
-  for (const [at, size] of SIZES.entries()) {
-    const picture = await drawn(scene, size, 'dark', {});
-    const [, wide = '0', high = '0'] = /width="(\d+)" height="(\d+)"/.exec(picture) ?? [];
-    if (at === SIZES.length - 1) [x, y] = [0, below + GAP];
-    parts.push(picture.replace('<svg ', `<svg x="${x}" y="${y}" `));
-    [width, height] = [Math.max(width, x + Number(wide)), Math.max(height, y + Number(high))];
-    [x, below] = [x + Number(wide) + GAP, Math.max(below, Number(high))];
-  }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n${parts.join('\n')}\n</svg>\n`;
+  const pictures = await Promise.all(SIZES.map((size) => drawn(scene, size, 'dark', {})));
+  return joinPictures([pictures.slice(0, -1), pictures.slice(-1)]);
 }

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { rgPath } from '@vscode/ripgrep';
 import type { JsonObject } from '../src/contracts/json.ts';
 import type { Tool } from '../src/contracts/tool.ts';
-import { createGlobTool } from '../src/tools/glob/glob.ts';
-import { createGrepTool } from '../src/tools/grep/grep.ts';
-import { createLocator } from '../src/tools/search/choose-locator.ts';
+import { createGlobTool } from '../src/tools/glob.ts';
+import { createGrepTool } from '../src/tools/grep.ts';
+import { createSearchBackend } from '../src/tools/search/create-search-backend.ts';
 import { callTool } from '../test/support/call-tool.ts';
 import { type Measure, median, type Row } from './row.ts';
 
@@ -19,11 +19,11 @@ const run = promisify(execFile);
 
 export const search: Measure = {
   name: 'search',
-  words: `Grep and Glob on ${FOLDERS * FILES_EACH} files, next to ripgrep itself`,
+  description: `Grep and Glob on ${FOLDERS * FILES_EACH} files, compared with ripgrep`,
   async run() {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-bench-')));
     try {
-      await plant(root);
+      await createTree(root);
       return await measure(root);
     } finally {
       await rm(root, { recursive: true, force: true });
@@ -31,8 +31,8 @@ export const search: Measure = {
   },
 };
 
-/** A tree of small files; one in a thousand holds the word. */
-async function plant(root: string): Promise<void> {
+/** Creates a tree of small files; one per folder contains the searched word. */
+async function createTree(root: string): Promise<void> {
   const line = 'some words that stand in every file and match nothing in particular\n';
   for (let folder = 0; folder < FOLDERS; folder += 1) {
     const dir = join(root, `part-${folder % 20}`, `folder-${folder}`);
@@ -43,12 +43,12 @@ async function plant(root: string): Promise<void> {
 }
 
 async function measure(root: string): Promise<readonly Row[]> {
-  const parts = { locator: createLocator(process.env), home: root, excluded: () => [] };
+  const parts = { locator: createSearchBackend(process.env), home: root, excluded: () => [] };
   const [grep, glob] = [createGrepTool(parts), createGlobTool(parts)];
   const rg = (...args: readonly string[]) =>
     run(rgPath, [...args, root], { maxBuffer: 2 ** 28 }).then(
       () => undefined,
-      // Nothing found is 1.
+      // ripgrep exits with 1 if nothing matches.
       () => undefined,
     );
   const use = (tool: Tool, input: JsonObject) => callTool(tool, input, { cwd: root }).then(() => undefined);
@@ -59,7 +59,7 @@ async function measure(root: string): Promise<readonly Row[]> {
   ] as const;
   const rows: Row[] = [];
   for (const [name, must, ours, theirs] of pairs) {
-    // Side by side, so that whatever else the machine does weighs on both.
+    // Alternating, so that other load on the machine affects both.
     const ratios: number[] = [];
     const times: number[] = [];
     await Promise.all([ours(), theirs()]);

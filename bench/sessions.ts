@@ -2,8 +2,8 @@ import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openArchive } from '../src/app/replay/session-archive.ts';
 import type { RecordBody, SessionRecord } from '../src/contracts/session.ts';
-import { projectDir } from '../src/session/paths.ts';
-import { makeRecord } from '../src/session/records/record-writer.ts';
+import { getProjectDir } from '../src/session/paths.ts';
+import { createRecord } from '../src/session/records/record-writer.ts';
 import { says } from '../test/support/api/reply.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
 import { memoryMb, openOuro, PROMPT, withApi } from './programs.ts';
@@ -14,13 +14,13 @@ const BIG_BYTES = 100_000_000;
 
 export const sessions: Measure = {
   name: 'sessions',
-  words: `the list of ${SESSIONS} sessions, words found in them, and a session of 100 MB resumed`,
+  description: `listing and searching ${SESSIONS} sessions, and resuming a session of 100 MB`,
   run: async () => [...(await manySessions()), ...(await bigSession())],
 };
 
 async function manySessions(): Promise<readonly Row[]> {
   await using project = await createTempProject();
-  const dir = projectDir(project.ouroHome, project.dir);
+  const dir = getProjectDir(project.ouroHome, project.dir);
   await mkdir(dir, { recursive: true });
   for (let n = 0; n < SESSIONS; n += 1) {
     const lines = conversation(project, 40, `about subject ${n}`, 400);
@@ -39,14 +39,14 @@ async function manySessions(): Promise<readonly Row[]> {
     return performance.now() - startedAt;
   });
   return [
-    { name: `list of ${SESSIONS} sessions`, unit: 'ms', value: list, must: 150 },
-    { name: `full text of ${SESSIONS} sessions searched`, unit: 'ms', value: search },
+    { name: `list ${SESSIONS} sessions`, unit: 'ms', value: list, must: 150 },
+    { name: `search the text of ${SESSIONS} sessions`, unit: 'ms', value: search },
   ];
 }
 
 function bigSession(): Promise<readonly Row[]> {
   return withApi({ turns: () => says('ok') }, async ({ project, api }) => {
-    const dir = projectDir(project.ouroHome, project.dir);
+    const dir = getProjectDir(project.ouroHome, project.dir);
     await mkdir(dir, { recursive: true });
     const path = join(dir, `${crypto.randomUUID()}.jsonl`);
     const chunk = conversation(project, 2_000, 'a long story', 2_500).join('');
@@ -59,14 +59,14 @@ function bigSession(): Promise<readonly Row[]> {
     const value = performance.now() - startedAt;
     const { peak } = await memoryMb(terminal.pid);
     return [
-      { name: 'session of 100 MB → prompt', unit: 'ms', value, must: 1_200 },
-      { name: 'its memory', unit: 'MB', value: peak, must: 300 },
-      { name: 'painted until then', unit: 'KB', value: terminal.bytes().length / 1000, must: 300 },
+      { name: 'resume a session of 100 MB → prompt', unit: 'ms', value, must: 1_200 },
+      { name: 'the same: memory', unit: 'MB', value: peak, must: 300 },
+      { name: 'the same: bytes painted', unit: 'KB', value: terminal.bytes().length / 1000, must: 300 },
     ];
   });
 }
 
-/** Lines of a stored conversation: prompts, answers, calls and results of some length. */
+/** Creates the lines of a stored conversation: prompts, replies, calls and results. */
 function conversation(project: TempProject, records: number, prompt: string, chars: number): readonly string[] {
   let last: string | null = null;
   const filler = 'All work and no play makes a dull line. '.repeat(chars / 40);
@@ -80,7 +80,7 @@ function conversation(project: TempProject, records: number, prompt: string, cha
       cwd: project.dir,
       version: '0',
     };
-    const record: SessionRecord = makeRecord(body, head);
+    const record: SessionRecord = createRecord(body, head);
     last = uuid;
     return `${JSON.stringify(record)}\n`;
   };

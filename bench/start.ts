@@ -9,7 +9,7 @@ const BARE_BUN = [process.execPath, '--no-env-file', '-e', '0'];
 
 export const start: Measure = {
   name: 'start',
-  words: 'from the command to its first words, its prompt and its first request',
+  description: 'from the command to its first output, its prompt and its first request',
   run: () =>
     withApi({ turns: () => says('Hello.') }, async ({ project, api }) => {
       await timed([LAUNCHER, '--version'], project);
@@ -21,7 +21,7 @@ export const start: Measure = {
       const request = await repeated(ROUNDS, async () => {
         const startedAt = performance.now();
         await using terminal = startInTerminal(project, api.url);
-        // Typed before the program is there, as people do.
+        // Typed before the program is ready, as users do.
         terminal.type('hello');
         await terminal.waitForText(/^[▌|] hello/m, 30_000);
         terminal.press('enter');

@@ -10,7 +10,7 @@ const END = 'The very end.';
 
 export const stream: Measure = {
   name: 'stream',
-  words: `${BURST.length / 1000} KB at once, then ${PACED_SECONDS} s at a steady pace`,
+  description: `${BURST.length / 1000} KB at once, then ${PACED_SECONDS} s at a steady pace`,
   run: async () => [...(await burst()), ...(await paced())],
 };
 
@@ -26,7 +26,7 @@ async function burst(): Promise<readonly Row[]> {
     const cpu = (await cpuSeconds(terminal.pid)) - before;
     return [
       { name: '200 KB of Markdown at once: processor time', unit: 's', value: cpu, must: 1.3 },
-      { name: 'the same: until the last line is painted', unit: 'ms', value: painted, must: 700 },
+      { name: 'the same: last line painted after', unit: 'ms', value: painted, must: 700 },
       { name: 'the same: peak memory', unit: 'MB', value: (await memoryMb(terminal.pid)).peak },
     ];
   });
@@ -59,7 +59,7 @@ async function paced(): Promise<readonly Row[]> {
         floor: 1,
       },
       {
-        name: 'the same: second half to first, processor time',
+        name: 'the same: processor time, second half to first',
         unit: 'times',
         value: (end - half) / (half - before),
         must: 1.1,
@@ -73,7 +73,7 @@ async function untilMs(time: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, time - performance.now()));
 }
 
-/** Types letters one by one and waits for each to be seen. */
+/** Types letters one by one and measures how long each takes to appear. */
 export async function echoTimes(terminal: Awaited<ReturnType<typeof openOuro>>): Promise<readonly number[]> {
   const times: number[] = [];
   let typed = '';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { programOf } from '../bin/entry.mjs';
 import type { Row } from './row.ts';
 
-/** The figures as a Markdown table: the same text for the terminal and for docs/. */
+/** Renders the figures as a Markdown table, for the terminal and for docs/. */
 export function tableOf(rows: readonly Row[]): string {
-  const head = ['measure', 'ouro', 'must', 'floor', ''];
+  const head = ['Measurement', 'ouro', 'limit', 'floor', ''];
   const body = rows.map(({ name, unit, value, must, floor }) => [
     name,
     figure(value, unit),
@@ -27,14 +27,14 @@ function figure(value: number, unit: Row['unit']): string {
   return unit === 'count' ? number : unit === 'times' ? `${number}×` : `${number} ${unit}`;
 }
 
-/** What the figures depend on. */
+/** Describes the machine and the form of the program. */
 export function machine(): string {
   const model = cpus()[0]?.model ?? 'unknown processor';
   const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
   return `${availableParallelism()} × ${model}, ${memory}, ${process.platform} ${process.arch}, ouro from its ${form()}`;
 }
 
-/** What `bin/ouro` starts here. */
+/** Tells whether `bin/ouro` starts the build or the sources. */
 function form(): 'build' | 'sources' {
   const { args } = programOf(join(import.meta.dirname, '..'), process.execPath, []);
   return args.some((file) => file.endsWith('.ts')) ? 'sources' : 'build';

@@ -14,7 +14,8 @@ import { LAUNCHER, startOuro } from '../test/support/run-ouro.ts';
 import { AS_SHIPPED, timed, withApi } from './programs.ts';
 import { growth, type Measure, median, type Row } from './row.ts';
 
-const FLAGS = ['--allowedTools', 'Bash', 'Read'];
+// The script repeats one call, which the loop guard would stop.
+const FLAGS = ['--allowedTools', 'Bash', 'Read', '--settings', '{"loopGuard":{"remindAfter":1000,"stopAfter":1000}}'];
 const TURNS = 50;
 const SLEEPERS = 8;
 const EARLY_CALLS = 7;
@@ -22,7 +23,7 @@ const STREAMS_ON_MS = 300;
 
 export const turns: Measure = {
   name: 'turns',
-  words: 'what a turn costs besides the model and the tool',
+  description: 'overhead of a turn besides the model and the tool',
   run: async () => [
     ...(await overhead('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 8)),
     ...(await overhead('Read', () => toolUse('Read', { file_path: 'notes.txt' }), 3)),
@@ -32,7 +33,7 @@ export const turns: Measure = {
   ],
 };
 
-/** Time between the end of a reply with one call and the next request. */
+/** Measures the time between a reply with one call and the next request. */
 async function overhead(name: string, call: () => ApiBlock, must: number): Promise<readonly Row[]> {
   const script = (_: unknown, index: number) => (index < TURNS ? calls(call()) : says('Done.'));
   return withApi({ turns: script }, async ({ project, api }) => {
@@ -47,7 +48,7 @@ async function overhead(name: string, call: () => ApiBlock, must: number): Promi
 
 function gapsOf(api: ApiServer): readonly number[] {
   const at = api.requests().map((request) => request.arrivedAtMs);
-  // The first turn starts shells and loads what is loaded late.
+  // The first turn starts shells and loads modules.
   return at.slice(2).map((time, index) => time - (at[index + 1] ?? time));
 }
 
@@ -72,11 +73,11 @@ async function sideBySide(): Promise<Row> {
   };
 }
 
-/** The call is complete at once; the reply goes on for a while. How long after its block is its result told? */
+/** Measures the time from a complete call to its result while the reply still streams. */
 async function whileStreaming(name: string, call: () => ApiBlock, must: number): Promise<Row> {
   const begun = (): ApiReply => {
     const until = setTimeout(STREAMS_ON_MS);
-    // Whatever comes before the second block has been sent when it waits.
+    // Everything before the second block is sent before the wait.
     const faults: readonly StreamFault[] = [{ at: 5, do: 'wait', until, pings: 'pings' }];
     return reply([call(), text('And so on.')], { chunk: 10_000, stop: 'tool_use', faults });
   };
@@ -90,9 +91,9 @@ async function whileStreaming(name: string, call: () => ApiBlock, must: number):
       const request = api.requests().at(-1);
       delays.push(performance.now() - (request?.arrivedAtMs ?? Number.NaN));
     }
-    if (delays.length !== EARLY_CALLS) throw new Error(`${delays.length} results were told, not ${EARLY_CALLS}.`);
+    if (delays.length !== EARLY_CALLS) throw new Error(`${delays.length} results were reported, not ${EARLY_CALLS}.`);
     return {
-      name: `a call of ${name} is done while its reply streams on, after`,
+      name: `${name} call finished while its reply streams, after`,
       unit: 'ms',
       value: median(delays),
       must,

@@ -1,4 +1,5 @@
-// npm run xterm (needs Xvfb, xterm, xdotool and ImageMagick): a plain xterm under Xvfb is made narrower and wider while an answer streams; what is left is a picture.
+// npm run xterm (needs Xvfb, xterm, xdotool and ImageMagick): resizes a plain xterm under Xvfb during a streamed reply
+// and takes a screenshot.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -14,7 +15,7 @@ const PICTURE = join(import.meta.dirname, '..', 'docs', 'screens', 'xterm-after-
 const ANSWER = `The discount is taken twice, in \`total\` and again in \`discount\`. ${'It is then rounded, and the rest is dropped. '.repeat(16)}\n\n- first of the list\n- second of it\n\nThe very end.`;
 
 await withApi({ turns: [says(ANSWER, { chunk: 6, delayMs: 40 })] }, async ({ project, api }) => {
-  await using _server = started('Xvfb', [DISPLAY, '-screen', '0', '1400x900x24', '-nolisten', 'tcp']);
+  await using _server = startProgram('Xvfb', [DISPLAY, '-screen', '0', '1400x900x24', '-nolisten', 'tcp']);
   await setTimeout(1000);
   const env = {
     ...terminalEnvironment(project, api.url),
@@ -24,7 +25,7 @@ await withApi({ turns: [says(ANSWER, { chunk: 6, delayMs: 40 })] }, async ({ pro
     LANG: 'C.UTF-8',
   };
   const looks = ['-fa', 'DejaVu Sans Mono', '-fs', '11', '-bg', '#1e1e1e', '-fg', '#d4d4d4', '-u8'];
-  await using _xterm = started(
+  await using _xterm = startProgram(
     'xterm',
     ['-geometry', '100x30', ...looks, '-e', LAUNCHER, '--trust', 'where is the discount taken?'],
     {
@@ -33,21 +34,21 @@ await withApi({ turns: [says(ANSWER, { chunk: 6, delayMs: 40 })] }, async ({ pro
     },
   );
   await api.waitForRequest(1);
-  const window = await said('xdotool', ['search', '--onlyvisible', '--class', 'xterm']);
+  const window = await runProgram('xdotool', ['search', '--onlyvisible', '--class', 'xterm']);
   for (const columns of COLUMNS) {
-    await said('xdotool', ['windowsize', '--usehints', window, String(columns), '30']);
+    await runProgram('xdotool', ['windowsize', '--usehints', window, String(columns), '30']);
     await setTimeout(700);
   }
   await setTimeout(4000);
-  await said('import', ['-window', window, '-colors', '64', PICTURE]);
+  await runProgram('import', ['-window', window, '-colors', '64', PICTURE]);
 });
 process.stdout.write(`${PICTURE}\n`);
 process.exit(0);
 
-type Surroundings = { readonly cwd?: string; readonly env?: Record<string, string | undefined> };
+type SpawnEnvironment = { readonly cwd?: string; readonly env?: Record<string, string | undefined> };
 
-function started(file: string, args: readonly string[], surroundings: Surroundings = {}): AsyncDisposable {
-  const child = spawn(file, args, { stdio: 'ignore', ...surroundings });
+function startProgram(file: string, args: readonly string[], options: SpawnEnvironment = {}): AsyncDisposable {
+  const child = spawn(file, args, { stdio: 'ignore', ...options });
   return {
     async [Symbol.asyncDispose]() {
       child.kill();
@@ -55,8 +56,8 @@ function started(file: string, args: readonly string[], surroundings: Surroundin
   };
 }
 
-/** What a program says; it must go well. */
-async function said(file: string, args: readonly string[]): Promise<string> {
+/** Runs a program that must succeed, and returns its last line of output. */
+async function runProgram(file: string, args: readonly string[]): Promise<string> {
   const { stdout } = await execa(file, args, { env: { DISPLAY } });
   return stdout.trim().split('\n').at(-1) ?? '';
 }

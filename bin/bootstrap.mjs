@@ -1,4 +1,4 @@
-// The door for a bare clone: Node's own modules only, because nothing else is there yet.
+// Entry point of a bare clone. Uses Node's own modules only, because nothing else is installed yet.
 // bootstrap.mjs start|test|check|lint|run <file> [arguments]
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { runProgram } from './run-program.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [verb, ...rest] = process.argv.slice(2);
 
-/** Bun is always told what to read: .env, bunfig and tsconfig may be hostile where ouro is started. */
+/** Explicit configuration files: the .env, bunfig and tsconfig of the working directory may be hostile. */
 const safeFlags = [
   '--no-env-file',
   `--config=${join(root, 'bunfig.toml')}`,
@@ -21,10 +21,18 @@ const safeFlags = [
 
 const asShipped = [...safeFlags, AS_SHIPPED];
 
-/** What the runtime has translated it keeps where caches are, as bin/ouro says. */
-function translated({ HOME, XDG_CACHE_HOME }) {
-  const place = HOME && existsSync(HOME) ? join(XDG_CACHE_HOME || join(HOME, '.cache'), 'ouro') : '0';
-  return { BUN_RUNTIME_TRANSPILER_CACHE_PATH: place };
+/** Settings of the runtime; bin/ouro explains them. */
+const RUNTIME_TUNING = {
+  BUN_GC_TIMER_INTERVAL: '60000',
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
+};
+
+/** Sets the folder of the runtime's transpiler cache, as bin/ouro does. */
+function transpilerCache({ HOME, XDG_CACHE_HOME }) {
+  const path = HOME && existsSync(HOME) ? join(XDG_CACHE_HOME || join(HOME, '.cache'), 'ouro') : '0';
+  return { BUN_RUNTIME_TRANSPILER_CACHE_PATH: path };
 }
 
 const verbs = {
@@ -33,7 +41,7 @@ const verbs = {
     const { file, args } = programOf(root, bun, asShipped);
     return runProgram(file, [...args, ...rest], {
       cwd,
-      env: { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0', ...translated(env), ...env },
+      env: { ...RUNTIME_TUNING, ...transpilerCache(env), ...env },
     });
   },
   test: (bun) =>

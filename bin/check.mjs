@@ -12,24 +12,24 @@ const STEPS = [
   {
     name: 'types',
     file: 'typescript/bin/tsc',
-    // Only what an edit can have changed is looked at again.
+    // Incremental: only files that an edit may affect are checked again.
     args: ['-p', '.', '--incremental', '--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')],
   },
   {
     name: 'types of the library',
     file: 'typescript/bin/tsc',
-    // What it is built with: other runtimes know less than ours.
+    // The library is checked with the lib of Node 20, which supports less than Bun.
     args: ['-p', 'tsconfig.lib.json', '--noEmit', '--incremental', '--tsBuildInfoFile', LIBRARY_INFO],
   },
   { name: 'unused code', file: 'knip/bin/knip.js', args: ['--no-progress', '--cache'] },
   { name: 'code that only tests use', file: 'knip/bin/knip.js', args: ['--production', '--no-progress', '--cache'] },
 ];
-/** React draws twice as fast without what it does for its developers. A variable would reach every command that is run. */
+/** React's production mode, twice as fast. An environment variable would reach every command that ouro runs. */
 export const AS_SHIPPED = '--define=process.env.NODE_ENV:"production"';
 
 /**
- * No test runs for long: what the runtime does once and keeps is done at once, and what would pay off later (code
- * compiled a second time, memory cleaned at times of rest and given back) is left out.
+ * Runtime settings for tests, which are short: no optimizing compiler, no idle or concurrent garbage collection, no
+ * memory returned to the system.
  */
 export const TEST_RUNTIME = {
   BUN_JSC_useDFGJIT: '0',
@@ -46,9 +46,9 @@ const TESTS = {
   env: TEST_RUNTIME,
 };
 
-/** Runs every step even when one fails, shows what the failing ones said, and gives the number of failures. */
+/** Runs all steps, prints the output of those that fail, and returns their number. */
 export async function check(root, bun, flags, { tests }) {
-  // The tests wait for programs much of their time: the other steps fit in beside them.
+  // The tests spend much of their time waiting for programs, so the other steps run in parallel.
   const steps = tests === 'run' ? [...STEPS, TESTS] : STEPS;
   const results = await Promise.all(steps.map((step) => runStep(root, bun, flags, step)));
   const failed = results.filter((result) => result.code !== 0).map((result) => result.name);

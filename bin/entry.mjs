@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 /**
- * What to start: a build when there is one that nothing was edited after, its executable before its bundle, else the
- * sources. bin/ouro decides alike.
+ * Returns the program to start: the executable or the bundle of a build that is newer than every source, else the
+ * sources. bin/ouro decides the same way.
  */
 export function programOf(root, bun, flags) {
   const source = join(root, 'src', 'cli', 'main.ts');
@@ -23,10 +24,17 @@ function isAnythingNewer(root, sinceMs) {
   return files.some((file) => statSync(join(root, file)).mtimeMs > sinceMs);
 }
 
-/** Makes the build that starts faster. It can do without, so a failure is only told. */
-export function build(root, bun, flags) {
-  const { status, stderr } = spawnSync(bun, [...flags, join(root, 'bin', 'build.mjs'), '--binary'], {
-    encoding: 'utf8',
+/** Creates the build, which starts faster. ouro works without it, so a failure is only reported. */
+export async function build(root, bun, flags) {
+  const child = spawn(bun, [...flags, join(root, 'bin', 'build.mjs'), '--binary'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (status !== 0) process.stderr.write(`ouro: the build failed, so it will start more slowly. ${stderr}\n`);
+  const stop = () => child.kill('SIGKILL');
+  process.on('exit', stop);
+  const [status, errors] = await Promise.all([
+    new Promise((resolve) => child.on('error', resolve).on('close', resolve)),
+    text(child.stderr),
+  ]);
+  process.off('exit', stop);
+  if (status !== 0) process.stderr.write(`ouro: the build failed, so it will start more slowly. ${errors}\n`);
 }

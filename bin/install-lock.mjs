@@ -4,13 +4,13 @@ import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const RETRY_MS = 100;
-/** Whoever installs shows that it lives; in another container nobody could find out otherwise. */
+/** Interval of the heartbeat, which shows other containers that the installation is alive. */
 const BEAT_MS = 5_000;
 const SILENT_MS = 60_000;
-/** A lock that is not linked into its place is empty for a moment. */
+/** A lock that was not created by a link may be empty for a moment. */
 const WRITING_MS = 1_000;
 
-/** Runs the work while nobody else holds the lock. A lock whose owner is gone is taken over. */
+/** Runs the work while holding the lock. Takes over a lock whose owner is gone. */
 export async function holdingLock(file, work) {
   const mine = JSON.stringify({ pid: process.pid, start: startOf(process.pid), host: ownHost() });
   let announced = false;
@@ -42,7 +42,7 @@ export async function holdingLock(file, work) {
   }
 }
 
-/** A link appears whole or not at all, so nobody ever reads a lock without its owner. Not every disk has links. */
+/** Creates the lock by a link, which is atomic, so the owner is always readable. Not every disk supports links. */
 function acquire(file, mine) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, mine);
@@ -72,7 +72,7 @@ function removeIfAbandoned(file, aside) {
   if (owner === undefined || isAlive(owner)) return;
   try {
     renameSync(file, aside);
-    // Somebody may have taken it over since we looked: then it goes back.
+    // Another process may have taken it over meanwhile: then it is restored.
     const moved = readOwner(aside);
     if (moved !== undefined && isAlive(moved)) place(aside, file, readFileSync(aside));
   } catch (error) {
@@ -94,7 +94,7 @@ function readOwner(file) {
   }
 }
 
-/** A pid alone may have been given to another process since: the start time tells them apart. */
+/** Compares pid and start time, because a pid may be reused. */
 function isAlive({ pid, start, host, seenMs }) {
   if (host !== undefined && host !== ownHost()) return Date.now() - seenMs < SILENT_MS;
   if (!Number.isInteger(pid) || pid <= 0) return false;
@@ -106,7 +106,7 @@ function isAlive({ pid, start, host, seenMs }) {
   return startOf(pid) === start;
 }
 
-/** Numbers of processes count in one running system, and there in one namespace. */
+/** Identifies the running system and its pid namespace, in which a pid is unique. */
 function ownHost() {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -118,7 +118,7 @@ function ownHost() {
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name before the last bracket may hold spaces; the start time is the 20th field after it.
+    // The name before the last bracket may contain spaces; the start time is the 20th field after it.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     if (process.platform === 'win32') return '';

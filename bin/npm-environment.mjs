@@ -1,8 +1,8 @@
 import { delimiter, dirname, join, sep } from 'node:path';
 
 /**
- * What the program would see had npm not been in between: the folder the person stands in, and none of
- * the variables and PATH entries that npm adds for a script. They would reach every command ouro runs.
+ * Returns the user's working directory and environment without the variables and PATH entries that npm adds for a
+ * script; they would reach every command that ouro runs.
  */
 export function withoutNpm(root, env, cwd) {
   if (env.npm_lifecycle_event !== 'start' || env.npm_package_json !== join(root, 'package.json')) return { cwd, env };
@@ -11,7 +11,7 @@ export function withoutNpm(root, env, cwd) {
   return { cwd: env.INIT_CWD ?? cwd, env: { ...Object.fromEntries(kept), PATH: path.join(delimiter) } };
 }
 
-// Of npm's settings only those that describe this very run; the others may be the person's own.
+// Only the npm settings of this run; others may be the user's own.
 const RUN_SETTINGS = /^npm_config_(prefix|local_prefix|global_prefix|user_agent|npm_version|node_gyp)$/;
 const RUN_FACTS = /^npm_(lifecycle_.*|package_.*|execpath|node_execpath|command)$/;
 

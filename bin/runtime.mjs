@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The first runtime that really runs here: a CPU without AVX2 needs -baseline, Alpine needs -musl. */
+/** Returns the first runtime that works here: a CPU without AVX2 needs -baseline, Alpine needs -musl. */
 export function findRuntime(root) {
   const program = process.platform === 'win32' ? 'bun.exe' : 'bun';
   const files = packageNames(process.platform, process.arch)
-    // Beside the program's own libraries, or hoisted next to the program by npm.
+    // In the program's node_modules, or hoisted next to the program by npm.
     .flatMap((name) => [join(root, 'node_modules', '@oven', name), join(root, '..', '@oven', name)])
     .map((folder) => join(folder, 'bin', program));
   const found = files.find((file) => existsSync(file) && spawnSync(file, ['--version']).status === 0);
@@ -17,7 +17,7 @@ export function findRuntime(root) {
   );
 }
 
-/** The packages to try for a machine, best first. */
+/** Returns the packages to try for a machine, best first. */
 export function packageNames(platform, arch) {
   const system = platform === 'win32' ? 'windows' : platform;
   const base = `bun-${system}-${arch === 'arm64' ? 'aarch64' : arch}`;

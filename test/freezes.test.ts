@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMatcher } from '../src/hooks/read-matcher.ts';
-import { createGlobTool } from '../src/tools/glob/glob.ts';
-import { createGrepTool } from '../src/tools/grep/grep.ts';
+import { parseMatcher } from '../src/hooks/parse-matcher.ts';
+import { createGlobTool } from '../src/tools/glob.ts';
+import { createGrepTool } from '../src/tools/grep.ts';
 import { decideTool, type Fixture, makeFixture } from './permissions/fixture.ts';
 import { runs, someOf } from './support/runs.ts';
 import { callTool, createWorkbench } from './tools/file-workbench.ts';
-import { locators } from './tools/search/locators.ts';
+import { locators } from './tools/search/search-backends.ts';
 
 /** Nothing a model, a file or a rule says keeps keys from being heard; all tests at once make everything three times slower. */
 const HEARD_MS = 400;
@@ -115,11 +115,11 @@ function numbered(text: string): string {
     .join('');
 }
 
-describe('a command line', () => {
+describe('a shell command', () => {
   const decided = (command: string, deny: readonly string[]) => () =>
     decideTool(fixture, 'Bash', { command }, { deny, ...(deny.length === 0 ? {} : { allow: ['Bash'] }) });
 
-  test.each(someOf(PIECES, 3))('of nothing but %j', async (piece) => {
+  test.each(someOf(PIECES, 3))('consisting of %j only', async (piece) => {
     const line = (characters: number) => numbered(piece.repeat(Math.ceil(characters / piece.length)));
     await heard('20,000 characters', decided(line(20_000), DENY));
     await heard('9,000 characters', decided(`ls ${line(9_000)}`, []));
@@ -139,7 +139,7 @@ describe('a command line', () => {
     );
   });
 
-  test('that is nested or long beyond reading asks in every mode, and is denied where nobody is asked', () => {
+  test('that is too deeply nested or too long asks in every mode, and is denied where nobody can be asked', () => {
     for (const command of ['$('.repeat(100) + ')'.repeat(100), `echo ${'a'.repeat(200_000)}`]) {
       const verdicts = (['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const).map(
         (mode) => decideTool(fixture, 'Bash', { command }, { mode, allow: ['Bash'] }).verdict,
@@ -163,7 +163,7 @@ test.each(someOf(EVIL, 4).map((glob) => [glob.slice(0, 12), glob.length, glob] a
     await heard('Bash', () => decideTool(fixture, 'Bash', { command: `cat ${long} ${glob}` }, rules));
     await heard('find', () => decideTool(fixture, 'Bash', { command: `find . -name '${glob}'` }, rules));
     await heard('Task', () => decideTool(fixture, 'Task', { subagent_type: long }, rules));
-    await heard('hook', () => readMatcher(`(${glob.replaceAll('{', '(?:')})+`));
+    await heard('hook', () => parseMatcher(`(${glob.replaceAll('{', '(?:')})+`));
   },
 );
 

@@ -78,7 +78,7 @@ function memoryOf(reasons: readonly string[]): string {
 
 for (const objects of ['always', 'never'] as const) {
   for (const chain of [['model-a'], ['model-a', 'model-b']]) {
-    test(`every script of up to ${LONGEST} replies ends when hooks object ${objects} and the chain is ${chain.join(' then ')}`, async () => {
+    test(`every script of up to ${LONGEST} replies ends when hooks block ${objects} and the chain is ${chain.join(' then ')}`, async () => {
       let most = 0;
       const problems: string[] = [];
       /** How many more requests there were once the script was used up, by what the loop remembered then. */

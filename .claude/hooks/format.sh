@@ -1,5 +1,5 @@
 #!/bin/sh
-# After an edit: format the file, and hand back what the linter cannot mend by itself.
+# Formats the edited file, and returns the problems that the linter cannot fix itself.
 file=$(sed -n 's/.*"file_path" *: *"\([^"]*\)".*/\1/p')
 case $file in
   *.ts | *.tsx | *.mjs | *.json) ;;
@@ -7,6 +7,6 @@ case $file in
 esac
 [ -f "$file" ] || exit 0
 root=$(dirname "$0")/../..
-words=$("$root/node_modules/.bin/biome" check --write --colors=off "$file" 2>&1) && exit 0
-printf '%s\n' "$words" | head -40 >&2
+output=$("$root/node_modules/.bin/biome" check --write --colors=off "$file" 2>&1) && exit 0
+printf '%s\n' "$output" | head -40 >&2
 exit 2

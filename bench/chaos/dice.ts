@@ -1,15 +1,16 @@
-/** Chance that can be repeated: the same seed always rolls the same. */
+/** A seeded random number generator. */
 export type Dice = {
-  /** Below this number. */
+  /** Returns an integer from 0 up to, but not including, the limit. */
   below(limit: number): number;
-  /** True so many times in a hundred. */
+  /** Returns true with this chance in percent. */
   percent(chance: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
 };
 
+/** Creates a generator from a seed. */
 export function createDice(seed: number): Dice {
   let state = seed >>> 0;
-  // Mulberry32: short, and good enough to choose by.
+  // Mulberry32: short and good enough.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -32,7 +32,7 @@ import type { Dice } from './dice.ts';
 const never = new Promise<never>(() => undefined);
 const MOMENTS = [0, 1, 2, 5, 9, 'content_block_stop', 'message_delta', 'message_stop'] as const;
 
-/** A model on a bad day: what it says, what it calls and what goes wrong with it. It becomes calm when told so. */
+/** Creates a model with random replies, calls and faults; `calm()` ends the faults. */
 export function createScript(dice: Dice) {
   let isCalm = false;
   let faultsInARow = 0;
@@ -40,7 +40,7 @@ export function createScript(dice: Dice) {
 
   function turn(request: SeenRequest): ApiTurn {
     if (isCalm) return says(`All is calm. ${crypto.randomUUID()}`);
-    // Patience ends somewhere: not every try of a request may fail.
+    // Retries are limited: not every attempt of a request may fail.
     if (faultsInARow < 3 && dice.percent(25)) {
       const [name, fault] = dice.pick(failures(dice));
       faultsInARow += 1;
@@ -49,7 +49,8 @@ export function createScript(dice: Dice) {
     }
     faultsInARow = 0;
     const length = request.body.messages?.length ?? 0;
-    const answer = length < 14 && dice.percent(65) ? calls(...said(dice), ...someCalls(dice)) : reply(said(dice));
+    const answer =
+      length < 14 && dice.percent(65) ? calls(...createText(dice), ...createCalls(dice)) : reply(createText(dice));
     const odd = dice.percent(10) ? unheardOfAt(2) : [];
     return { ...answer, delayMs: dice.below(5), chunk: 10 + dice.below(60), faults: odd };
   }
@@ -63,14 +64,14 @@ export function createScript(dice: Dice) {
   };
 }
 
-function said(dice: Dice): readonly ApiBlock[] {
+function createText(dice: Dice): readonly ApiBlock[] {
   const words = text(
     `${dice.pick(['I look.', '# A head\n\n- a list\n', '日本 👍', 'x'.repeat(3_000)])} ${crypto.randomUUID()}`,
   );
   return dice.percent(20) ? [thinking(`Hm. ${crypto.randomUUID()}`), words] : [words];
 }
 
-function someCalls(dice: Dice): readonly ApiBlock[] {
+function createCalls(dice: Dice): readonly ApiBlock[] {
   return Array.from({ length: 1 + dice.below(4) }, () => dice.pick(CALLS)(dice));
 }
 
@@ -99,7 +100,7 @@ type Failure = readonly [string, () => ApiTurn];
 
 function failures(dice: Dice): readonly [Failure, ...Failure[]] {
   const at = dice.pick<Moment>(MOMENTS);
-  const broken = (...faults: readonly StreamFault[]) => ({ ...reply(said(dice)), chunk: 20, faults });
+  const broken = (...faults: readonly StreamFault[]) => ({ ...reply(createText(dice)), chunk: 20, faults });
   return [
     ['overloaded', overloaded],
     ['500', () => status(500)],

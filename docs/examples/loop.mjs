@@ -1,13 +1,13 @@
 /**
- * The loop alone, without an agent and without a provider: a model in ten lines that may only roll dice.
+ * Runs the loop without an agent or a provider: a model in ten lines with one tool, a die.
  * Run it: node loop.mjs
  */
-import { buildTool, query, queryDeps } from 'ouro';
+import { buildTool, query, queryDeps } from '@ouro-cli/agent';
 import { z } from 'zod';
 
 const dice = buildTool({
   name: 'Roll',
-  prompt: 'Rolls a die and says what came up.',
+  prompt: 'Rolls a die and returns the result.',
   input: z.object({ sides: z.number().int().min(2) }),
   isReadOnly: () => true,
   title: ({ sides }) => `Roll a d${sides}`,

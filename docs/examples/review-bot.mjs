@@ -1,20 +1,20 @@
 /**
- * A review bot: looks at what changed since a commit, reads what it needs, and may change nothing.
+ * A review bot: reviews the changes since a commit. It is read-only.
  * Run it in a repository, with `ANTHROPIC_API_KEY` set: node review-bot.mjs HEAD~1
  */
-import { buildTool, createAgent, rulesGate } from 'ouro';
-import { bashTool, grepTool, readTool } from 'ouro/tools';
+import { buildTool, createAgent, rulesGate } from '@ouro-cli/agent';
+import { bashTool, grepTool, readTool } from '@ouro-cli/agent/tools';
 import { z } from 'zod';
 
-const since = process.argv[2] ?? 'HEAD~1';
+const commit = process.argv[2] ?? 'HEAD~1';
 const cwd = process.cwd();
-// ouro's own rules: commands that certainly only look run, everything else is refused, since nobody is there to ask.
-const place = { cwd, gate: rulesGate({ cwd, deny: ['Read(.env)'] }) };
+// ouro's own rules: read-only commands run, everything else is denied, because there is no user to ask.
+const options = { cwd, gate: rulesGate({ cwd, deny: ['Read(.env)'] }) };
 
 const findings = [];
 const report = buildTool({
   name: 'Report',
-  prompt: 'Reports one mistake. Call it once for each.',
+  prompt: 'Reports one mistake. Call it once per mistake.',
   input: z.object({ file: z.string(), line: z.number().int(), what: z.string() }),
   isConcurrencySafe: () => true,
   call: async (finding) => {
@@ -24,14 +24,14 @@ const report = buildTool({
 });
 
 const agent = createAgent({
-  systemPrompt: 'You review changes. Report mistakes that matter, nothing else. When you have seen all, say so.',
-  tools: [bashTool(place), grepTool(place), readTool(place), report],
+  systemPrompt: 'You review changes. Report mistakes that matter, nothing else. Say when you are done.',
+  tools: [bashTool(options), grepTool(options), readTool(options), report],
   cwd,
   maxTurns: 30,
   maxBudgetUsd: 1,
 });
 
-const end = await agent.prompt(`Review the changes since ${since}: begin with git diff ${since}`);
+const end = await agent.prompt(`Review the changes since ${commit}: start with git diff ${commit}`);
 for (const { file, line, what } of findings) console.log(`${file}:${line}: ${what}`);
-if (end.reason !== 'completed') console.error(`The review did not end well: ${end.words ?? end.reason}`);
+if (end.reason !== 'completed') console.error(`The review failed: ${end.words ?? end.reason}`);
 process.exitCode = end.reason === 'completed' && findings.length === 0 ? 0 : 1;

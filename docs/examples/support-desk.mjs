@@ -1,15 +1,15 @@
 /**
- * A support desk: an agent with messages of its own kind (tickets) that never shows the model a card number.
+ * A support desk: an agent with custom messages (tickets) that hides card numbers from the model.
  * Run it with `ANTHROPIC_API_KEY` set: node support-desk.mjs "My cup arrived broken"
  */
-import { buildTool, createAgent, openSession } from 'ouro';
+import { buildTool, createAgent, openSession } from '@ouro-cli/agent';
 import { z } from 'zod';
 
 const CARD = /\b(?:\d[ -]?){13,16}\b/g;
 
 const findOrder = buildTool({
   name: 'FindOrder',
-  prompt: 'Finds the newest order of a customer.',
+  prompt: 'Finds the latest order of a customer.',
   input: z.object({ customer: z.string() }),
   isReadOnly: () => true,
   call: async ({ customer }) => ({ content: `${customer}: one cup, paid with 4111 1111 1111 1111` }),
@@ -17,13 +17,13 @@ const findOrder = buildTool({
 
 const refund = buildTool({
   name: 'Refund',
-  prompt: 'Gives money back.',
+  prompt: 'Refunds money.',
   input: z.object({ euros: z.number().positive() }),
   call: async ({ euros }) => ({ content: `${euros} euros are on their way.` }),
 });
 
-/** What the model sees of a ticket. */
-const ticketWords = ({ number, customer }) => `This is ticket ${number}, opened by ${customer}.`;
+/** Formats a ticket for the model. */
+const formatTicket = ({ number, customer }) => `This is ticket ${number}, opened by ${customer}.`;
 
 const session = await openSession({ dir: process.env.DESK_DIR ?? './tickets' });
 const agent = createAgent({
@@ -31,9 +31,9 @@ const agent = createAgent({
   tools: [findOrder, refund],
   messages: session.messages,
   sessionId: session.sessionId,
-  // Everything is on disk before the next request is sent.
+  // Writes every message to disk before the next request.
   listeners: [session.record],
-  // Tickets live in the conversation; here they become words.
+  // Converts tickets to text for the model.
   convertToLlm: (messages) =>
     messages.map((message) =>
       message.role === 'custom' && message.kind === 'ticket'
@@ -41,14 +41,14 @@ const agent = createAgent({
             role: 'user',
             id: message.id,
             origin: 'attachment',
-            blocks: [{ type: 'text', text: ticketWords(message.data) }],
+            blocks: [{ type: 'text', text: formatTicket(message.data) }],
           }
         : message,
     ),
-  // A small refund is given, a larger one is not ours to give.
+  // Larger refunds need a person.
   beforeToolCall: ({ tool, input }) =>
     tool === 'Refund' && input.euros > 50 ? { block: 'More than 50 euros need a person.' } : undefined,
-  // Card numbers reach neither the model nor the disk.
+  // Removes card numbers before the model and the disk get the result.
   afterToolCall: (_call, outcome) => ({
     outcome: { ...outcome, content: String(outcome.content).replace(CARD, '[card]') },
   }),

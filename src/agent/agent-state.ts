@@ -1,67 +1,68 @@
-import type { QueueMode } from '../contracts/agent.ts';
-import type { AgentEvent, AgentStatus, QueuedMessage } from '../contracts/event.ts';
-import type { Message, UserMessage } from '../contracts/message.ts';
+import type { QueueMode, RunningCall } from '../contracts/agent.ts';
+import { type AgentEvent, type AgentStatus, type QueuedMessage, reduceStatus } from '../contracts/event.ts';
+import type { AssistantBlock, AssistantMessage, Message, UserMessage } from '../contracts/message.ts';
 import type { PermissionRequest } from '../contracts/permission.ts';
-import { NOTHING_STRIPPED, type Stripped } from '../contracts/query.ts';
-import { statusAfter } from '../contracts/status-after.ts';
+import { type ExcludedContent, NOTHING_EXCLUDED } from '../contracts/query.ts';
+import type { Terminal } from '../contracts/terminal-reason.ts';
 import type { UserQuestion } from '../contracts/tool.ts';
-import { STOPPED_COMPACTION } from '../engine/transitions/auto-compact.ts';
-import { type Activity, QUIET, reduceActivity } from './activity.ts';
+import { STOPPED_COMPACTION } from '../engine/phases/prepare-context.ts';
 
-/** `next` goes in after the current turn, `after` when the agent would stop. */
-export type Lane = QueuedMessage['lane'];
+/** The kind of a queue: `next` is delivered after the current turn, `after` when the agent would stop. */
+export type QueueKind = QueuedMessage['lane'];
 
-export type PendingQuestion = { readonly id: string; readonly callId: string; readonly question: UserQuestion };
+/** A question of a tool that waits for its answer. */
+type PendingQuestion = { readonly id: string; readonly callId: string; readonly question: UserQuestion };
 
-/** Everything an agent is at one moment. Only the functions of this file make a new one. */
-export type AgentValue = {
+/** The state of an agent. Only the functions of this file create a new one. */
+export type AgentStoreState = {
   readonly messages: readonly Message[];
   readonly status: AgentStatus;
-  readonly activity: Activity;
-  readonly stripped: Stripped;
-  /** In a row, until one succeeds or the person makes room. */
+  readonly activity: AgentActivity;
+  readonly excluded: ExcludedContent;
+  /** Consecutive failed compactions, until one succeeds or the user compacts manually. */
   readonly failedCompactions: number;
   readonly queue: readonly QueuedMessage[];
-  readonly queueModes: Readonly<Record<Lane, QueueMode>>;
-  /** Ids of queued messages that the prompt hook has seen and let through. */
+  readonly queueModes: Readonly<Record<QueueKind, QueueMode>>;
+  /** Ids of queued messages that the prompt hook has admitted. */
   readonly admitted: ReadonlySet<string>;
-  /** Messages that came during a query. They join behind it: nothing may stand between calls and their results. */
-  readonly late: readonly Message[];
+  /** Messages that arrived during a query. They join after it: nothing may come between calls and their results. */
+  readonly lateMessages: readonly Message[];
   readonly permissions: readonly PermissionRequest[];
   readonly questions: readonly PendingQuestion[];
-  /** What has the conversation to itself, and how it is stopped. Only one thing at a time. */
+  /** The holder of the run lock, with its abort controller. */
   readonly work: { readonly kind: 'query' | 'between'; readonly controller: AbortController } | undefined;
 };
 
-/** The one holder of the state. The parts of the agent read it, change it, and tell everybody what happened. */
+/** The store of the agent state, shared by the parts of the agent. */
 export type AgentStore = {
-  readonly now: () => AgentValue;
-  readonly change: (next: AgentValue) => void;
-  /** Applies the event to the state at once; resolves when every listener has handled it. */
-  readonly tell: (event: AgentEvent) => Promise<void>;
+  readonly current: () => AgentStoreState;
+  readonly update: (next: AgentStoreState) => void;
+  /** Applies the event to the state at once. Resolves when every listener has handled it. */
+  readonly emit: (event: AgentEvent) => Promise<void>;
 };
 
-export function initialAgent(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentValue {
+/** Creates the state of an idle agent. */
+export function createAgentState(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentStoreState {
   return {
     messages: [...messages],
     status: 'idle',
-    activity: QUIET,
-    stripped: NOTHING_STRIPPED,
+    activity: NO_ACTIVITY,
+    excluded: NOTHING_EXCLUDED,
     failedCompactions: 0,
     queue,
     queueModes: { next: 'one-at-a-time', after: 'one-at-a-time' },
     admitted: new Set(),
-    late: [],
+    lateMessages: [],
     permissions: [],
     questions: [],
     work: undefined,
   };
 }
 
-/** The agent after an event. Pure: the same events always make the same agent. */
-export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
+/** Computes the state after an event. */
+export function reduceAgent(before: AgentStoreState, event: AgentEvent): AgentStoreState {
   const { status, activity } = before;
-  const state = { ...before, status: statusAfter(status, event), activity: reduceActivity(activity, event) };
+  const state = { ...before, status: reduceStatus(status, event), activity: reduceActivity(activity, event) };
   switch (event.type) {
     case 'message_end':
       return { ...state, messages: [...state.messages, event.message] };
@@ -72,37 +73,37 @@ export function reduceAgent(before: AgentValue, event: AgentEvent): AgentValue {
         ...(event.boundary.trigger === 'manual' ? { failedCompactions: 0 } : {}),
       };
     case 'tombstone':
-      return { ...state, messages: without(state.messages, event.messageId) };
+      return { ...state, messages: removeById(state.messages, event.messageId) };
     case 'recovery_end':
       return {
         ...state,
-        stripped: strippedAfter(state.stripped, event),
-        failedCompactions: failedAfter(state.failedCompactions, event),
+        excluded: addExcludedContent(state.excluded, event),
+        failedCompactions: countFailedCompactions(state.failedCompactions, event),
       };
     case 'queue': {
-      const queue = without(state.queue, event.item.id);
+      const queue = removeById(state.queue, event.item.id);
       return { ...state, queue: event.state === 'queued' ? [...queue, event.item] : queue };
     }
     case 'permission_request':
       return { ...state, permissions: [...state.permissions, event.request] };
     case 'permission_answer':
-      return { ...state, permissions: without(state.permissions, event.requestId) };
+      return { ...state, permissions: removeById(state.permissions, event.requestId) };
     case 'question': {
       const { id, callId, question } = event;
       return { ...state, questions: [...state.questions, { id, callId, question }] };
     }
     case 'question_answer':
-      return { ...state, questions: without(state.questions, event.id) };
+      return { ...state, questions: removeById(state.questions, event.id) };
     default:
       return state;
   }
 }
 
 /**
- * A part the API refused once is left out for the rest of the conversation.
+ * Adds content that the API refused; it stays excluded for the rest of the conversation.
  * @internal Exported for tests.
  */
-export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
+export function addExcludedContent(stripped: ExcludedContent, event: AgentEvent): ExcludedContent {
   if (event.type !== 'recovery_end' || event.recovery !== 'healed') return stripped;
   return {
     thinking: stripped.thinking || event.detail === 'thinking',
@@ -111,8 +112,8 @@ export function strippedAfter(stripped: Stripped, event: AgentEvent): Stripped {
   };
 }
 
-/** A compaction that was stopped is none; one that made room, however it was asked for, ends the row. */
-function failedAfter(
+/** Counts consecutive failures. An aborted compaction is ignored; a successful one of any kind resets the count. */
+function countFailedCompactions(
   failed: number,
   { recovery, outcome, detail }: Extract<AgentEvent, { type: 'recovery_end' }>,
 ): number {
@@ -121,24 +122,24 @@ function failedAfter(
   return outcome === 'recovered' ? 0 : failed + 1;
 }
 
-/** From the first word of a query to its `agent_end`; while listeners still hear of the end, nothing runs any more. */
-export function isRunning({ work, status }: AgentValue): boolean {
+/** Returns whether work is running: from its start to `agent_end`, not while listeners handle the end. */
+export function isRunning({ work, status }: AgentStoreState): boolean {
   return work !== undefined && status !== 'idle';
 }
 
-/** The next message of a lane, or all of them by its mode; only those that pass `mayGo`. */
+/** Takes the next message of a queue, or all of them, by its mode; only messages that pass `canDeliver`. */
 export function takeQueued(
-  state: AgentValue,
-  lane: Lane,
-  mayGo: (item: QueuedMessage) => boolean = () => true,
-): { readonly taken: readonly QueuedMessage[]; readonly state: AgentValue } {
-  const inLane = state.queue.filter((item) => item.lane === lane && mayGo(item));
+  state: AgentStoreState,
+  lane: QueueKind,
+  canDeliver: (item: QueuedMessage) => boolean = () => true,
+): { readonly taken: readonly QueuedMessage[]; readonly state: AgentStoreState } {
+  const inLane = state.queue.filter((item) => item.lane === lane && canDeliver(item));
   const taken = state.queueModes[lane] === 'all' ? inLane : inLane.slice(0, 1);
   return { taken, state: { ...state, queue: state.queue.filter((item) => !taken.includes(item)) } };
 }
 
-/** The prompt hook has let a queued message through, perhaps with something added. */
-export function admitQueued(state: AgentValue, message: UserMessage): AgentValue {
+/** Marks a queued message as admitted by the prompt hook, and replaces it with the hook's version. */
+export function admitQueued(state: AgentStoreState, message: UserMessage): AgentStoreState {
   return {
     ...state,
     admitted: new Set([...state.admitted, message.id]),
@@ -146,6 +147,88 @@ export function admitQueued(state: AgentValue, message: UserMessage): AgentValue
   };
 }
 
-function without<Item extends { readonly id: string }>(items: readonly Item[], id: string): readonly Item[] {
+function removeById<Item extends { readonly id: string }>(items: readonly Item[], id: string): readonly Item[] {
   return items.filter((item) => item.id !== id);
+}
+
+/** The activity of an agent at one moment, so that a late subscriber can display it. */
+type AgentActivity = {
+  /** The reply that is streaming, as far as it has arrived. */
+  readonly partial: AssistantMessage | undefined;
+  readonly running: readonly RunningCall[];
+  /** End of the last run, if it did not complete. */
+  readonly lastError: Terminal | undefined;
+};
+
+/** No activity. */
+const NO_ACTIVITY: AgentActivity = { partial: undefined, running: [], lastError: undefined };
+
+/** Computes the activity after an event. */
+function reduceActivity(before: AgentActivity, event: AgentEvent): AgentActivity {
+  switch (event.type) {
+    case 'agent_start':
+      return NO_ACTIVITY;
+    case 'message_start': {
+      if (event.role !== 'assistant') return before;
+      const { messageId: id, model, usage } = event;
+      return { ...before, partial: { role: 'assistant', id, model, blocks: [], usage } };
+    }
+    case 'block_start':
+      return setBlock(before, event.messageId, event.index, createEmptyBlock(event.kind, event.name));
+    case 'message_update': {
+      const block = before.partial?.blocks[event.index];
+      if (block === undefined) return before;
+      return setBlock(before, event.messageId, event.index, appendDelta(block, event.delta));
+    }
+    case 'block_end':
+      return setBlock(before, event.messageId, event.index, event.block);
+    case 'message_end':
+      return event.message.id === before.partial?.id ? { ...before, partial: undefined } : before;
+    case 'tombstone':
+      return event.messageId === before.partial?.id ? { ...before, partial: undefined } : before;
+    case 'tool_start': {
+      const { callId, tool, title, input } = event;
+      return { ...before, running: [...before.running, { callId, tool, title, input, progress: undefined }] };
+    }
+    case 'tool_update': {
+      const { callId, progress } = event;
+      const running = before.running.map((call) => (call.callId === callId ? { ...call, progress } : call));
+      return { ...before, running };
+    }
+    case 'tool_end':
+      return { ...before, running: before.running.filter(({ callId }) => callId !== event.callId) };
+    case 'agent_end':
+      return { ...NO_ACTIVITY, lastError: event.terminal.reason === 'completed' ? undefined : event.terminal };
+    default:
+      return before;
+  }
+}
+
+/** Sets the block at its index; skipped indices get empty blocks. */
+function setBlock(before: AgentActivity, messageId: string, index: number, block: AssistantBlock): AgentActivity {
+  const { partial } = before;
+  if (partial === undefined || partial.id !== messageId) return before;
+  const blocks = [...partial.blocks];
+  while (blocks.length <= index) blocks.push(createEmptyBlock('text'));
+  blocks[index] = block;
+  return { ...before, partial: { ...partial, blocks } };
+}
+
+function createEmptyBlock(kind: AssistantBlock['type'], name = ''): AssistantBlock {
+  switch (kind) {
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'tool_use':
+      return { type: 'tool_use', id: '', name, input: {}, unparsed: '' };
+    case 'text':
+      return { type: 'text', text: '' };
+    default:
+      return { type: 'opaque', raw: {} };
+  }
+}
+
+function appendDelta(block: AssistantBlock, delta: string): AssistantBlock {
+  if (block.type === 'text') return { ...block, text: block.text + delta };
+  if (block.type === 'thinking') return { ...block, thinking: block.thinking + delta };
+  return block.type === 'tool_use' ? { ...block, unparsed: (block.unparsed ?? '') + delta } : block;
 }

@@ -1,65 +1,66 @@
-import type { Agent } from '../contracts/agent.ts';
+import type { Agent, AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
-import type { Terminal } from '../contracts/terminal.ts';
-import { type AgentStore, type AgentValue, initialAgent, isRunning, reduceAgent } from './agent-state.ts';
-import { createBroadcast } from './broadcast.ts';
-import type { AgentParts, AgentPort } from './parts.ts';
-import { joiningMessages, promptMessage } from './prompts.ts';
-import { createQuestions } from './questions.ts';
-import { createQueues, type Queues } from './queues.ts';
-import { BUSY, createWork, queuedMessages, type Work } from './work.ts';
+import type { PermissionAnswer } from '../contracts/permission.ts';
+import type { Terminal } from '../contracts/terminal-reason.ts';
+import type { UserAnswer } from '../contracts/tool.ts';
+import { createAsyncScopes } from '../lib/async-scopes.ts';
+import type { AgentDeps, AgentPort } from './agent-deps.ts';
+import { type AgentStore, type AgentStoreState, createAgentState, isRunning, reduceAgent } from './agent-state.ts';
+import { createMessageQueues, type MessageQueues } from './message-queues.ts';
+import { convertInputMessages, createPromptMessage } from './prompt-messages.ts';
+import { BUSY_MESSAGE, createRunLock, getQueuedMessages, type RunLock } from './run-lock.ts';
 
-/** The control panel: commands go in, events come out, one query runs at a time. */
-export function assembleAgent(parts: AgentParts): Agent {
+/** Creates an agent from its parts. It takes commands, emits events and runs one query at a time. */
+export function assembleAgent(parts: AgentDeps): Agent {
   const broadcast = createBroadcast(parts.listeners, parts.onListenerError ?? (() => undefined));
-  const store = holdState(initialAgent(parts.messages, parts.queued), broadcast.tell);
-  const { now, change, tell } = store;
-  const queues = createQueues(store, parts);
-  const questions = createQuestions(store, parts.newId);
+  const store = createStore(createAgentState(parts.messages, parts.queued), broadcast.emit);
+  const { current, update, emit } = store;
+  const queues = createMessageQueues(store, parts);
+  const questions = createPendingQuestions(store, parts.newId);
   let skipWait: (() => void) | undefined;
   const port: AgentPort = {
     askPermission: questions.askPermission,
     ask: questions.ask,
     queues: queues.port,
-    tell,
+    emit,
     onWait: (skip) => {
       skipWait = skip;
     },
   };
   parts.attach?.(port);
-  const work = createWork(store, queues, { parts, port, drained: broadcast.drained });
+  const work = createRunLock(store, queues, { parts, port, drained: broadcast.waitUntilDrained });
 
-  /** Joins now, or behind the query that runs. */
+  /** Adds the message now, or after the running query. */
   async function append(message: Message): Promise<void> {
-    if (isRunning(now())) {
-      change({ ...now(), late: [...now().late, message] });
+    if (isRunning(current())) {
+      update({ ...current(), lateMessages: [...current().lateMessages, message] });
       return;
     }
-    const joined = tell({ type: 'message_end', message });
-    // A listener gets the event of what it adds itself after it has returned, so it must not wait for that.
-    if (!broadcast.asksListener()) await joined;
+    const joined = emit({ type: 'message_end', message });
+    // A listener gets the event of its own message only after it has returned, so it must not await it here.
+    if (!broadcast.isInsideListener()) await joined;
   }
 
   return {
     sessionId: parts.sessionId,
-    state: () => ({ ...publicState(now()), ...parts.describe() }),
+    state: () => ({ ...describeState(current()), ...parts.describe() }),
     subscribe: broadcast.subscribe,
-    prompt: async (said) => work.query(joiningMessages(said, parts)),
-    continue: async () => goOn(store, queues, work),
-    wake: (words) => work.query([promptMessage(words, 'background', parts)]),
-    steer: (words) => queues.add('next', promptMessage(words, 'steer', parts)),
-    followUp: (words) => queues.add('after', promptMessage(words, 'follow_up', parts)),
-    async pin(words) {
-      const message = { ...promptMessage(words, 'steer', parts), pinned: true };
-      // The loop takes it like steering. Between two queries no loop looks at the queue.
-      if (isRunning(now()) && now().work?.kind === 'query') queues.add('next', message);
+    prompt: async (prompt) => work.query(convertInputMessages(prompt, parts)),
+    continue: async () => continueQuery(store, queues, work),
+    startBackgroundTurn: (text) => work.query([createPromptMessage(text, 'background', parts)]),
+    steer: (prompt) => queues.add('next', createPromptMessage(prompt, 'steer', parts)),
+    followUp: (prompt) => queues.add('after', createPromptMessage(prompt, 'follow_up', parts)),
+    async pin(prompt) {
+      const message = { ...createPromptMessage(prompt, 'steer', parts), pinned: true };
+      // The loop takes it like steering. Without a query, no loop reads the queue.
+      if (isRunning(current()) && current().work?.kind === 'query') queues.add('next', message);
       else await append(message);
     },
     async withdraw(id) {
-      if (isRunning(now())) throw new Error(BUSY);
-      if (now().messages.some((message) => message.id === id)) {
-        await tell({ type: 'tombstone', messageId: id, why: 'It was taken back.' });
+      if (isRunning(current())) throw new Error(BUSY_MESSAGE);
+      if (current().messages.some((message) => message.id === id)) {
+        await emit({ type: 'tombstone', messageId: id, why: 'It was taken back.' });
       }
     },
     unqueue: queues.remove,
@@ -77,49 +78,50 @@ export function assembleAgent(parts: AgentParts): Agent {
     },
     replaceMessages: (messages) => replaceMessages(store, messages),
     append,
-    between: work.between,
-    setQueueMode: (lane, mode) => change({ ...now(), queueModes: { ...now().queueModes, [lane]: mode } }),
+    runExclusive: work.runExclusive,
+    setQueueMode: (lane, mode) => update({ ...current(), queueModes: { ...current().queueModes, [lane]: mode } }),
     async waitForIdle() {
-      if (broadcast.asksListener())
-        throw new Error('A listener must not wait until the agent is idle: the agent waits for the listener.');
-      await work.settled();
+      if (broadcast.isInsideListener())
+        throw new Error('A listener must not call waitForIdle: the agent waits for the listener.');
+      await work.waitUntilSettled();
     },
   };
 }
 
-function goOn({ now }: AgentStore, queues: Queues, work: Work): Promise<Terminal> {
-  if (now().work !== undefined) throw new Error('A query is running already.');
-  if (isUnanswered(now().messages.at(-1))) return work.query([]);
+function continueQuery({ current }: AgentStore, queues: MessageQueues, work: RunLock): Promise<Terminal> {
+  if (current().work !== undefined) throw new Error('A query is already running.');
+  if (isUnanswered(current().messages.at(-1))) return work.query([]);
   const due = queues.takeDue();
-  if (due.length === 0) throw new Error('There is nothing to continue: the last word was the model’s.');
-  return work.query(queuedMessages(due), due);
+  if (due.length === 0) throw new Error('There is nothing to continue: the last message is a reply of the model.');
+  return work.query(getQueuedMessages(due), due);
 }
 
-/** An event is applied before it is told, so that a listener that asks sees what it was told. */
-function holdState(first: AgentValue, broadcast: (event: AgentEvent) => Promise<void>): AgentStore {
+/** Creates the store. An event is applied before it is emitted, so that listeners see the state it led to. */
+function createStore(first: AgentStoreState, broadcast: (event: AgentEvent) => Promise<void>): AgentStore {
   let state = first;
   return {
-    now: () => state,
-    change: (next) => {
+    current: () => state,
+    update: (next) => {
       state = next;
     },
-    tell: (event) => {
+    emit: (event) => {
       state = reduceAgent(state, event);
-      const start = startOf(event);
-      if (start !== undefined) void broadcast(start); // Told in order, so whoever waits for the end waits for it too.
+      const start = createMessageStart(event);
+      // Events keep their order, so awaiting the broadcast below covers this one.
+      if (start !== undefined) void broadcast(start);
       return broadcast(event);
     },
   };
 }
 
-/** A reply has begun with its first word; what is whole at once begins when it joins. */
-function startOf(event: AgentEvent): AgentEvent | undefined {
+/** Creates the `message_start` of a message that is complete at once. Replies start with their first delta. */
+function createMessageStart(event: AgentEvent): AgentEvent | undefined {
   if (event.type !== 'message_end') return undefined;
   const { id, role } = event.message;
   return role === 'user' || role === 'custom' ? { type: 'message_start', messageId: id, role } : undefined;
 }
 
-function publicState({ status, messages, activity, queue, permissions, questions }: AgentValue) {
+function describeState({ status, messages, activity, queue, permissions, questions }: AgentStoreState) {
   const pending = { pendingPermissions: [...permissions], pendingQuestions: [...questions] };
   return { status, messages: [...messages], ...activity, queue, ...pending };
 }
@@ -128,7 +130,116 @@ function isUnanswered(last: Message | undefined): boolean {
   return last?.role === 'user' || last?.role === 'custom';
 }
 
-function replaceMessages({ now, change }: AgentStore, messages: readonly Message[]): void {
-  if (now().work !== undefined) throw new Error(BUSY);
-  change({ ...now(), messages: [...messages] });
+function replaceMessages({ current, update }: AgentStore, messages: readonly Message[]): void {
+  if (current().work !== undefined) throw new Error(BUSY_MESSAGE);
+  update({ ...current(), messages: [...messages] });
+}
+
+/** Delivers events to listeners in order, one event after the other, each listener awaited. */
+type Broadcast = {
+  subscribe(listener: AgentListener): () => void;
+  /** Resolves when every listener has handled the event; never rejects. */
+  emit(event: AgentEvent): Promise<void>;
+  /** Resolves when all events so far have been handled. */
+  waitUntilDrained(): Promise<void>;
+  /** Returns whether the caller is inside a listener that is being awaited. */
+  isInsideListener(): boolean;
+};
+
+/**
+ * Creates a broadcast. An error of a listener goes to `report`, never to the emitter.
+ *
+ * @internal Exported for tests.
+ */
+export function createBroadcast(
+  first: readonly AgentListener[],
+  report: (thrown: unknown, event: AgentEvent) => void,
+): Broadcast {
+  let listeners = first;
+  let tail: Promise<void> = Promise.resolve();
+  const visits = createAsyncScopes();
+
+  async function deliver(event: AgentEvent): Promise<void> {
+    for (const listener of listeners) {
+      const visit = visits.open();
+      try {
+        const answer = visit.run(() => listener(event));
+        if (answer !== undefined) await answer;
+      } catch (thrown) {
+        report(thrown, event);
+      } finally {
+        visit.close();
+      }
+    }
+  }
+
+  return {
+    subscribe(listener) {
+      listeners = [...listeners, listener];
+      return () => {
+        listeners = listeners.filter((other) => other !== listener);
+      };
+    },
+    emit(event) {
+      tail = tail.then(() => deliver(event));
+      return tail;
+    },
+    waitUntilDrained: () => tail,
+    isInsideListener: visits.isInside,
+  };
+}
+
+/** Pending questions, emitted as events and answered by id. The first answer counts; an abort answers all. */
+type PendingQuestions = Pick<AgentPort, 'askPermission' | 'ask'> & {
+  answerPermission(id: string, answer: PermissionAnswer, by?: 'person' | 'host' | 'abort'): boolean;
+  answerQuestion(id: string, answer: UserAnswer | undefined): boolean;
+};
+
+const INTERRUPTED: PermissionAnswer = { behavior: 'deny', message: 'Interrupted by the user.', interrupt: true };
+
+/** Creates the registry of pending questions. */
+function createPendingQuestions({ emit }: Pick<AgentStore, 'emit'>, newId: () => string): PendingQuestions {
+  /** Resolvers by question id. The questions themselves are in the state. */
+  const permissions = new Map<string, (answer: PermissionAnswer) => void>();
+  const questions = new Map<string, (answer: UserAnswer | undefined) => void>();
+
+  const answerPermission: PendingQuestions['answerPermission'] = (id, answer, by = 'person') => {
+    const resolve = permissions.get(id);
+    if (resolve === undefined) return false;
+    permissions.delete(id);
+    void emit({ type: 'permission_answer', requestId: id, answer, by });
+    resolve(answer);
+    return true;
+  };
+
+  const answerQuestion: PendingQuestions['answerQuestion'] = (id, answer) => {
+    const resolve = questions.get(id);
+    if (resolve === undefined) return false;
+    questions.delete(id);
+    void emit({ type: 'question_answer', id, answer });
+    resolve(answer);
+    return true;
+  };
+
+  return {
+    askPermission(request, signal) {
+      if (signal.aborted) return Promise.resolve(INTERRUPTED);
+      return new Promise((resolve) => {
+        permissions.set(request.id, resolve);
+        signal.addEventListener('abort', () => answerPermission(request.id, INTERRUPTED, 'abort'), { once: true });
+        void emit({ type: 'permission_request', request });
+      });
+    },
+    ask(callId, question, signal) {
+      if (signal.aborted) return Promise.resolve(undefined);
+      const id = newId();
+      return new Promise((resolve) => {
+        questions.set(id, resolve);
+        signal.addEventListener('abort', () => answerQuestion(id, undefined), { once: true });
+        void emit({ type: 'question', id, callId, question });
+      });
+    },
+    answerPermission,
+    answerQuestion,
+  };
 }

@@ -11,147 +11,156 @@ import type {
   ToolSpec,
 } from '../contracts/model.ts';
 import {
-  NOTHING_STRIPPED,
+  type ExcludedContent,
+  NOTHING_EXCLUDED,
   type QueryConfig,
   type QueryDeps,
-  type Stripped,
   type Summarize,
-  type SummaryOrder,
+  type SummaryRequest,
 } from '../contracts/query.ts';
-import { OVERLOADS_BEFORE_FALLBACK } from '../engine/model-pump.ts';
-import { buildRequest, toRequestMessages } from '../engine/request.ts';
-import { mayAnotherAnswer } from '../engine/transitions/fallback.ts';
-import { heal } from '../engine/transitions/heal.ts';
+import { OVERLOADS_BEFORE_FALLBACK } from '../engine/phases/stream-model.ts';
+import { canAnotherModelAnswer } from '../engine/recoveries/fallback.ts';
+import { stripRejectedContent } from '../engine/recoveries/rejected-content.ts';
+import { buildRequest, toRequestMessages } from '../engine/request/build-request.ts';
 
-/** What a summary is asked with: the model and its likes, and what is sent besides the messages. */
-export type SummarizeParts = {
-  /** The model in use, and those that go on when it cannot be had. */
+/** The dependencies of a summary: the models, and the parts of the request besides the messages. */
+export type SummarizerDeps = {
+  /** Current model, and its fallbacks. */
   readonly chain: () => readonly [string, ...string[]];
-  readonly infoOf: (model: string) => ModelInfo;
+  readonly getModelInfo: (model: string) => ModelInfo;
   readonly port: ModelPort;
   readonly system: () => readonly SystemPart[];
-  readonly specs: () => readonly ToolSpec[];
-  /** As in the conversation: another measure of thinking would throw its cache away. */
+  readonly listSpecs: () => readonly ToolSpec[];
+  /** Thinking as in the conversation; a different value would invalidate its prompt cache. */
   readonly thinking: () => Pick<QueryConfig, 'effort' | 'thinkingBudgetTokens'>;
   readonly onUsage: (model: string, usage: Usage) => void;
-  /** Called for each new try, so that nobody looks at a screen that seems to stand still. */
-  readonly onTry?: (tried: Tried, model: string) => void;
-  readonly onSwitch?: (to: string, cause: string) => void;
+  /** Called for each retry, so that the screen can show it. */
+  readonly onRetry?: (event: RetryEvent, model: string) => void;
+  readonly onFallback?: (to: string, cause: string) => void;
   readonly maxRetries?: number;
-  /** What the model sees of messages; left out, what it always sees. */
+  /** Converts messages for the request; absent: as the engine does. */
   readonly toRequestMessages?: QueryDeps['toRequestMessages'];
 };
 
-type Tried = Extract<ModelEvent, { type: 'retry' | 'request_sent' }>;
+type RetryEvent = Extract<ModelEvent, { type: 'retry' | 'request_sent' }>;
 
 const SUMMARY_TOKENS = 8_000;
-/** Thinking counts as output, and a summary that is cut is none. */
+/** Thinking counts as output, and a truncated summary is useless. */
 const THINKING_TOKENS = 24_000;
-const LEAST_TOKENS = 2_000;
-/** Tokens are counted a little differently everywhere. */
-const SPARE_TOKENS = 3_000;
-/** The last message of every order; its words differ. */
-const SUMMARY_ORDER: UserMessage = { role: 'user', id: 'summary-order', origin: 'nudge', blocks: [] };
+const MIN_OUTPUT_TOKENS = 2_000;
+/** Margin for differences between token counts. */
+const MARGIN_TOKENS = 3_000;
+/** The last message of every summary request; its text is filled in. */
+const SUMMARY_PROMPT: UserMessage = { role: 'user', id: 'summary-order', origin: 'nudge', blocks: [] };
 
-/** The summary is written by the model in use over the same bytes it has already seen, so that its cache serves. */
-export function makeSummarize(parts: SummarizeParts): Summarize {
+/** Creates a summarizer. It sends the current model the same bytes as before, so that the prompt cache is used. */
+export function createSummarizer(parts: SummarizerDeps): Summarize {
   return async (messages, order, signal) => {
-    const { model, outcome } = await askChain(chainFor(order, parts), messages, order, parts, signal);
+    const { model, outcome } = await askChain(selectChain(order, parts), messages, order, parts, signal);
     if (!outcome.ok) return { ok: false, why: outcome.failure.message };
     parts.onUsage(model, outcome.usage);
     if (outcome.stopReason !== 'end_turn' && outcome.stopReason !== 'stop_sequence') {
       return { ok: false, why: `the answer ended with ${outcome.stopReason}` };
     }
     const text = outcome.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-    return text.trim() === '' ? { ok: false, why: 'the answer was empty' } : { ok: true, text };
+    return text.trim() === '' ? { ok: false, why: 'the answer is empty' } : { ok: true, text };
   };
 }
 
-type Links = readonly [string, ...string[]];
+type Chain = readonly [string, ...string[]];
 
-/** What has been passed over in this query is not asked again. */
-function chainFor({ model }: SummaryOrder, parts: SummarizeParts): Links {
+/** Returns the models to ask. Models that were skipped in this query are not asked again. */
+function selectChain({ model }: SummaryRequest, parts: SummarizerDeps): Chain {
   const [first, ...others] = parts.chain();
   if (model === undefined || model === first) return [first, ...others];
   return [model, ...others.slice(others.indexOf(model) + 1)];
 }
 
-/** A model that stays away is followed by the next of the chain, as it is for replies. */
+/** Asks the models of the chain in order, as for replies: the next one when the first is unavailable. */
 async function askChain(
-  [model, next, ...others]: Links,
+  [model, next, ...others]: Chain,
   messages: readonly Message[],
-  order: SummaryOrder,
-  parts: SummarizeParts,
+  order: SummaryRequest,
+  parts: SummarizerDeps,
   signal: AbortSignal,
 ): Promise<{ readonly model: string; readonly outcome: ModelOutcome }> {
   const overloadLimit = next === undefined ? Number.POSITIVE_INFINITY : OVERLOADS_BEFORE_FALLBACK;
-  const outcome = await ask(requestOf(model, messages, order, parts), overloadLimit, parts, signal);
-  if (outcome.ok || next === undefined || signal.aborted || !mayAnotherAnswer(outcome.failure)) {
+  const outcome = await ask(createRequestBuilder(model, messages, order, parts), overloadLimit, parts, signal);
+  if (outcome.ok || next === undefined || signal.aborted || !canAnotherModelAnswer(outcome.failure)) {
     return { model, outcome };
   }
-  parts.onSwitch?.(next, outcome.failure.message);
+  parts.onFallback?.(next, outcome.failure.message);
   return askChain([next, ...others], messages, order, parts, signal);
 }
 
-/** What the provider refuses to take back is left out, as it is in the conversation. */
+/** Asks one model. Content that the provider refuses is excluded and the request repeated, as in the conversation. */
 async function ask(
-  request: (stripped: Stripped) => ModelRequest,
+  createRequest: (stripped: ExcludedContent) => ModelRequest,
   overloadLimit: number,
-  { port, onTry, maxRetries }: SummarizeParts,
+  { port, onRetry, maxRetries }: SummarizerDeps,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
-  let stripped = NOTHING_STRIPPED;
+  let stripped = NOTHING_EXCLUDED;
   for (let round = 0; ; round += 1) {
-    const tries = { restartable: () => true, overloadLimit, ...(maxRetries === undefined ? {} : { maxRetries }) };
-    const asked = request(stripped);
-    const stream = port.stream(asked, tries, signal);
+    const options = { restartable: () => true, overloadLimit, ...(maxRetries === undefined ? {} : { maxRetries }) };
+    const request = createRequest(stripped);
+    const stream = port.stream(request, options, signal);
     let step = await stream.next();
     for (; step.done !== true; step = await stream.next()) {
       const { value } = step;
-      if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1)) onTry?.(value, asked.model);
+      if (value.type === 'retry' || (value.type === 'request_sent' && value.attempt > 1))
+        onRetry?.(value, request.model);
     }
     const outcome = step.value;
     const healed = outcome.ok
       ? undefined
-      : heal(outcome.failure, { stripped, view: [SUMMARY_ORDER], request: asked, round });
+      : stripRejectedContent(outcome.failure, { stripped, view: [SUMMARY_PROMPT], request, round });
     if (healed === undefined) return outcome;
     stripped = healed.stripped;
   }
 }
 
-function requestOf(
+function createRequestBuilder(
   model: string,
   messages: readonly Message[],
-  { instructions, sentTokens }: SummaryOrder,
-  parts: SummarizeParts,
-): (stripped: Stripped) => ModelRequest {
-  const order: Message = { ...SUMMARY_ORDER, blocks: [{ type: 'text', text: instructions }] };
+  { instructions, sentTokens }: SummaryRequest,
+  parts: SummarizerDeps,
+): (stripped: ExcludedContent) => ModelRequest {
+  const prompt: Message = { ...SUMMARY_PROMPT, blocks: [{ type: 'text', text: instructions }] };
   const thinking = parts.thinking();
   const wanted = thinking.effort === 'off' ? SUMMARY_TOKENS : SUMMARY_TOKENS + THINKING_TOKENS;
-  const { maxOutputTokens, contextWindow } = parts.infoOf(model);
-  // Some providers refuse what might not fit, so a full window leaves the answer what it has left.
-  const left = Math.max(LEAST_TOKENS, contextWindow - sentTokens - SPARE_TOKENS);
+  const { maxOutputTokens, contextWindow } = parts.getModelInfo(model);
+  // Some providers refuse requests whose output might not fit, so the output limit is what the window has left.
+  const left = Math.max(MIN_OUTPUT_TOKENS, contextWindow - sentTokens - MARGIN_TOKENS);
   const maxOutputTokensOverride = Math.min(wanted, maxOutputTokens, left);
-  return (stripped) => {
+  return (excluded) => {
     const request = buildRequest(
-      [...messages, order],
-      { modelIndex: 0, maxOutputTokensOverride, stripped },
+      [...messages, prompt],
+      { modelIndex: 0, maxOutputTokensOverride, excluded },
       {
         config: { chain: [{ model }], betas: [], ...thinking },
-        modelInfo: parts.infoOf,
+        modelInfo: parts.getModelInfo,
         system: parts.system,
         tools: () => [],
-        toolSpecs: parts.specs,
+        toolSpecs: parts.listSpecs,
         toRequestMessages: parts.toRequestMessages ?? toRequestMessages,
       },
     );
-    return { ...request, breakpoints: [{ at: 'tools' }, { at: 'system' }, ...beforeOrder(request.messages)] };
+    return {
+      ...request,
+      breakpoints: [{ at: 'tools' }, { at: 'system' }, ...listConversationBreakpoints(request.messages)],
+    };
   };
 }
 
-/** The order was merged into the last message; what stands before it is cached already. */
-function beforeOrder(messages: readonly RequestMessage[]): readonly CacheBreakpoint[] {
-  const message = messages.length - 1;
-  const block = (messages[message]?.blocks.length ?? 0) - 2;
-  return block < 0 ? [] : [{ at: 'message', message, block }];
+/**
+ * Returns breakpoints after the last two user messages of the conversation, where its requests have them. The summary
+ * prompt is the last block; it was merged into the last user message, or follows the last reply.
+ */
+function listConversationBreakpoints(messages: readonly RequestMessage[]): readonly CacheBreakpoint[] {
+  const breakpoints = messages.flatMap(({ role, blocks }, message): readonly CacheBreakpoint[] => {
+    const block = blocks.length - (message === messages.length - 1 ? 2 : 1);
+    return role !== 'user' || block < 0 ? [] : [{ at: 'message', message, block }];
+  });
+  return breakpoints.slice(-2);
 }

@@ -1,63 +1,78 @@
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import type { Conversation } from '../contracts/face/conversation.ts';
-import type { RunOptions } from '../contracts/face/run-options.ts';
-import { createShells } from '../tools/bash/shells.ts';
-import { makeConversation } from './conversation.ts';
-import { createSessionHooks } from './loop/hooks/session-hooks.ts';
+import type { Conversation } from '../contracts/frontend/conversation.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import { type StartedRun, startRun } from '../session/start-run.ts';
+import { createShellRegistry } from '../tools/bash/shell-registry.ts';
+import { assembleConversation } from './conversation.ts';
+import { createConversationActions } from './conversation-actions.ts';
+import type { ConversationParts } from './conversation-parts.ts';
+import { createAutoContinue } from './loop/auto-continue.ts';
 import { createLoop } from './loop/loop.ts';
 import { createMainAgent } from './loop/main-agent.ts';
-import { createRunWishes } from './loop/skills/run-wishes.ts';
+import { createCommandOverrides } from './loop/run-overrides.ts';
 import { createTurnLog } from './loop/turn-log.ts';
-import { createWake } from './loop/wake.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
 import { createPermissions } from './permissions/permissions.ts';
 import { createSessionCheckpoints } from './session/checkpoints.ts';
-import { createSessionLanguages } from './session/languages.ts';
 import { createSession } from './session/session.ts';
-import { type StartedRun, startRun } from './session/start-run.ts';
-import { createTrustTalk } from './settings/trust-commands.ts';
-import { createActions } from './slash/actions.ts';
+import { createSessionEditor } from './session-editor.ts';
+import { createSessionHooks } from './session-hooks.ts';
+import { createSessionLsp } from './session-lsp.ts';
+import { createTrustDialog } from './trust/trust-commands.ts';
 
-export type Composed =
+/** The composed conversation, or the reason why it cannot start. */
+export type CompositionResult =
   | { readonly ok: true; readonly conversation: Conversation }
   | { readonly ok: false; readonly problem: string };
 
-/** Makes a conversation: the core first, then each part from the core and the parts before it. */
-export async function createConversation(given: RunOptions, surroundings: Environment): Promise<Composed> {
-  const started = startRun(surroundings);
-  const composed = await compose(given, started);
-  // A refused start must release the session's claim and its place among those that run.
+/** Creates a conversation: the core first, then each part from the core and the parts before it. */
+export async function createConversation(options: RunOptions, environment: Environment): Promise<CompositionResult> {
+  const started = startRun(environment);
+  const composed = await compose(options, started);
+  // A refused start must release the session lock and its entry in the run ledger.
   if (!composed.ok) await started.abandon();
   return composed;
 }
 
-async function compose(given: RunOptions, started: StartedRun): Promise<Composed> {
-  const first = await openCore(given, started);
+async function compose(options: RunOptions, started: StartedRun): Promise<CompositionResult> {
+  const first = await openCore(options, started);
   if (!first.ok) return first;
   const { core, opened } = first;
 
   const session = createSession(core, { opened, started });
   const permissions = createPermissions(core, { sessionFolder: session.transcript.folder, refusals: opened.refusals });
-  const shells = createShells(core.now, (event) => void core.bus.tell(event));
+  const shells = createShellRegistry(core.now, (event) => void core.bus.emit(event));
   const checkpoints = createSessionCheckpoints(core, {
     session,
-    roots: permissions.roots,
-    hasBackground: shells.anyRunning,
+    roots: permissions.getRoots,
+    hasBackground: shells.hasRunning,
   });
   const turnLog = createTurnLog(core, opened.messages);
   const mcp = await createMcpServers(core, {
-    roots: permissions.roots,
-    rules: permissions.rules,
+    getRoots: permissions.getRoots,
+    getRules: permissions.getRules,
     ledger: session.ledger,
-    resultsFolder: () => join(session.transcript.folder, 'results'),
-    expect: turnLog.expect,
+    getResultsFolder: () => join(session.transcript.folder, 'results'),
+    expectCacheMiss: turnLog.expectChange,
   });
-  const languages = createSessionLanguages(core, session);
-  const wishes = createRunWishes(core);
-  const hooks = createSessionHooks(core, { session, permissions, mcp, wishes });
-  const loop = createLoop(core, { wishes, session, permissions, checkpoints, mcp, hooks, shells, turnLog, languages });
+  const editor = createSessionEditor(core, permissions);
+  const languages = createSessionLsp(core, { ledger: session.ledger, editor });
+  const runOverrides = createCommandOverrides(core);
+  const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides });
+  const loop = createLoop(core, {
+    runOverrides,
+    session,
+    permissions,
+    checkpoints,
+    mcp,
+    hooks,
+    shells,
+    turnLog,
+    languages,
+    editor,
+  });
   const agent = createMainAgent(core, {
     session,
     checkpoints,
@@ -66,28 +81,31 @@ async function compose(given: RunOptions, started: StartedRun): Promise<Composed
     loop,
     turnLog,
     languages,
+    editor,
     ready: started.ready,
   });
-  const wake = createWake(core, { agent, loop });
-  const actions = createActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
-  const trustTalk = createTrustTalk(core.cwd, core.environment);
-  const parts = {
+  editor.attach(agent);
+  const autoContinue = createAutoContinue(core, { agent, loop });
+  const actions = createConversationActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
+  const trustCommands = createTrustDialog(core.cwd, core.environment);
+  const parts: ConversationParts = {
     core,
     agent,
     session,
     permissions,
     checkpoints,
     mcp,
+    editor,
     languages,
     hooks,
     loop,
     shells,
     turnLog,
-    wake,
+    autoContinue,
     actions,
-    trustTalk,
+    trustCommands,
   };
-  const conversation = await makeConversation(parts, started);
+  const conversation = await assembleConversation(parts, started);
   mcp.start();
   return { ok: true, conversation };
 }

@@ -1,89 +1,96 @@
-import type { Conversation } from '../contracts/face/conversation.ts';
-import { recently } from '../lib/recently.ts';
-import { cleanUp } from '../session/clean-up.ts';
-import { ENDED_WITH_RUN } from '../session/records/ended-with-run.ts';
-import { screenSettings } from '../settings/screen-settings.ts';
-import { bashStatement } from '../tools/bash/bash.ts';
-import { createShellLines } from '../tools/bash/shell-lines.ts';
-import { createFindFiles } from '../tools/find-files.ts';
-import { proposeEdit } from '../tools/propose-edit.ts';
-import { infoOf, instructionsOf, warningsOf } from './conversation-info.ts';
-import { createLimitWait } from './loop/limit-wait.ts';
+import type { Conversation } from '../contracts/frontend/conversation.ts';
+import { memoizeWithTtl } from '../lib/memoize.ts';
+import { ENDED_WITH_RUN } from '../session/resume/earlier-run.ts';
+import type { StartedRun } from '../session/start-run.ts';
+import { pruneExpiredSessions } from '../session/store/manage-sessions.ts';
+import { createFrontendSettings } from '../settings/screen-settings.ts';
+import { bashTraits } from '../tools/bash/bash.ts';
+import { createTypedCommandRunner } from '../tools/bash/typed-commands.ts';
+import { proposeEdit } from '../tools/edit/preview-edit.ts';
+import { createFileFinder } from '../tools/search/file-finder.ts';
+import { loginInSession } from './commands/model-commands.ts';
+import { completeArgument, isKnownCommand, listOfferedCommands, runCommand } from './commands/run-command.ts';
+import type { ConversationParts } from './conversation-parts.ts';
+import {
+  collectStatusFacts,
+  collectWarnings,
+  describeConversation,
+  listInstructionFiles,
+} from './describe-conversation.ts';
+import { createHostControl } from './host-control.ts';
 import { createMentions } from './loop/mentions.ts';
-import { suggestNext } from './loop/suggest-next.ts';
-import { createPast } from './session/past.ts';
-import { sessionPicker } from './session/session-picker.ts';
-import type { StartedRun } from './session/start-run.ts';
-import type { ConversationParts } from './slash/conversation-parts.ts';
-import { hostControl } from './slash/host-control.ts';
-import { loginNow } from './slash/key-commands.ts';
-import { completeArgument, listCommands, runCommand } from './slash/run-command.ts';
-import { statusFacts } from './status-facts.ts';
+import { suggestPromptIfEnabled } from './loop/side-requests.ts';
+import { createUsageLimitWait } from './loop/usage-limit-wait.ts';
+import { createPastTurns } from './session/past-turns.ts';
+import { createSessionPicker } from './session/session-picker.ts';
 
-/** How long hooks may take when a conversation ends. */
-const HOOKS_AT_END_MS = 1_200;
+/** The time limit for hooks when a conversation ends. */
+const END_HOOKS_TIMEOUT_MS = 1_200;
 
-/** A conversation as every face sees it: its parts behind one object. */
-export async function makeConversation(parts: ConversationParts, started: StartedRun): Promise<Conversation> {
+/** Creates the interface of a conversation for its frontend. */
+export async function assembleConversation(parts: ConversationParts, started: StartedRun): Promise<Conversation> {
   const { core, agent, session, permissions, mcp, hooks, loop, shells, actions } = parts;
   const { live, environment, repository } = core;
   const { home } = environment;
-  const cwd = () => live.now().cwd;
-  const [warnings, instructions] = await Promise.all([warningsOf(parts), instructionsOf(parts)]);
-  const stored = sessionPicker(environment, core.cwd, agent.sessionId, repository.branch);
+  const cwd = () => live.current().cwd;
+  const [warnings, instructions] = await Promise.all([collectWarnings(parts), listInstructionFiles(parts)]);
+  const stored = createSessionPicker(environment, core.cwd, agent.sessionId, repository.readBranch);
   const conversation: Conversation = {
     agent,
-    ready: mcp.ready,
-    offered: mcp.offers,
-    // In a folder that is only read, nothing runs before something is said.
-    ...(core.trusted ? { begin: hooks.opening.begin } : {}),
-    prepare: hooks.opening.prepare,
-    info: () => ({ ...infoOf(parts), warnings, instructions }),
-    usage: core.meter.report,
+    waitUntilReady: mcp.whenReady,
+    waitForCommand: mcp.whenCommandListed,
+    // In an untrusted folder no hook runs before the first prompt.
+    ...(core.trusted ? { runStartHooks: hooks.sessionStart.start } : {}),
+    runSetupHooks: hooks.sessionStart.runSetup,
+    info: () => ({ ...describeConversation(parts), warnings, instructions }),
+    usage: core.meter.createReport,
     setModel: actions.setModel,
     setEffort: actions.setEffort,
-    setThinkingTokens: (thinkingTokens) => live.change({ thinkingTokens }),
+    setThinkingTokens: (thinkingTokens) => live.update({ thinkingTokens }),
     setMode: actions.setMode,
-    models: recently(async () => (await core.model.offered()).models.map(({ info }) => info), core.now),
-    commands: () => listCommands(parts),
+    models: memoizeWithTtl(async () => (await core.model.listAvailable()).models.map(({ info }) => info), core.now),
+    commands: () => listOfferedCommands(parts),
+    isKnownCommand: (name) => isKnownCommand(name, parts),
     runCommand: (line) => runCommand(line, parts),
-    runShell: createShellLines({
+    runShell: createTypedCommandRunner({
       agent,
-      bash: () => loop.toolset.all().find((tool) => tool.name === bashStatement.name),
+      bash: () => loop.toolset.listEnabled().find((tool) => tool.name === bashTraits.name),
       cwd,
-      tell: core.bus.tell,
+      emit: core.bus.emit,
       newId: core.newId,
     }),
     completeArgument: (line) => completeArgument(line, parts),
-    findFiles: createFindFiles(loop.locator, core.cwd, core.now),
+    findFiles: createFileFinder(loop.locator, core.cwd, core.now),
     ...createMentions(core, { permissions, mcp }),
-    proposal: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
+    proposeEdit: (facts) => proposeEdit(facts, { cwd: cwd(), home }),
     contextUsage: actions.contextUsage,
     sessions: () => stored.list('folder'),
     storedSessions: stored,
-    checkpoints: actions.checkpoints,
+    checkpoints: actions.listCheckpoints,
     rewind: actions.rewind,
     rename: actions.rename,
-    background: () => backgroundOf(parts),
+    background: () => listBackgroundWork(parts),
     subAgentMessages: loop.subAgents.messages,
-    woken: parts.wake.settled,
-    waitForLimit: createLimitWait(core, agent),
+    waitForAutoContinue: parts.autoContinue.waitUntilSettled,
+    waitForLimit: createUsageLimitWait(core, agent),
     moveToBackground: (callId) => loop.subAgents.moveToBackground(callId) || shells.moveToBackground(callId),
-    killStopping: shells.killStopping,
+    killStoppingCommands: shells.killStopping,
     control: {
-      ...hostControl(parts),
-      serve: async (place) => (await import('../mcp/serve/serve.ts')).serve(conversation, place),
+      ...createHostControl(parts),
+      serve: async (transport) =>
+        (await import('../mcp/server/serve-conversation.ts')).serveConversation(conversation, transport),
     },
-    login: (place, key) => loginNow(parts.core, place, key),
-    ...screenSettings({
+    login: (provider, key) => loginInSession(parts.core, provider, key),
+    ...createFrontendSettings({
       ouroHome: environment.ouroHome,
-      settings: core.settings.now,
+      settings: core.settings.current,
       variables: core.settings.variables,
       cwd,
-      facts: () => statusFacts(parts),
+      facts: () => collectStatusFacts(parts),
     }),
-    suggestNext: () => suggestNext(core, agent),
-    past: createPast({ agent, session, tools: loop.toolset.all }),
+    suggestNextPrompt: () => suggestPromptIfEnabled(core, agent),
+    pastTurns: createPastTurns({ agent, session, tools: loop.toolset.listEnabled }),
+    editor: parts.editor.port,
     draft: session.draft,
     history: session.history,
     close: (reason) => close(parts, started, reason),
@@ -91,38 +98,39 @@ export async function makeConversation(parts: ConversationParts, started: Starte
   return conversation;
 }
 
-/** Everything ends in order: the work first, then what watches it, then the record. */
+/** Shuts down in order: the work first, then its observers, then the transcript. */
 async function close(parts: ConversationParts, started: StartedRun, reason: string): Promise<void> {
   const { core, agent, session, hooks, loop, shells, mcp } = parts;
-  parts.wake.close();
-  const agents = new Set(loop.subAgents.running().map(({ id }) => id));
-  // By its id a sub-agent can be gone on with.
-  const ending = backgroundOf(parts).map(({ id, title }) => (agents.has(id) ? `${title} (${id})` : title));
+  parts.autoContinue.close();
+  const agents = new Set(loop.subAgents.listRunning().map(({ id }) => id));
+  // The id of a sub-agent allows to resume it.
+  const ending = listBackgroundWork(parts).map(({ id, title }) => (agents.has(id) ? `${title} (${id})` : title));
   agent.abort('shutdown');
   await Promise.all([agent.waitForIdle(), loop.subAgents.close()]);
   if (ending.length > 0)
     await session.transcript.append({ type: 'system', subtype: ENDED_WITH_RUN, data: { titles: ending } });
-  const limit = AbortSignal.timeout(HOOKS_AT_END_MS);
+  const timeout = AbortSignal.timeout(END_HOOKS_TIMEOUT_MS);
   await Promise.all([
-    hooks.fire('SessionEnd', { reason }, limit),
-    hooks.close(limit),
-    hooks.opening.close(),
-    shells.closeAll(),
+    hooks.fire('SessionEnd', { reason }, timeout),
+    hooks.close(timeout),
+    hooks.sessionStart.close(),
+    shells.stopAll(),
     mcp.hub.close(),
     parts.languages.close(),
+    parts.editor.close(),
   ]);
   parts.permissions.sandbox.close();
   await parts.checkpoints?.close();
   await session.transcript.close();
-  // What cannot be deleted today can be tomorrow.
-  await cleanUp(core.settings.now(), core.environment.ouroHome, core.now()).catch(() => undefined);
+  // A failed clean-up is repeated by the next run.
+  await pruneExpiredSessions(core.settings.current(), core.environment.ouroHome, core.now()).catch(() => undefined);
   started.close();
 }
 
-function backgroundOf({ core, shells, loop }: ConversationParts): ReturnType<Conversation['background']> {
+function listBackgroundWork({ core, shells, loop }: ConversationParts): ReturnType<Conversation['background']> {
   const running = shells.list().filter(({ exit }) => exit === undefined);
   return [
     ...running.map(({ id, command, startedAtMs }) => ({ id, title: command, startedAtMs })),
-    ...loop.subAgents.running(),
+    ...loop.subAgents.listRunning(),
   ].map(({ id, title, startedAtMs }) => ({ id, title, elapsedMs: core.now() - startedAtMs }));
 }

@@ -1,71 +1,125 @@
-import type { AgentPort } from '../agent/parts.ts';
+import type { AgentPort } from '../agent/agent-deps.ts';
 import type { Agent, AgentListener } from '../contracts/agent.ts';
-import type { Environment, Limits } from '../contracts/environment.ts';
+import type { Environment, RuntimeLimits } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/face/run-options.ts';
-import type { LiveState } from '../contracts/live.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { LiveState } from '../contracts/live-state.ts';
 import type { LoadedSettings, Settings } from '../contracts/settings.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import type { Repository } from '../git/repository.ts';
-import type { ModelChoice } from '../model/choose/choose-port.ts';
+import type { MountHealth } from '../lib/files/mount-health.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 
-/** What every part of a conversation needs, built before any of them. A part is `createX(core, needs)`. */
+/** The values that every part of a conversation needs, created first. A part is `createX(core, deps)`. */
 export type Core = {
-  /** What was asked for, as the sub-agent it is to be held as and with the folder of the demo. */
+  /** Options of the run, with those of `--agent` and the folder of the demo applied. */
   readonly options: RunOptions;
   readonly environment: Environment;
-  /** The real path of the folder the conversation belongs to. */
+  /** Real path of the folder of the conversation. */
   readonly cwd: string;
-  /** May what the folder brings along be read and run? */
+  /** The folder is trusted: its settings, hooks and instructions are used. */
   readonly trusted: boolean;
-  /** May this file, which lies outside, be brought in by instructions of the folder? It was shown and accepted. */
-  readonly acceptsOutside: (realPath: string) => boolean;
-  readonly settings: SettingsNow;
-  readonly extensions: ExtensionsNow;
+  /** Returns whether the user has accepted that instructions of the folder import this file from outside. */
+  readonly acceptsExternalFile: (realPath: string) => boolean;
+  readonly settings: CurrentSettings;
+  readonly extensions: CurrentExtensions;
   readonly live: LiveState;
-  readonly model: ModelChoice;
-  /** The model for side calls beside the one in use now; absent where they should be left out. */
+  readonly model: ModelRegistry;
+  /** Returns the model for side requests; `undefined` when they are disabled. */
   readonly smallModel: () => string | undefined;
   readonly meter: UsageMeter;
   readonly repository: Repository;
-  readonly bus: Bus;
+  readonly mounts: MountHealth;
+  readonly bus: EventBus;
   readonly now: () => number;
   readonly newId: () => string;
 };
 
-/** Settings as they stand in their files. Ask where you act; a copy made at the start is out of date. */
-export type SettingsNow = {
-  now(): Settings;
-  /** The same with every layer and what is wrong with it. */
+/** The current settings. Read them where they are used: a copy becomes stale when a file changes. */
+export type CurrentSettings = {
+  current(): Settings;
+  /** Returns the settings with their layers and problems. */
   loaded(): LoadedSettings;
-  /** Patience and limits of time: the environment first, then the settings. */
-  limits(): Limits;
-  /** What a command, a hook or a script of somebody gets: the surroundings and what the settings add, without keys. */
+  /** Returns timeouts and retry limits, from the environment first, then from the settings. */
+  limits(): RuntimeLimits;
+  /** Returns the variables for child processes: the environment and those of the settings, without keys. */
   variables(): Readonly<Record<string, string>>;
-  /** Looks whether a file has changed, and reads it again if so. */
+  /** Reads settings files again if they have changed. */
   refresh(): Promise<void>;
-  /** To be called after we wrote to a file of the project ourselves: that change needs no new approval. */
+  /** Approves the current project settings after ouro itself has changed them. */
   approveOwnChange(): Promise<void>;
 };
 
-/** Commands, skills, sub-agents and styles as they stand in their files. */
-export type ExtensionsNow = {
-  now(): Extensions;
-  /** Reads them again if a file has changed. */
+/** The current extensions: commands, skills, sub-agents and output styles. */
+export type CurrentExtensions = {
+  current(): Extensions;
+  /** Reads extension files again if they have changed. */
   refresh(): Promise<void>;
+  /** Reads all extension files again. */
   reload(): Promise<void>;
 };
 
-/** Where events are told, from the first moment on. */
-export type Bus = {
-  tell(event: AgentEvent): Promise<void>;
-  /** The port of the agent; throws before there is one. */
-  port(): AgentPort;
-  /** The agent is there: what was told before reaches its listeners now. */
+/** The event bus of a conversation, usable before the agent exists. */
+export type EventBus = {
+  emit(event: AgentEvent): Promise<void>;
+  /** Returns the agent port. Throws before the agent is attached. */
+  getPort(): AgentPort;
+  /** Attaches the agent and delivers the events that were kept for it. */
   attach(port: AgentPort): void;
-  /** Subscribes somebody, who also hears the notices that were told before, until the first prompt begins. */
-  join(subscribe: Agent['subscribe'], listener: AgentListener): () => void;
-  /** The first prompt begins: whoever joins later has missed what was told. */
-  begin(): void;
+  /** Subscribes a listener. Before the first prompt it also gets the earlier notices. */
+  subscribe(subscribe: Agent['subscribe'], listener: AgentListener): () => void;
+  /** Starts the first prompt: later subscribers no longer get earlier notices. */
+  dropNotices(): void;
 };
+
+/**
+ * Creates a bus. Events are kept until the agent is attached, and notices for listeners that join before the first
+ * prompt.
+ */
+export function createEventBus(): EventBus {
+  let port: AgentPort | undefined;
+  let pending: readonly AgentEvent[] = [];
+  let notices: readonly AgentEvent[] | undefined = [];
+  return {
+    async emit(event) {
+      if (event.type === 'notice' && notices !== undefined) notices = [...notices, event];
+      // A kept event is not awaited: the agent is attached later.
+      if (port === undefined) pending = [...pending, event];
+      else await port.emit(event);
+    },
+    getPort() {
+      if (port === undefined) throw new Error('The agent port was used before the agent was attached.');
+      return port;
+    },
+    attach(attached) {
+      port = attached;
+      for (const event of pending) void attached.emit(event);
+      pending = [];
+    },
+    subscribe(subscribe, listener) {
+      if (notices === undefined) return subscribe(listener);
+      const delivered = new Set<AgentEvent>();
+      const deliverOnce: AgentListener = (event) => {
+        if (event.type === 'notice' && notices !== undefined) {
+          if (delivered.has(event)) return undefined;
+          delivered.add(event);
+        }
+        return listener(event);
+      };
+      const unsubscribe = subscribe(deliverOnce);
+      let isClosed = false;
+      // Deferred, so that the caller has the unsubscribe function before the listener is called.
+      queueMicrotask(() => {
+        for (const event of isClosed ? [] : (notices ?? [])) void deliverOnce(event);
+      });
+      return () => {
+        isClosed = true;
+        unsubscribe();
+      };
+    },
+    dropNotices() {
+      notices = undefined;
+    },
+  };
+}

@@ -2,9 +2,9 @@ import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { type Environment, SECRETS } from '../contracts/environment.ts';
+import { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
 
-const LIMITS = [
+const LIMIT_VARIABLES = [
   'OURO_STREAM_IDLE_TIMEOUT_MS',
   'OURO_HEADER_TIMEOUT_MS',
   'OURO_MAX_RETRIES',
@@ -16,75 +16,84 @@ const LIMITS = [
   'OURO_BASH_MAX_TIMEOUT_MS',
 ];
 
-/** Reads the surroundings of this process, once. */
+/** Reads the environment of this process. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
-  const home = given(env.HOME) ?? given(env.USERPROFILE) ?? (given(homedir()) || userInfo().homedir);
-  const apiKey = secret(env.ANTHROPIC_API_KEY);
-  const authToken = secret(env.ANTHROPIC_AUTH_TOKEN);
+  const home = nonEmpty(env.HOME) ?? nonEmpty(env.USERPROFILE) ?? (nonEmpty(homedir()) || userInfo().homedir);
+  const apiKey = trimSecret(env.ANTHROPIC_API_KEY);
+  const authToken = trimSecret(env.ANTHROPIC_AUTH_TOKEN);
   return {
     version: manifest.version,
     home,
-    ouroHome: behindLink(resolve(given(env.OURO_HOME) ?? join(home, '.ouro'))),
+    ouroHome: resolveLink(resolve(nonEmpty(env.OURO_HOME) ?? join(home, '.ouro'))),
+    runtimeCache: join(nonEmpty(env.XDG_CACHE_HOME) ?? join(home, '.cache'), 'ouro'),
     credentials: {
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(authToken === undefined ? {} : { authToken }),
     },
-    baseUrl: given(env.ANTHROPIC_BASE_URL),
+    baseUrl: nonEmpty(env.ANTHROPIC_BASE_URL),
     openAi: {
-      ...(given(env.OPENAI_BASE_URL) === undefined ? {} : { baseUrl: env.OPENAI_BASE_URL ?? '' }),
-      ...(given(env.OPENAI_API_KEY) === undefined ? {} : { apiKey: env.OPENAI_API_KEY ?? '' }),
+      ...(nonEmpty(env.OPENAI_BASE_URL) === undefined ? {} : { baseUrl: env.OPENAI_BASE_URL ?? '' }),
+      ...(nonEmpty(env.OPENAI_API_KEY) === undefined ? {} : { apiKey: env.OPENAI_API_KEY ?? '' }),
     },
-    model: given(env.ANTHROPIC_MODEL),
-    smallModel: given(env.ANTHROPIC_SMALL_FAST_MODEL),
-    editor: given(env.VISUAL) ?? given(env.EDITOR),
+    model: nonEmpty(env.ANTHROPIC_MODEL),
+    smallModel: nonEmpty(env.ANTHROPIC_SMALL_FAST_MODEL),
+    editor: nonEmpty(env.VISUAL) ?? nonEmpty(env.EDITOR),
     limits: {
-      streamIdleTimeoutMs: count(env.OURO_STREAM_IDLE_TIMEOUT_MS),
-      headerTimeoutMs: count(env.OURO_HEADER_TIMEOUT_MS),
-      maxRetries: count(env.OURO_MAX_RETRIES),
-      retryBaseMs: count(env.OURO_RETRY_BASE_MS),
-      mcpTimeoutMs: count(env.OURO_MCP_TIMEOUT_MS),
-      mcpCallTimeoutMs: count(env.OURO_MCP_CALL_TIMEOUT_MS),
-      hookTimeoutMs: count(env.OURO_HOOK_TIMEOUT_MS),
-      bashTimeoutMs: count(env.OURO_BASH_TIMEOUT_MS),
-      bashMaxTimeoutMs: count(env.OURO_BASH_MAX_TIMEOUT_MS),
+      streamIdleTimeoutMs: parseCount(env.OURO_STREAM_IDLE_TIMEOUT_MS),
+      headerTimeoutMs: parseCount(env.OURO_HEADER_TIMEOUT_MS),
+      maxRetries: parseCount(env.OURO_MAX_RETRIES),
+      retryBaseMs: parseCount(env.OURO_RETRY_BASE_MS),
+      mcpTimeoutMs: parseCount(env.OURO_MCP_TIMEOUT_MS),
+      mcpCallTimeoutMs: parseCount(env.OURO_MCP_CALL_TIMEOUT_MS),
+      hookTimeoutMs: parseCount(env.OURO_HOOK_TIMEOUT_MS),
+      bashTimeoutMs: parseCount(env.OURO_BASH_TIMEOUT_MS),
+      bashMaxTimeoutMs: parseCount(env.OURO_BASH_MAX_TIMEOUT_MS),
     },
-    problems: LIMITS.flatMap((name) => {
-      const value = given(env[name]);
-      return value === undefined || count(value) !== undefined
+    problems: LIMIT_VARIABLES.flatMap((name) => {
+      const value = nonEmpty(env[name]);
+      return value === undefined || parseCount(value) !== undefined
         ? []
         : [`${name} is "${value}", which is not a whole number. It is ignored.`];
     }),
     term: {
       name: env.TERM ?? '',
-      noColor: given(env.NO_COLOR) !== undefined,
-      forceColor: given(env.FORCE_COLOR),
-      forceHyperlink: given(env.FORCE_HYPERLINK),
+      noColor: nonEmpty(env.NO_COLOR) !== undefined,
+      forceColor: nonEmpty(env.FORCE_COLOR),
+      forceHyperlink: nonEmpty(env.FORCE_HYPERLINK),
       colorTerm: env.COLORTERM ?? '',
-      colorFgBg: given(env.COLORFGBG),
-      program: given(env.TERM_PROGRAM),
-      programVersion: given(env.TERM_PROGRAM_VERSION),
-      isWindows: given(env.WT_SESSION) !== undefined || env.ConEmuANSI === 'ON',
-      tmux: given(env.TMUX) !== undefined,
-      isRemote: given(env.SSH_CONNECTION) !== undefined || given(env.SSH_TTY) !== undefined,
-      reflows: given(env.TMUX) !== undefined || !cutsRows(env),
+      colorFgBg: nonEmpty(env.COLORFGBG),
+      program: nonEmpty(env.TERM_PROGRAM),
+      programVersion: nonEmpty(env.TERM_PROGRAM_VERSION),
+      isWindows: nonEmpty(env.WT_SESSION) !== undefined || env.ConEmuANSI === 'ON',
+      tmux: nonEmpty(env.TMUX) !== undefined,
+      isRemote: nonEmpty(env.SSH_CONNECTION) !== undefined || nonEmpty(env.SSH_TTY) !== undefined,
+      reflows: nonEmpty(env.TMUX) !== undefined || !truncatesRows(env),
       locale: env.LC_ALL ?? env.LC_CTYPE ?? env.LANG ?? '',
-      accessible: given(env.ACCESSIBLE) !== undefined || given(env.OURO_A11Y) !== undefined,
+      accessible: nonEmpty(env.ACCESSIBLE) !== undefined || nonEmpty(env.OURO_A11Y) !== undefined,
     },
-    isCi: given(env.CI) !== undefined,
+    isCi: nonEmpty(env.CI) !== undefined,
+    screenRecording: nonEmpty(env.OURO_DEBUG_SCREEN),
+    modelRecording: readModelRecording(env),
     isSandbox: env.IS_SANDBOX === '1',
     path: (env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter((entry) => entry !== ''),
-    variables: among(env, (name) => !SECRETS.includes(name) && !isOurPace(name, env)),
-    keys: among(env, (name) => SECRETS.includes(name)),
+    variables: selectVariables(env, (name) => !SECRET_VARIABLES.includes(name) && !isPrivate(name, env)),
+    keys: selectVariables(env, (name) => SECRET_VARIABLES.includes(name)),
   };
 }
 
-/** xterm, the console of Linux and GNU screen keep the rows of a window that becomes narrower, without their ends. */
-function cutsRows(env: Readonly<Record<string, string | undefined>>): boolean {
-  return given(env.XTERM_VERSION) !== undefined || env.TERM === 'linux' || given(env.STY) !== undefined;
+function readModelRecording(env: Readonly<Record<string, string | undefined>>): Environment['modelRecording'] {
+  const [record, replay] = [nonEmpty(env.OURO_MODEL_RECORD), nonEmpty(env.OURO_MODEL_REPLAY)];
+  if (replay !== undefined) return { mode: 'replay', file: replay };
+  return record === undefined ? undefined : { mode: 'record', file: record };
 }
 
-/** People keep their dotfiles in other places; a link that leads nowhere yet names where they will be. */
-function behindLink(path: string): string {
+/** xterm, the Linux console and GNU screen truncate rows when the window becomes narrower. */
+function truncatesRows(env: Readonly<Record<string, string | undefined>>): boolean {
+  return nonEmpty(env.XTERM_VERSION) !== undefined || env.TERM === 'linux' || nonEmpty(env.STY) !== undefined;
+}
+
+/** Resolves a link to the ouro folder; a dangling link gives the path it names. */
+function resolveLink(path: string): string {
   try {
     return existsSync(path) && lstatSync(path).isSymbolicLink()
       ? realpathSync(path)
@@ -94,42 +103,70 @@ function behindLink(path: string): string {
   }
 }
 
-/** What bin/ouro tells our own runtime is nothing for other programs on it. */
-const OUR_PACE: Readonly<Record<string, string>> = { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' };
+/** Variables that bin/ouro sets for its own runtime. Child processes must not inherit them. */
+const RUNTIME_TUNING: Readonly<Record<string, string>> = {
+  BUN_GC_TIMER_INTERVAL: '60000',
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
+};
 
-function isOurPace(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
+function isPrivate(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  // A nested ouro would overwrite the recording.
+  if (name === 'OURO_DEBUG_SCREEN') return true;
   const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
   if (name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH') return ['0', `${caches}/ouro`].includes(env[name] ?? '');
-  return OUR_PACE[name] !== undefined && env[name] === OUR_PACE[name];
+  return RUNTIME_TUNING[name] !== undefined && env[name] === RUNTIME_TUNING[name];
 }
 
-/** The directory ouro was started in; from here on it travels as a value. */
-export function startDirectory(): string {
+/** The package and the releases that this build belongs to. */
+export type Publication = {
+  readonly packageName: string;
+  /** Address of the releases; `undefined` for a build that belongs to no release. */
+  readonly releasesUrl: string | undefined;
+  /** The system that this executable was built for, as in the names of archives. */
+  readonly target: string;
+};
+
+/** Returns where this build is published: the release workflow adds its repository to the manifest. */
+export function getPublication(): Publication {
+  const { name, repository }: { readonly name: string; readonly repository?: { readonly url: string } } = manifest;
+  const address = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '');
+  return {
+    packageName: name,
+    releasesUrl: address === undefined ? undefined : `${address}/releases`,
+    // A build replaces this expression; it tells the two C libraries of Linux apart.
+    target: process.env.OURO_TARGET ?? `${process.platform}-${process.arch}`,
+  };
+}
+
+/** Returns the directory ouro was started in. From here on it is passed as a value. */
+export function getStartDirectory(): string {
   return process.cwd();
 }
 
-function among(
+function selectVariables(
   env: Readonly<Record<string, string | undefined>>,
-  fits: (name: string) => boolean,
+  isIncluded: (name: string) => boolean,
 ): Readonly<Record<string, string>> {
-  const kept: Record<string, string> = {};
+  const selected: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && fits(name)) kept[name] = value;
+    if (value !== undefined && isIncluded(name)) selected[name] = value;
   }
-  return kept;
+  return selected;
 }
 
-/** What is pasted often brings blanks and a line end along. */
-function secret(value: string | undefined): string | undefined {
-  return given(value?.trim());
+/** Removes blanks and line ends, which pasted keys often contain. */
+function trimSecret(value: string | undefined): string | undefined {
+  return nonEmpty(value?.trim());
 }
 
-/** Set and not empty. */
-function given(value: string | undefined): string | undefined {
+/** Returns a value that is set and not empty. */
+function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value;
 }
 
-/** A whole number from 0 up; anything else counts as not said. */
-function count(value: string | undefined): number | undefined {
+/** Parses a whole number from 0 up; anything else is ignored. */
+function parseCount(value: string | undefined): number | undefined {
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }

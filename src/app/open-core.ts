@@ -1,88 +1,93 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import type { RunOptions } from '../contracts/face/run-options.ts';
-import { asAgent } from '../extensions/as-agent.ts';
+import type { Environment } from '../contracts/environment.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { LiveValues } from '../contracts/live-state.ts';
+import type { ModelPort } from '../contracts/model.ts';
+import type { Settings } from '../contracts/settings.ts';
+import { applyAgentToOptions } from '../extensions/apply-agent.ts';
 import { openRepository } from '../git/repository.ts';
-import { chooseModel } from '../model/choose/choose-model.ts';
-import { explainNoModel } from '../model/choose/explain-no-model.ts';
-import { readProviders } from '../model/choose/read-providers.ts';
-import { addSampleProject } from '../model/demo/place.ts';
-import { effortProblem } from '../model/efforts.ts';
-import { storedKeys } from '../model/keys/stored-keys.ts';
-import { withToolAliases } from '../model/tool-aliases.ts';
+import { createMountHealth } from '../lib/files/mount-health.ts';
+import { explainUnsupportedEffort } from '../model/efforts.ts';
+import { readStoredKeys } from '../model/keys/stored-keys.ts';
+import { addSampleProject } from '../model/providers/demo/sample-project.ts';
+import { openModelRegistry } from '../model/registry/open-model-registry.ts';
+import { readProviderConfigs } from '../model/registry/provider-settings.ts';
+import { explainMissingModel } from '../model/registry/unavailable-model.ts';
+import { applyToolAliases } from '../model/tool-aliases.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
-import { firstMode, withStoredMode } from '../permissions/first-mode.ts';
-import { gitMayLook } from '../permissions/git-may-look.ts';
-import { createLiveState } from '../session/live-state.ts';
-import { keysAside } from '../settings/child-variables.ts';
-import { createBus } from './bus.ts';
-import type { Core } from './core.ts';
-import { extensionGate } from './permissions/instruction-gate.ts';
-import { firstLive } from './session/first-live.ts';
-import { type OpenedSession, openSession } from './session/open-session.ts';
-import type { StartedRun } from './session/start-run.ts';
-import { folderTrust } from './settings/folder-trust.ts';
-import { openLiveFiles } from './settings/live-files.ts';
+import { isReadingGitSafe } from '../permissions/git-safety.ts';
+import { resolveInitialMode, restoreMode } from '../permissions/initial-mode.ts';
+import { type OpenedSession, openSession } from '../session/open-session.ts';
+import { createLiveState } from '../session/persisted-state.ts';
+import type { StartedRun } from '../session/start-run.ts';
+import { applySettingsEnvironment } from '../settings/effective-environment.ts';
+import { type Core, createEventBus } from './core.ts';
+import { createExtensionGate } from './permissions/instruction-access.ts';
+import { openLiveSettings } from './settings/live-settings.ts';
+import { loadFolderTrust } from './trust/folder-trust.ts';
 
-export type OpenedCore =
+/** The opened core and session, or the reason why the run cannot start. */
+type OpenedCore =
   | { readonly ok: true; readonly core: Core; readonly opened: OpenedSession }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads what has to be known first: trust, the session, settings, the model and the mode. Nothing is contacted yet. */
-export async function openCore(given: RunOptions, started: StartedRun): Promise<OpenedCore> {
-  const bus = createBus();
-  const cwd = await realpath(given.cwd);
+/** Opens trust, session, settings, model and mode. No server is contacted yet. */
+export async function openCore(runOptions: RunOptions, started: StartedRun): Promise<OpenedCore> {
+  const bus = createEventBus();
+  const cwd = await realpath(runOptions.cwd);
   const [trust, session] = await Promise.all([
-    folderTrust(cwd, started.environment, given.trust),
-    openSession(given, started.environment, cwd),
+    loadFolderTrust(cwd, started.environment, runOptions.trust),
+    openSession(runOptions, started.environment, cwd),
   ]);
   if (!session.ok) return session;
-  started.owns(session.claim);
-  const { trusted } = trust;
-  // Nothing of the folder is read before this point but its name.
+  started.setLock(session.lock);
+  const { isTrusted } = trust;
+  // Before this point nothing in the folder was read, only its name.
   const { variables } = started.environment;
-  const admits = extensionGate({ options: given, environment: started.environment, cwd, trust });
+  const admits = createExtensionGate({ options: runOptions, environment: started.environment, cwd, trust });
   const [repository, files] = await Promise.all([
-    openRepository(cwd, { variables, trusted, mayLook: () => gitMayLook(cwd) }),
-    openLiveFiles({ given, environment: started.environment, cwd, trust, tell: bus.tell, admits }),
+    openRepository(cwd, { variables, trusted: isTrusted, isConfigSafe: () => isReadingGitSafe(cwd) }),
+    openLiveSettings({ given: runOptions, environment: started.environment, cwd, trust, tell: bus.emit, admits }),
   ]);
   const { settings, extensions } = files;
-  const role = asAgent(given, extensions.now().agents);
+  const role = applyAgentToOptions(runOptions, extensions.current().agents);
   if (!role.ok) return role;
   const options = await addSampleProject(role.options);
-  const environment = keysAside(started.environment, settings.now());
-  const { problem, keys } = await storedKeys(environment);
-  const onSignIn = (setting: string, line: string) =>
-    void bus.tell({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${line}` });
+  const environment = applySettingsEnvironment(started.environment, settings.loaded());
+  const { problem, keys } = await readStoredKeys(environment);
+  const onSignIn = (setting: string, output: string) =>
+    void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });
   const stored = { ...session.stored, keys, onSignIn };
-  const chosen = chooseModel(options, settings.now(), environment, settings.limits, stored);
-  const model = chosen.ok ? { ...chosen, port: withToolAliases(chosen.port, options.toolAliases) } : chosen;
+  const chosen = openModelRegistry(options, settings.current(), environment, settings.limits, stored);
+  const model = chosen.ok
+    ? { ...chosen, port: applyToolAliases(await applyRecording(chosen.port, environment, cwd), options.toolAliases) }
+    : chosen;
   if (!model.ok) {
-    const read = readProviders(settings.now(), environment, keys);
-    return problem === undefined
-      ? explainNoModel(model.problem, read.ok ? read.providers : {})
-      : { ok: false, problem };
+    const read = readProviderConfigs(settings.current(), environment, keys);
+    return problem === undefined ? explainMissingModel(model, read.ok ? read.providers : {}) : { ok: false, problem };
   }
   await model.lookUp(model.model);
-  const refused = refusedEffort(options, model);
-  if (refused !== undefined) return { ok: false, problem: refused };
-  const mode = firstMode(withStoredMode(options, session.stored), settings.now(), environment);
+  const effortError = checkEffort(options, model);
+  if (effortError !== undefined) return { ok: false, problem: effortError };
+  const mode = resolveInitialMode(restoreMode(options, session.stored), settings.current(), environment);
   if (!mode.ok) return mode;
   const first = { model: model.model, mode: mode.mode, cwd };
-  const live = createLiveState(firstLive(first, options, settings.now(), session));
+  const live = createLiveState(createLiveValues(first, options, settings.current(), session));
   const core: Core = {
     options,
     environment,
     cwd,
-    trusted,
-    acceptsOutside: trust.acceptsOutside,
+    trusted: isTrusted,
+    acceptsExternalFile: trust.acceptsOutside,
     settings,
     extensions,
     live,
     model,
-    smallModel: () => model.smallModelFor(live.now().model),
+    smallModel: () => model.getSmallModel(live.current().model),
     meter: createUsageMeter(model.infoOf),
     repository,
+    mounts: createMountHealth(),
     bus,
     now: Date.now,
     newId: randomUUID,
@@ -90,12 +95,42 @@ export async function openCore(given: RunOptions, started: StartedRun): Promise<
   return { ok: true, core, opened: session };
 }
 
-/** A flag that names an effort which the model does not have. Thinking switched off as far as that goes is no effort. */
-function refusedEffort(
+/** Records the replies of the model, or replays recorded ones, if the environment asks for it. */
+async function applyRecording(port: ModelPort, environment: Environment, cwd: string): Promise<ModelPort> {
+  const { modelRecording, home, ouroHome } = environment;
+  if (modelRecording === undefined) return port;
+  const { openRecordedModel } = await import('../model/recorded-model.ts');
+  return openRecordedModel(port, modelRecording, { workspace: cwd, ouroHome, home });
+}
+
+/** Returns why the effort flag does not fit the model. With thinking disabled by tokens the flag has no effect. */
+function checkEffort(
   { effort, maxThinkingTokens }: RunOptions,
-  { model, infoOf }: Extract<ReturnType<typeof chooseModel>, { ok: true }>,
+  { model, infoOf }: Extract<ReturnType<typeof openModelRegistry>, { ok: true }>,
 ): string | undefined {
   if (effort === undefined || maxThinkingTokens === 0) return undefined;
-  const why = effortProblem(effort, infoOf(model));
+  const why = explainUnsupportedEffort(effort, infoOf(model));
   return why === undefined ? undefined : `Option --effort: ${why}`;
+}
+
+/** Creates the live values of a run: from the options, else from the resumed session, else from the settings. */
+function createLiveValues(
+  { model, mode, cwd }: Pick<LiveValues, 'model' | 'mode' | 'cwd'>,
+  options: Pick<RunOptions, 'effort' | 'maxThinkingTokens'>,
+  settings: Pick<Settings, 'effort' | 'outputStyle'>,
+  { stored }: Pick<OpenedSession, 'stored'>,
+): LiveValues {
+  return {
+    model,
+    effort: options.effort ?? stored.effort ?? settings.effort ?? 'auto',
+    thinkingTokens: options.maxThinkingTokens ?? stored.thinkingTokens,
+    mode,
+    cwd: stored.cwd ?? cwd,
+    todos: stored.todos ?? [],
+    title: stored.title?.title,
+    outputStyle: stored.outputStyle ?? settings.outputStyle ?? 'default',
+    plan: stored.plan,
+    grants: stored.grants ?? [],
+    directories: stored.directories ?? [],
+  };
 }

@@ -2,34 +2,34 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Bytes by their hash: the same content is kept once. */
+/** Content-addressed storage: equal bytes are stored once, under their SHA-256 in hex. */
 export type ContentStore = {
   put(bytes: Uint8Array): string;
-  /** The bytes, or nothing when they are gone or no longer what their name says. */
+  /** Returns the bytes; `undefined` if they are missing or no longer match their hash. */
   read(hash: string): Buffer | undefined;
 };
 
-/** One file for each content, for what has to stay. */
+/** Creates a store with one file per content, for contents that must outlive the process. */
 export function createContentStore(folder: string): ContentStore & {
-  /** Takes a content over from where it was only waiting. */
-  adopt(hash: string, from: ContentStore): void;
-  /** Where a person finds it. */
-  pathOf(hash: string): string;
+  /** Copies a content from another store; does nothing if this store has it. */
+  copyFrom(hash: string, from: ContentStore): void;
+  /** Path of the file that holds a content; shown to the user. */
+  getPath(hash: string): string;
 } {
-  const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
-  const known = new Set<string>();
+  const getPath = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
+  const storedHashes = new Set<string>();
 
   function has(hash: string): boolean {
-    if (!known.has(hash) && existsSync(pathOf(hash))) known.add(hash);
-    return known.has(hash);
+    if (!storedHashes.has(hash) && existsSync(getPath(hash))) storedHashes.add(hash);
+    return storedHashes.has(hash);
   }
 
   function put(bytes: Uint8Array): string {
-    const hash = hashOf(bytes);
+    const hash = hashContent(bytes);
     if (has(hash)) return hash;
-    const path = pathOf(hash);
+    const path = getPath(hash);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Never half a content under a whole one's name.
+    // A draft that is renamed: a crash never leaves a partial content under a hash.
     const draft = `${path}.${randomBytes(4).toString('hex')}`;
     try {
       writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
@@ -38,34 +38,35 @@ export function createContentStore(folder: string): ContentStore & {
       rmSync(draft, { force: true });
       throw thrown;
     }
-    known.add(hash);
+    storedHashes.add(hash);
     return hash;
   }
 
   return {
     put,
-    pathOf,
+    getPath,
     read(hash) {
       try {
-        return checked(readFileSync(pathOf(hash)), hash);
+        return verifyContent(readFileSync(getPath(hash)), hash);
       } catch {
         return undefined;
       }
     },
-    adopt(hash, from) {
+    copyFrom(hash, from) {
       if (has(hash)) return;
       const bytes = from.read(hash);
-      if (bytes === undefined) throw new Error('Its content is not there any more.');
+      if (bytes === undefined) throw new Error('The content is no longer available.');
       put(bytes);
     },
   };
 }
 
-export function hashOf(bytes: Uint8Array): string {
+/** Returns the SHA-256 of a content in hex. */
+export function hashContent(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** What was damaged on disk is as good as gone. */
-export function checked(bytes: Buffer, hash: string): Buffer | undefined {
-  return hashOf(bytes) === hash ? bytes : undefined;
+/** Returns the bytes if they match their hash; damaged contents count as missing. */
+export function verifyContent(bytes: Buffer, hash: string): Buffer | undefined {
+  return hashContent(bytes) === hash ? bytes : undefined;
 }

@@ -1,162 +1,183 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CheckpointInfo } from '../contracts/face/conversation.ts';
-import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
-import { nameOf } from '../lib/files/byte-names.ts';
+import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
+import type { CheckpointEntry, PathState } from '../contracts/session.ts';
+import type { MountHealth } from '../lib/files/mount-health.ts';
+import { decodeFileName } from '../lib/files/non-utf8-paths.ts';
+import {
+  type Checkpoint,
+  findLastChangeSet,
+  findLastRestore,
+  listCheckpoints,
+  listStepsSince,
+  listTurnChanges,
+  type TurnChange,
+} from './checkpoint-history.ts';
+import { type CommandWatch, createCommandWatcher } from './command-watcher.ts';
+import { createContentKeeper } from './content-keeper.ts';
+import { createContentPack } from './content-pack.ts';
 import { createContentStore } from './content-store.ts';
-import { holdContents } from './hold-contents.ts';
 import { createLedger } from './ledger.ts';
-import { createManifests } from './manifests.ts';
-import { createPack } from './pack.ts';
-import { type Checkpoint, checkpointsOf, lastChangeSet, lastUndone, stepsSince } from './plan-restore.ts';
-import type { Restored } from './restore.ts';
+import type { RestoreResult } from './restore-files.ts';
+import { previewRevert, type RevertPreview, revertSteps } from './revert-steps.ts';
 import { openSharedWrites } from './shared-writes.ts';
-import { createSnapshots } from './snapshot.ts';
-import { takeBack, type WouldChange, wouldChange } from './take-back.ts';
-import { type TurnChange, turnChanges } from './turn-changes.ts';
+import { createManifests, createSnapshots } from './snapshot.ts';
 import type { WalkLimits } from './walk-workspace.ts';
-import { watchCommands } from './watch-commands.ts';
 
-export type CheckpointParts = {
-  /** Where this session keeps what its changes replaced. */
+/** Dependencies of `createCheckpoints`. */
+export type CheckpointDeps = {
+  /** Folder of this session for the contents that its changes replaced. */
   readonly folder: string;
-  /** Real paths. */
+  /** Real paths of the workspace roots. */
   readonly roots: () => readonly string[];
-  /** Never looked at: ouro's own files. */
+  /** Paths that snapshots ignore: ouro's own files. */
   readonly skip: readonly string[];
   readonly home: string;
-  /** Does a command run in the background? */
-  readonly background: () => boolean;
-  /** What the session has recorded so far. */
+  /** Tells whether a shell command runs in the background. */
+  readonly isBackgroundRunning: () => boolean;
+  /** Entries the session has recorded so far. */
   readonly entries: readonly CheckpointEntry[];
   readonly append: (entry: CheckpointEntry) => Promise<void>;
-  /** Told before something happens that cannot be undone. */
-  readonly warn: (words: string) => void;
+  /** Reports a change that cannot be undone, before it happens. */
+  readonly warn: (message: string) => void;
   readonly newId: () => string;
   readonly now: () => number;
   readonly limits?: WalkLimits;
-  /** Where it is noted what is being written. */
+  readonly mounts?: MountHealth;
+  /** Folder for notes about unfinished writes; the next start repairs what a crash left behind. */
   readonly unfinished?: string;
-  /** Where every ouro tells the others what its tools write. */
-  readonly shared?: string;
+  /** Folder in which all running ouro processes record what their tools write. */
+  readonly sharedWritesFolder?: string;
 };
 
 const NEW_FILE_MODE = 0o666;
-const NEW_FOLDER: FileBefore = { kind: 'folder', mode: 0o777 };
+const NEW_FOLDER: PathState = { kind: 'folder', mode: 0o777 };
 
-/** Keeps what stood in files before they change, and brings it back. */
+/** Records the state of files before they change, and restores it. */
 export type Checkpoints = {
-  /** A place to go back to, before a prompt is heard. */
-  prompt(messageId: string, words: string): Promise<void>;
-  /** A file tool is about to write this, and to make the folders on the way. */
+  /** Adds a checkpoint before a prompt is processed. */
+  addPrompt(messageId: string, text: string): Promise<void>;
+  /** Records a write that a file tool is about to make, with the folders it creates. */
   beforeChange(realPath: string, bytes: Uint8Array): Promise<void>;
-  /** Something is about to run that may change anything, or only what is named; `ended` is told when it has, or that it goes on. */
-  beforeCommand(writes?: readonly string[]): Promise<{ readonly ended: (how: 'over' | 'goes on') => Promise<void> }>;
+  /**
+   * Takes a snapshot before a command that may change `writes`, or anything if omitted. Call `ended` when the command
+   * has exited or continues in the background.
+   */
+  beforeCommand(writes?: readonly string[]): Promise<CommandWatch>;
   list(): Promise<readonly CheckpointInfo[]>;
-  /** The id of the newest prompt whose changes can be undone. */
-  last(): Promise<string | undefined>;
-  /** What that would bring back: each path that is not as it was, with the bytes it had. Changes nothing. */
-  preview(id: string): Promise<readonly WouldChange[] | undefined>;
-  /** What each prompt changed, with what stood there before and after it. */
-  changes(): Promise<readonly TurnChange[]>;
-  /** Makes the files what they were before this prompt; `undefined` when there is no such checkpoint. */
-  restore(id: string): Promise<Restored | undefined>;
-  /** Takes the last `restore` back that was not taken back yet; `undefined` when there is none or files changed since. */
-  redo(): Promise<Restored | undefined>;
-  /** The conversation went back before this prompt. */
-  leave(id: string): Promise<void>;
-  /** The last look at commands that went on; what only waited for being changed goes. */
+  /** Returns the id of the newest prompt whose changes, or whose changes of chosen paths, can be undone. */
+  findLastUndoable(isChosen?: (path: string) => boolean): Promise<string | undefined>;
+  /** Returns the paths that `restore` would change, with the bytes they would get. Changes nothing. */
+  previewRestore(id: string): Promise<readonly RevertPreview[] | undefined>;
+  /** Returns the files that each prompt changed, with their contents before and after it. */
+  listTurnChanges(): Promise<readonly TurnChange[]>;
+  /**
+   * Restores the files to their state before this prompt, or only the chosen paths; `undefined` if there is no such
+   * checkpoint. What the system failed to restore can be restored again.
+   */
+  restore(id: string, isChosen?: (path: string) => boolean): Promise<RestoreResult | undefined>;
+  /**
+   * Reverts the last `restore` that was not reverted yet; `undefined` if there is none or files changed since. Can be
+   * repeated after a failure of the system.
+   */
+  redo(): Promise<RestoreResult | undefined>;
+  /** Records that the conversation was rewound to before this prompt. */
+  recordRewind(id: string): Promise<void>;
+  /** Records the changes of commands that are still running, and deletes the contents that no change needed. */
   close(): Promise<void>;
 };
 
-export function createCheckpoints(parts: CheckpointParts): Checkpoints {
-  const pool = createPack(parts.folder);
-  const store = createContentStore(join(parts.folder, 'contents'));
-  const snapshots = createSnapshots(pool, parts.skip, parts.limits);
+/** Creates the checkpoints of a session from the entries it has recorded. */
+export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
+  const pack = createContentPack(deps.folder);
+  const store = createContentStore(join(deps.folder, 'contents'));
+  const snapshots = createSnapshots(pack, deps.skip, deps.limits, deps.mounts);
 
-  const held = holdContents({ pool, store, warn: parts.warn });
-  const ledger = createLedger({ ...parts, hold: held.change });
-  const { entries, append, next } = ledger;
-  const shared = openSharedWrites(parts.shared);
-  const commands = watchCommands({
-    ...parts,
-    others: shared.others,
+  const keeper = createContentKeeper({ pack, store, warn: deps.warn });
+  const ledger = createLedger({ ...deps, keepContents: keeper.keepChange });
+  const { entries, append, nextOrder } = ledger;
+  const sharedWrites = openSharedWrites(deps.sharedWritesFolder);
+  const commands = createCommandWatcher({
+    ...deps,
+    readOtherWrites: sharedWrites.readOthers,
     snapshots,
-    manifests: createManifests(join(parts.folder, 'manifests')),
+    manifests: createManifests(join(deps.folder, 'manifests')),
     ledger,
   });
 
-  const disk = { snapshots, store, held, unfinished: parts.unfinished };
-  const isPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
+  const disk = { snapshots, store, keeper, unfinished: deps.unfinished };
+  const hasPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
 
   return {
-    async prompt(messageId, words) {
-      await commands.settle();
-      const at = new Date(parts.now()).toISOString();
-      await append({ step: 'prompt', id: parts.newId(), messageId, prompt: words, at, order: next() });
-      if (parts.background()) await commands.goOn();
+    async addPrompt(messageId, text) {
+      await commands.recordOpenCommands();
+      const at = new Date(deps.now()).toISOString();
+      await append({ step: 'prompt', id: deps.newId(), messageId, prompt: text, at, order: nextOrder() });
+      if (deps.isBackgroundRunning()) await commands.continueWatch();
     },
-    async beforeChange(named, bytes) {
-      const realPath = nameOf(Buffer.from(named));
-      for (const folder of missingAbove(realPath)) {
-        await ledger.change({ path: folder, order: next(), before: { kind: 'absent' }, after: NEW_FOLDER });
+    async beforeChange(path, bytes) {
+      const realPath = decodeFileName(Buffer.from(path));
+      for (const folder of listMissingParents(realPath)) {
+        await ledger.recordChange({ path: folder, order: nextOrder(), before: { kind: 'absent' }, after: NEW_FOLDER });
       }
-      const before = snapshots.at(realPath);
-      const access = before.kind === 'file' ? before : { mode: NEW_FILE_MODE };
-      const after = { ...access, kind: 'file' as const, hash: held.hashOf(bytes) };
-      shared.note(realPath, after.hash);
-      await ledger.change({ path: realPath, order: next(), before, after });
+      const before = snapshots.captureState(realPath);
+      const currentAccess = before.kind === 'file' ? before : { mode: NEW_FILE_MODE };
+      const after = { ...currentAccess, kind: 'file' as const, hash: keeper.keepNewContent(bytes) };
+      sharedWrites.record(realPath, after.hash);
+      await ledger.recordChange({ path: realPath, order: nextOrder(), before, after });
     },
     beforeCommand: commands.begin,
     async list() {
-      await commands.settle();
-      return checkpointsOf(entries).map(infoOf);
+      await commands.recordOpenCommands();
+      return listCheckpoints(entries).map(describeCheckpoint);
     },
-    async last() {
-      await commands.settle();
-      return lastChangeSet(entries)?.prompt.id;
+    async findLastUndoable(isChosen) {
+      await commands.recordOpenCommands();
+      return findLastChangeSet(entries, isChosen)?.prompt.id;
     },
-    async preview(id) {
-      await commands.settle();
-      if (!isPrompt(id)) return undefined;
-      return wouldChange(stepsSince(entries, id), disk);
+    async previewRestore(id) {
+      await commands.recordOpenCommands();
+      if (!hasPrompt(id)) return undefined;
+      return previewRevert(listStepsSince(entries, id), disk);
     },
-    changes: () => commands.settle().then(() => turnChanges(entries, { contents: [store, pool], snapshots })),
-    async restore(id) {
-      await commands.settle();
-      if (!isPrompt(id)) return undefined;
-      const order = next();
-      // On record before anything is touched: a crash in between loses nothing of what stands there now.
-      const done = await takeBack(stepsSince(entries, id), disk, (replaced) =>
-        append({ step: 'undoing', id, order, replaced }),
-      );
-      await append({ step: 'undone', id, order });
+    listTurnChanges: () =>
+      commands.recordOpenCommands().then(() => listTurnChanges(entries, { contents: [store, pack], snapshots })),
+    async restore(id, isChosen = () => true) {
+      await commands.recordOpenCommands();
+      if (!hasPrompt(id)) return undefined;
+      const order = nextOrder();
+      const steps = listStepsSince(entries, id);
+      const chosen = new Map([...steps].filter(([path]) => isChosen(path)));
+      // Recorded before any file changes, so that a crash in between cannot lose the current contents.
+      const done = await revertSteps(chosen, disk, (replaced) => append({ step: 'undoing', id, order, replaced }));
+      const paths = [...chosen.keys()].filter((path) => !done.failed.includes(path));
+      await append({ step: 'undone', id, order, ...(paths.length === steps.size ? {} : { paths }) });
       return done;
     },
     async redo() {
-      await commands.settle();
-      const undone = lastUndone(entries);
+      await commands.recordOpenCommands();
+      const undone = findLastRestore(entries);
       if (undone === undefined) return undefined;
       const steps = undone.replaced.map(({ path, before, after }) => [path, [{ before, after }]] as const);
-      const done = await takeBack(new Map(steps), disk, async () => undefined);
-      await append({ step: 'redone', undone: undone.order, order: next() });
+      const done = await revertSteps(new Map(steps), disk, async () => undefined);
+      if (done.failed.length === 0) await append({ step: 'redone', undone: undone.order, order: nextOrder() });
       return done;
     },
-    leave: (id) => append({ step: 'left', id, order: next() }),
+    recordRewind: (id) => append({ step: 'left', id, order: nextOrder() }),
     async close() {
-      if (entries.length > 0) await commands.settle();
-      pool.drop();
+      if (entries.length > 0) await commands.recordOpenCommands();
+      pack.delete();
     },
   };
 }
 
-/** Folders that are not there yet on the way to a path, the outermost first. */
-function missingAbove(path: string): readonly string[] {
+/** Returns the missing parent folders of a path, outermost first. */
+function listMissingParents(path: string): readonly string[] {
   const missing: string[] = [];
   for (let at = dirname(path); !existsSync(at); at = dirname(at)) missing.unshift(at);
   return missing;
 }
 
-function infoOf({ prompt: { id, messageId, prompt, at }, paths, notKept }: Checkpoint): CheckpointInfo {
+function describeCheckpoint({ prompt: { id, messageId, prompt, at }, paths, notKept }: Checkpoint): CheckpointInfo {
   return { id, messageId, prompt, at, files: paths.length, notCaptured: notKept };
 }

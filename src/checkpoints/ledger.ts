@@ -1,78 +1,80 @@
-import type { CheckpointEntry, FileBefore } from '../contracts/session.ts';
-import { isEqual } from './snapshot.ts';
+import type { CheckpointEntry, PathState } from '../contracts/session.ts';
+import { isSameState } from './snapshot.ts';
 
-/** A change as it is seen: `until` is the moment it was over, when it was not made at once. */
-export type Change = {
+/** A detected change of one path. `until` is the moment it was complete, for changes that span a command. */
+export type FileChange = {
   readonly path: string;
   readonly order: number;
   readonly until?: number;
-  readonly before: FileBefore;
-  readonly after: FileBefore;
+  readonly before: PathState;
+  readonly after: PathState;
 };
 
-/** What a session has recorded of its checkpoints: entries in the order they were written. */
+/** The checkpoint entries of a session, in the order they were written. */
 export type Ledger = {
   readonly entries: readonly CheckpointEntry[];
-  /** The next moment; what begins at it may be recorded later. */
-  next(): number;
+  /** Returns the next order number; the entry that uses it may be recorded later. */
+  nextOrder(): number;
   append(entry: CheckpointEntry): Promise<void>;
-  change(change: Change): Promise<void>;
-  /** Commands that nobody saw the end of. */
-  openCommands(): readonly Extract<CheckpointEntry, { step: 'command' }>[];
+  recordChange(change: FileChange): Promise<void>;
+  /** Returns the commands without a recorded end. */
+  listOpenCommands(): readonly Extract<CheckpointEntry, { step: 'command' }>[];
 };
 
+/** Options of `createLedger`. */
 export type LedgerOptions = {
-  /** What was recorded before. */
+  /** Entries recorded before. */
   readonly entries: readonly CheckpointEntry[];
   readonly append: (entry: CheckpointEntry) => Promise<void>;
-  /** Keeps both contents of a change for as long as the session lasts. */
-  readonly hold: (change: Change) => Change;
+  /** Keeps both contents of a change for the lifetime of the session. */
+  readonly keepContents: (change: FileChange) => FileChange;
   readonly newId: () => string;
 };
 
 type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
 
+/** Creates the ledger of a session; new entries are appended to memory and to the transcript. */
 export function createLedger(options: LedgerOptions): Ledger {
   const entries = [...options.entries];
   let order = entries.reduce(
     (top, entry) => Math.max(top, entry.order, entry.step === 'change' ? (entry.until ?? 0) : 0),
     0,
   );
-  /** The changes of each path since files went back for the last time. */
-  const changes = new Map<string, readonly ChangeEntry[]>();
-  for (const entry of entries) note(entry);
+  /** Changes of each path since the last restore. */
+  const changesByPath = new Map<string, readonly ChangeEntry[]>();
+  for (const entry of entries) index(entry);
 
-  function note(entry: CheckpointEntry): void {
-    if (entry.step === 'undone' || entry.step === 'redone') changes.clear();
-    if (entry.step === 'change') changes.set(entry.path, [...(changes.get(entry.path) ?? []), entry]);
+  function index(entry: CheckpointEntry): void {
+    if (entry.step === 'undone' || entry.step === 'redone') changesByPath.clear();
+    if (entry.step === 'change') changesByPath.set(entry.path, [...(changesByPath.get(entry.path) ?? []), entry]);
   }
 
-  /** Others within the same time say the same together, or this one said it when it was looked at before. */
-  function isKnown({ path, order: from, before, after }: Change): boolean {
-    const inside = (changes.get(path) ?? []).filter((entry) => entry.order >= from);
-    const [first, last] = [inside[0], inside.at(-1)];
+  /** Tells whether the changes recorded since `from` already add up to this one. */
+  function isKnown({ path, order: from, before, after }: FileChange): boolean {
+    const recent = (changesByPath.get(path) ?? []).filter((entry) => entry.order >= from);
+    const [first, last] = [recent[0], recent.at(-1)];
     if (first === undefined || last?.after === undefined) return false;
-    return isEqual(first.before, before) && isEqual(last.after, after);
+    return isSameState(first.before, before) && isSameState(last.after, after);
   }
 
   async function append(entry: CheckpointEntry): Promise<void> {
     entries.push(entry);
-    note(entry);
+    index(entry);
     await options.append(entry);
   }
 
   return {
     entries,
-    next() {
+    nextOrder() {
       order += 1;
       return order;
     },
     append,
-    async change(change) {
+    async recordChange(change) {
       if (isKnown(change)) return;
-      await append({ step: 'change', id: options.newId(), ...options.hold(change) });
+      await append({ step: 'change', id: options.newId(), ...options.keepContents(change) });
     },
-    openCommands() {
+    listOpenCommands() {
       const ended = new Set(entries.flatMap((entry) => (entry.step === 'command-end' ? [entry.order] : [])));
       return entries.filter((entry) => entry.step === 'command').filter((entry) => !ended.has(entry.order));
     },

@@ -3,38 +3,41 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync 
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What the tools of every ouro write, told to the others: while their commands run it would seem to be theirs. */
+/**
+ * Writes made by the file tools of all running ouro processes, shared through files: without them, a process would take
+ * the writes of another one for changes made by its own command.
+ */
 export type SharedWrites = {
-  note(path: string, hash: string): void;
-  /** The last content that another ouro wrote to each path, by its hash. */
-  others(): ReadonlyMap<string, string>;
+  record(path: string, hash: string): void;
+  /** Returns the hash that another process last wrote to each path. */
+  readOthers(): ReadonlyMap<string, string>;
 };
 
 const line = z.tuple([z.string(), z.string()]);
-const OLD_MS = 86_400_000;
-const MOST_BYTES = 4_000_000;
+const MAX_AGE_MS = 86_400_000;
+const MAX_BYTES = 4_000_000;
 
-/** One file for each process that writes; without a folder nothing is told to anybody. */
+/** Opens the shared writes: one file per writing process. Without a folder nothing is shared. */
 export function openSharedWrites(folder: string | undefined): SharedWrites {
-  if (folder === undefined) return { note: () => undefined, others: () => new Map() };
-  const own = `${randomUUID()}.jsonl`;
+  if (folder === undefined) return { record: () => undefined, readOthers: () => new Map() };
+  const ownFile = `${randomUUID()}.jsonl`;
   return {
-    note(path, hash) {
+    record(path, hash) {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        appendFileSync(join(folder, own), `${JSON.stringify([path, hash])}\n`, { mode: 0o600 });
+        appendFileSync(join(folder, ownFile), `${JSON.stringify([path, hash])}\n`, { mode: 0o600 });
       } catch {
-        // Others may take it for their own then, as they would without this.
+        // Best effort: other processes may then attribute this write to their own command.
       }
     },
-    others() {
-      const texts = namesIn(folder).flatMap((name) => (name === own ? [] : textOf(join(folder, name))));
-      return new Map(texts.flatMap((text) => text.split('\n').flatMap(parsed)));
+    readOthers() {
+      const texts = listNames(folder).flatMap((name) => (name === ownFile ? [] : readRecent(join(folder, name))));
+      return new Map(texts.flatMap((text) => text.split('\n').flatMap(parseLine)));
     },
   };
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -42,18 +45,18 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function textOf(path: string): readonly string[] {
+function readRecent(path: string): readonly string[] {
   try {
     const { mtimeMs, size } = statSync(path);
-    if (Date.now() - mtimeMs < OLD_MS) return size > MOST_BYTES ? [] : [readFileSync(path, 'utf8')];
+    if (Date.now() - mtimeMs < MAX_AGE_MS) return size > MAX_BYTES ? [] : [readFileSync(path, 'utf8')];
     rmSync(path);
   } catch {
-    // Gone meanwhile.
+    // Removed in the meantime.
   }
   return [];
 }
 
-function parsed(text: string): readonly (readonly [string, string])[] {
+function parseLine(text: string): readonly (readonly [string, string])[] {
   try {
     return [line.parse(JSON.parse(text))];
   } catch {

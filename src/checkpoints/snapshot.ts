@@ -1,98 +1,114 @@
-import { readFileSync } from 'node:fs';
-import type { FileAccess, FileBefore } from '../contracts/session.ts';
-import { attributesOf } from '../lib/files/attributes.ts';
-import { diskPath } from '../lib/files/byte-names.ts';
-import type { Pack } from './pack.ts';
-import { type Entry, entryAt, type Found, WALK_LIMITS, type WalkLimits, walkWorkspace } from './walk-workspace.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { FileAccess, PathState } from '../contracts/session.ts';
+import { readExtendedAttributes } from '../lib/files/extended-attributes.ts';
+import { createMountHealth, type MountHealth } from '../lib/files/mount-health.ts';
+import { toFsPath } from '../lib/files/non-utf8-paths.ts';
+import { type ContentPack, removeIfExists } from './content-pack.ts';
+import {
+  readEntryAt,
+  WALK_LIMITS,
+  type WalkLimits,
+  type WalkResult,
+  type WorkspaceEntry,
+  walkWorkspace,
+} from './walk-workspace.ts';
 
-/** What stood in the workspace at one moment, with every content kept. */
+/** The state of the workspace at one moment; every content is stored. */
 export type Snapshot = {
-  readonly files: ReadonlyMap<string, FileBefore>;
-  /** Folders that were not looked at, and why. */
+  readonly files: ReadonlyMap<string, PathState>;
+  /** Folders that were skipped, with the reason. */
   readonly unknown: ReadonlyMap<string, string>;
 };
 
-/** What is known of a file's content: true as long as its facts are these. */
-type Known = {
-  readonly entry: Extract<Entry, { kind: 'file' }>;
-  readonly state: Extract<FileBefore, { kind: 'file' }>;
+/** The stored state of a file, valid as long as its metadata is unchanged. */
+type CachedFile = {
+  readonly entry: Extract<WorkspaceEntry, { kind: 'file' }>;
+  readonly state: Extract<PathState, { kind: 'file' }>;
   readonly atMs: number;
 };
 
-/** A change within the clock's grain of being read could have the same facts. */
-const GRAIN_MS = 50;
+/** A change this close to the read could leave the same timestamps. */
+const CLOCK_RESOLUTION_MS = 50;
 const SLICE_MS = 10;
 
+/** Captures the state of files. */
 export type Snapshots = {
   take(roots: readonly string[]): Promise<Snapshot>;
-  /** One path as it stands now. */
-  at(path: string): FileBefore;
-  /** Is the path as it was then? */
-  isSame(path: string, before: FileBefore): boolean;
+  /** Returns the current state of one path. */
+  captureState(path: string): PathState;
+  /** Tells whether a path is still in this state. */
+  isInState(path: string, before: PathState): boolean;
 };
 
-/** Takes snapshots that read only what has changed since the last one. */
-export function createSnapshots(store: Pack, skip: readonly string[], limits: WalkLimits = WALK_LIMITS): Snapshots {
-  const known = new Map<string, Known>();
+/** Creates a snapshot taker that reads only files whose metadata changed since they were last read. */
+export function createSnapshots(
+  store: ContentPack,
+  skip: readonly string[],
+  limits: WalkLimits = WALK_LIMITS,
+  mounts: MountHealth = createMountHealth(),
+): Snapshots {
+  const cache = new Map<string, CachedFile>();
 
-  function keep(path: string, entry: Entry | undefined): FileBefore {
+  function captureState(path: string, entry: WorkspaceEntry | undefined): PathState {
     if (entry === undefined) return { kind: 'absent' };
     if (entry.kind === 'link' || entry.kind === 'not-kept') return entry;
-    if (entry.kind !== 'file') return { ...entry, ...attributesAt(path) };
-    const old = known.get(path);
-    if (old !== undefined && isUnchanged(old, entry)) return old.state;
+    if (entry.kind !== 'file') return { ...entry, ...readAttributes(path) };
+    const cached = cache.get(path);
+    if (cached !== undefined && isUnchanged(cached, entry)) return cached.state;
     const atMs = Date.now();
     try {
-      const hash = store.put(readFileSync(diskPath(path)));
-      const state = { kind: 'file', mode: entry.mode, hash, owner: entry.owner, ...attributesAt(path) } as const;
-      known.set(path, { entry, state, atMs });
+      const hash = store.put(readFileSync(toFsPath(path)));
+      const state = { kind: 'file', mode: entry.mode, hash, owner: entry.owner, ...readAttributes(path) } as const;
+      cache.set(path, { entry, state, atMs });
       return state;
     } catch {
-      return { kind: 'not-kept', why: 'it could not be read or kept' };
+      return { kind: 'not-kept', why: 'it could not be read or stored' };
     }
   }
 
-  async function keepAll(found: Found): Promise<Map<string, FileBefore>> {
-    const files = new Map<string, FileBefore>();
+  async function captureAll(found: WalkResult): Promise<Map<string, PathState>> {
+    const files = new Map<string, PathState>();
     let sliceEnds = performance.now() + SLICE_MS;
     for (const [path, entry] of found.entries) {
       if (performance.now() > sliceEnds) {
         await new Promise((resolve) => setImmediate(resolve));
         sliceEnds = performance.now() + SLICE_MS;
       }
-      files.set(path, keep(path, entry));
+      files.set(path, captureState(path, entry));
     }
     return files;
   }
 
-  const at = (path: string) => keep(path, entryAt(path, limits));
+  const captureAt = (path: string) => captureState(path, readEntryAt(path, limits));
 
   return {
     async take(roots) {
-      const found = await walkWorkspace(roots, skip, limits);
-      const files = await keepAll(found);
+      const found = await walkWorkspace(roots, skip, limits, mounts);
+      const files = await captureAll(found);
       store.flush();
       return { files, unknown: found.unknown };
     },
-    at,
-    isSame: (path, before) => isEqual(at(path), before),
+    captureState: captureAt,
+    isInState: (path, before) => isSameState(captureAt(path), before),
   };
 }
 
-function isUnchanged({ entry: old, atMs }: Known, now: Extract<Entry, { kind: 'file' }>): boolean {
-  if (old.size !== now.size || old.ino !== now.ino) return false;
-  if (old.mtimeMs !== now.mtimeMs || old.ctimeMs !== now.ctimeMs) return false;
-  return now.ctimeMs + GRAIN_MS < atMs && now.mtimeMs + GRAIN_MS < atMs;
+function isUnchanged({ entry: cached, atMs }: CachedFile, current: Extract<WorkspaceEntry, { kind: 'file' }>): boolean {
+  if (cached.size !== current.size || cached.ino !== current.ino) return false;
+  if (cached.mtimeMs !== current.mtimeMs || cached.ctimeMs !== current.ctimeMs) return false;
+  return current.ctimeMs + CLOCK_RESOLUTION_MS < atMs && current.mtimeMs + CLOCK_RESOLUTION_MS < atMs;
 }
 
-function attributesAt(path: string): Pick<FileAccess, 'attributes'> {
-  const found = [...attributesOf(path)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+function readAttributes(path: string): Pick<FileAccess, 'attributes'> {
+  const found = [...readExtendedAttributes(path)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (found.length === 0) return {};
   return { attributes: Object.fromEntries(found.map(([name, value]) => [name, value.toString('base64')])) };
 }
 
-/** Nothing that could be seen has changed. */
-export function isEqual(a: FileBefore, b: FileBefore): boolean {
+/** Tells whether two states of a path are equal. */
+export function isSameState(a: PathState, b: PathState): boolean {
   if (a.kind === 'file') return b.kind === 'file' && a.hash === b.hash && isSameAccess(a, b);
   if (a.kind === 'folder') return b.kind === 'folder' && isSameAccess(a, b);
   if (a.kind === 'pipe') return b.kind === 'pipe' && isSameAccess(a, b);
@@ -101,9 +117,57 @@ export function isEqual(a: FileBefore, b: FileBefore): boolean {
   return b.kind === 'absent';
 }
 
-/** What was not written down is taken to be the same. */
+/** Compares mode, owner and attributes; an owner that was not recorded counts as equal. */
 export function isSameAccess(a: FileAccess, b: FileAccess): boolean {
   if (a.mode !== b.mode) return false;
   if (a.owner === undefined || b.owner === undefined) return true;
   return a.owner === b.owner && JSON.stringify(a.attributes) === JSON.stringify(b.attributes);
+}
+
+/** Snapshots stored on disk while their command runs, so that a crash does not lose them. */
+export type Manifests = {
+  save(name: string, snapshot: Snapshot): void;
+  load(name: string): Snapshot | undefined;
+  drop(name: string): void;
+};
+
+const accessFields = {
+  mode: z.number(),
+  owner: z.string().exactOptional(),
+  attributes: z.record(z.string(), z.string()).exactOptional(),
+};
+
+const fileBefore = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('absent') }),
+  z.object({ kind: z.literal('file'), hash: z.string(), ...accessFields }),
+  z.object({ kind: z.literal('link'), target: z.string() }),
+  z.object({ kind: z.literal('folder'), ...accessFields }),
+  z.object({ kind: z.literal('pipe'), ...accessFields }),
+  z.object({ kind: z.literal('not-kept'), why: z.string() }),
+]);
+
+const manifest = z.object({
+  files: z.array(z.tuple([z.string(), fileBefore])),
+  unknown: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** Creates the manifest files of a session in `folder`. */
+export function createManifests(folder: string): Manifests {
+  const pathOf = (name: string) => join(folder, `${name}.json`);
+  return {
+    save(name, { files, unknown }) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(pathOf(name), JSON.stringify({ files: [...files], unknown: [...unknown] }), { mode: 0o600 });
+    },
+    load(name) {
+      try {
+        const parsed = manifest.parse(JSON.parse(readFileSync(pathOf(name), 'utf8')));
+        return { files: new Map(parsed.files), unknown: new Map(parsed.unknown) };
+      } catch {
+        // Missing or incomplete: the command had not started.
+        return undefined;
+      }
+    },
+    drop: (name) => removeIfExists(pathOf(name)),
+  };
 }

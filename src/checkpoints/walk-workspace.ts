@@ -1,11 +1,13 @@
-import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
-import { diskPath, mayBeLost, nameOf } from '../lib/files/byte-names.ts';
+import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { createMountHealth, type MountHealth, NOT_ANSWERING } from '../lib/files/mount-health.ts';
+import { decodeFileName, mayHaveLostBytes, toFsPath } from '../lib/files/non-utf8-paths.ts';
+import { type IgnoreRules, parseIgnoreRules } from '../lib/patterns/gitignore.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { type IgnoredFolders, ignoredFolders } from './ignored-folders.ts';
+import { splitLines } from '../lib/text/lines.ts';
 
-/** One thing in the workspace, by what tells a changed one from an unchanged one. */
-export type Entry =
+/** An entry of the workspace, with the metadata that shows whether it changed. */
+export type WorkspaceEntry =
   | {
       readonly kind: 'file';
       readonly mode: number;
@@ -19,21 +21,23 @@ export type Entry =
   | { readonly kind: 'folder' | 'pipe'; readonly mode: number; readonly owner: string }
   | { readonly kind: 'not-kept'; readonly why: string };
 
-/** Everything that stands below some folders. What is under `unknown` was not looked at. */
-export type Found = {
-  readonly entries: ReadonlyMap<string, Entry>;
+/** All entries below some folders; the folders in `unknown` were skipped, for the reason given. */
+export type WalkResult = {
+  readonly entries: ReadonlyMap<string, WorkspaceEntry>;
   readonly unknown: ReadonlyMap<string, string>;
 };
 
+/** Limits of a workspace walk; what exceeds them is not stored. */
 export type WalkLimits = {
   readonly files: number;
   readonly fileBytes: number;
   readonly totalBytes: number;
-  /** For each ignored folder: what is more than this can be made again. */
+  /** Limit per ignored folder; larger ones are skipped, because tools can generate them again. */
   readonly ignoredFiles: number;
   readonly ignoredBytes: number;
 };
 
+/** Default limits of a workspace walk. */
 export const WALK_LIMITS: WalkLimits = {
   files: 20_000,
   fileBytes: 20_000_000,
@@ -42,70 +46,81 @@ export const WALK_LIMITS: WalkLimits = {
   ignoredBytes: 20_000_000,
 };
 
-/** Others get a turn this often. */
+/** Time after which the walk yields to the event loop. */
 const SLICE_MS = 10;
 
-/** Looks at everything below these folders but git's own, which nobody but git may touch; never stops others for long. */
+/** Lists all entries below some folders, except `.git` folders; yields to the event loop regularly. */
 export async function walkWorkspace(
   roots: readonly string[],
   skip: readonly string[],
   limits: WalkLimits = WALK_LIMITS,
-): Promise<Found> {
-  const entries = new Map<string, Entry>();
+  mounts: MountHealth = createMountHealth(),
+): Promise<WalkResult> {
+  await mounts.check();
+  const entries = new Map<string, WorkspaceEntry>();
   const unknown = new Map<string, string>();
   const total = { files: 0, bytes: 0 };
   let sliceEnds = performance.now() + SLICE_MS;
 
-  for (const root of roots) await visit(root, ignoredFolders(), undefined);
+  for (const root of roots) await walkFolder(root, createFolderIgnoreRules(), undefined);
   return { entries, unknown };
 
-  async function visit(folder: string, ignored: IgnoredFolders, own: Budget | undefined): Promise<void> {
+  async function walkFolder(folder: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
     if (performance.now() > sliceEnds) {
       await new Promise((resolve) => setImmediate(resolve));
       sliceEnds = performance.now() + SLICE_MS;
     }
-    const inside = namesIn(folder);
-    if (inside === undefined) return void unknown.set(folder, 'nobody may read it');
-    const names = inside.map(({ name }) => name);
-    const rules = own === undefined ? ignored.within(folder, names) : ignored;
-    for (const { name, kind } of inside) {
+    if (mounts.findHung(folder) !== undefined) return void unknown.set(folder, NOT_ANSWERING);
+    const children = listFolder(folder);
+    if (children === undefined) return void unknown.set(folder, 'it cannot be read');
+    const names = children.map(({ name }) => name);
+    const rules = budget === undefined ? ignored.extendWith(folder, names) : ignored;
+    for (const { name, kind } of children) {
       const path = join(folder, name);
       if (name === '.git' || skip.includes(path)) continue;
-      if (own?.isSpent === true) return;
-      await look(path, kind, rules, own);
+      if (budget?.isSpent === true) return;
+      await addEntry(path, kind, rules, budget);
     }
   }
 
-  async function look(path: string, kind: Kind, ignored: IgnoredFolders, own: Budget | undefined): Promise<void> {
-    if (kind.isDirectory()) return enter(path, ignored, own);
-    const entry = entryOf(path, kind, limits);
+  async function addEntry(
+    path: string,
+    kind: FileKind,
+    ignored: FolderIgnoreRules,
+    budget: Budget | undefined,
+  ): Promise<void> {
+    if (kind.isDirectory()) return enterFolder(path, ignored, budget);
+    const entry = readEntry(path, kind, limits);
     if (entry === undefined) return;
     const bytes = entry.kind === 'file' ? entry.size : 0;
-    if (own !== undefined) own.take(bytes);
+    if (budget !== undefined) budget.take(bytes);
     total.files += 1;
     total.bytes += bytes;
     if (total.files > limits.files || total.bytes > limits.totalBytes) {
-      entries.set(path, { kind: 'not-kept', why: 'the workspace is too large to keep all of it' });
+      entries.set(path, { kind: 'not-kept', why: WORKSPACE_TOO_LARGE });
     } else entries.set(path, entry);
   }
 
-  async function enter(path: string, ignored: IgnoredFolders, own: Budget | undefined): Promise<void> {
-    const entry = entryAt(path, limits);
+  async function enterFolder(path: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
+    if (mounts.findHung(path) !== undefined) return void unknown.set(path, NOT_ANSWERING);
+    const entry = readEntryAt(path, limits);
     if (entry === undefined) return;
-    if (total.files > limits.files) return void unknown.set(path, 'the workspace is too large to keep all of it');
+    if (total.files > limits.files) return void unknown.set(path, WORKSPACE_TOO_LARGE);
     entries.set(path, entry);
-    if (own !== undefined || !ignored.isIgnored(path)) return visit(path, ignored, own);
-    const budget = createBudget(limits);
+    if (budget !== undefined || !ignored.isIgnored(path)) return walkFolder(path, ignored, budget);
+    const folderBudget = createBudget(limits);
     const before = { ...total, known: new Set(entries.keys()) };
-    await visit(path, ignored, budget);
-    if (!budget.isSpent) return;
-    // Half of it would be of no use: it is left out whole.
+    await walkFolder(path, ignored, folderBudget);
+    if (!folderBudget.isSpent) return;
+    // Part of the folder would be of no use, so all of it is skipped.
     for (const known of entries.keys()) if (!before.known.has(known)) entries.delete(known);
     total.files = before.files;
     total.bytes = before.bytes;
     unknown.set(path, `ignored, and more than ${limits.ignoredFiles} files or ${formatBytes(limits.ignoredBytes)}`);
   }
 }
+
+const WORKSPACE_TOO_LARGE = 'the workspace is too large to store all of it';
 
 type Budget = { readonly isSpent: boolean; take(bytes: number): void };
 
@@ -123,49 +138,96 @@ function createBudget({ ignoredFiles, ignoredBytes }: WalkLimits): Budget {
   };
 }
 
-/** What something is, as a list or a look tells it. */
-type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO'>;
-type Named = { readonly name: string; readonly kind: Kind };
+/** File type tests, from a directory listing or from `lstat`. */
+type FileKind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO'>;
+type NamedEntry = { readonly name: string; readonly kind: FileKind };
 
-function namesIn(folder: string): readonly Named[] | undefined {
-  const place = diskPath(folder);
+function listFolder(folder: string): readonly NamedEntry[] | undefined {
+  const diskFile = toFsPath(folder);
   try {
-    const listed = readdirSync(place, { withFileTypes: true }).map((kind) => ({ name: kind.name, kind }));
-    if (!listed.some(({ name }) => mayBeLost(name))) return listed;
-    const lost = readdirSync(place, { encoding: 'buffer' })
-      .filter((bytes) => mayBeLost(bytes.toString('utf8')))
-      .map((bytes) => ({ name: nameOf(bytes), kind: lstatSync(diskPath(join(folder, nameOf(bytes)))) }));
-    return [...listed.filter(({ name }) => !mayBeLost(name)), ...lost];
+    const listed = readdirSync(diskFile, { withFileTypes: true }).map((kind) => ({ name: kind.name, kind }));
+    if (!listed.some(({ name }) => mayHaveLostBytes(name))) return listed;
+    const byteNamed = readdirSync(diskFile, { encoding: 'buffer' })
+      .filter((bytes) => mayHaveLostBytes(bytes.toString('utf8')))
+      .map((bytes) => ({
+        name: decodeFileName(bytes),
+        kind: lstatSync(toFsPath(join(folder, decodeFileName(bytes)))),
+      }));
+    return [...listed.filter(({ name }) => !mayHaveLostBytes(name)), ...byteNamed];
   } catch {
     return undefined;
   }
 }
 
-/** How one path stands now; `undefined` when nothing is there. */
-export function entryAt(path: string, limits: WalkLimits = WALK_LIMITS): Entry | undefined {
+/** Reads the current entry of one path; `undefined` if nothing exists there. */
+export function readEntryAt(path: string, limits: WalkLimits = WALK_LIMITS): WorkspaceEntry | undefined {
   try {
-    const stat = lstatSync(diskPath(path));
-    if (stat.isDirectory()) return { kind: 'folder', ...accessOf(stat) };
-    return entryOf(path, stat, limits);
+    const stat = lstatSync(toFsPath(path));
+    if (stat.isDirectory()) return { kind: 'folder', ...describeAccess(stat) };
+    return readEntry(path, stat, limits);
   } catch {
     return undefined;
   }
 }
 
-function entryOf(path: string, kind: Kind, limits: WalkLimits): Entry | undefined {
-  const place = diskPath(path);
+function readEntry(path: string, kind: FileKind, limits: WalkLimits): WorkspaceEntry | undefined {
+  const diskFile = toFsPath(path);
   try {
-    if (kind.isSymbolicLink()) return { kind: 'link', target: nameOf(readlinkSync(place, { encoding: 'buffer' })) };
-    if (kind.isFIFO()) return { kind: 'pipe', ...accessOf(lstatSync(place)) };
+    if (kind.isSymbolicLink())
+      return { kind: 'link', target: decodeFileName(readlinkSync(diskFile, { encoding: 'buffer' })) };
+    if (kind.isFIFO()) return { kind: 'pipe', ...describeAccess(lstatSync(diskFile)) };
     if (!kind.isFile()) return { kind: 'not-kept', why: 'it is neither a file nor a folder' };
-    const stat = lstatSync(place);
+    const stat = lstatSync(diskFile);
     const { size, mtimeMs, ctimeMs, ino } = stat;
     if (size > limits.fileBytes) return { kind: 'not-kept', why: `it has ${formatBytes(size)}` };
-    return { kind: 'file', ...accessOf(stat), size, mtimeMs, ctimeMs, ino };
+    return { kind: 'file', ...describeAccess(stat), size, mtimeMs, ctimeMs, ino };
   } catch {
-    // It is gone since it was listed.
+    // Deleted since it was listed.
     return undefined;
   }
 }
 
-const accessOf = ({ mode, uid, gid }: Stats) => ({ mode: mode & 0o7777, owner: `${uid}:${gid}` });
+const describeAccess = ({ mode, uid, gid }: Stats) => ({ mode: mode & 0o7777, owner: `${uid}:${gid}` });
+
+type IgnoreFile = { readonly folder: string; readonly rules: IgnoreRules };
+
+/** The ignore rules that apply to a folder, from the ignore files of its ancestors. */
+type FolderIgnoreRules = {
+  isIgnored(folder: string): boolean;
+  /** Returns the rules for the contents of a folder: these plus its own ignore file. */
+  extendWith(folder: string, names: readonly string[]): FolderIgnoreRules;
+};
+
+/** Folders that tools generate; ignored even if no ignore file names them. */
+const GENERATED = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.mypy_cache', '.pytest_cache', '.gradle']);
+
+/** Creates ignore rules from ignore files, outermost first. */
+function createFolderIgnoreRules(ignoreFiles: readonly IgnoreFile[] = []): FolderIgnoreRules {
+  return {
+    isIgnored(folder) {
+      if (GENERATED.has(folder.slice(folder.lastIndexOf(sep) + 1))) return true;
+      // The nearest ignore file that matches decides.
+      for (const { folder: base, rules } of ignoreFiles.toReversed()) {
+        const verdict = rules(`${relative(base, folder).split(sep).join('/')}/`);
+        if (verdict !== undefined) return verdict === 'ignored';
+      }
+      return false;
+    },
+    extendWith(folder, names) {
+      if (!names.includes('.gitignore')) return createFolderIgnoreRules(ignoreFiles);
+      const rules = readIgnoreFile(join(folder, '.gitignore'));
+      return rules === undefined
+        ? createFolderIgnoreRules(ignoreFiles)
+        : createFolderIgnoreRules([...ignoreFiles, { folder, rules }]);
+    },
+  };
+}
+
+function readIgnoreFile(path: string): IgnoreRules | undefined {
+  try {
+    return parseIgnoreRules(splitLines(readFileSync(path, 'utf8')));
+  } catch {
+    // A folder of that name, or an unreadable file: no rules.
+    return undefined;
+  }
+}

@@ -1,9 +1,9 @@
-import type { AbortReason, EndingSignal } from '../contracts/agent.ts';
-import type { Terminal } from '../contracts/terminal.ts';
-import { exhaustive } from '../lib/exhaustive.ts';
+import type { AbortReason, TerminationSignal } from '../contracts/agent.ts';
+import type { Terminal } from '../contracts/terminal-reason.ts';
+import { exhaustive } from '../lib/errors.ts';
 
-/** The exit code that tells the same story as the terminal reason. */
-export function exitCodeOf(terminal: Terminal, abortedBy: AbortReason | undefined): number {
+/** Returns the exit code for the way a run ended. */
+export function getExitCode(terminal: Terminal, abortedBy: AbortReason | undefined): number {
   switch (terminal.reason) {
     case 'completed':
     case 'stop_hook_prevented':
@@ -11,7 +11,7 @@ export function exitCodeOf(terminal: Terminal, abortedBy: AbortReason | undefine
       return 0;
     case 'aborted_streaming':
     case 'aborted_tools':
-      return signalCode(abortedBy);
+      return getSignalExitCode(abortedBy);
     case 'max_turns':
     case 'max_output_tokens':
     case 'prompt_too_long':
@@ -23,13 +23,18 @@ export function exitCodeOf(terminal: Terminal, abortedBy: AbortReason | undefine
     case 'api_error':
     case 'model_error':
       return 1;
+    case 'loop_detected':
+      return LOOP_EXIT_CODE;
     default:
       return exhaustive(terminal.reason);
   }
 }
 
-/** What a shell makes of a program that a signal has ended: 128 and the signal's number. */
-const SIGNAL_CODES: Readonly<Record<EndingSignal, number>> = {
+/** Exit code of a run that was ended because the model repeated itself. */
+const LOOP_EXIT_CODE = 3;
+
+/** Exit codes by signal, as shells report them: 128 plus the signal number. */
+const SIGNAL_CODES: Readonly<Record<TerminationSignal, number>> = {
   sighup: 129,
   sigint: 130,
   sigquit: 131,
@@ -39,9 +44,13 @@ const SIGNAL_CODES: Readonly<Record<EndingSignal, number>> = {
   sigalrm: 142,
   sigterm: 143,
   sigxcpu: 152,
+  sigvtalrm: 154,
+  sigprof: 155,
+  sigio: 157,
 };
 
-export function signalCode(abortedBy: AbortReason | undefined): number {
+/** Returns the exit code of a process ended by a signal; an abort by the user counts as SIGINT. */
+export function getSignalExitCode(abortedBy: AbortReason | undefined): number {
   if (abortedBy === undefined || abortedBy === 'user' || abortedBy === 'shutdown') return SIGNAL_CODES.sigint;
   return SIGNAL_CODES[abortedBy];
 }

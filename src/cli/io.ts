@@ -1,47 +1,46 @@
 import { fstatSync } from 'node:fs';
 import type { Environment } from '../contracts/environment.ts';
-import { messageOf } from '../lib/errors.ts';
-import { errnoOf } from '../lib/files/errno.ts';
+import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
 import type { Printable } from '../lib/printable.ts';
-import { printablePage } from '../lib/text/sanitize.ts';
-import type { TerminalIn } from '../ui/keys/terminal-in.ts';
+import { escapeText } from '../lib/text/sanitize.ts';
+import type { TerminalInput } from '../ui/input/keyboard.ts';
 
-/** The process as the command line sees it. Tests bring their own. */
+/** The standard streams, working directory and environment of the process; tests pass fakes. */
 export type Io = {
   readonly cwd: string;
   readonly environment: Environment;
   readonly stdin: {
     readonly isTty: boolean;
-    /** What it is: nothing can come from `none`, and only a `stream` may keep us waiting. */
+    /** `none` never delivers input; only a `stream` may block. */
     readonly kind: 'none' | 'stream' | 'file';
     readonly chunks: () => AsyncIterable<Uint8Array>;
-    /** Its keys one by one, where it is a terminal. */
-    readonly keys?: () => TerminalIn;
+    /** Raw key input; present when stdin is a terminal. */
+    readonly keys?: () => TerminalInput;
   };
   readonly stdout: {
     readonly isTty: boolean;
     readonly columns: () => number;
-    /** Every byte goes to a program; on a terminal nothing in the words steers it, or hides. */
+    /** Writes text unchanged to a pipe or file; on a terminal control and invisible characters are replaced. */
     readonly write: (text: string) => void;
-    /** For what is in colours already. */
-    readonly paint: (text: Printable) => void;
-    /** Resolves when everything written is with the system, or nobody reads any more. */
+    /** Writes sanitized text that may contain colour sequences. */
+    readonly writePrintable: (text: Printable) => void;
+    /** Resolves when all output is handed to the system, or the reader is gone. */
     readonly flushed: () => Promise<void>;
-    /** Why what was written is lost, when it is not that the reader has gone. */
-    readonly trouble: () => string | undefined;
-    /** Told once when nothing can be written any more. */
+    /** The first write error other than a closed reader. */
+    readonly getWriteError: () => string | undefined;
+    /** Called once when stdout is closed. */
     readonly onClosed: (listener: () => void) => void;
   };
-  /** Told once when whoever started us has gone. */
+  /** Called once when the parent process has exited. */
   readonly onOrphaned: (listener: () => void) => void;
   readonly stderr: { readonly isTty: boolean; readonly write: (text: string) => void };
 };
 
-/** The real process. Streams are opened when first used. */
-export function processIo(environment: Environment, cwd: string): Io {
+/** Creates the `Io` of the running process. Streams are opened on first use. */
+export function createProcessIo(environment: Environment, cwd: string): Io {
   const closed = { listeners: new Set<() => void>(), done: false };
   let pending: Promise<void> = Promise.resolve();
-  let trouble: string | undefined;
+  let writeError: string | undefined;
   const send = (text: string) => {
     if (closed.done) return;
     pending = new Promise((resolve) => {
@@ -50,7 +49,7 @@ export function processIo(environment: Environment, cwd: string): Io {
   };
   process.stdout.on('error', (thrown) => {
     closed.done = true;
-    if (!GONE.includes(errnoOf(thrown) ?? '')) trouble ??= messageOf(thrown);
+    if (!READER_GONE.includes(getErrnoCode(thrown) ?? '')) writeError ??= getErrorMessage(thrown);
     for (const listener of closed.listeners) listener();
     closed.listeners.clear();
   });
@@ -60,61 +59,61 @@ export function processIo(environment: Environment, cwd: string): Io {
     environment,
     stdin: {
       isTty: process.stdin.isTTY === true,
-      kind: stdinKind(),
+      kind: detectStdinKind(),
       chunks: () => process.stdin,
       ...(process.stdin.isTTY === true && { keys: () => process.stdin }),
     },
     stdout: {
       isTty: process.stdout.isTTY === true,
-      columns: () => columnsOf(process.stdout.columns),
-      write: (text) => send(process.stdout.isTTY === true ? printablePage(text) : text),
-      paint: send,
-      trouble: () => trouble,
+      columns: () => resolveColumns(process.stdout.columns),
+      write: (text) => send(process.stdout.isTTY === true ? escapeText(text) : text),
+      writePrintable: send,
+      getWriteError: () => writeError,
       flushed: () => (closed.done ? Promise.resolve() : pending),
       onClosed(listener) {
         if (closed.done) listener();
         else closed.listeners.add(listener);
       },
     },
-    onOrphaned: watchParent,
+    onOrphaned: onParentExit,
     stderr: {
       isTty: process.stderr.isTTY === true,
-      // Sentences that may quote a file, a server or a model: none of them steers the terminal.
-      write: (text) => void process.stderr.write(printablePage(text)),
+      // Messages may quote files, servers or models, which must not control the terminal.
+      write: (text) => void process.stderr.write(escapeText(text)),
     },
   };
 }
 
-const LOOK_FOR_PARENT_MS = 1_000;
+const PARENT_CHECK_MS = 1_000;
 
-/** Who loses the process that started it gets another one. */
-function watchParent(listener: () => void): void {
+/** An orphaned process gets another parent id. */
+function onParentExit(listener: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
     listener();
-  }, LOOK_FOR_PARENT_MS);
+  }, PARENT_CHECK_MS);
   timer.unref();
 }
 
-/** A reader that went away before the end, or was never there. */
-const GONE = ['EPIPE', 'EBADF', 'ECONNRESET', 'ERR_STREAM_DESTROYED'];
+/** Errors of a reader that closed its end early or was never there. */
+const READER_GONE = ['EPIPE', 'EBADF', 'ECONNRESET', 'ERR_STREAM_DESTROYED'];
 
-function stdinKind(): 'none' | 'stream' | 'file' {
+function detectStdinKind(): 'none' | 'stream' | 'file' {
   try {
-    const facts = fstatSync(0);
-    if (facts.isFile()) return 'file';
-    return facts.isFIFO() || facts.isSocket() ? 'stream' : 'none';
+    const stats = fstatSync(0);
+    if (stats.isFile()) return 'file';
+    return stats.isFIFO() || stats.isSocket() ? 'stream' : 'none';
   } catch {
     return 'none';
   }
 }
 
 /**
- * A terminal that does not say how wide it is says nought, and is as wide as most.
+ * Returns the terminal width; 80 for terminals that report none or 0.
  * @internal Exported for tests.
  */
-export function columnsOf(said: number | undefined): number {
-  return said === undefined || said <= 0 ? 80 : said;
+export function resolveColumns(reported: number | undefined): number {
+  return reported === undefined || reported <= 0 ? 80 : reported;
 }

@@ -1,73 +1,75 @@
-import type { AbortReason, EndingSignal } from '../contracts/agent.ts';
-import type { Conversation } from '../contracts/face/conversation.ts';
-import { signalCode } from './exit-code.ts';
+import type { AbortReason, TerminationSignal } from '../contracts/agent.ts';
+import type { Conversation } from '../contracts/frontend/conversation.ts';
+import { getSignalExitCode } from './exit-code.ts';
 
 const GRACE_MS = 3_000;
 
-/** The one way out: whoever wants the program to end says so here. */
+/** The orderly shutdown of the process; every request to exit goes through it. */
 export type Shutdown = {
-  /** What asked for the end, if anything did. */
+  /** The reason of the shutdown; `undefined` before it starts. */
   reason(): AbortReason | undefined;
-  /** From now on an end goes through this conversation too. */
-  guard(conversation: Conversation): void;
-  /** A conversation that is over while the program goes on. */
-  release(conversation: Conversation): Promise<void>;
-  /** The same for work that is no conversation and needs longer to put things in order. */
-  guardWork(work: GuardedWork): void;
-  /** Starts the end: abort, and out after three seconds whatever happens. */
-  begin(reason: AbortReason): void;
-  /** Resolves when the end has begun. */
-  readonly begun: Promise<AbortReason>;
-  /** Closes what is open and stops listening; asked again, it answers when that is done. */
+  /** Aborts this conversation when the shutdown starts and closes it when it finishes. */
+  attach(conversation: Conversation): void;
+  /** Closes a conversation while the process goes on. */
+  detach(conversation: Conversation): Promise<void>;
+  /** Aborts this work when the shutdown starts, and extends the grace period. */
+  attachWork(work: AbortableWork): void;
+  /** Starts the shutdown: aborts everything and exits after the grace period; a second call exits at once. */
+  start(reason: AbortReason): void;
+  /** Resolves with the reason when the shutdown starts. */
+  readonly started: Promise<AbortReason>;
+  /** Closes all conversations and removes the signal handlers; later calls return the same promise. */
   finish(): Promise<void>;
 };
 
-export type GuardedWork = {
+/** Abortable work other than a conversation, with the time it needs to clean up. */
+export type AbortableWork = {
   readonly graceMs: number;
   readonly abort: (reason: AbortReason) => void;
 };
 
-/** What the shutdown needs of the process. */
-export type ProcessSide = {
+/** The signals and the exit of the process. */
+export type ProcessControl = {
   readonly onSignal: (listener: (reason: AbortReason) => void) => () => void;
   readonly exit: (code: number) => void;
 };
 
-export function createShutdown(side: ProcessSide): Shutdown {
-  const { promise: begun, resolve } = Promise.withResolvers<AbortReason>();
+/** Creates the shutdown of a process and starts listening for its signals. */
+export function createShutdown(processControl: ProcessControl): Shutdown {
+  const { promise: started, resolve } = Promise.withResolvers<AbortReason>();
   let reason: AbortReason | undefined;
   const guarded = new Set<Conversation>();
-  const works = new Set<GuardedWork>();
+  const works = new Set<AbortableWork>();
   let finished: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function begin(next: AbortReason): void {
-    // Asked twice, there is nothing more to wait for.
+  function start(next: AbortReason): void {
+    // Exits at once on the second request, or when nothing needs closing.
     if (reason !== undefined || guarded.size + works.size === 0) {
-      side.exit(codeOf(reason ?? next));
+      processControl.exit(getShutdownExitCode(reason ?? next));
       return;
     }
     reason = next;
     resolve(next);
     const graceMs = Math.max(GRACE_MS, ...[...works].map((work) => work.graceMs));
-    timer = setTimeout(() => side.exit(codeOf(next)), graceMs);
+    timer = setTimeout(() => processControl.exit(getShutdownExitCode(next)), graceMs);
     for (const { agent } of guarded) agent.abort(next);
     for (const work of works) work.abort(next);
   }
 
-  const stopListening = side.onSignal(begin);
+  const stopListening = processControl.onSignal(start);
 
   return {
     reason: () => reason,
-    begun,
-    begin,
-    guard(conversation) {
+    started,
+    start,
+    attach(conversation) {
       guarded.add(conversation);
     },
-    guardWork(work) {
+    attachWork(work) {
       works.add(work);
     },
-    async release(conversation) {
+    async detach(conversation) {
       guarded.delete(conversation);
       await conversation.close('resume');
     },
@@ -78,19 +80,19 @@ export function createShutdown(side: ProcessSide): Shutdown {
   };
 
   async function close(): Promise<void> {
-    timer ??= setTimeout(() => side.exit(codeOf(reason)), GRACE_MS);
+    timer ??= setTimeout(() => processControl.exit(getShutdownExitCode(reason)), GRACE_MS);
     await Promise.all([...guarded].map((conversation) => conversation.close(reason ?? 'done')));
     clearTimeout(timer);
     stopListening();
   }
 }
 
-/** A reader that has gone is no failure of ours. */
-function codeOf(reason: AbortReason | undefined): number {
-  return reason === undefined || reason === 'shutdown' ? 0 : signalCode(reason);
+/** A closed stdout (`shutdown`) is not a failure. */
+function getShutdownExitCode(reason: AbortReason | undefined): number {
+  return reason === undefined || reason === 'shutdown' ? 0 : getSignalExitCode(reason);
 }
 
-const SIGNALS: Readonly<Record<string, EndingSignal>> = {
+const SIGNALS: Readonly<Record<string, TerminationSignal>> = {
   SIGINT: 'sigint',
   SIGTERM: 'sigterm',
   SIGHUP: 'sighup',
@@ -99,23 +101,26 @@ const SIGNALS: Readonly<Record<string, EndingSignal>> = {
   SIGUSR1: 'sigusr1',
   SIGUSR2: 'sigusr2',
   SIGALRM: 'sigalrm',
+  SIGVTALRM: 'sigvtalrm',
+  SIGPROF: 'sigprof',
+  SIGIO: 'sigio',
   SIGXCPU: 'sigxcpu',
 };
 
-/** A file that may not grow is an error of that write (EFBIG), which is reported; it ends nothing. */
-const GOES_ON = () => undefined;
+/** SIGXFSZ must not end the process: the write that exceeds the file size limit fails with EFBIG and is reported. */
+const ignoreSignal = () => undefined;
 
-/** The real process: its signals and its end. */
-export const realProcess: ProcessSide = {
+/** The signals and exit of the running process. */
+export const systemProcess: ProcessControl = {
   onSignal(listener) {
-    process.on('SIGXFSZ', GOES_ON);
-    const undo = Object.entries(SIGNALS).map(([signal, reason]) => {
+    process.on('SIGXFSZ', ignoreSignal);
+    const removers = Object.entries(SIGNALS).map(([signal, reason]) => {
       const onSignal = () => listener(reason);
       process.on(signal, onSignal);
       return () => process.off(signal, onSignal);
     });
     return () => {
-      for (const one of undo) one();
+      for (const remove of removers) remove();
     };
   },
   exit: (code) => process.exit(code),

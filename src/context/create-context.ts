@@ -2,63 +2,62 @@ import type { Message } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { ToolLookup } from '../contracts/permission.ts';
 import type { CompactionResult, ContextPort, Summarize } from '../contracts/query.ts';
-import { callsIn, fileOf } from './calls.ts';
-import { type BeforeCompact, createCompaction } from './compaction.ts';
-import { type ContextDecision, createDecisions, type Decisions } from './decisions.ts';
-import { createGauge } from './gauge.ts';
-import type { CompactOrder } from './levels/compact.ts';
-import { splitKept, textOfMessage } from './levels/kept.ts';
-import { createPipeline, type LevelRun } from './levels/pipeline.ts';
-import type { Carried } from './levels/summary.ts';
-import { createView } from './levels/view.ts';
-import { createTokenEstimate, sum } from './tokens.ts';
+import type { SentResult } from '../contracts/tool.ts';
+import type { CompactRequest } from './compaction/compact-view.ts';
+import { type BeforeCompact, createCompaction } from './compaction/compaction.ts';
+import { getSentText, splitKeptMessages } from './compaction/kept-messages.ts';
+import type { CarriedFacts } from './compaction/summary.ts';
+import { createReductionPipeline, type LevelRun } from './reduction/reduction-pipeline.ts';
+import { createSentView } from './reduction/sent-view.ts';
+import { type ContextDecision, createDecisionLog, type DecisionLog } from './reduction-log.ts';
+import { createTokenEstimator, createTokenGauge, sum } from './token-estimate.ts';
+import { listResults } from './tool-calls.ts';
 
-/** What the context needs of the rest of the program; `app` supplies it. */
+/** The dependencies of the context, supplied by `app`. */
 export type ContextParts = {
-  /** The model in use now. */
+  /** Current model. */
   readonly model: () => string;
   readonly modelInfo: (model: string) => ModelInfo;
-  /** Tokens of the system prompt and the tools, as far as they can be guessed. */
+  /** Estimated tokens of the system prompt and the tools. */
   readonly overheadTokens: () => number;
-  /** How full the window may get before it is compacted; by default all but room for the reply and the summary. */
+  /** Fill level at which the window is compacted; by default all but room for the reply and the summary. */
   readonly compactAtPercent?: () => number | undefined;
   readonly limitChars: (tool: string) => number;
   readonly store: (callId: string, text: string) => Promise<string | undefined>;
   readonly storedAt: (callId: string) => string | undefined;
   readonly summarize: Summarize;
-  readonly carried: () => Carried;
+  readonly carried: () => CarriedFacts;
   readonly beforeCompact?: BeforeCompact;
-  /** Each decision when it is taken, to be kept with the session and handed to `restore` after a resume. */
+  /** Called with every decision, to record it with the session; a resume passes them to `restore`. */
   readonly remember?: (decision: ContextDecision) => void;
   readonly onLevel?: (run: LevelRun) => void;
-  /** The model no longer sees what was read of these files, so the next Read must not answer "unchanged". */
-  readonly forgetReads?: (paths: readonly string[]) => void;
-  /** What tools say of the results that are left out. */
+  /** Finds a tool by name; tools declare whether their results can be had again. */
   readonly toolNamed: ToolLookup;
   readonly newId: () => string;
 };
 
+/** A preview of a compaction: the messages and facts it would keep. */
 export type CompactPreview = {
   readonly preTokens: number;
   readonly keptTokens: number;
   readonly pins: readonly string[];
   readonly keptMessages: number;
   readonly summarizedMessages: number;
-  readonly carried: Carried;
+  readonly carried: CarriedFacts;
 };
 
-/** The context of a conversation, with what a person may do about it. */
+/** The context of a conversation, with the operations available to the user. */
 export type Context = ContextPort & {
-  /** `/compact [focus]`. */
-  compactWith(messages: readonly Message[], order: CompactOrder, signal: AbortSignal): Promise<CompactionResult>;
-  /** What a compaction would keep, without doing it. */
+  /** Compacts the conversation, as `/compact [focus]` does. */
+  compactWith(messages: readonly Message[], request: CompactRequest, signal: AbortSignal): Promise<CompactionResult>;
+  /** Returns what a compaction would keep, without compacting. */
   preview(messages: readonly Message[]): Promise<CompactPreview>;
-  /** The conversation as it was before the last compaction, with what was said since; once. */
+  /** Returns the conversation before the last compaction plus the messages since; works once per compaction. */
   undo(messages: readonly Message[]): readonly Message[] | undefined;
-  /** Tokens of the next request, by the last look at the conversation. */
+  /** Estimated tokens of the next request, as of the last update. */
   tokens(): number;
   decisions(): readonly ContextDecision[];
-  /** Takes back decisions of an earlier run, before the first `prepare`. */
+  /** Restores decisions of an earlier run; call before the first `prepare`. */
   restore(decisions: readonly ContextDecision[]): void;
 };
 
@@ -66,49 +65,41 @@ const RESERVE_TOKENS = 33_000;
 const RESERVE_SHARE = 0.25;
 const REPLY_SHARE = 0.1;
 
-/** The context of one conversation: five levels that make room, each only when the cheaper ones were not enough. */
-export function createContext(parts: ContextParts): Context {
-  const { onLevel = () => undefined } = parts;
-  const estimate = createTokenEstimate();
-  const known = createDecisions();
-  const decisions: Decisions = {
-    ...known,
+/** Creates the context of a conversation: five levels that free tokens, used only when cheaper ones do not suffice. */
+export function createContext(deps: ContextParts): Context {
+  const { onLevel = () => undefined } = deps;
+  const estimate = createTokenEstimator();
+  const log = createDecisionLog();
+  const decisions: DecisionLog = {
+    ...log,
     record: (decision) => {
-      known.record(decision);
-      parts.remember?.(decision);
+      log.record(decision);
+      deps.remember?.(decision);
     },
   };
-  const gauge = createGauge(parts.overheadTokens);
-  const view = createView({ decisions, estimate, storedAt: parts.storedAt, toolNamed: parts.toolNamed });
-  const limits = (model = parts.model()) => limitsOf(parts.modelInfo(model), parts.compactAtPercent?.());
-  const forgetReads = (callIds: readonly string[]) => {
-    const files = callIds.flatMap((id) => {
-      const call = view.callOf(id);
-      return call !== undefined && parts.toolNamed(call.name)?.result === 'repeatable' ? (fileOf(call) ?? []) : [];
-    });
-    if (files.length > 0) parts.forgetReads?.([...new Set(files)]);
-  };
-  const pipeline = createPipeline({
+  const gauge = createTokenGauge(deps.overheadTokens);
+  const view = createSentView({ decisions, estimate, storedAt: deps.storedAt, toolNamed: deps.toolNamed });
+  const limits = (model = deps.model()) => computeLimits(deps.modelInfo(model), deps.compactAtPercent?.());
+  let cleared: ClearedResults = { tokens: 0, until: undefined };
+  const pipeline = createReductionPipeline({
     view,
     gauge,
     decisions,
-    budget: { limitChars: parts.limitChars, store: parts.store },
+    budget: { limitChars: deps.limitChars, store: deps.store },
     compactAt: () => limits().compactAt,
-    clearsItself: () => parts.modelInfo(parts.model()).clearsResultsAt !== undefined,
+    providerClearsResults: () => deps.modelInfo(deps.model()).clearsResultsAt !== undefined,
     onLevel,
-    onLeftOut: forgetReads,
   });
-  const { compact, undo, carriedFor } = createCompaction({
-    ...parts,
+  const { compact, undo, collectCarriedFacts } = createCompaction({
+    ...deps,
     gauge,
     pipeline,
     estimate,
-    callOf: view.callOf,
+    findCall: view.findCall,
     limitsFor: limits,
-    beforeCompact: parts.beforeCompact,
-    onCompacted: (taken, run) => {
-      for (const decision of taken) decisions.record(decision);
-      forgetReads(view.facts(0).entries.flatMap(({ source }) => callsIn(source).map(({ id }) => id)));
+    beforeCompact: deps.beforeCompact,
+    onCompacted: (newDecisions, run) => {
+      for (const decision of newDecisions) decisions.record(decision);
       onLevel({ level: 'compact', ...run });
     },
   });
@@ -120,40 +111,63 @@ export function createContext(parts: ContextParts): Context {
       compact(messages, { trigger, ...(model === undefined ? {} : { model }) }, signal),
     compactWith: compact,
     limits,
-    calibrate: (sent, inputTokens, clearedTokens) =>
-      gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens, clearedTokens),
+    findSent: (callId) => findSentResult(view.messages(), callId, cleared.until),
+    calibrate: (sent, inputTokens, clearedTokens = 0) => {
+      gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens, clearedTokens);
+      // The provider does not say which results it left out.
+      if (clearedTokens > cleared.tokens) cleared = { tokens: clearedTokens, until: sent.at(-1)?.id };
+    },
     preview: async (messages) => {
       const { view: sent, tokens } = await pipeline.prepare(messages);
-      const { pins, prompt, tail } = splitKept(sent, TAIL_PREVIEW, estimate);
+      const { pins, prompt, tail } = splitKeptMessages(sent, TAIL_PREVIEW, estimate);
       const kept = [...pins, ...prompt, ...tail];
       return {
         preTokens: tokens,
         keptTokens: gauge.scale(gauge.overhead() + sum(kept.map(estimate.messageTokens))),
-        pins: pins.flatMap((pin) => (pin.role === 'user' ? [textOfMessage(pin)] : [])),
+        pins: pins.flatMap((pin) => (pin.role === 'user' ? [getSentText(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
-        carried: carriedFor(messages),
+        carried: collectCarriedFacts(messages),
       };
     },
     undo,
     tokens: pipeline.tokens,
     decisions: decisions.all,
     restore: (restored) => {
-      for (const decision of restored) known.record(decision);
+      for (const decision of restored) log.record(decision);
       view.refresh();
     },
   };
 }
 
+/** The results that the provider leaves out by itself: their tokens, and the last message they may be in. */
+type ClearedResults = { readonly tokens: number; readonly until: string | undefined };
+
+/** Finds a result in the messages of the last request, after the last message the provider may have cleared. */
+function findSentResult(
+  sent: readonly Message[],
+  callId: string,
+  clearedUntil: string | undefined,
+): SentResult | undefined {
+  const first = sent.findLastIndex(({ id }) => id === clearedUntil) + 1;
+  const certain = sent.slice(first);
+  const at = certain.findIndex((message) => listResults(message).some((result) => result.tool_use_id === callId));
+  const message = certain[at];
+  const result = message && listResults(message).find((block) => block.tool_use_id === callId);
+  if (result === undefined) return undefined;
+  const later = certain.slice(at).filter(({ role }) => role === 'assistant').length;
+  return { result, repliesAgo: later + 1 };
+}
+
 const TAIL_PREVIEW = 20_000;
 
-function limitsOf(
+function computeLimits(
   info: ModelInfo,
   percent: number | undefined,
 ): { readonly compactAt: number; readonly blockAt: number } {
   const window = info.contextWindow;
   const blockAt = window - Math.min(info.defaultOutputTokens, REPLY_SHARE * window);
-  const wanted =
+  const target =
     percent === undefined ? window - Math.min(RESERVE_TOKENS, RESERVE_SHARE * window) : (percent / 100) * window;
-  return { compactAt: Math.max(0, Math.min(wanted, blockAt)), blockAt };
+  return { compactAt: Math.max(0, Math.min(target, blockAt)), blockAt };
 }

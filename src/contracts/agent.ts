@@ -3,34 +3,34 @@ import type { JsonValue } from './json.ts';
 import type { AssistantMessage, CustomMessage, Message, UserBlock, UserMessage } from './message.ts';
 import type { Effort } from './model.ts';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from './permission.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal-reason.ts';
 import type { ToolProgress, UserAnswer, UserQuestion } from './tool.ts';
 
-/** What can be said to an agent: words, or blocks (text, images). */
+/** A prompt for an agent: plain text, or blocks (text, images). */
 export type Prompt = string | readonly UserBlock[];
 
-/** Something that joins the conversation as it is: words of a person, or a message of the application's own. */
-export type Joining = UserMessage | CustomMessage;
+/** A message that joins the conversation unchanged: a user message, or a message of an application's own kind. */
+export type InputMessage = UserMessage | CustomMessage;
 
-/** A call that has begun and has no result yet. */
+/** A tool call that has started and has no result yet. */
 export type RunningCall = {
   readonly callId: string;
   readonly tool: string;
   readonly title: string;
   readonly input: JsonValue;
-  /** The newest it reported. */
+  /** The latest progress that the tool reported. */
   readonly progress: ToolProgress | undefined;
 };
 
-/** A copy of where the agent stands. Changing it changes nothing. */
+/** A snapshot of the agent. Changing it does not change the agent. */
 export type AgentState = {
   readonly status: AgentStatus;
   readonly messages: readonly Message[];
   readonly queue: readonly QueuedMessage[];
-  /** The reply that is being written, as far as it is there. */
+  /** The reply that is streaming, as far as it has arrived. */
   readonly partial: AssistantMessage | undefined;
   readonly running: readonly RunningCall[];
-  /** Why the last run ended, unless it completed. */
+  /** The end of the last run, unless it completed. */
   readonly lastError: Terminal | undefined;
   readonly model: string;
   readonly effort: Effort;
@@ -44,48 +44,51 @@ export type AgentState = {
   }[];
 };
 
-/** How many queued messages are taken at once. */
+/** The number of queued messages that are delivered at once. */
 export type QueueMode = 'one-at-a-time' | 'all';
 
-/** Listeners run in order, each awaited. */
+/** A listener for agent events. Listeners run in order, each awaited. */
 export type AgentListener = (event: AgentEvent) => void | Promise<void>;
 
-/** The control panel around one conversation. */
+/** The commands and the state of one conversation. */
 export type Agent = {
   readonly sessionId: string;
   state(): AgentState;
   subscribe(listener: AgentListener): () => void;
-  /** Throws when a query is running: then `steer` or `followUp`. */
-  prompt(words: Prompt | Joining | readonly (Prompt | Joining)[]): Promise<Terminal>;
+  /** Starts a query. Throws while one is running: use `steer` or `followUp` then. */
+  prompt(prompt: Prompt | InputMessage | readonly (Prompt | InputMessage)[]): Promise<Terminal>;
+  /** Starts a query from the last message, or from the queued messages. */
   continue(): Promise<Terminal>;
-  /** Begins a query that nobody asked for: no prompt hook hears these words. Throws when one is running. */
-  wake(words: string): Promise<Terminal>;
-  steer(words: Prompt): QueuedMessage;
-  followUp(words: Prompt): QueuedMessage;
-  /** Words that stay as they are through any number of compactions; heard with the next request. */
-  pin(words: Prompt): Promise<void>;
-  /** Takes a queued message back before it is delivered. */
+  /** Starts a query after background work has ended; prompt hooks do not run for it. Throws while one is running. */
+  startBackgroundTurn(text: string): Promise<Terminal>;
+  /** Queues a message for the end of the current turn. */
+  steer(prompt: Prompt | UserMessage): QueuedMessage;
+  /** Queues a message for the moment the agent would stop. */
+  followUp(prompt: Prompt | UserMessage): QueuedMessage;
+  /** Adds a message that compactions keep unchanged. The model gets it with the next request. */
+  pin(prompt: Prompt): Promise<void>;
+  /** Removes a queued message before it is delivered. */
   unqueue(id: string): QueuedMessage | undefined;
   answerPermission(id: string, answer: PermissionAnswer, by?: 'person' | 'host'): boolean;
   answerQuestion(id: string, answer: UserAnswer | undefined): boolean;
   abort(reason?: AbortReason): void;
-  /** Ends a retry countdown at once. */
+  /** Ends the current retry countdown at once. */
   retryNow(): void;
   clearAllQueues(): readonly QueuedMessage[];
   reset(): void;
   replaceMessages(messages: readonly Message[]): void;
-  /** Takes back a message nobody answered: it is neither sent nor resumed nor shown again. */
+  /** Withdraws an unanswered message: it is no longer sent, shown or restored by a resume. */
   withdraw(id: string): Promise<void>;
-  /** Does something to the conversation between two queries: nobody else may meanwhile, and `abort` reaches it. */
-  between<Answer>(busy: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
-  /** Adds a message without asking the model (shell lines, notes); behind the query when one is running. */
+  /** Runs exclusive work between two queries: no query can start meanwhile, and `abort` cancels it. */
+  runExclusive<Answer>(busy: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
+  /** Adds a message without asking the model (shell lines, notes). During a query it joins when the query ends. */
   append(message: Message): Promise<void>;
-  setQueueMode(lane: 'next' | 'after', mode: QueueMode): void;
+  setQueueMode(queue: 'next' | 'after', mode: QueueMode): void;
   waitForIdle(): Promise<void>;
 };
 
-/** Signals that end the program in order. The first three are asked for; the others come from the system or by accident. */
-export type EndingSignal =
+/** Signals that shut the process down in order. Only the first three are usually sent on purpose. */
+export type TerminationSignal =
   | 'sigint'
   | 'sigterm'
   | 'sighup'
@@ -94,6 +97,10 @@ export type EndingSignal =
   | 'sigusr1'
   | 'sigusr2'
   | 'sigalrm'
-  | 'sigxcpu';
+  | 'sigxcpu'
+  | 'sigvtalrm'
+  | 'sigprof'
+  | 'sigio';
 
-export type AbortReason = 'user' | EndingSignal | 'shutdown';
+/** The reason for an abort: the user, a signal, or the end of the process. */
+export type AbortReason = 'user' | TerminationSignal | 'shutdown';

@@ -7,14 +7,17 @@ export type DiffHunk = {
   readonly lines: readonly DiffLine[];
 };
 
+/** One line of a diff hunk. */
 export type DiffLine = { readonly kind: 'add' | 'del' | 'same'; readonly text: string };
 
+/** One entry of the task list. */
 export type Todo = {
   readonly content: string;
   readonly status: 'pending' | 'in_progress' | 'completed';
   readonly activeForm?: string;
 };
 
+/** A multiple-choice question for the user. */
 export type Question = {
   readonly question: string;
   readonly header?: string;
@@ -22,14 +25,14 @@ export type Question = {
   readonly options: readonly QuestionOption[];
 };
 
-/** `grade`: a no, or a yes for later ones as well, for faces that draw them otherwise. */
+/** One option of a question. `grade` marks a refusal, or a yes that also holds for later questions. */
 export type QuestionOption = {
   readonly label: string;
   readonly description?: string;
   readonly grade?: 'no' | 'always';
 };
 
-/** What people see of a result: data, never markup. `ui/display` has one component per kind. */
+/** The part of a tool result that is shown to the user, as data. `ui/display` has one component per kind. */
 export type Display =
   | { readonly kind: 'text'; readonly text: string }
   | {
@@ -47,7 +50,7 @@ export type Display =
       readonly command: string;
       readonly output: string;
       readonly exitCode: number | null;
-      /** How it ended, where no code tells. */
+      /** How the command ended, where there is no exit code. */
       readonly end?: string;
       readonly hiddenLines: number;
       readonly fullPath?: string;

@@ -1,19 +1,21 @@
-/** Everything the surroundings say, read once. Nothing below the app layer looks at `process.env`. */
+/** The environment of the process, read once. Nothing below the app layer reads `process.env`. */
 export type Environment = {
-  /** The version of the package that runs. */
+  /** Version of the running package. */
   readonly version: string;
   readonly home: string;
-  /** Where ouro keeps what is its own: `$OURO_HOME`, or `~/.ouro`. */
+  /** The folder of ouro's own files: `$OURO_HOME`, or `~/.ouro`. */
   readonly ouroHome: string;
+  /** The folder where the runtime keeps compiled sources of ouro: `~/.cache/ouro`. */
+  readonly runtimeCache: string;
   readonly credentials: { readonly apiKey?: string; readonly authToken?: string };
   readonly baseUrl: string | undefined;
-  /** For models called `openai/…`. */
+  /** Address and key for models named `openai/…`. */
   readonly openAi: { readonly baseUrl?: string; readonly apiKey?: string };
   readonly model: string | undefined;
   readonly smallModel: string | undefined;
   readonly editor: string | undefined;
-  readonly limits: Limits;
-  /** Variables of ours that say something which cannot be understood, in sentences. */
+  readonly limits: RuntimeLimits;
+  /** Messages about `OURO_*` variables with invalid values. */
   readonly problems: readonly string[];
   readonly term: {
     readonly name: string;
@@ -27,25 +29,31 @@ export type Environment = {
     /** Windows Terminal or ConEmu. */
     readonly isWindows: boolean;
     readonly tmux: boolean;
-    /** It stands on another machine, so an answer of it takes a while. */
+    /** The terminal is on another machine (SSH), so its replies to queries take longer. */
     readonly isRemote: boolean;
-    /** Rows that become too wide for its window are wrapped; others cut them, as xterm does. */
+    /** The terminal rewraps rows when its window becomes narrower; others cut them, as xterm does. */
     readonly reflows: boolean;
     readonly locale: string;
     readonly accessible: boolean;
   };
   readonly isCi: boolean;
-  /** A disposable machine: bypass mode is allowed even as root. */
+  /** File to which the screen is recorded. */
+  readonly screenRecording?: string | undefined;
+  /** File to which the replies of models are recorded, or from which they are replayed. */
+  readonly modelRecording?: { readonly mode: 'record' | 'replay'; readonly file: string } | undefined;
+  /** The machine is disposable, so bypass mode is allowed even as root. */
   readonly isSandbox: boolean;
   readonly path: readonly string[];
-  /** What child processes get, before the shell tool scrubs it further. */
+  /** File with further certificate authorities, from `env` of the settings. */
+  readonly extraCaFile?: string | undefined;
+  /** Variables for child processes; the shell tool removes more of them. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Variables that hold keys of ours or of a provider; no child process gets them. */
+  /** Variables that hold keys of ouro or of a provider. Child processes never get them. */
   readonly keys: Readonly<Record<string, string>>;
 };
 
-/** Limits in milliseconds and counts, from the environment; settings may say the same. */
-export type Limits = {
+/** Timeouts and retry limits from the environment. Settings can set the same limits. */
+export type RuntimeLimits = {
   readonly streamIdleTimeoutMs: number | undefined;
   readonly headerTimeoutMs: number | undefined;
   readonly maxRetries: number | undefined;
@@ -57,8 +65,8 @@ export type Limits = {
   readonly bashMaxTimeoutMs: number | undefined;
 };
 
-/** Our own secrets; no child of ours ever sees them. */
-export const SECRETS: readonly string[] = [
+/** Names of variables that hold secrets of ouro. Child processes never get them. */
+export const SECRET_VARIABLES: readonly string[] = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
   'OPENAI_API_KEY',
@@ -78,5 +86,14 @@ export const SECRETS: readonly string[] = [
   'ANTHROPIC_FOUNDRY_AUTH_TOKEN',
   'AZURE_OPENAI_API_KEY',
   'CLAUDE_CODE_CLIENT_KEY_PASSPHRASE',
+  'ANTHROPIC_CUSTOM_HEADERS',
   'OURO_QUEUE',
 ];
+
+/** Names of the variables with the keys of search providers, withheld from child processes when the provider is set. */
+export const SEARCH_KEY_VARIABLES: Readonly<Record<string, string>> = {
+  brave: 'BRAVE_API_KEY',
+  tavily: 'TAVILY_API_KEY',
+  exa: 'EXA_API_KEY',
+  searxng: 'SEARXNG_API_KEY',
+};

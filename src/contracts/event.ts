@@ -1,3 +1,4 @@
+import type { CallDenial } from './denial.ts';
 import type { Display } from './display.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type {
@@ -11,10 +12,16 @@ import type {
 } from './message.ts';
 import type { ModelFailure } from './model.ts';
 import type { PermissionAnswer, PermissionRequest } from './permission.ts';
-import type { ContinueReason, Terminal } from './terminal.ts';
+import type { ContinueReason, Terminal } from './terminal-reason.ts';
 import type { ToolProgress, UserAnswer, UserQuestion } from './tool.ts';
 
-/** Something that happened: plain data, printable, storable, replayable. Every start has its end. */
+/**
+ * The cause of a failed call. `precondition`: it could not succeed as things stand. `tool`: the tool said what prevented
+ * it. `reported`: the tool ran, and its outcome is an error, such as a command that exits with 1. `fault`: a bug.
+ */
+export type FailureCause = 'unknown_tool' | 'invalid_input' | 'precondition' | 'tool' | 'reported' | 'fault';
+
+/** An event of a conversation, as plain data for display, storage and replay. Every start event has an end event. */
 export type AgentEvent =
   | { readonly type: 'agent_start' }
   | { readonly type: 'agent_end'; readonly terminal: Terminal; readonly durationMs: number }
@@ -38,7 +45,7 @@ export type AgentEvent =
       readonly model: string;
       readonly usage: Usage;
     }
-  /** Words of a person, results and messages of an application's own are whole at once: their end follows. */
+  /** User messages, results and custom messages are complete at once: `message_end` follows immediately. */
   | { readonly type: 'message_start'; readonly messageId: string; readonly role: 'user' | 'custom' }
   | {
       readonly type: 'message_update';
@@ -54,7 +61,7 @@ export type AgentEvent =
       readonly kind: AssistantBlock['type'];
       readonly name?: string;
     }
-  /** A block is complete: on disk before the next request. */
+  /** A block is complete. It is on disk before the next request. */
   | {
       readonly type: 'block_end';
       readonly messageId: string;
@@ -62,7 +69,7 @@ export type AgentEvent =
       readonly model: string;
       readonly block: AssistantBlock;
     }
-  /** A whole message joined the conversation. For assistants its blocks were told one by one before. */
+  /** A whole message joined the conversation. The blocks of an assistant message were emitted one by one before. */
   | { readonly type: 'message_end'; readonly message: Message }
   | { readonly type: 'stream_event'; readonly event: JsonObject; readonly firstTokenMs?: number }
   | {
@@ -80,6 +87,10 @@ export type AgentEvent =
       readonly tool: string;
       readonly result: ToolResultBlock;
       readonly status: 'done' | 'failed' | 'denied' | 'interrupted' | 'discarded';
+      /** Set for a denied call. */
+      readonly denial?: CallDenial;
+      /** Set for a failed call. */
+      readonly cause?: FailureCause;
       readonly display?: Display;
       readonly structured?: JsonValue;
       readonly durationMs: number;
@@ -124,12 +135,12 @@ export type AgentEvent =
       readonly recovery: ContinueReason | 'auto_compact' | 'healed';
       readonly outcome: 'recovered' | 'released';
       readonly detail?: string;
-      /** Healed of pictures: they are left out up to and with this message. */
+      /** After an image was refused: images up to and including this message are excluded from requests. */
       readonly until?: string;
-      /** Healed of single parts: the marks of what is left out. */
+      /** After single parts were refused: the marks of the excluded parts. */
       readonly refused?: readonly string[];
     }
-  /** What was shown of this message is void: not sent, not resumed, not shown again. */
+  /** The message is void: it is no longer sent, shown or restored by a resume. */
   | { readonly type: 'tombstone'; readonly messageId: string; readonly why: string }
   | {
       readonly type: 'compacted';
@@ -137,6 +148,8 @@ export type AgentEvent =
       readonly messages: readonly Message[];
       readonly postTokens: number;
     }
+  /** A request is paid: its usage and, if the price of the model is known, its cost. */
+  | { readonly type: 'spending'; readonly request: SpentRequest; readonly total: Spending }
   | { readonly type: 'transition'; readonly reason: ContinueReason; readonly turn: number }
   | {
       readonly type: 'notice';
@@ -144,7 +157,7 @@ export type AgentEvent =
       readonly text: string;
       readonly topic?: string;
     }
-  /** What a person was sent to an address for by an MCP server is done there. */
+  /** The user has finished what an MCP server asked for on a web page. */
   | { readonly type: 'elicitation_complete'; readonly server: string; readonly id: string }
   | { readonly type: 'status'; readonly status: AgentStatus }
   | { readonly type: 'mode'; readonly mode: string }
@@ -155,21 +168,21 @@ export type AgentEvent =
       readonly name: string;
       readonly detail: JsonObject;
     }
-  /** Work that goes on while no call waits for it. Ends once, in one of the last three states. */
+  /** Background work, which no call waits for. It ends once, in one of the last three states. */
   | {
       readonly type: 'background';
       readonly id: string;
       readonly callId: string;
       readonly kind: 'shell' | 'agent';
       readonly title: string;
-      /** `printed`: a line somebody waits for; it goes on. */
+      /** `printed`: the command printed an awaited line and is still running. */
       readonly state: 'started' | 'printed' | 'completed' | 'failed' | 'stopped';
-      /** How it ended or what it printed, in a sentence. */
+      /** A sentence that says how it ended or what it printed. */
       readonly words?: string;
-      /** Where the whole output is, if it was too much to keep. */
+      /** Path of the full output, if it was too long to keep in memory. */
       readonly outputPath?: string;
     }
-  /** A sub-agent's own event, under the call that started it. */
+  /** An event of a sub-agent, under the call that started it. */
   | {
       readonly type: 'subagent';
       readonly callId: string;
@@ -178,7 +191,18 @@ export type AgentEvent =
       readonly event: AgentEvent;
     };
 
-/** What the agent is doing, in a word. */
+/** One paid request; `usd` is absent if the price of the model is unknown. */
+export type SpentRequest = { readonly model: string; readonly usage: Usage; readonly usd?: number };
+
+/** The tokens and dollars that an agent has spent, summaries and failed attempts included. */
+export type Spending = {
+  readonly usd: number;
+  readonly usage: Usage;
+  /** True if a model without a known price was used; `usd` does not include it. */
+  readonly isIncomplete: boolean;
+};
+
+/** The current activity of the agent. */
 export type AgentStatus =
   | 'idle'
   | 'preparing'
@@ -190,5 +214,36 @@ export type AgentStatus =
   | 'compacting'
   | 'stopping';
 
-/** A message waiting to be heard, with the lane it waits in. */
+/** A message that waits for delivery, with the queue it waits in. */
 export type QueuedMessage = { readonly id: string; readonly lane: 'next' | 'after'; readonly message: UserMessage };
+
+/** Computes the agent status after an event. */
+export function reduceStatus(status: AgentStatus, event: AgentEvent): AgentStatus {
+  if (event.type === 'agent_end') return 'idle';
+  if (event.type === 'agent_start') return 'preparing';
+  if (event.type === 'status' && event.status === 'idle') return 'idle';
+  if (status === 'stopping') return 'stopping';
+  switch (event.type) {
+    case 'status':
+      // An abort just before the end of the run is emitted after `agent_end`.
+      return event.status === 'stopping' && status === 'idle' ? 'idle' : event.status;
+    case 'turn_start':
+    case 'request_sent':
+    case 'retry':
+      return 'requesting';
+    case 'block_start':
+      return event.kind === 'thinking' ? 'thinking' : 'writing';
+    case 'tool_start':
+      // Shell commands of the user belong to no reply and do not change the status.
+      return event.messageId === '' ? status : 'running_tools';
+    // A background sub-agent can ask while the agent is idle; the answer does not start a turn.
+    case 'permission_request':
+    case 'question':
+      return status === 'idle' ? 'idle' : 'waiting_for_answer';
+    case 'permission_answer':
+    case 'question_answer':
+      return status === 'idle' ? 'idle' : 'running_tools';
+    default:
+      return status;
+  }
+}

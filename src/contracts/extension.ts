@@ -2,82 +2,84 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { Effort } from './model.ts';
 import type { PermissionMode } from './permission.ts';
 
-/** Where an extension comes from; the project's own wins over the user's. */
+/** The source of an extension. A project extension overrides a user extension of the same name. */
 export type ExtensionSource = 'builtin' | 'user' | 'project' | 'flag' | 'host';
 
-/** Words in a file that can be called by name, with arguments: by a person behind a slash, by the model as a skill. */
-export type Callable = {
+/** A prompt in a file, invoked by name with arguments: by the user as a command, by the model as a skill. */
+export type PromptTemplate = {
   readonly name: string;
   readonly path: string;
   readonly source: ExtensionSource;
   readonly description: string;
   readonly argumentHint?: string;
-  /** Names for the arguments, in their order. */
+  /** Names of the positional arguments. */
   readonly argumentNames: readonly string[];
-  /** What runs unasked while it holds, and what never does. */
+  /** Permission rules that allow or deny calls during the run it is invoked in. */
   readonly allowedTools: readonly string[];
   readonly deniedTools: readonly string[];
   readonly model?: string;
   readonly effort?: Effort;
-  /** Hooks that hold as long as it does, as they stand in its head. */
+  /** Hooks from its front matter, active during the run it is invoked in. */
   readonly hooks?: JsonObject;
-  /** It is done by a sub-agent of this kind, which sees nothing of the conversation. */
-  readonly fork?: string;
-  /** Who may call it. */
+  /** Type of the sub-agent that executes it in a context of its own; absent: it runs in the conversation. */
+  readonly forkAgentType?: string;
+  /** Parties that may invoke it. */
   readonly callers: 'all' | 'people' | 'model';
   readonly body: string;
-  /** Where the files beside it are. */
+  /** Folder of the file; relative paths in the body start here. */
   readonly folder: string;
-  /** Where the plugin that brings it is. */
+  /** Variables of the plugin that provides it. */
   readonly pluginVariables?: PluginVariables;
 };
 
-/** A slash command from a file. */
-export type CustomCommand = Callable;
+/** A slash command that is defined in a file. */
+export type CustomCommand = PromptTemplate;
 
-/** A skill: its name and description are in the prompt, its text on demand. */
-export type Skill = Callable & {
-  /** What people type behind the slash: never with a space. */
+/** A skill: its name and description are in the system prompt, its body is loaded on demand. */
+export type Skill = PromptTemplate & {
+  /** The name for its slash command, without spaces. */
   readonly slashName: string;
-  /** It is only offered once a file that fits was worked on; empty: always. */
+  /** Globs: the skill is offered after a matching file was touched. Empty: always. */
   readonly paths: readonly string[];
 };
 
-/** A kind of sub-agent. */
-export type AgentKind = {
+/** The definition of a sub-agent type. */
+export type SubAgentDefinition = {
   readonly name: string;
   readonly description: string;
   readonly prompt: string;
   readonly source: ExtensionSource;
-  /** The file it stands in. */
+  /** Path of the file that defines it. */
   readonly path?: string;
-  /** Absent: all tools of the parent. */
+  /** Names of its tools; absent: all tools of the parent. */
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
   readonly model?: string;
   readonly permissionMode?: PermissionMode;
   readonly maxTurns?: number;
   readonly effort?: Effort;
-  /** `worktree`: it works in a checkout of its own, on a branch of its own. */
+  /** `worktree`: it works in a separate git worktree, on a separate branch. */
   readonly isolation?: 'worktree';
-  /** Nobody waits for it, whoever starts it. */
+  /** Always started in the background. */
   readonly background?: true;
-  /** Skills it knows by heart from its first request on. */
+  /** Names of skills whose text is part of its system prompt. */
   readonly skills?: readonly string[];
-  /** Where it keeps notes from one run to the next. */
+  /** Scope of the folder for notes that it keeps between runs. */
   readonly memory?: MemoryScope;
-  /** Servers whose tools it has besides `tools`, by their names. */
+  /** Names of MCP servers whose tools it gets besides `tools`. */
   readonly mcpServers?: readonly string[];
-  /** Those of them that stand in its head: nobody else has them, and they run as long as it works. */
-  readonly ownServers?: JsonObject;
-  /** Hooks that hold while it works, as they stand in its head. */
+  /** MCP servers defined in its front matter: only this sub-agent uses them, and they are stopped when it ends. */
+  readonly inlineMcpServers?: JsonObject;
+  /** Hooks from its front matter, active while it works. */
   readonly hooks?: JsonObject;
-  /** The colour people know it by. */
+  /** Display colour. */
   readonly color?: string;
 };
 
+/** The scope of a sub-agent's notes: all projects of the user, this project, or this checkout. */
 export type MemoryScope = 'user' | 'project' | 'local';
 
+/** An output style: instructions about tone and format that are added to the system prompt. */
 export type OutputStyle = {
   readonly name: string;
   readonly description: string;
@@ -85,50 +87,57 @@ export type OutputStyle = {
   readonly source: ExtensionSource;
 };
 
-/** How what a plugin brings finds it: its copy, which is replaced with each version, and a folder that stays. */
+/** Folders of a plugin: its installed copy, which each version replaces, and its data, which stays. */
 export type PluginVariables = { readonly CLAUDE_PLUGIN_ROOT: string; readonly CLAUDE_PLUGIN_DATA: string };
 
-/** A plugin: commands, skills, sub-agents, styles, hooks and servers that somebody published together. */
+/** A plugin: commands, skills, sub-agents, output styles, hooks and servers that are published together. */
 export type Plugin = {
   readonly name: string;
   readonly version?: string;
   readonly description: string;
   readonly root: string;
   readonly variables: PluginVariables;
-  /** Where in it each kind of file lies. */
+  /** Folders in the plugin for each kind of file. */
   readonly folders: Readonly<Record<'commands' | 'agents' | 'skills' | 'output-styles', readonly string[]>>;
+  /** By kind of folder: the only files and folders that the marketplace takes from them; absent: everything. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
   readonly hooks: JsonObject;
   readonly mcpServers: JsonObject;
-  readonly languageServers: readonly LanguageServer[];
-  /** What in it could not be read, in sentences. */
+  readonly languageServers: readonly LanguageServerConfig[];
+  /** Messages about files that could not be read. */
   readonly problems: readonly string[];
-  /** What it brings that changes nothing here. */
-  readonly unused: readonly string[];
+  /** Parts that ouro does not support. */
+  readonly unsupported: readonly string[];
 };
 
-/** A program that knows a language: it tells what is wrong in files of it, and where things are. */
-export type LanguageServer = {
-  /** With the plugin that brings it. */
+/** The configuration of a language server (LSP), which reports diagnostics and finds symbols. */
+export type LanguageServerConfig = {
+  /** Name, with the plugin that provides it. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Endings of names of files (`.go`), and what their language is called. */
+  /** File extensions (`.go`) and their language ids. */
   readonly languages: Readonly<Record<string, string>>;
-  /** The folder it works on; absent: that of the conversation. */
+  /** Workspace folder; absent: the folder of the conversation. */
   readonly folder?: string;
   readonly initializationOptions?: JsonValue;
-  /** What it is told of its settings. */
+  /** Settings that are sent to the server. */
   readonly settings?: JsonObject;
-  readonly startMs: number;
-  readonly endMs: number;
-  /** So many times it is started again after it has ended by itself. */
-  readonly mostRestarts: number;
-  /** What it finds wrong is told to the model. */
-  readonly tellsProblems: boolean;
+  /** Timeout of the `initialize` request. */
+  readonly startTimeoutMs: number;
+  /** Timeout of the `shutdown` request. */
+  readonly shutdownTimeoutMs: number;
+  /** Memory above which the server is ended; absent: no limit. */
+  readonly maxMemoryBytes?: number;
+  /** Number of restarts after crashes. */
+  readonly maxRestarts: number;
+  /** The model is told about its diagnostics. */
+  readonly reportsDiagnostics: boolean;
 };
 
-/** A sentence about a file that could not be used as it stands. */
+/** A message about a file that could not be used. */
 export type ExtensionProblem = { readonly path: string; readonly line?: number; readonly text: string };
 
-export type Loaded<Item> = { readonly items: readonly Item[]; readonly problems: readonly ExtensionProblem[] };
+/** Loaded items, with the problems that were found on the way. */
+export type LoadResult<Item> = { readonly items: readonly Item[]; readonly problems: readonly ExtensionProblem[] };

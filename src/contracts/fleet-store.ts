@@ -1,63 +1,103 @@
 import type {
+  AttemptEnd,
   AttemptView,
+  BatchCommand,
   BatchStatus,
-  Beat,
   Claim,
   Claimer,
-  Ending,
+  DueSchedule,
   FileKind,
+  Heartbeat,
   LostTask,
   Micros,
   NewBatch,
+  NewSchedule,
   NewTask,
-  Order,
+  PendingDeletion,
+  ScheduleView,
+  TaskBranch,
   TaskState,
   TaskView,
 } from './fleet.ts';
 
+/** A pause of a lane on all machines. */
+export type LanePause = {
+  readonly kind: 'limit' | 'rest' | 'outage';
+  readonly untilMs: number;
+  readonly words: string;
+};
+
 /**
- * Where batches, tasks, money and results are kept. Every verb is one transaction: what it says has happened is on disk.
- * Two stores keep this promise, and one contract test holds both to it.
+ * The store of batches, tasks, budgets and results. Each method is one transaction: when it resolves, its effect is on
+ * disk. There are two implementations, and one contract test covers both.
  */
 export type FleetStore = {
-  /** Adds what is not there yet. The same batch again adds nothing and changes nothing. */
+  /** Adds the tasks that are not stored yet. Submitting the same batch again changes nothing. */
   submit(batch: NewBatch, tasks: readonly NewTask[]): Promise<{ readonly added: number; readonly known: number }>;
-  /** Takes over results of the same tasks in other batches. Answers how many. */
-  reuse(batch: string): Promise<number>;
-  /** The next task that may begin: its batch has money, its lane is free, nobody works on it. */
+  /** Applies an edited task file to its batch, as a new version. Finished tasks and running attempts stay as they are. */
+  updateBatch(batch: NewBatch, changedTasks: readonly NewTask[]): Promise<void>;
+  /** Cancels the open tasks of a batch that another one replaces. */
+  replaceBatch(batch: string, replacement: string): Promise<void>;
+  /** Stores what ouro knows about a branch. */
+  saveBranch(branch: TaskBranch): Promise<void>;
+  /** Lists the branches of a repository, or those of a batch. */
+  listBranches(of: { readonly url: string } | { readonly batch: string }): Promise<readonly TaskBranch[]>;
+  /** Copies the results of identical tasks from other batches. Returns their number. */
+  reuseResults(batch: string): Promise<number>;
+  /** Claims the next task that can start: unclaimed, in a batch with budget left and a lane with room. */
   claim(claimer: Claimer): Promise<Claim | undefined>;
-  /** Shows that an attempt lives. `stop`: it is not wanted any more. `lost`: another attempt counts by now. */
-  beat(claim: Claim, beat: Beat): Promise<'go on' | 'stop' | 'lost'>;
-  /** Settles an attempt with its files. `late`: another attempt counts, and only the money was added. */
-  finish(
+  /** Renews the lease of an attempt. `stop`: the task was cancelled. `lost`: another attempt has replaced this one. */
+  sendHeartbeat(claim: Claim, beat: Heartbeat): Promise<'continue' | 'stop' | 'lost'>;
+  /** Completes an attempt with its files. `late`: another attempt has replaced it, so only its cost was added. */
+  completeAttempt(
     claim: Claim,
-    ending: Ending,
-    last: Beat,
+    ending: AttemptEnd,
+    last: Heartbeat,
     files?: Readonly<Partial<Record<FileKind, Uint8Array>>>,
   ): Promise<'kept' | 'late'>;
-  /** Keeps a file of an attempt that goes on; of one that does not count any more it keeps nothing. */
-  keep(claim: Claim, kind: FileKind, bytes: Uint8Array): Promise<void>;
-  file(batch: string, key: string, kind: FileKind): Promise<Uint8Array | undefined>;
-  /** Nothing new of the lane begins until then. `limit` halves what runs at once; `rest` waits for quota or a key. */
-  cool(
-    lane: string,
-    why: { readonly kind: 'limit' | 'rest'; readonly untilMs: number; readonly words: string },
-  ): Promise<void>;
-  /** Takes back what workers hold that have not been heard of for their lease. Answers whose. */
-  sweep(): Promise<readonly LostTask[]>;
-  /** Books what a lost attempt has cost beyond what it could tell: all attempts of the task together have cost so much. */
-  charge(task: LostTask, total: Micros): Promise<void>;
-  /** Answers how many tasks it concerned. Throws a sentence when there is no such batch. */
-  order(batch: string, order: Order): Promise<number>;
-  /** Forgets a batch with all it has left, unless somebody still works on it. */
-  remove(batch: string): Promise<'removed' | 'somebody works on it'>;
-  /** All batches, newest first. */
-  batches(): Promise<readonly BatchStatus[]>;
-  status(batch: string): Promise<BatchStatus | undefined>;
-  tasks(batch: string, states?: readonly TaskState[]): Promise<readonly TaskView[]>;
-  attempts(batch: string, key: string): Promise<readonly AttemptView[]>;
-  /** Is there anything that may begin, now or later, or that runs? */
+  /** Stores a file of a running attempt. Does nothing for an attempt that was replaced. */
+  storeFile(claim: Claim, kind: FileKind, bytes: Uint8Array): Promise<void>;
+  /** Reads a stored file of a task. */
+  readFile(batch: string, key: string, kind: FileKind): Promise<Uint8Array | undefined>;
+  /**
+   * Pauses a lane. `limit` also halves its concurrency; `rest` waits for quota or a key; after an `outage` one task
+   * tries first.
+   */
+  pauseLane(lane: string, pause: LanePause): Promise<void>;
+  /** Takes back tasks of workers whose lease has expired, but none of the worker that asks: it still runs them. */
+  reclaimExpired(worker?: string): Promise<readonly LostTask[]>;
+  /** Sets the total cost of all attempts of a task, including what a lost attempt spent after its last report. */
+  setTotalCost(task: LostTask, total: Micros): Promise<void>;
+  /** Applies a command to a batch. Returns the number of affected tasks. Throws for an unknown batch. */
+  applyCommand(batch: string, order: BatchCommand): Promise<number>;
+  /**
+   * Deletes a batch with all its files, unless a worker still works on it. In the same transaction, each installation
+   * that has worked on it, and the one that asks, gets a pending deletion of what it has on its disk.
+   */
+  deleteBatch(batch: string, by: Pick<Claimer, 'machine' | 'installation'>): Promise<'removed' | 'in-use'>;
+  /** Lists the pending deletions, oldest first; all of them, or those of one installation. */
+  listDeletions(of?: Pick<Claimer, 'machine' | 'installation'>): Promise<readonly PendingDeletion[]>;
+  /** Ends a pending deletion: its files are gone. Until then, that installation claims no task of such a batch. */
+  acknowledgeDeletion(deletion: Pick<PendingDeletion, 'batch' | 'installation'>): Promise<void>;
+  /** Lists all batches, newest first. */
+  listBatches(): Promise<readonly BatchStatus[]>;
+  getStatus(batch: string): Promise<BatchStatus | undefined>;
+  listTasks(batch: string, states?: readonly TaskState[]): Promise<readonly TaskView[]>;
+  listAttempts(batch: string, key: string): Promise<readonly AttemptView[]>;
+  /** Returns whether no task is running or can still start. */
   isSettled(batch?: string): Promise<boolean>;
-  now(): Promise<number>;
+  /** Stores a schedule, whose first run is due now. One of the same id is replaced and keeps its next time. */
+  saveSchedule(schedule: NewSchedule): Promise<void>;
+  listSchedules(): Promise<readonly ScheduleView[]>;
+  /** Lists the schedules whose next run is due, except those whose last run has not ended. */
+  listDueSchedules(): Promise<readonly DueSchedule[]>;
+  /** Submits a run that is due, with its current tasks. Returns its batch; `undefined` if another worker did it. */
+  submitRun(due: DueSchedule, tasks: readonly NewTask[]): Promise<string | undefined>;
+  /** Records why a run that is due was not submitted. */
+  setScheduleProblem(schedule: string, problem: string): Promise<void>;
+  /** Deletes a schedule, but not the batches of its runs. Returns whether there was one. */
+  deleteSchedule(schedule: string): Promise<boolean>;
+  /** Returns the time of the store, which all workers share. */
+  getTime(): Promise<number>;
   close(): Promise<void>;
 };

@@ -1,72 +1,96 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** Money in millionths of a dollar: whole numbers, so that sums are exact. */
+/** An amount of money in millionths of a dollar. Integers keep sums exact. */
 export type Micros = number;
 
-/** Where a task works: a commit of a repository, and a folder in it (empty for its top). */
-export type TaskPlace = { readonly url: string; readonly commit: string; readonly folder: string };
+/** The checkout for a task: a commit of a repository, and a folder in it (empty for the root). */
+export type TaskCheckout = { readonly url: string; readonly commit: string; readonly folder: string };
 
-/** What decides whether a task is done. `tries` is how often the work may be handed in. */
-export type Verify =
+/** The check that decides whether a task is done. `tries` limits how often it is repeated. */
+export type VerificationStep =
   | { readonly kind: 'command'; readonly run: string; readonly tries: number }
   | { readonly kind: 'question'; readonly ask: string; readonly tries: number };
 
-/** What one task asks a worker to do. Everything in it travels through the queue, so no secret may be. */
+/** The work of one task. All of it travels through the queue, so it must not contain secrets. */
 export type TaskSpec = {
-  /** Absent for a summary, which works on the results of the others. */
-  readonly place?: TaskPlace;
+  /** Absent for a summary, which works on the results of the other tasks. */
+  readonly place?: TaskCheckout;
   readonly prompt: string;
   readonly model?: string;
   readonly mode: string;
   readonly allowedTools: readonly string[];
   readonly disallowedTools: readonly string[];
-  /** Names of variables the worker fills in from its own surroundings. */
+  /** Names of variables that the worker sets from its own environment. */
   readonly env: readonly string[];
-  readonly verify?: Verify;
-  /** The JSON schema of the answer. */
+  /** Names of further variables that hold secrets, and that commands of the task may read in the sandbox. */
+  readonly secrets?: readonly string[];
+  readonly verify?: VerificationStep;
+  /** JSON schema of the answer. */
   readonly schema?: JsonObject;
   readonly minutes: number;
   readonly turns?: number;
 };
 
-/** A task as it is submitted. */
+/** A task to submit. */
 export type NewTask = {
-  /** Readable, with a hash of what is asked: the same task has the same key. */
+  /** Readable key with a hash of the work: identical tasks have the same key. */
   readonly key: string;
   readonly title: string;
   readonly spec: TaskSpec;
-  /** The lane its requests use: a provider, and an account of it. */
+  /** Rate-limit lane of its requests: a provider and an account. */
   readonly lane: string;
-  /** The summary begins when all others of the batch are settled. */
+  /** A summary starts when all other tasks of the batch have ended. */
   readonly kind: 'work' | 'summary';
   readonly priority: number;
-  /** Made by the submitter's key over key and spec. */
+  /** Signature of key and spec, made with the submitter's key. */
   readonly signature?: string;
 };
 
+/** The limits of a batch. */
 export type BatchLimits = {
-  /** What one task may cost, all its attempts together. */
+  /** Budget of one task, all its attempts together. */
   readonly each: Micros;
-  /** What the batch may cost. */
+  /** Budget of the batch. */
   readonly all: Micros;
   readonly attempts: number;
   readonly atOnce: number;
 };
 
-export type NewBatch = {
-  readonly id: string;
-  readonly name: string;
+/** The fields of a batch that its task file sets, and that a later version of the file can change. */
+export type BatchSettings = {
   readonly limits: BatchLimits;
   readonly priority: number;
-  /** What becomes of the results by itself, as the task file says it. */
-  readonly collect: CollectWish;
+  /** Form in which the results are collected. */
+  readonly collect: CollectOptions;
 };
 
-export type CollectWish = { readonly as: 'patches' | 'branch' | 'pr'; readonly name: string };
+/** A batch to submit. */
+export type NewBatch = BatchSettings & {
+  readonly id: string;
+  readonly name: string;
+  /** Version of a batch that replaces another one; 1 by default. */
+  readonly version?: number;
+};
 
+/** The form in which the results of a batch are collected. */
+export type CollectOptions = {
+  readonly as: 'patches' | 'branch' | 'pr';
+  readonly name: string;
+  /** Revision that the tasks started from; pull requests are merged into it if it is a branch. */
+  readonly ref?: string;
+  /** Service of the pull requests; by default the one that the host name suggests. */
+  readonly forge?: 'github' | 'gitlab' | 'gitea';
+  readonly draft?: boolean;
+  readonly labels?: readonly string[];
+  readonly reviewers?: readonly string[];
+  /** Template of the text; the answer of the task by default. */
+  readonly body?: string;
+};
+
+/** The state of a task. */
 export type TaskState = 'held' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
-/** What a finished task leaves, besides its patch and its transcript. */
+/** The result of a finished task, besides its patch and its transcript. */
 export type TaskResult = {
   readonly answer: string;
   readonly structured?: JsonValue;
@@ -75,20 +99,21 @@ export type TaskResult = {
   readonly machine: string;
   readonly session: string;
   readonly denials: number;
-  /** Changed files, added and removed lines. */
+  /** Number of changed files, added and removed lines. */
   readonly stat: { readonly files: number; readonly added: number; readonly removed: number };
   readonly notes: readonly string[];
 };
 
-/** How an attempt ended, as its worker tells it. */
-export type Ending =
-  | { readonly kind: 'done'; readonly result: TaskResult }
-  /** `final` is not tried again. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly again: 'if attempts are left' | 'never' }
-  /** Given back: no attempt is used up, whatever it has cost is counted. */
+/** The end of an attempt, as reported by its worker. */
+export type AttemptEnd =
+  /** `mark`: a doubt about the result, which a person should look at. */
+  | { readonly kind: 'done'; readonly result: TaskResult; readonly mark?: string }
+  /** `again: 'never'` ends the task; otherwise it is tried again while attempts are left. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly again: 'if-attempts-left' | 'never' }
+  /** Returned to the queue: it does not count as an attempt, but its cost does. */
   | { readonly kind: 'back'; readonly reason: string; readonly afterMs: number };
 
-/** An attempt that a worker holds. The token fences it: a later attempt of the same task has another one. */
+/** A claimed attempt. The fencing token differs from that of every later attempt of the task. */
 export type Claim = {
   readonly id: string;
   readonly batch: string;
@@ -99,28 +124,33 @@ export type Claim = {
   readonly spec: TaskSpec;
   readonly signature: string | undefined;
   readonly kind: NewTask['kind'];
-  /** Which attempt this is, from 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number;
-  /** What this attempt may cost. */
+  /** Budget of this attempt. */
   readonly budget: Micros;
-  /** What is booked for the attempts before. */
-  readonly booked: Micros;
-  /** The session of the attempt before, and the machine it ran on. */
-  readonly before: { readonly session: string; readonly machine: string } | undefined;
+  /** Cost of the earlier attempts. */
+  readonly earlierCost: Micros;
+  /** Session and machine of the previous attempt. */
+  readonly previousAttempt: { readonly session: string; readonly machine: string } | undefined;
 };
 
+/** The worker that claims a task. */
 export type Claimer = {
   readonly worker: string;
   readonly machine: string;
+  /** Identifies the folders that the worker keeps files in. Other machines may have the same name. */
+  readonly installation?: string;
   readonly leaseMs: number;
-  /** Only tasks of this batch. */
+  /** Restricts the claim to this batch. */
   readonly batch?: string;
+  /** Lanes that this machine cannot serve for now. */
+  readonly exceptLanes?: readonly string[];
 };
 
-/** What a running attempt tells while it works. */
-export type Beat = { readonly cost: Micros; readonly session?: string; readonly doing?: string };
+/** The heartbeat of a running attempt. */
+export type Heartbeat = { readonly cost: Micros; readonly session?: string; readonly doing?: string };
 
-/** A task that was taken back from a worker nobody has heard of, and where its conversation was. */
+/** A task that was taken back from an unresponsive worker, with the location of its session. */
 export type LostTask = {
   readonly batch: string;
   readonly key: string;
@@ -128,42 +158,66 @@ export type LostTask = {
   readonly session: string | undefined;
 };
 
+/** The files of a deleted batch that an installation still has to delete: working folders, sessions and mirrors. */
+export type PendingDeletion = {
+  readonly batch: string;
+  readonly installation: string;
+  readonly machine: string;
+  readonly createdMs: number;
+  readonly tasks: readonly DeletedTask[];
+};
+
+/** A task of a deleted batch: its key, its folder in the repository (empty for the root), and its repository. */
+export type DeletedTask = { readonly key: string; readonly folder: string; readonly url?: string | undefined };
+
+/** The kinds of files that are stored for a task. */
 export type FileKind = 'patch' | 'transcript' | 'unfinished';
 
-/** Counts of a batch's tasks by state. */
-export type Counts = Readonly<Record<TaskState, number>>;
+/** The number of tasks by state. */
+export type TaskCounts = Readonly<Record<TaskState, number>>;
 
+/** The status of a batch. */
 export type BatchStatus = {
   readonly id: string;
   readonly name: string;
   readonly state: 'open' | 'paused' | 'cancelled';
+  /** Rises when an edited task file is applied, or when another batch of this name is replaced. */
+  readonly version: number;
+  /** Id of the batch that replaced this one. */
+  readonly replacedBy: string | undefined;
+  /** The limits in force; `submitted` has those of the task file. */
   readonly limits: BatchLimits;
-  readonly collect: CollectWish;
+  readonly submitted: BatchSettings;
+  readonly collect: CollectOptions;
   readonly createdMs: number;
-  /** When anything last happened in it. */
+  /** Time of the last change. */
   readonly lastMs: number;
-  readonly counts: Counts;
+  readonly counts: TaskCounts;
   readonly spent: Micros;
   readonly reserved: Micros;
-  /** What the tasks still waiting will cost, going by those that are done; `undefined` until one is. */
+  /** Expected cost of the waiting tasks, estimated from those that are done; `undefined` until one is. */
   readonly expected: Micros | undefined;
-  /** Waits although there is work: money, a lane at rest. */
-  readonly waits: readonly Waiting[];
+  /** Reasons why waiting tasks do not start. */
+  readonly waits: readonly WaitReason[];
 };
 
-export type Waiting =
+/** A reason why waiting tasks do not start: no budget, a paused lane, or what a machine returned them for. */
+export type WaitReason =
+  | { readonly kind: 'returned'; readonly tasks: number; readonly words: string }
   | { readonly kind: 'money'; readonly words: string }
   | { readonly kind: 'lane'; readonly lane: string; readonly untilMs: number; readonly words: string };
 
+/** A task with its state, for display. */
 export type TaskView = {
   readonly key: string;
   readonly title: string;
   readonly kind: NewTask['kind'];
   readonly state: TaskState;
   readonly lane: string;
+  readonly priority: number;
   readonly tries: number;
   readonly cost: Micros;
-  /** Why it failed, or why it was given back. */
+  /** Reason why it failed or was returned to the queue. */
   readonly reason: string | undefined;
   readonly session: string | undefined;
   readonly machine: string | undefined;
@@ -174,6 +228,7 @@ export type TaskView = {
   readonly spec: TaskSpec;
 };
 
+/** An attempt of a task, for display. */
 export type AttemptView = {
   readonly machine: string;
   readonly worker: string;
@@ -184,9 +239,49 @@ export type AttemptView = {
   readonly session: string | undefined;
 };
 
-/** What people do to a batch. */
-export type Order =
-  | { readonly order: 'pause' | 'resume' }
-  | { readonly order: 'cancel'; readonly keys?: readonly string[] }
-  | { readonly order: 'retry'; readonly keys?: readonly string[] }
-  | { readonly order: 'budget'; readonly more: Micros };
+/** A branch that ouro has created for a task, and its pull request. */
+export type TaskBranch = {
+  readonly url: string;
+  readonly branch: string;
+  /** The commit that ouro gave the branch last. If the branch has another one, it was not made by ouro. */
+  readonly commit: string;
+  readonly batch: string;
+  readonly key: string;
+  readonly request?: PullRequestView;
+};
+
+/** A pull request with its state at the last look. */
+export type PullRequestView = {
+  readonly url: string;
+  readonly state: 'open' | 'draft' | 'merged' | 'closed' | 'unknown';
+  readonly checks: 'passed' | 'failed' | 'running' | 'none';
+};
+
+/** A command for a batch. */
+export type BatchCommand =
+  | { readonly command: 'pause' | 'resume' }
+  | { readonly command: 'cancel'; readonly keys?: readonly string[] }
+  | { readonly command: 'retry'; readonly keys?: readonly string[] }
+  | { readonly command: 'budget'; readonly more: Micros };
+
+/** A batch that workers submit again at intervals. Each run has a batch of its own, with the same limits. */
+export type NewSchedule = {
+  readonly id: string;
+  readonly everyMs: number;
+  readonly batch: NewBatch;
+  readonly tasks: readonly NewTask[];
+};
+
+/** A schedule, for display. */
+export type ScheduleView = Omit<NewSchedule, 'tasks'> & {
+  /** Number of tasks of each run. */
+  readonly taskCount: number;
+  readonly nextMs: number;
+  /** Id of the batch of the last run. The next one waits until this one has ended. */
+  readonly lastBatch: string | undefined;
+  /** Reason why the run that is due was not submitted. */
+  readonly problem: string | undefined;
+};
+
+/** A schedule whose next run is due. Its version and time identify the run, so that it is submitted once. */
+export type DueSchedule = NewSchedule & { readonly version: number; readonly dueMs: number };

@@ -1,8 +1,10 @@
-/** A look at the repository, taken once. */
+/** The state of a repository at one moment. */
 export type GitSnapshot = {
   readonly branch: string | undefined;
-  /** Lines of a short status. */
+  /** Operation that was begun and not finished. */
+  readonly operation?: 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
+  /** Lines of `git status --short`. */
   readonly changes: readonly string[];
-  /** Newest first: `abc1234 Subject`. */
+  /** Recent commits, newest first: `abc1234 Subject`. */
   readonly commits: readonly string[];
 };

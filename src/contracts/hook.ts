@@ -3,7 +3,7 @@ import type { BoundaryMessage } from './message.ts';
 import type { QueryDeps } from './query.ts';
 import type { HookConfig, SettingsSource } from './settings.ts';
 
-/** Every moment a hook can be told of. */
+/** The names of all hook events. */
 export const HOOK_EVENTS = [
   'PreToolUse',
   'PostToolUse',
@@ -40,33 +40,33 @@ export const HOOK_EVENTS = [
   'TeammateIdle',
 ] as const;
 
-/** The name of such a moment. */
+/** The name of a hook event. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** A hook ready to run: where it comes from decides whether it may allow. */
+/** A hook that is ready to run. Its source decides whether it may allow calls. */
 export type Hook = HookConfig & {
   readonly event: HookEvent;
   readonly matcher?: string;
   readonly source: SettingsSource | 'host' | 'agent';
   readonly file?: string;
   readonly line?: number;
-  /** Variables its command gets besides: where its project or its plugin is. */
+  /** Additional variables for its command: the folders of its project or plugin. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A hook that lives in the host: answered over the control protocol. */
+  /** Function of a hook that runs in the host, called over the control protocol. */
   readonly callback?: (input: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 };
 
-/** What came of one hook. */
+/** The result of one hook. */
 export type HookResult = {
   readonly hook: Hook;
   readonly outcome: 'passed' | 'blocked' | 'failed';
-  /** Words for the model when it blocked, for the person when it failed. */
+  /** Message for the model if it blocked, for the user if it failed. */
   readonly words: string;
   readonly output: HookOutput;
   readonly durationMs: number;
 };
 
-/** The JSON a hook may answer with; anything else in it is kept out. */
+/** The JSON output of a hook. Other keys are ignored. */
 export type HookOutput = {
   readonly continue?: boolean;
   readonly stopReason?: string;
@@ -78,24 +78,24 @@ export type HookOutput = {
   readonly permissionDecisionReason?: string;
   readonly updatedInput?: JsonObject;
   readonly additionalContext?: string;
-  /** What a tool said, in other words. */
+  /** Replacement for the tool result. */
   readonly updatedToolOutput?: JsonValue;
-  /** Where a WorktreeCreate hook made one. */
+  /** Path of the worktree that a WorktreeCreate hook made. */
   readonly worktreePath?: string;
-  /** How an Elicitation hook answers a server. */
+  /** Answer of an Elicitation hook to the server. */
   readonly action?: 'accept' | 'decline' | 'cancel';
   readonly content?: JsonObject;
-  /** Files to look after from now on, besides those that matchers name. */
+  /** Files to watch, in addition to those that matchers name. */
   readonly watchPaths?: readonly string[];
-  /** How the session is to be called. */
+  /** Title for the session. */
   readonly sessionTitle?: string;
-  /** It has brought skills or commands. */
+  /** The hook has added skills or commands, so extensions are reloaded. */
   readonly reloadSkills?: boolean;
-  /** What it would show in the place of a message. */
+  /** Replacement text for a displayed message. */
   readonly displayContent?: string;
 };
 
-/** All hooks of one event together: the strictest verdict, every word, the last input. */
+/** The combined result of all hooks of one event: the strictest verdict, all messages, the last input. */
 export type HookVerdict = {
   readonly blocked: string | undefined;
   readonly stop: string | undefined;
@@ -115,8 +115,8 @@ export type HookVerdict = {
   readonly failures: readonly string[];
 };
 
-/** What a hook does, in the words it was configured with. */
-export function actionOf({
+/** Returns the configured action of a hook for display: its command, URL, tool or prompt. */
+export function describeHookAction({
   command,
   args = [],
   url,
@@ -130,15 +130,15 @@ export function actionOf({
   return url ?? (server === undefined ? `asks: ${prompt ?? ''}` : `${server}: ${tool ?? ''}`);
 }
 
-/** What is said of a prompt before it joins: words for the model behind it, or an objection. */
+/** The verdict of prompt hooks: additional context for the model, or a refusal. */
 export type PromptVerdict =
   | { readonly kind: 'go'; readonly context?: string }
   | { readonly kind: 'block'; readonly words: string };
 
-/** The questions of a conversation, answered by hooks. */
+/** The hook callbacks of a conversation. */
 export type LoopHooks = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop'> & {
-  readonly onPrompt: (words: string, signal: AbortSignal) => Promise<PromptVerdict>;
-  /** May add to what a summary looks after, or keep it from being written. */
+  readonly onPrompt: (prompt: string, signal: AbortSignal) => Promise<PromptVerdict>;
+  /** Can add a focus for the summary, or refuse the compaction. */
   readonly beforeCompact: (
     order: { readonly trigger: BoundaryMessage['trigger']; readonly focus?: string },
     signal: AbortSignal,

@@ -1,65 +1,65 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** Words. Never empty in a request; the request builder sees to it. */
+/** A text block. The request builder drops empty ones. */
 export type TextBlock = {
   readonly type: 'text';
   readonly text: string;
   readonly citations?: readonly JsonObject[];
-  /** The reply broke off in the middle of these words. Never sent. */
+  /** The reply broke off in this text. Never sent. */
   readonly cut?: boolean;
-  /** What the provider wants back with the words, and from the model that wrote them only. */
+  /** Signature of the provider, sent back only to the model that wrote the text. */
   readonly signature?: string;
 };
 
-/** The model's reasoning. Goes back unmodified, signed, and only to the model that wrote it. */
+/** The model's reasoning. It is sent back unmodified, with its signature, only to the model that wrote it. */
 export type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string; readonly signature: string };
 
-/** Reasoning the provider keeps to itself. */
+/** Encrypted reasoning of the provider. */
 export type RedactedThinkingBlock = { readonly type: 'redacted_thinking'; readonly data: string };
 
-/** One call: the input exactly as the model wrote it. `unparsed` holds text that was not a JSON object. */
+/** A tool call with the input as the model wrote it. `unparsed` holds an input that was not a JSON object. */
 export type ToolUseBlock = {
   readonly type: 'tool_use';
   readonly id: string;
   readonly name: string;
   readonly input: JsonValue;
   readonly unparsed?: string;
-  /** What the provider wants back with the call, and from the model that wrote it only. */
+  /** Signature of the provider, sent back only to the model that made the call. */
   readonly signature?: string;
 };
 
-/** A block run by the provider itself (web search and its results), sent back byte for byte. */
+/** A block that the provider executed itself (web search and its results), sent back byte for byte. */
 export type ServerBlock = { readonly type: 'server'; readonly raw: JsonObject };
 
-/** A block of a kind we do not know: kept for the record, never sent back. */
-export type OpaqueBlock = { readonly type: 'opaque'; readonly raw: JsonObject };
+/** A block of an unknown kind. It is recorded and never sent back. */
+export type UnknownBlock = { readonly type: 'opaque'; readonly raw: JsonObject };
 
-/** What a reply is made of. */
+/** A block of a reply. */
 export type AssistantBlock =
   | TextBlock
   | ThinkingBlock
   | RedactedThinkingBlock
   | ToolUseBlock
   | ServerBlock
-  | OpaqueBlock;
+  | UnknownBlock;
 
 type Bytes = { readonly type: 'base64'; readonly media_type: string; readonly data: string };
-/** Fetched by the provider alone: nothing of ours ever contacts this address. */
+/** A URL that only the provider fetches, never ouro. */
 type Address = { readonly type: 'url'; readonly url: string };
 
-/** A picture: its bytes, or where it lies. */
+/** An image, as bytes or as a URL. */
 export type ImageBlock = { readonly type: 'image'; readonly source: Bytes | Address };
 
-/** A document (PDF): its bytes, or where it lies. */
+/** A document (PDF), as bytes or as a URL. */
 export type DocumentBlock = { readonly type: 'document'; readonly source: Bytes | Address };
 
-/** What a result may hold for the model: whoever makes one has the bytes. */
+/** A block of a tool result. Media are always bytes. */
 export type ResultBlock =
   | TextBlock
   | { readonly type: 'image'; readonly source: Bytes }
   | { readonly type: 'document'; readonly source: Bytes };
 
-/** The answer to one call. */
+/** The result of one tool call. */
 export type ToolResultBlock = {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
@@ -67,10 +67,10 @@ export type ToolResultBlock = {
   readonly is_error?: boolean;
 };
 
-/** What a message of the other side is made of: words, media, results of calls. */
+/** A block of a user message: text, media or a tool result. */
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock | ToolResultBlock;
 
-/** Where a user message comes from; only `prompt`, `steer` and `follow_up` were typed by a person. `background` begins a turn by itself. */
+/** The origin of a user message. Only `prompt`, `steer` and `follow_up` are typed; `background` starts a turn. */
 export type UserOrigin =
   | 'prompt'
   | 'steer'
@@ -85,18 +85,22 @@ export type UserOrigin =
   | 'shell'
   | 'background';
 
-/** What a person, a tool or the program itself says to the model. */
+/** A message from the user, a tool or ouro to the model. */
 export type UserMessage = {
   readonly role: 'user';
   readonly id: string;
   readonly origin: UserOrigin;
   readonly blocks: readonly UserBlock[];
-  /** Pinned: byte-identical through any number of compactions. */
+  /** Number of leading blocks that the user sent; hooks and ouro added the rest. Absent: all of them. */
+  readonly sentBlocks?: number;
+  /** Pinned messages stay byte-identical through compactions. */
   readonly pinned?: boolean;
+  /** The user interrupted the run here. */
+  readonly interrupted?: true;
   readonly at?: string;
 };
 
-/** Why a reply ended, in the API's words; `undefined` when it never did. */
+/** The stop reason of a reply, as the API names it. */
 export type StopReason =
   | 'end_turn'
   | 'tool_use'
@@ -110,9 +114,9 @@ export type StopReason =
 /** A reply of a model. */
 export type AssistantMessage = {
   readonly role: 'assistant';
-  /** The API's message id, or one of ours. */
+  /** Message id of the API, or a generated one. */
   readonly id: string;
-  /** The model choice that wrote it (not the name the API echoes): decides whose thinking may go back. */
+  /** Chosen model that wrote it, not the name the API returns; thinking is sent back to this model only. */
   readonly model: string;
   readonly blocks: readonly AssistantBlock[];
   readonly stopReason?: StopReason;
@@ -120,7 +124,7 @@ export type AssistantMessage = {
   readonly at?: string;
 };
 
-/** Where a compaction cut the conversation. Never sent; what came before it is not sent either. */
+/** The mark of a compaction. Neither it nor anything before it is sent. */
 export type BoundaryMessage = {
   readonly role: 'boundary';
   readonly id: string;
@@ -128,12 +132,12 @@ export type BoundaryMessage = {
   readonly preTokens: number;
 };
 
-/** Kinds of messages that an application adds, by declaration merging: the name of the kind, and what it holds. */
+/** Custom message kinds and their data, which an application adds by declaration merging. */
 export interface CustomMessages {
   readonly [nothing: symbol]: never;
 }
 
-/** A message of the application's own. It lives in the conversation and is stored; the model sees what is made of it. */
+/** A message of an application's own kind. It is stored; `convertToLlm` decides what the model sees of it. */
 export type CustomMessage = {
   readonly [Kind in keyof CustomKinds]: {
     readonly role: 'custom';
@@ -146,7 +150,7 @@ export type CustomMessage = {
 
 type CustomKind = Extract<keyof CustomMessages, string>;
 
-/** Without any of its own, an application may still meet what another one stored. */
+/** Without kinds of its own, an application can still read messages that another one stored. */
 type CustomKinds = [CustomKind] extends [never]
   ? { readonly [kind: string]: JsonValue }
   : { readonly [Kind in CustomKind]: CustomMessages[Kind] };
@@ -154,23 +158,23 @@ type CustomKinds = [CustomKind] extends [never]
 /** One entry of a conversation. */
 export type Message = UserMessage | AssistantMessage | BoundaryMessage | CustomMessage;
 
-/** Tokens as the API counts them. */
+/** Token usage, as counted by the API. */
 export type Usage = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly webSearches?: number;
-  /** What the provider left out of the request by itself: old results, and how many tokens they were. */
+  /** Old results that the provider excluded from the request by itself, and their tokens. */
   readonly cleared?: { readonly results: number; readonly tokens: number };
 };
 
-/** Typed by a person. */
-export function isTypedByPerson(message: Message): message is UserMessage {
+/** Returns whether the user typed this message. */
+export function isTypedByUser(message: Message): message is UserMessage {
   return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
 }
 
-/** What a message says, block by block; nothing for those that are not words. */
-export function saidBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
+/** Returns the blocks of a user or assistant message; none for other messages. */
+export function listBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
   return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];
 }

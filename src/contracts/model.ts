@@ -1,40 +1,40 @@
 import type { JsonObject } from './json.ts';
 import type { AssistantBlock, AssistantMessage, StopReason, Usage, UserBlock } from './message.ts';
 
-/** How hard the model should think, the least first; `auto` leaves it to the model, `off` asks for none. */
+/** The effort levels, lowest first. `auto` leaves the level to the model, `off` disables thinking. */
 export const EFFORTS = ['auto', 'off', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-/** How hard a model thinks. */
+/** A level of thinking effort. */
 export type Effort = (typeof EFFORTS)[number];
 
-/** A tool as the model sees it. */
+/** The definition of a tool that is sent to the model. */
 export type ToolSpec = {
   readonly name: string;
   readonly description: string;
   readonly input_schema: JsonObject;
-  /** Its results can never be had again, so nobody leaves them out. Never sent. */
+  /** Its results cannot be produced again, so they are never excluded from requests. Never sent. */
   readonly result?: 'once';
 };
 
-/** One part of the system prompt, ordered from most to least stable. */
+/** One part of the system prompt. Parts are ordered from most to least stable. */
 export type SystemPart = { readonly name: string; readonly text: string };
 
-/** A message as it is sent: roles alternate, results come first. */
+/** A message of a request. Roles alternate, and tool results come first. */
 export type RequestMessage =
   | { readonly role: 'user'; readonly blocks: readonly UserBlock[] }
   | {
       readonly role: 'assistant';
       readonly blocks: readonly AssistantBlock[];
-      /** The provider paused it and goes on from there: the one reply that may end a request, as it is. */
+      /** The provider paused this reply and continues it: the only reply that may end a request. */
       readonly isPaused?: true;
     };
 
-/** A place where the provider may cache the prefix that ends there. */
+/** A cache breakpoint: the provider may cache the prefix up to here. */
 export type CacheBreakpoint =
   | { readonly at: 'tools' }
   | { readonly at: 'system' }
   | { readonly at: 'message'; readonly message: number; readonly block: number };
 
-/** Everything a provider needs for one reply, free of any provider's wire format. */
+/** A request for one reply, independent of any provider's wire format. */
 export type ModelRequest = {
   readonly model: string;
   readonly maxOutputTokens: number;
@@ -44,11 +44,11 @@ export type ModelRequest = {
   readonly breakpoints: readonly CacheBreakpoint[];
   readonly effort: Effort;
   readonly thinkingBudgetTokens?: number;
-  /** Forces one tool; for structured answers of side calls. */
+  /** Forces a call of this tool, for structured answers of side requests. */
   readonly forcedTool?: string;
   readonly metadataUserId?: string;
   readonly betas?: readonly string[];
-  /** Offers the provider's own web search to the model, where it has one. */
+  /** Enables the web search of the provider, if it has one. */
   readonly webSearch?: {
     readonly allowedDomains?: readonly string[];
     readonly blockedDomains?: readonly string[];
@@ -56,19 +56,19 @@ export type ModelRequest = {
   };
 };
 
-/** A request as text, cut where it repeats the one before it: `before`, the messages with commas, `after`. */
+/** The serialized request in pieces that repeat between requests: `before`, the messages with commas, `after`. */
 export type RequestPieces = {
-  /** Model, limits, effort and what else is short. */
+  /** Model, limits, effort and other short fields. */
   readonly rest: JsonObject;
   readonly system: string;
   readonly tools: string;
   readonly before: string;
   readonly messages: readonly RequestMessage[];
-  readonly textOf: (message: RequestMessage) => string;
+  readonly serializeMessage: (message: RequestMessage) => string;
   readonly after: string;
 };
 
-/** Why a reply could not be had. `retryAfterMs` is the provider's wish; where it has none, its limit may be reset in `resetsAfterMs`. */
+/** The failure of a model request. `retryAfterMs`: the requested wait; `resetsAfterMs`: the reset of the limit. */
 export type ModelFailure = {
   readonly kind: FailureKind;
   readonly message: string;
@@ -76,20 +76,22 @@ export type ModelFailure = {
   readonly requestId?: string;
   readonly retryAfterMs?: number;
   readonly resetsAfterMs?: number;
-  /** For `invalid`: what the provider refused, when it said so. */
+  /** For `invalid`: the kind of content the provider refused, if it said so. */
   readonly refusedPart?: 'signature' | 'image';
-  /** For `cut`: the body came to its end behind a finished block, as if that were all. */
+  /** For `aborted`: a limit of the caller that ended the request before it was sent. */
+  readonly limit?: 'max_turns' | 'budget_exhausted';
+  /** For `cut`: the stream ended after a complete block, so the reply looks complete. */
   readonly looksWhole?: true;
-  /** Where in the request that stands, when the provider named the place. */
-  readonly refusedAt?: RefusedPlace;
+  /** Position of the refused content in the request, if the provider named it. */
+  readonly refusedAt?: RefusedPosition;
 };
 
-/** A tool by its number, or a message with the numbers of its blocks (all of them without) and of a part of a result. */
-export type RefusedPlace =
+/** A position in a request: a tool, or a message with blocks (absent: all) and a part of a result, as indices. */
+export type RefusedPosition =
   | { readonly tool: number }
   | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
-/** Every way in which a model fails to answer. */
+/** The kinds of model failures. */
 export const FAILURE_KINDS = [
   'aborted',
   'stalled',
@@ -100,6 +102,8 @@ export const FAILURE_KINDS = [
   'media_too_large',
   'output_limit',
   'auth',
+  /** The account has no credit left, or no payment method. */
+  'no_credit',
   'not_found',
   'invalid',
   'refused',
@@ -107,9 +111,10 @@ export const FAILURE_KINDS = [
   'network',
 ] as const;
 
+/** The kind of a model failure. */
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
-/** What arrives while a reply streams. Blocks are numbered by `index` within the attempt. */
+/** An event of a streaming reply. `index` numbers the blocks of one attempt. */
 export type ModelEvent =
   | { readonly type: 'request_sent'; readonly attempt: number }
   | { readonly type: 'message_start'; readonly messageId: string; readonly model: string; readonly usage: Usage }
@@ -123,9 +128,9 @@ export type ModelEvent =
   | { readonly type: 'thinking_delta'; readonly index: number; readonly text: string }
   | { readonly type: 'input_delta'; readonly index: number; readonly json: string }
   | { readonly type: 'block_end'; readonly index: number; readonly block: AssistantBlock }
-  /** The provider's own event, for hosts that asked for partial messages. */
+  /** The raw event of the provider, for hosts that asked for partial messages. */
   | { readonly type: 'raw'; readonly event: JsonObject }
-  /** Everything of this attempt is void; the next attempt starts from nothing. */
+  /** The attempt is void; the next attempt starts from scratch. */
   | { readonly type: 'discarded'; readonly messageId?: string }
   | {
       readonly type: 'retry';
@@ -135,42 +140,42 @@ export type ModelEvent =
       readonly failure: ModelFailure;
     };
 
-/** What came of it. A failed reply keeps the blocks that were complete. */
+/** The outcome of a model request. A failed reply keeps its complete blocks. */
 export type ModelOutcome =
   | { readonly ok: true; readonly message: AssistantMessage; readonly stopReason: StopReason; readonly usage: Usage }
   | { readonly ok: false; readonly failure: ModelFailure; readonly partial?: AssistantMessage };
 
-/** How one stream should behave. Callbacks come from the engine and never throw. */
+/** The options of one stream. Callbacks come from the engine and never throw. */
 export type StreamOptions = {
-  /** May the attempt be thrown away and repeated? False once a call of it has started. */
+  /** Returns whether the attempt may be discarded and repeated; false once one of its calls has started. */
   readonly restartable: () => boolean;
-  /** Overloads in a row after which the failure is given back instead of retried. */
+  /** Number of consecutive overloads after which the failure is returned instead of retried. */
   readonly overloadLimit: number;
   readonly maxRetries?: number;
   readonly timeoutMs?: number;
-  /** No wait before another try is longer; who is told to wait longer gives up at once. */
+  /** Longest wait before a retry. If the provider asks for more, the request fails at once. */
   readonly maxRetryDelayMs?: number;
-  /** Asked before each request, in place of the key the port was made with. */
+  /** Provides the key for each request, in place of the key of the port. */
   readonly getApiKey?: () => Promise<string>;
-  /** Hand on the provider's own events as `raw`. */
+  /** Passes on the provider's events as `raw`. */
   readonly partial?: boolean;
-  /** Told how to end a countdown early. */
+  /** Called with a function that skips the retry countdown. */
   readonly onWait?: (skip: () => void) => void;
 };
 
-/** A way to have replies: a provider, a script or a record. */
+/** A source of replies: a provider, a script or a recording. */
 export type ModelPort = {
   readonly name: string;
-  /** Tries again by itself what may heal; nobody else has to. */
+  /** The port retries by itself, so it must not be wrapped with retries. */
   readonly retries?: true;
-  /** Loads what the first stream will need, ahead of time. Never needed, only faster. */
+  /** Loads modules for the first stream in advance. Optional. */
   prepare?(): Promise<void>;
   stream(request: ModelRequest, options: StreamOptions, signal: AbortSignal): AsyncGenerator<ModelEvent, ModelOutcome>;
-  /** Exact token count, where the provider can say. */
+  /** Counts the tokens of a request exactly, if the provider supports it. */
   countTokens?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 };
 
-/** What is known of a model. Unknown models get conservative values. */
+/** The properties of a model. Unknown models get conservative values. */
 export type ModelInfo = {
   readonly id: string;
   readonly label: string;
@@ -178,34 +183,35 @@ export type ModelInfo = {
   readonly defaultOutputTokens: number;
   readonly maxOutputTokens: number;
   readonly thinking: 'none' | 'budget' | 'adaptive';
-  /** Takes a level by name; else a level is a budget of tokens. */
+  /** Effort is sent as a level name; otherwise as a token budget. */
   readonly effort: boolean;
-  /** The levels it has, the lowest first, and the one it thinks with when it is told none. */
+  /** Supported levels, lowest first, and the level it uses by default. */
   readonly efforts: readonly Exclude<Effort, 'auto' | 'off'>[];
-  readonly ownEffort?: Effort;
-  /** How it is asked not to think: by silence, by a word, or not at all. */
+  readonly defaultEffort?: Effort;
+  /** How thinking is disabled: by omitting the field, by a value, or not at all. */
   readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never';
   readonly vision: boolean;
   readonly promptCache: boolean;
   readonly webSearch: boolean;
-  /** Cannot call tools, so none are offered. */
+  /** False: the model cannot call tools, so none are offered. */
   readonly takesTools?: boolean;
-  /** Until when it was taught, as its maker says: `2026-01` or with a day. */
+  /** Knowledge cutoff as published: `2026-01`, or with a day. */
   readonly knowledge?: string;
-  /** From so many tokens on the provider leaves old results out by itself, which keeps its cache. Absent where it cannot. */
+  /** Tokens from which the provider excludes old results by itself, which preserves its cache. Absent if it cannot. */
   readonly clearsResultsAt?: number;
-  /** Refuses `forcedTool`: the model is then only offered the tool. */
+  /** The model refuses `forcedTool`, so the tool is only offered. */
   readonly refusesForcedTool?: true;
-  /** Dollars per million tokens, absent when unknown: never a wrong price. */
+  /** Dollars per million tokens; absent when unknown, never guessed. */
   readonly price?: ModelPrice;
 };
 
+/** The price of a model in dollars per million tokens. */
 export type ModelPrice = {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Other rates for a reply whose prompt is longer than this. */
+  /** Rates for prompts with more than `aboveTokens` tokens. */
   readonly long?: {
     readonly aboveTokens: number;
     readonly input: number;
@@ -213,12 +219,12 @@ export type ModelPrice = {
     readonly cacheRead: number;
     readonly cacheWrite: number;
   };
-  /** The day the price was looked up. */
+  /** Date of the price. */
   readonly asOf: string;
 };
 
-/** One link of the fallback chain. */
+/** One model of the fallback chain. */
 export type ModelLink = { readonly model: string; readonly maxRetries?: number; readonly timeoutMs?: number };
 
-/** A rule of thumb, for texts nobody has counted. */
+/** The estimated characters per token, for texts without an exact count. */
 export const CHARS_PER_TOKEN = 3.5;

@@ -1,117 +1,130 @@
 import type { Display } from './display.ts';
 import type { JsonObject } from './json.ts';
+import type { ShellAnalysis } from './shell-analysis.ts';
 
-/** How much happens without a question. */
-export const MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
-/** How much happens without a question. */
-export type PermissionMode = (typeof MODES)[number];
+/** The permission modes. */
+export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
+/** The permission mode, which decides which calls run without asking. */
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-export function isMode(text: string): text is PermissionMode {
-  return MODES.some((mode) => mode === text);
+/** Returns whether a text names a permission mode. */
+export function isPermissionMode(text: string): text is PermissionMode {
+  return PERMISSION_MODES.some((mode) => mode === text);
 }
 
-/** What a rule says of the calls it is about. */
+/** The effect of a rule on matching calls. */
 export type RuleBehavior = 'allow' | 'ask' | 'deny';
 
-/** Where a rule was written, the strongest first. Lists of all sources are united. */
+/** The source of a rule, strongest first. The lists of all sources are combined. */
 export type RuleSource = 'managed' | 'flag' | 'session' | 'user' | 'local' | 'project';
 
-/** One line of a permission list, with the place it came from. */
+/** A permission rule with its source. */
 export type Rule = {
   readonly text: string;
   readonly tool: string;
-  /** The words between the parentheses; absent when the rule is about the whole tool. */
+  /** Text between the parentheses; absent for a rule about the whole tool. */
   readonly specifier?: string;
   readonly behavior: RuleBehavior;
   readonly source: RuleSource;
   readonly file?: string;
   readonly line?: number;
-  /** What `/path` in the rule starts from: the folder its settings file belongs to. */
+  /** Folder that `/path` in the rule is relative to: that of its settings file. */
   readonly root?: string;
-  /** Why the text could not be understood. A malformed deny makes its tool ask. */
+  /** Parse error. A malformed deny rule makes its tool ask. */
   readonly problem?: string;
 };
 
-/** Everything a decision depends on besides the call and the disk. */
+/** The inputs of a permission decision, besides the call and the file system. */
 export type Policy = {
   readonly mode: PermissionMode;
   readonly rules: readonly Rule[];
-  /** Folders whose contents may be read and, in some modes, changed. */
+  /** Folders whose files may be read and, in some modes, edited. */
   readonly workspaceRoots: readonly string[];
   readonly cwd: string;
   readonly home: string;
   readonly trusted: boolean;
-  /** Bypass was asked for by a flag, the user or managed settings, and confirmed. */
+  /** Bypass mode was requested by a flag, user or managed settings, and confirmed. */
   readonly canBypass: boolean;
-  /** Folders and files that are ours (settings, key store); writing there always asks. */
+  /** Folders and files of ouro (settings, key store). Writing there always asks. */
   readonly protectedPaths: readonly string[];
-  /** Where a sub-agent keeps Markdown notes: in it none of them is protected, rules decide. */
+  /** Notes folder of a sub-agent. Its Markdown files are not protected; rules decide about them. */
   readonly notesFolder?: string;
-  /** Files that are never read unasked, beside the well-known ones (our key store). */
+  /** Files that are never read without asking, in addition to the well-known ones. */
   readonly sensitivePaths: readonly string[];
-  /** Files that commands of this session have filled from such ones. */
-  readonly copiedSecrets?: readonly string[];
-  /** The entries of PATH; those inside the workspace are not trusted to hold `ls`. */
+  /** Files that commands of this session filled from secret files. */
+  readonly taintedPaths?: readonly string[];
+  /** Entries of PATH. Entries inside the workspace are not trusted for programs such as `ls`. */
   readonly searchPath: readonly string[];
   readonly disk: 'case-sensitive' | 'case-insensitive';
-  /** Commands run in a sandbox; `unasked`: those that stay inside need nobody's yes. */
+  /** Commands run in a sandbox. `unasked`: commands that stay inside run without asking. */
   readonly sandbox?: 'asked' | 'unasked';
-  /** Of the sandbox: what may be written there by every command, and what stays closed to each. Real paths. */
-  readonly sandboxPlaces?: () => SandboxPlaces;
+  /** Paths that the sandbox lets every command write, and paths it never lets any command write. Real paths. */
+  readonly sandboxPaths?: () => SandboxPaths;
+  /**
+   * `available`: commands that only read run in a read-only sandbox, so more of them run without asking. It does not
+   * depend on the sandbox setting.
+   */
+  readonly readOnlySandbox?: 'available';
 };
 
-/** Places of the disk as a sandbox treats them. */
-export type SandboxPlaces = { readonly open: readonly string[]; readonly closed: readonly string[] };
+/** Paths that are writable or closed in a sandbox. */
+export type SandboxPaths = { readonly writable: readonly string[]; readonly readOnly: readonly string[] };
 
+/** The kind of a tool, by what its calls touch. */
 export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
 
-/** What a call would touch, as told by its tool. Nothing here grants anything. */
+/** The effects of a call, as stated by its tool. They grant nothing. */
 export type ToolFacts = {
   readonly tool: string;
   readonly input: JsonObject;
   readonly kind: ToolKind;
   readonly reads?: readonly string[];
-  /** Folders that are searched to the bottom. */
+  /** Folders that are searched recursively. */
   readonly searches?: readonly string[];
   readonly writes?: readonly string[];
   readonly command?: string;
-  /** What the command needs that a sandbox would keep from it: it is to run outside. */
+  /** Analysis of the command, added by the gate. It is not part of events. */
+  readonly shell?: ShellAnalysis;
+  /** Reason why the command has to run outside the sandbox. */
   readonly outside?: string;
-  /** Places it needs to write that a sandbox keeps as they are: they are to be opened to it, and it stays inside. */
+  /** Effects that the read-only sandbox blocked in a first run of the command. */
+  readonly blocked?: readonly BlockedEffect[];
+  /** Protected paths that the sandbox should make writable for this command, which stays inside. */
   readonly opens?: readonly string[];
   readonly url?: string;
-  /** What a rule's specifier is compared with, for tools without a grammar of their own (Task, Skill). */
+  /** Text that a rule's specifier is compared with, for tools without a grammar of their own (Task, Skill). */
   readonly specifier?: string;
-  /** The input lacks what its tool needs, so nothing can be said. */
+  /** The input is incomplete, so the effects are unknown. */
   readonly problem?: string;
 };
 
-/** What a tool says of one call; its name and the input are known anyway. */
+/** The facts that a tool states about one call; name and input are known to the caller. */
 export type StatedFacts = Omit<ToolFacts, 'tool' | 'input'>;
 
-/** What a tool says of itself to those who decide about its calls and keep their results. Nothing here grants anything. */
-export type ToolStatement = {
+/** The traits of a tool about itself, for permissions and for the handling of its results. It grants nothing. */
+export type ToolTraits = {
   readonly name: string;
-  /** Names it had before; rules and models may still use them. */
+  /** Former names, which rules and models may still use. */
   readonly aliases?: readonly string[];
-  /** What a call would touch, read from input that nobody has checked. A tool that says nothing touches anything. */
+  /** States the effects of a call with unvalidated input. Without it, a call may have any effect. */
   readonly facts?: (input: JsonObject, cwd: string) => StatedFacts;
-  /** The key of its input that a single text stands for, as in `ouro permissions explain Read x`. */
+  /** Input key that a single text is assigned to, as in `ouro permissions explain Read x`. */
   readonly mainInput?: string;
   /**
-   * Whether a result that is left out can be had again: `repeatable`, the same call gives the same or a newer answer;
-   * `once`, nobody can ask for it again. Absent: the call has taken effect.
+   * Repeatability of an excluded result. `repeatable`: the same call returns the same or a newer result;
+   * `once`: it cannot be produced again. Absent: the call has side effects.
    */
   readonly result?: 'repeatable' | 'once';
-  /** Sub-agents that have it: none, or only those that may have sub-agents of their own. Absent: all. */
+  /** Sub-agents that get the tool: none, or only those that can start sub-agents themselves. Absent: all. */
   readonly subAgents?: 'none' | 'parents';
-  /** Another program may call it without a conversation with us, and is told what kind of call that is. */
+  /** The tool is served to other programs, with this kind of effect. */
   readonly served?: 'reads' | 'changes' | 'runs';
 };
 
-/** What the tool of a name, or of one it had before, says of itself. */
-export type ToolLookup = (name: string) => ToolStatement | undefined;
+/** Finds the traits of a tool by its name or a former name. */
+export type ToolLookup = (name: string) => ToolTraits | undefined;
 
+/** The stage of a permission decision. */
 export type DecisionStage =
   | 'facts'
   | 'deny'
@@ -124,59 +137,103 @@ export type DecisionStage =
   | 'judge'
   | 'answer';
 
-/** One thing that was looked at on the way to a verdict. */
+/** One step on the way to a verdict. */
 export type TraceStep = {
   readonly stage: DecisionStage;
   readonly verdict?: RuleBehavior;
-  /** The sub-command, path or address this is about. */
+  /** Sub-command, path or URL of this step. */
   readonly subject?: string;
   readonly rule?: Rule;
   readonly mode?: PermissionMode;
+  readonly reason?: StepReason;
   readonly text: string;
 };
 
-/** A rule that would answer the same question for ever, or the part of it that it covers. */
+/** A rule that would allow the call in future, or a part of it. */
 export type RuleSuggestion = {
   readonly rule: string;
   readonly covers: string;
-  /** The parts of the command line that no rule can be offered for, so that they ask every time: "the rm part". */
-  readonly leaves?: string;
+  /** The file access that the rule allows. */
+  readonly access?: { readonly use: 'read' | 'write'; readonly path: string };
+  /** Programs of the command that no rule can cover, so they ask every time. */
+  readonly uncovered?: readonly string[];
 };
 
-/** `helpers`: those of git are off. `path`: no program is found inside the workspace. `search`: searches leave secrets out. */
-export type Hardening = 'helpers' | 'path' | 'search';
+/** The reason of a step in a form that frontends word themselves. */
+export type StepReason =
+  /** The program, or an option of it, is not in the table of read-only commands. */
+  | { readonly code: 'not_read_only' }
+  | { readonly code: 'writes_workspace' | 'outside_workspace'; readonly path: string };
 
-/** A path whose real place is not where its name says. */
-export type RealTarget = { readonly path: string; readonly real: string };
+/**
+ * A protection for a command that runs without asking: no git helpers, no workspace programs, no variables of the
+ * project's settings, no secrets in searches.
+ */
+export type CommandProtection = 'helpers' | 'path' | 'variables' | 'search';
 
-/** What becomes of a call, why, and what it went by. */
+/** The limits in which a command runs because it was allowed for only reading. Bash enforces them. */
+export type CallEnforcement = {
+  readonly kind: 'read-only';
+  /** Secret files that a rule allows the command to read. Real paths. */
+  readonly readable: readonly string[];
+  /** Secret files in folders that the command searches; it was allowed because they are hidden. Real paths. */
+  readonly hidden?: readonly string[];
+};
+
+/** Something that the read-only sandbox kept a command from doing. The path or host is absent if it is unknown. */
+export type BlockedEffect =
+  | { readonly kind: 'write' | 'read'; readonly path?: string }
+  | { readonly kind: 'connect'; readonly host?: string }
+  | { readonly kind: 'other' };
+
+/** A path that leads through a link, with its real path. */
+export type ResolvedLink = { readonly path: string; readonly real: string };
+
+/** The permission decision about a call, with its reasons. */
 export type Decision = {
   readonly verdict: RuleBehavior;
   readonly reasons: readonly string[];
   readonly matched: readonly Rule[];
   readonly trace: readonly TraceStep[];
   readonly unanalysed?: readonly string[];
-  /** A question that mode auto may have answered by the small model. */
+  /** Auto mode may let the small model answer this question. */
   readonly mayBeJudged?: true;
   readonly suggestions: readonly RuleSuggestion[];
-  readonly targets: readonly RealTarget[];
-  /** What an environment has to guard because nobody was asked: git with `harden-git.ts`, the programs it finds. */
-  readonly hardens: readonly Hardening[];
-  /** Files that it may fill from files of secrets. */
+  readonly targets: readonly ResolvedLink[];
+  /** Protections that the environment of the command needs because the user was not asked. */
+  readonly hardens: readonly CommandProtection[];
+  /** Limits in which the command has to run; absent if the user, a rule or the mode allowed more than reading. */
+  readonly enforce?: CallEnforcement;
+  /** Secret files that the call reads, as far as known. Real paths. */
+  readonly secrets?: readonly string[];
+  /** Files that the command may fill from secret files. */
   readonly copies?: readonly string[];
-  /** Files that it would write, as far as that is known. Real paths. */
+  /** Files that the call would write, as far as known. Real paths. */
   readonly writes?: readonly string[];
-  /** Places that the sandbox opens to this call alone, once it may run. Real paths. */
+  /** Paths that the sandbox makes writable for this call only. Real paths. */
   readonly opens?: readonly string[];
 };
 
-/** Something a call would do that whoever is asked wants to know: "deletes build/", "uses the network". */
+/** A risk of a call that is shown in the permission prompt: "deletes build/", "uses the network". */
 export type CallRisk = {
-  readonly kind: 'deletes' | 'publishes' | 'runs_download' | 'runs_project' | 'network';
+  readonly kind:
+    | 'reads_secret'
+    | 'deletes'
+    | 'discards'
+    | 'publishes'
+    | 'sends'
+    | 'runs_download'
+    | 'runs_project'
+    | 'network';
   readonly text: string;
+  /** The files, branches or hosts concerned, as written in the call; absent if they are unknown. */
+  readonly targets?: readonly string[];
 };
 
-/** What a prompt shows. Strings are as given; the screen sanitises them. */
+/** How long an answer may be remembered. */
+export type RememberScope = 'never' | 'session' | 'always';
+
+/** A permission prompt. Its strings are unsanitized; the screen sanitizes them. */
 export type PermissionRequest = {
   readonly id: string;
   readonly callId: string;
@@ -185,36 +242,51 @@ export type PermissionRequest = {
   readonly description?: string;
   readonly facts: ToolFacts;
   readonly reasons: readonly string[];
-  readonly targets: readonly RealTarget[];
+  readonly targets: readonly ResolvedLink[];
   readonly suggestions: readonly RuleSuggestion[];
   readonly trace: readonly TraceStep[];
-  /** A circuit breaker asked: this cannot be remembered. */
+  /** `breaker`: a circuit breaker asks, so the answer cannot be remembered. */
   readonly danger: 'breaker' | 'none';
-  /** The text holds characters that do not show, or that show as something else. */
-  readonly concealed: 'hidden_characters' | 'none';
+  /** The text contains invisible or misleading characters. */
+  readonly concealed: 'hidden_characters' | 'lookalike_letters' | 'none';
   readonly agentId?: string;
-  /** What is at stake, in words, the gravest first. */
+  /** Risks of the call, the gravest first. */
   readonly risks?: readonly CallRisk[];
-  /** The rule for exactly this call, and how long it may be kept; absent where even that would not allow it. */
+  /**
+   * How long a yes to the whole call may be remembered; `always` if absent. For `session`, `exact` is stored for the
+   * session at most, and `suggestions` only cover the other parts of a command line. `never`: nothing is offered.
+   */
+  readonly canRemember?: RememberScope;
+  /** Rule for exactly this call, and how long it may be stored; absent if no rule would allow it. */
   readonly exact?: { readonly rule: string; readonly keep: 'session' | 'always' };
-  /** Why no rule wider than that is offered, in few words. */
+  /** Short reason why no wider rule is offered. */
   readonly narrow?: string;
-  /** Narrower rules than those suggested: what is asked for is opened to these programs alone. */
+  /** Narrower alternatives to the suggestions: rules that allow the access for these programs only. */
   readonly ofPrograms?: { readonly names: readonly string[]; readonly rules: readonly string[] };
-  /** What the call would change, worked out before it runs: the diff of an edit. */
+  /** Preview of the change: the diff of an edit. */
   readonly preview?: Display;
 };
 
+/** The settings in which an answer is remembered. */
 export type RememberDestination = 'session' | 'local' | 'project' | 'user';
 
-/** What is said to a question whether a call may run. */
+/** The answer to a permission prompt. */
 export type PermissionAnswer =
   | {
       readonly behavior: 'allow';
       readonly updatedInput?: JsonObject;
-      /** What the model is told of the change that was made to its input. */
+      /** Note for the model about a change of its input. */
       readonly note?: string;
       readonly remember?: { readonly rules: readonly string[]; readonly destination: RememberDestination };
       readonly mode?: PermissionMode;
     }
-  | { readonly behavior: 'deny'; readonly message?: string; readonly interrupt?: boolean };
+  | {
+      readonly behavior: 'deny';
+      /** The words of whoever refused the call. */
+      readonly message?: string;
+      /** Facts about the refusal for the model, in sentences: what the user looked at, why nothing was asked. */
+      readonly note?: string;
+      readonly interrupt?: boolean;
+      /** Source of the refusal, the user by default. `unattended`: the request could not be put to anyone. */
+      readonly by?: 'user' | 'host' | 'hook' | 'unattended';
+    };

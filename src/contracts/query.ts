@@ -11,10 +11,10 @@ import type {
   SystemPart,
   ToolSpec,
 } from './model.ts';
-import type { ContinueReason, Terminal } from './terminal.ts';
-import type { CallRequest, GateVerdict, Tool, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
+import type { ContinueReason, Terminal } from './terminal-reason.ts';
+import type { CallRequest, GateVerdict, SentResult, Tool, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
 
-/** What is remembered of recoveries already spent. Only `next_turn` with real results refills it. */
+/** The recoveries spent so far. Only `next_turn` with real results resets them. */
 export type Ledger = {
   readonly fellBack: number;
   readonly drained: boolean;
@@ -26,51 +26,84 @@ export type Ledger = {
   readonly pauses: number;
   /** Signatures or images the API refused were stripped once. */
   readonly healed: boolean;
+  /** Reminders to the model that it repeats itself. */
+  readonly loopReminders: number;
 };
 
-export type CompactTracking = { readonly consecutiveFailures: number; readonly turnsSinceCompact: number };
+/** One finished turn in a form that equal turns share. */
+export type TurnPrint = {
+  /** Hash of the calls; empty without calls. */
+  readonly calls: string;
+  /** Hash of their results, without times. */
+  readonly results: string;
+  readonly isFailed: boolean;
+  /** Hash of the text; empty without text. */
+  readonly text: string;
+  /** Hashes of the changes of files, each with that of the reverse change. */
+  readonly changes: readonly { readonly done: string; readonly undone: string }[];
+};
 
-/** What a token budget has seen: continuations so far and what the last ones brought. */
+/** The limits of the loop guard, in repetitions. */
+export type LoopGuard = {
+  /** Repetitions after which the model is reminded. */
+  readonly remindAfter: number;
+  /** Repetitions after which the user is asked; where nobody answers, the run ends. */
+  readonly stopAfter: number;
+};
+
+/** The default limits of the loop guard. */
+export const DEFAULT_LOOP_GUARD: LoopGuard = { remindAfter: 3, stopAfter: 8 };
+
+/** The recent history of compactions in a query. */
+export type CompactionTracking = { readonly consecutiveFailures: number; readonly turnsSinceCompact: number };
+
+/** The state of a token budget: the continuations so far and the tokens they added. */
 export type BudgetTracker = {
   readonly continuations: number;
   readonly gains: readonly number[];
-  /** Written since the last continuation. */
+  /** Tokens written since the last continuation. */
   readonly freshTokens: number;
   readonly usedTokens: number;
 };
 
-/** What is left out of requests because the API refuses it: thinking, pictures up to and with this message, single parts. */
-export type Stripped = {
+/** The content that the API refused: thinking, images up to and including a message, single parts. */
+export type ExcludedContent = {
   readonly thinking: boolean;
   readonly images: string | undefined;
-  /** Marks of blocks, and of tools, that it named. */
+  /** Marks of the blocks and tools that the API named. */
   readonly refused: readonly string[];
 };
 
-export const NOTHING_STRIPPED: Stripped = { thinking: false, images: undefined, refused: [] };
+/** Nothing is excluded. */
+export const NOTHING_EXCLUDED: ExcludedContent = { thinking: false, images: undefined, refused: [] };
 
-/** The whole state of the loop: replaced on every continue, never mutated. */
+/** The state of the loop, replaced on every continue and never mutated. */
 export type QueryState = {
   readonly messages: readonly Message[];
-  /** The view the last request was made of: two recoveries repeat it byte for byte. */
+  /** View of the last request; two recoveries repeat it byte for byte. */
   readonly sent: readonly Message[];
   readonly turnCount: number;
-  /** How many replies were asked for, recoveries and repeats included: the number of a turn as it is told. */
-  readonly asked: number;
+  /** Number of requested replies, recoveries and repeats included. Events use it as the turn number. */
+  readonly requestCount: number;
   readonly transition: { readonly reason: ContinueReason } | undefined;
   readonly modelIndex: number;
   readonly maxOutputTokensOverride: number | undefined;
   readonly ledger: Ledger;
   readonly stopHookActive: boolean;
-  readonly compaction: CompactTracking;
+  readonly compaction: CompactionTracking;
   readonly budget: BudgetTracker;
-  /** What the API refuses to take back is left out of requests from here on. */
-  readonly stripped: Stripped;
-  /** One line about the last calls, on its way from the small model. Nobody waits for it. */
+  /** The last turns since the user said something, for the loop guard. */
+  readonly recentTurns: readonly TurnPrint[];
+  /** Content that the API refused, excluded from all further requests. */
+  readonly excluded: ExcludedContent;
+  /** Pending one-line summary of the last calls by the small model; never awaited. */
   readonly pendingSummary: Promise<string | undefined> | undefined;
 };
 
-/** The run's configuration. Every field has a default in `engine/defaults.ts`. */
+/** Sentences that tell the user what to do when the context is full. */
+export type ContextAdvice = { readonly fullContext: string; readonly longMessage: string };
+
+/** The configuration of a query. Every field has a default in `engine/default-deps.ts`. */
 export type QueryConfig = {
   readonly chain: readonly ModelLink[];
   readonly effort: Effort;
@@ -84,52 +117,61 @@ export type QueryConfig = {
   readonly partialMessages: boolean;
   /** The caller has already drained the steering queue into the messages. */
   readonly skipFirstPoll: boolean;
-  /** What the API refused to take back in an earlier query of this conversation. */
-  readonly stripped: Stripped;
+  /** Content that the API refused in an earlier query of this conversation. */
+  readonly excluded: ExcludedContent;
   readonly betas: readonly string[];
-  /** Compactions by itself that failed in a row before this query. */
+  /** Limits of the loop guard; absent: it is off. */
+  readonly loopGuard: LoopGuard | undefined;
+  /** Consecutive failures of automatic compaction before this query. */
   readonly failedCompactions: number;
-  /** No wait before another try is longer; who is told to wait longer gives up at once. By default 32 s, and 60 s. */
+  /**
+   * Longest wait before a retry (default 32 s; 60 s if the provider asks for it). If it asks for more, the request
+   * fails.
+   */
   readonly maxRetryDelayMs?: number;
-  /** Asked before each request, in place of the key the port was made with. */
+  /** Advice of the frontend for a full context; by default it names no commands. */
+  readonly contextAdvice?: ContextAdvice;
+  /** Provides the key for each request, in place of the key of the port. */
   readonly getApiKey?: () => Promise<string>;
 };
 
-/** A hook's opinion of a call before it runs. */
+/** The verdict of hooks about a call before it runs. */
 export type BeforeCall = {
   readonly input?: JsonObject;
   readonly deny?: string;
+  /** Reason why the user has to be asked, as a sentence. */
   readonly ask?: string;
   readonly allow?: string;
-  /** Stops the whole run before the tool does. */
+  /** Reason to stop the whole run before the tool runs. */
   readonly stop?: string;
   readonly context?: string;
 };
 
-/** A hook's opinion of a call that has ended. */
+/** The verdict of hooks about a finished call. */
 export type AfterCall = {
   readonly context?: string;
   readonly stop?: string;
   readonly block?: string;
-  /** Stands in the place of what the tool said: for the model, for people and in the transcript. */
+  /** Replaces the result for the model, the user and the transcript. */
   readonly outcome?: ToolOutcome;
 };
 
+/** The verdict of stop hooks: pass, object (the loop continues) or prevent (the run ends). */
 export type StopVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'object'; readonly words: string }
   | { readonly kind: 'prevent'; readonly words: string };
 
-/** What one level of the context pipeline did, recorded per block so that it can be replayed. */
+/** The result of preparing the context for a request. */
 export type ContextResult = {
   readonly messages: readonly Message[];
-  /** The view that is sent: same conversation, cheaper bytes. */
+  /** The reduced messages that are sent. */
   readonly view: readonly Message[];
   readonly tokens: number;
   readonly freedTokens: number;
 };
 
-/** What came of a compaction: the shorter conversation, or why there is none. */
+/** The result of a compaction: the shorter conversation, or the reason for the failure. */
 export type CompactionResult =
   | {
       readonly ok: true;
@@ -139,68 +181,70 @@ export type CompactionResult =
     }
   | { readonly ok: false; readonly why: string };
 
-/** What is asked, and how many tokens are sent with it: the answer has to fit into what is left. */
-export type SummaryOrder = {
+/** A request for a summary. The answer has to fit into the window that `sentTokens` leaves. */
+export type SummaryRequest = {
   readonly instructions: string;
   readonly sentTokens: number;
-  /** The one that answers now, where it is not the one chosen. */
+  /** Model that answers now, if it is not the chosen one. */
   readonly model?: string;
 };
 
-/** Asks a model for the summary. A reply that was cut, refused or failed is `ok: false` with the reason. */
+/** Asks a model for a summary. A truncated, refused or failed reply is `ok: false` with the reason. */
 export type Summarize = (
   messages: readonly Message[],
-  order: SummaryOrder,
+  order: SummaryRequest,
   signal: AbortSignal,
 ) => Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }>;
 
 /** The context pipeline as the engine sees it. */
 export type ContextPort = {
-  /** Levels a to d: pure on a copy, idempotent, decisions replayed. */
+  /** Runs levels a to d, which are idempotent: earlier decisions are replayed. */
   prepare(messages: readonly Message[]): Promise<ContextResult>;
-  /** Level e: one model call writes a summary; must also work when one huge result is the cause. */
+  /** Runs level e: one model call writes a summary. It must also work when one huge result is the cause. */
   compact(
     messages: readonly Message[],
     trigger: 'auto' | 'reactive' | 'manual',
     signal: AbortSignal,
-    /** The one that answers now: a fallback may have taken over. */
+    /** Model that answers now; a fallback may have taken over. */
     model?: string,
   ): Promise<CompactionResult>;
-  /** Commits staged collapses, so that the next `prepare` applies them. False when none are staged. */
+  /** Commits staged collapses, so that the next `prepare` applies them. Returns false when none are staged. */
   drain(messages: readonly Message[]): Promise<boolean>;
-  /** Tokens at which auto-compaction starts, and at which a request is hopeless. */
+  /** Returns the tokens at which automatic compaction starts, and at which a request cannot succeed. */
   limits(model: string): { readonly compactAt: number; readonly blockAt: number };
-  /** Calibrates the estimate by what the API counted. */
+  /** Returns a result as the last request contained it; `undefined` once it is not certain that the model sees it. */
+  findSent?(callId: string): SentResult | undefined;
+  /** Calibrates the token estimate with the count of the API. */
   calibrate(view: readonly Message[], inputTokens: number, clearedTokens?: number): void;
 };
 
-/** The queues as the loop sees them; each take says which lines were delivered. */
+/** The message queues as the loop uses them. The take methods return the delivered messages. */
 export type QueuePort = {
-  /** Lets those who hear every prompt hear what waits; what they refuse waits no longer. */
-  readonly settle?: (signal: AbortSignal) => Promise<void>;
+  /** Runs the prompt hooks for queued messages and removes those that are refused. */
+  readonly admitQueued?: (signal: AbortSignal) => Promise<void>;
   takeSteering(): readonly QueuedMessage[];
   takeFollowUps(): readonly QueuedMessage[];
   hasSteering(): boolean;
 };
 
-/** Who answers, and how hard it thinks. */
-export type Answering = Pick<QueryConfig, 'chain' | 'effort' | 'thinkingBudgetTokens'>;
+/** The models that answer, and their thinking effort. */
+export type ModelSelection = Pick<QueryConfig, 'chain' | 'effort' | 'thinkingBudgetTokens'>;
 
-/** Everything the engine touches comes in here by reference: swap them and it is another product. */
+/** The dependencies of the loop. The engine touches nothing else. */
 export type QueryDeps = {
   readonly config: QueryConfig;
   readonly model: ModelPort;
   readonly modelInfo: (model: string) => ModelInfo;
-  /** Asked at the beginning of each turn who answers from here on; left out, the configuration says it for the whole run. */
-  readonly answering?: () => Answering;
+  /** Returns the models for each turn; absent: those of `config` for the whole run. */
+  readonly selectModels?: () => ModelSelection;
   readonly system: () => readonly SystemPart[];
   readonly tools: () => readonly Tool[];
-  /** Deferred tools that have not been loaded are left out of `tools()` specs. */
+  /** Returns the specs to send, without deferred tools that have not been loaded. */
   readonly toolSpecs: (tools: readonly Tool[]) => readonly ToolSpec[];
   readonly cwd: () => string;
-  /** Drops message kinds that are ours alone. */
+  /** Converts messages for the request and drops kinds that only ouro knows. */
   readonly toRequestMessages: (messages: readonly Message[]) => readonly RequestMessage[];
-  /** A last look at the finished request (debugging, cache accounting); what it answers is sent. */
+  /** Transforms the finished request before it is sent (debugging, cache accounting). */
   readonly transformRequest: (request: ModelRequest) => ModelRequest;
   readonly gate: (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Promise<GateVerdict>;
   readonly beforeCall: (request: CallRequest, signal: AbortSignal) => Promise<BeforeCall>;
@@ -215,7 +259,7 @@ export type QueryDeps = {
     signal: AbortSignal,
   ) => Promise<StopVerdict>;
   readonly ask: (callId: string, question: UserQuestion, signal: AbortSignal) => Promise<UserAnswer | undefined>;
-  /** A result over the tool's limit is stored whole; answers with what the model gets instead. */
+  /** Stores a result that exceeds the limit of its tool. Returns the shorter result for the model. */
   readonly capResult: (
     call: { readonly callId: string; readonly tool: string },
     outcome: ToolOutcome,
@@ -223,14 +267,14 @@ export type QueryDeps = {
   ) => Promise<ToolOutcome>;
   readonly context: ContextPort;
   readonly queues: QueuePort;
-  /** Phase 9: what changed since the model last looked. */
+  /** Phase 9: returns what has changed since the last request. */
   readonly attachments: (messages: readonly Message[]) => Promise<readonly string[]>;
-  /** One line about finished calls, from the small model; shown when it arrives, never awaited. */
+  /** Summarizes finished calls in one line with the small model; never awaited. */
   readonly summarizeCalls?: (
     calls: readonly { readonly tool: string; readonly title: string }[],
     signal: AbortSignal,
   ) => Promise<string | undefined>;
-  /** Asked after every turn that brought something, with the messages it added. Its yes is final. */
+  /** Returns whether the run ends after this turn. Called after every turn that added messages; true is final. */
   readonly shouldStopAfterTurn?: (state: QueryState) => boolean;
   readonly costUsd: () => number;
   readonly onWait?: (skip: () => void) => void;
@@ -238,7 +282,7 @@ export type QueryDeps = {
   readonly now: () => number;
 };
 
-/** The heart: yields what happens, returns why it ended. */
+/** The loop: yields events, and returns why it ended. */
 export type Query = (
   messages: readonly Message[],
   deps: QueryDeps,

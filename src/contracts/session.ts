@@ -12,12 +12,13 @@ import type {
   UserMessage,
 } from './message.ts';
 
+/** The version of the record format. */
 export const SCHEMA_VERSION = 1;
 
-/** How much was done in a session: prompts that were answered, and lines that edits brought and took. */
-export type Worked = { readonly turns: number; readonly added: number; readonly removed: number };
+/** The work done in a session: answered prompts, and lines added and removed by edits. */
+export type WorkTotals = { readonly turns: number; readonly added: number; readonly removed: number };
 
-/** What every record carries. Order is by position in the file, never by clock. */
+/** The fields of every record. Records are ordered by position in the file, never by time. */
 export type RecordHead = {
   readonly v: number;
   readonly uuid: string;
@@ -29,11 +30,11 @@ export type RecordHead = {
   readonly version: string;
 };
 
-/** What a record says. Kinds we do not know are kept in the file and ignored. */
+/** The content of a record. Unknown types are kept in the file and ignored. */
 export type RecordBody =
-  /** A user message. Results it carries were recorded when they completed; here only their ids stand. */
+  /** A user message. Its tool results were recorded when they completed, so only their ids are here. */
   | { readonly type: 'user'; readonly message: UserMessage; readonly results?: readonly string[] }
-  /** A message of the application's own kind. */
+  /** A message of an application's own kind. */
   | { readonly type: 'custom'; readonly message: CustomMessage }
   /** One completed block of a reply. */
   | {
@@ -43,7 +44,7 @@ export type RecordBody =
       readonly index: number;
       readonly block: AssistantBlock;
     }
-  /** The reply joined the conversation with these of its blocks, counted in the order they were recorded. */
+  /** A reply joined the conversation with these blocks, numbered in the order in which they were recorded. */
   | {
       readonly type: 'reply';
       readonly messageId: string;
@@ -79,37 +80,38 @@ export type RecordBody =
       readonly trace: JsonValue;
     }
   | { readonly type: 'checkpoint'; readonly checkpoint: CheckpointEntry }
-  /** A long text the request begins with, once per content: later records name it by its hash. */
+  /** A long text at the start of requests, stored once; later records refer to its hash. */
   | { readonly type: 'prompt-text'; readonly hash: string; readonly text: string }
   | { readonly type: 'child'; readonly phase: 'started' | 'ended'; readonly pgid: number; readonly detail: JsonObject }
   | { readonly type: 'system'; readonly subtype: string; readonly data: JsonObject };
 
+/** A record of a session file. */
 export type SessionRecord = RecordHead & RecordBody;
 
-/** Whose a file is and who may do what with it. */
+/** The owner, the mode and the attributes of a file. */
 export type FileAccess = {
   readonly mode: number;
-  /** `uid:gid`; older sessions do not say, nor what attributes there were. */
+  /** `uid:gid`; absent in older sessions, as are the attributes. */
   readonly owner?: string;
-  /** Access lists, capabilities and the like by their names, in base64; left out where there are none. */
+  /** Extended attributes (ACLs, capabilities) by name, in base64; absent if there are none. */
   readonly attributes?: Readonly<Record<string, string>>;
 };
 
-/** What stood under a path before something of ours touched it. */
-export type FileBefore =
+/** The state of a path before ouro changed it. */
+export type PathState =
   | { readonly kind: 'absent' }
   | ({ readonly kind: 'file'; readonly hash: string } & FileAccess)
   | { readonly kind: 'link'; readonly target: string }
   | ({ readonly kind: 'folder' } & FileAccess)
   /** A named pipe. */
   | ({ readonly kind: 'pipe' } & FileAccess)
-  /** It was there and could not be kept: too large, unreadable or of no kind that has bytes. */
+  /** It existed but could not be saved: too large, unreadable or not a regular file. */
   | { readonly kind: 'not-kept'; readonly why: string };
 
-/** What stood somewhere until files went back, so that going back can itself be taken back, and what came in its place. */
-export type Replaced = { readonly path: string; readonly before: FileBefore; readonly after?: FileBefore };
+/** A path that a rewind replaced: its state before, for a redo, and its state after. */
+export type ReplacedPath = { readonly path: string; readonly before: PathState; readonly after?: PathState };
 
-/** The ledger of rewinding. `order` is the moment a change began. */
+/** An entry of the checkpoint log. `order` is the sequence number of the moment when a change began. */
 export type CheckpointEntry =
   | {
       readonly step: 'prompt';
@@ -124,13 +126,13 @@ export type CheckpointEntry =
       readonly id: string;
       readonly order: number;
       readonly path: string;
-      readonly before: FileBefore;
-      /** What it left there, where that is known: what differs from it later is somebody else's. */
-      readonly after?: FileBefore;
-      /** The moment it was over, when it lasted: what was changed in between is part of it. */
+      readonly before: PathState;
+      /** State after the change, if known; a later difference was made by another program. */
+      readonly after?: PathState;
+      /** Order at the end of a change that took time; changes in between belong to it. */
       readonly until?: number;
     }
-  /** A shell command began; `manifest` is everything that stood in `root`. Without its end, the session died in it. */
+  /** A shell command began; `manifest` lists all files in `root`. Without `command-end`, the session died during it. */
   | {
       readonly step: 'command';
       readonly id: string;
@@ -140,35 +142,39 @@ export type CheckpointEntry =
       readonly notKept: readonly string[];
     }
   | { readonly step: 'command-end'; readonly order: number }
-  /** Files are about to go back to how they were before this prompt. Without `undone`, a crash came in between. */
+  /**
+   * Files are about to be restored to their state before this prompt. Without `undone`, the process crashed meanwhile.
+   */
   | {
       readonly step: 'undoing';
       readonly id: string;
       readonly order: number;
-      readonly replaced: readonly Replaced[];
+      readonly replaced: readonly ReplacedPath[];
     }
-  /** They went back; the changes of this prompt and later ones are undone. */
+  /** The files were restored; the changes of this prompt and later ones are undone. */
   | {
       readonly step: 'undone';
       readonly id: string;
       readonly order: number;
-      /** Only in older sessions; now it stands in `undoing`. */
-      readonly replaced?: readonly Replaced[];
+      /** The restored paths, if others were not restored, by choice or after a failure. Their changes can be undone. */
+      readonly paths?: readonly string[];
+      /** Only in older sessions; now it is part of `undoing`. */
+      readonly replaced?: readonly ReplacedPath[];
     }
-  /** That going back was taken back. */
+  /** The undo with this order was reverted. */
   | { readonly step: 'redone'; readonly undone: number; readonly order: number }
-  /** The conversation went back before this prompt: it and later ones are no places to go back to any more. */
+  /** The conversation was rewound to before this prompt; it and later prompts are no longer checkpoints. */
   | { readonly step: 'left'; readonly id: string; readonly order: number };
 
-/** Something that happened in an earlier run: when, and what the session had cost by then. */
+/** An event of an earlier run, with its time and the cost of the session at that time. */
 export type PastEvent = { readonly event: AgentEvent; readonly atMs: number; readonly costUsd: number };
 
-/** What the last turns of a conversation were, as events: whoever shows them shows what was seen when they happened. */
-export type Past = {
-  /** Those before this run. */
-  readonly opening: readonly PastEvent[];
-  /** So many up to now. */
-  latest(turns: number): Promise<readonly PastEvent[]>;
-  /** What a call is about, in the words of its tool; empty where that is not there any more. */
-  titleOf(tool: string, input: JsonValue): string;
+/** The last turns of a conversation as events, so that a frontend can show them as they happened. */
+export type PastTurns = {
+  /** Turns before this run. */
+  readonly earlier: readonly PastEvent[];
+  /** Returns the latest turns up to now. */
+  loadLatest(turns: number): Promise<readonly PastEvent[]>;
+  /** Returns the title of a call; empty if its tool no longer exists. */
+  getTitle(tool: string, input: JsonValue): string;
 };

@@ -1,44 +1,47 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Effort } from './model.ts';
 import type { PermissionMode } from './permission.ts';
+import type { LoopGuard } from './query.ts';
 
-/** Where a value was said, the strongest first. */
+/** The source of a setting, strongest first. */
 export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
-/** One hook as configured. */
+/** The configuration of a hook. */
 export type HookConfig = {
   readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   readonly command?: string;
-  /** Who reads a command; absent: bash. */
+  /** Shell that runs the command; absent: bash. */
   readonly shell?: 'bash' | 'powershell';
-  /** Of a command: then it is a program that no shell reads. */
+  /** Arguments of the command, which then runs without a shell. */
   readonly args?: readonly string[];
   readonly url?: string;
-  /** Of a request; `$NAME` is filled in for the variables named beside them. */
+  /** Request headers. `$NAME` is expanded for variables in `allowedEnvVars`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly allowedEnvVars?: readonly string[];
-  /** What a model, or a sub-agent, is asked; `$ARGUMENTS` is what the hook is told. */
+  /** Prompt for a model or a sub-agent. `$ARGUMENTS` stands for the hook input. */
   readonly prompt?: string;
   readonly model?: string;
-  /** A tool of an MCP server, and what it is given. */
+  /** MCP server, tool and input of a hook that calls a tool. */
   readonly server?: string;
   readonly tool?: string;
   readonly input?: JsonObject;
-  /** Nobody waits for it; what it adds comes with the next turn. `asyncRewake`: its objection begins one. */
+  /** Runs without being awaited; its context is added to the next turn. `asyncRewake`: blocking starts a turn. */
   readonly async?: boolean;
   readonly asyncRewake?: boolean;
-  /** It runs once in a session. */
+  /** Runs once per session. */
   readonly once?: boolean;
-  /** Seconds. */
+  /** Timeout in seconds. */
   readonly timeout?: number;
-  /** A permission rule the call must match. */
+  /** Permission rule that the call must match. */
   readonly if?: string;
   readonly onFailure?: 'continue' | 'block';
   readonly statusMessage?: string;
 };
 
+/** Hooks with a common matcher. */
 export type HookGroup = { readonly matcher?: string; readonly hooks: readonly HookConfig[] };
 
+/** The configuration of an MCP server. */
 export type McpServerConfig = {
   readonly type?: 'stdio' | 'http' | 'sse';
   readonly command?: string;
@@ -51,57 +54,62 @@ export type McpServerConfig = {
   readonly oauth?: McpLoginConfig;
 };
 
-/** How to log in where a server takes nobody who registers himself. */
+/** OAuth settings for servers without dynamic client registration. */
 export type McpLoginConfig = {
-  /** An address as an id describes who we are, to servers that look there. */
+  /** Client id. A URL is a client metadata document, for servers that support it. */
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Where the page sends people back to, where that was registered. */
+  /** Registered port of the redirect URL. */
   readonly callbackPort?: number;
   readonly scope?: string;
-  /** Programs log in without a person, by their secret or a key that signs. */
+  /** `client_credentials`: log in without a user, by client secret or private key. */
   readonly grant?: 'authorization_code' | 'client_credentials';
   readonly privateKey?: string;
   readonly algorithm?: string;
-  /** The one authorization server that may be told who we are, whatever the MCP server names. */
+  /** The only authorization server that may get the credentials, whatever the MCP server names. */
   readonly issuer?: string;
   readonly identityProvider?: McpIdentityProvider;
 };
 
-/** Who vouches for the person, in companies where nobody says yes server by server. */
+/** An enterprise identity provider that authorizes access to MCP servers centrally. */
 export type McpIdentityProvider = {
   readonly tokenEndpoint: string;
-  /** Who we are there. */
+  /** Client id at the identity provider. */
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  /** What the person was given when they signed in there; or a line for a shell that prints it. */
+  /** ID token of the user's sign-in, or a shell command that prints it. */
   readonly idToken?: string | undefined;
   readonly idTokenCommand?: string | undefined;
 };
 
+/** The settings of the sandbox. */
 export type SandboxSettings = {
   readonly enabled?: boolean;
-  /** All of it, or none; not said: host by host. */
+  /** Network access for all hosts or none; absent: per host. */
   readonly network?: boolean;
   readonly allowedDomains?: readonly string[];
   readonly deniedDomains?: readonly string[];
-  /** Other hosts than those allowed are refused, not asked about. */
+  /** Hosts that are not allowed are denied without asking. */
   readonly strictAllowlist?: boolean;
   readonly allowUnixSockets?: readonly string[];
   readonly allowAllUnixSockets?: boolean;
-  /** On macOS, where boxes have no network of their own. */
+  /** Only on macOS, where sandboxes share the network of the machine. */
   readonly allowLocalBinding?: boolean;
+  /** Hidden paths of the home folder that commands may read. */
+  readonly allowRead?: readonly string[];
   readonly allowWrite?: readonly string[];
+  /** Variables that look like secrets and that commands may read. */
+  readonly allowEnv?: readonly string[];
   readonly denyRead?: readonly string[];
-  /** Stays as it is, wherever it lies. */
+  /** Paths that are never writable. */
   readonly denyWrite?: readonly string[];
-  /** Commands that stay inside run unasked. */
+  /** Sandboxed commands run without asking. */
   readonly autoAllow?: boolean;
-  /** What hosts ask for, and what holds anyway. */
+  /** Accepted from hosts; it is always in effect. */
   readonly failIfUnavailable?: true;
 };
 
-/** Waits that may be changed, in milliseconds; each is an environment variable too. */
+/** Names of the timeouts in the settings, in milliseconds. Each is also an environment variable. */
 export type TimeoutName =
   | 'streamIdleMs'
   | 'headerMs'
@@ -112,7 +120,7 @@ export type TimeoutName =
   | 'bashMs'
   | 'bashMaxMs';
 
-/** What one settings file may say. Every key is optional; lists of all layers unite, scalars override. */
+/** The content of a settings file. Every key is optional. Lists of all layers are combined, scalars override. */
 export type Settings = {
   readonly $schema?: string;
   readonly model?: string;
@@ -120,6 +128,11 @@ export type Settings = {
   readonly fallbackModels?: readonly string[];
   readonly effort?: Effort;
   readonly wakeOnBackground?: boolean;
+  readonly autoConnectIde?: boolean;
+  /** Formatter that runs on changed files at the end of a turn: `auto`, or a command line. */
+  readonly formatter?: string;
+  /** Language servers by name, in the format of plugins; `false` disables an installed one. */
+  readonly languageServers?: Readonly<Record<string, JsonValue>>;
   readonly permissions?: {
     readonly allow?: readonly string[];
     readonly ask?: readonly string[];
@@ -138,10 +151,13 @@ export type Settings = {
   readonly extraKnownMarketplaces?: Readonly<Record<string, JsonValue>>;
   readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;
+  /** Paths and globs of further instruction files. */
+  readonly instructionFiles?: readonly string[];
   readonly theme?: string;
   readonly editorMode?: 'normal' | 'vim';
   readonly keybindings?: Readonly<Record<string, string>>;
   readonly autoCompact?: boolean;
+  readonly loopGuard?: Partial<LoopGuard> & { readonly enabled?: boolean };
   readonly autoCompactPercent?: number;
   readonly cleanupPeriodDays?: number;
   readonly transcriptMirror?: string;
@@ -154,57 +170,73 @@ export type Settings = {
   readonly baseUrl?: string;
   readonly providers?: JsonObject;
   readonly models?: JsonObject;
+  readonly webSearch?: WebSearchSettings;
   readonly modelCatalogueUrl?: string;
   readonly timeouts?: Readonly<Partial<Record<TimeoutName, number>>>;
   readonly maxRetries?: number;
   readonly notify?: 'auto' | 'bell' | 'off';
   readonly title?: boolean;
   readonly banner?: boolean;
-  /** Progress in the terminal's tab or in the task bar; where a terminal is known to show it, unless said otherwise. */
+  /** Shows progress in the tab or the task bar; absent: in terminals that are known to support it. */
   readonly progress?: boolean;
-  /** How wide the terminal draws signs that are wide in East Asian fonts only. */
+  /** Width of characters with ambiguous East Asian width. */
   readonly ambiguous?: 'narrow' | 'wide' | 'auto';
   readonly reducedMotion?: boolean;
   readonly ascii?: boolean;
   readonly accessible?: boolean;
   readonly wrap?: 'words' | 'terminal';
   readonly promptSuggestions?: boolean;
+  readonly callSummaries?: boolean;
   readonly timestamps?: boolean;
   readonly dialogDelayMs?: number;
   readonly language?: string;
 };
 
-/** One layer as it was read. */
+/** One settings file as it was read. */
 export type SettingsLayer = {
   readonly source: SettingsSource;
   readonly file: string;
   readonly settings: Settings;
-  /** The line of each rule text, for reports that name file and line. */
+  /** Returns the line of a value, for messages that name file and line. */
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
 };
 
-/** A sentence about something wrong in a file. */
+/** A problem in a settings file. */
 export type SettingsProblem = {
   readonly file: string;
   readonly line: number | undefined;
   readonly text: string;
   readonly source: SettingsSource;
-  /** Keys that mean nothing here, all of them. */
-  readonly unused?: readonly string[];
+  /**
+   * `broken_file`: at most the deny and ask rules of the file are used; `unreadable_file`: none of it;
+   * `broken_rules`: deny or ask rules were dropped.
+   */
+  readonly code?: 'broken_file' | 'unreadable_file' | 'broken_rules';
+  /** Unknown keys. */
+  readonly unknownKeys?: readonly string[];
 };
 
-/** All layers together. */
+/** All layers, and their merged settings. */
 export type LoadedSettings = {
   readonly layers: readonly SettingsLayer[];
   readonly merged: Settings;
   readonly problems: readonly SettingsProblem[];
 };
 
-/** One value with the layer it came from. */
+/** A setting with its source. */
 export type ExplainedSetting = {
   readonly key: string;
   readonly value: JsonValue;
   readonly source: SettingsSource | 'default';
   readonly file?: string;
   readonly line?: number;
+};
+
+/** The search provider of the tool WebSearch. */
+export type WebSearchSettings = {
+  readonly provider: 'brave' | 'tavily' | 'exa' | 'searxng' | 'command';
+  readonly apiKeyEnv?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly command?: string | undefined;
+  readonly maxResults?: number | undefined;
 };

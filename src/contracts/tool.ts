@@ -1,15 +1,17 @@
+import type { CallDenial, Refusal } from './denial.ts';
 import type { Display, Question } from './display.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import type { ResultBlock } from './message.ts';
+import type { ResultBlock, ToolResultBlock } from './message.ts';
 import type { ToolSpec } from './model.ts';
-import type { ToolStatement } from './permission.ts';
+import type { BlockedEffect, CallEnforcement, ToolTraits } from './permission.ts';
+import type { ShellAnalysis } from './shell-analysis.ts';
 
-/** Thrown by a tool that could not do it. The model reads the message, so it says what to try next. */
+/** An expected failure of a tool. The model reads the message, so it says what to try next. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }
 
-/** What a tool reports while it runs; only the newest counts. */
+/** The progress of a running tool. Only the latest report counts. */
 export type ToolProgress =
   | {
       readonly kind: 'output';
@@ -28,32 +30,41 @@ export type ToolProgress =
       readonly tokens: number;
     };
 
-/** What came of a call: text or blocks for the model, data for people and hosts. */
+/** The outcome of a call: text or blocks for the model, data for the user and for hosts. */
 export type ToolOutcome = {
   readonly content: string | readonly ResultBlock[];
   readonly isError?: boolean;
   readonly display?: Display;
   /** The structured result that hosts read (`tool_use_result`). */
   readonly structured?: JsonValue;
-  /** Words for the model that belong behind all results (a loaded skill's text, a reminder). */
+  /** The call failed because its limits blocked these effects. The gate decides whether it runs again without them. */
+  readonly blocked?: readonly BlockedEffect[];
+  /** Text for the model that is placed after all results (the text of a skill, a reminder). */
   readonly attachment?: string;
-  /** The run is over with this call: a structured answer was given, or a plan was refused with words. */
+  /** Ends the run with this call: with a structured answer, or because none was given. */
   readonly endsRun?:
     | { readonly reason: 'structured_output'; readonly value: JsonValue }
     | { readonly reason: 'structured_output_failed'; readonly words: string };
 };
 
-/** What a call is given. `cwd` is a value; nobody changes the process's own. */
+/** A result as the model sees it, and how many replies ago its call was made; 1 is the reply before the current one. */
+export type SentResult = { readonly result: ToolResultBlock; readonly repliesAgo: number };
+
+/** The context of a call. `cwd` is a value; the working directory of the process never changes. */
 export type CallContext = {
   readonly callId: string;
   readonly cwd: string;
+  /** Limits in which the call has to run, set by the permission gate. */
+  readonly enforce?: CallEnforcement;
   readonly signal: AbortSignal;
   readonly report: (progress: ToolProgress) => void;
-  /** Asks the person at the keyboard; resolves with `undefined` when nobody is there, or the question is withdrawn. */
+  /** Finds the result of an earlier call as the model sees it now; absent if that is not known. */
+  readonly findSent?: (callId: string) => SentResult | undefined;
+  /** Asks the user. Resolves with `undefined` when no user is present or the question is withdrawn. */
   readonly ask: (question: UserQuestion, withdrawn?: AbortSignal) => Promise<UserAnswer | undefined>;
 };
 
-/** A question of a tool: the overlay shows it, the answer comes back by id. */
+/** A question of a tool to the user. The answer is matched by id. */
 export type UserQuestion =
   | { readonly kind: 'questions'; readonly questions: readonly Question[] }
   | { readonly kind: 'plan'; readonly plan: string }
@@ -61,16 +72,18 @@ export type UserQuestion =
       readonly kind: 'elicitation';
       readonly server: string;
       readonly message: string;
-      readonly wants: ElicitationWish;
+      readonly wants: ElicitationRequest;
     };
 
-/** What an MCP server wants of a person: a form filled in, or an address visited. */
-export type ElicitationWish =
+/** The request of an MCP server to the user: fill in a form, or visit a URL. */
+export type ElicitationRequest =
   | { readonly mode: 'form'; readonly schema: JsonObject }
   | { readonly mode: 'url'; readonly url: string; readonly id: string };
 
-/** What a person answers to a tool. */
+/** The answer to a tool's question. */
 export type UserAnswer =
+  /** The question was put and not answered. */
+  | ({ readonly kind: 'refused' } & Refusal)
   | { readonly kind: 'questions'; readonly answers: readonly string[] }
   | {
       readonly kind: 'plan';
@@ -82,21 +95,43 @@ export type UserAnswer =
       readonly kind: 'elicitation';
       readonly action: 'accept' | 'decline' | 'cancel';
       readonly content?: JsonObject;
-      /** Why it was not accepted, where no person has decided that. */
+      /** Reason for a refusal that was not the user's decision. */
       readonly reason?: string;
     };
 
-/** One call whose input passed its schema, bound to its tool. */
+/** A call with validated input, bound to its tool. */
 export type PreparedCall = {
-  /** The validated input: a clone, derived fields included. The transcript keeps the model's own bytes. */
+  /** Validated copy of the input, with derived fields. The transcript keeps the input as the model wrote it. */
   readonly input: JsonObject;
   readonly title: string;
   readonly isReadOnly: boolean;
   readonly isConcurrencySafe: boolean;
+  /** Analysis of the command line that the call runs. */
+  readonly shell?: ShellAnalysis;
+  /** Returns the reason why the call cannot succeed now, as an error for the model; asked before the user is. */
+  readonly checkPreconditions?: (context: PreconditionContext) => Promise<string | undefined>;
+  /** Calls of other tools that are made in place of this one, in order; each passes hooks and gate by itself. */
+  readonly steps?: readonly CallStep[];
+  /** Records what the steps are about to change, so that a failed step leaves nothing changed. */
+  readonly guardSteps?: (context: PreconditionContext) => Promise<StepGuard>;
   call(context: CallContext): Promise<ToolOutcome>;
 };
 
-/** A tool, closed over its own input type. Built by `buildTool`, which answers cautiously for what is left out. */
+/** A call of another tool, by its name. `isFollowing`: an earlier step of the call changes the same file. */
+export type CallStep = { readonly tool: string; readonly input: JsonObject; readonly isFollowing?: boolean };
+
+/** Undoes the steps of a call. */
+export type StepGuard = {
+  /** Called after each step that has succeeded. */
+  recordStep(): Promise<void>;
+  /** Undoes all recorded steps. Returns the files that are not as before, because they have changed since. */
+  restore(): Promise<readonly string[]>;
+};
+
+/** The context in which the obstacles of a call are looked for. */
+export type PreconditionContext = Pick<CallContext, 'cwd' | 'signal'>;
+
+/** A tool. `buildTool` creates it and fills in cautious defaults. */
 export type Tool = {
   readonly name: string;
   readonly aliases: readonly string[];
@@ -106,17 +141,19 @@ export type Tool = {
   /** Deferred tools are sent by name only until ToolSearch loads them. */
   readonly deferred: boolean;
   readonly source: 'builtin' | 'mcp' | 'host';
-  /** What it says of itself to those who decide about its calls and keep their results. */
-  readonly statement?: ToolStatement;
-  /** The model no longer sees what earlier calls showed it: no answer may point at them. */
-  readonly forgetShown?: () => void;
-  /** Validates; answers with the sentence the model should read when the input does not fit. */
+  /** Statement of the tool for permissions and for the handling of its results. */
+  readonly traits?: ToolTraits;
+  /** Tells whether a call means this tool: by a name in another assistant, or by its arguments. */
+  readonly answersTo?: (name: string, input: JsonValue) => 'name' | 'arguments' | undefined;
+  /** Hidden tools are not described to the model; they only accept calls in the format of another assistant. */
+  readonly isHidden?: boolean;
+  /** Validates the input. Returns the call, or the error message for the model. */
   prepare(
     input: JsonValue,
   ): { readonly ok: true; readonly call: PreparedCall } | { readonly ok: false; readonly problem: string };
 };
 
-/** What a call asks of the gate. */
+/** A call as the permission gate sees it. */
 export type CallRequest = {
   readonly callId: string;
   readonly tool: string;
@@ -124,10 +161,28 @@ export type CallRequest = {
   readonly input: JsonObject;
   readonly cwd: string;
   readonly isReadOnly: boolean;
+  /** Effects that the limits of a first run blocked, so that the call asks to run without limits. */
+  readonly blocked?: readonly BlockedEffect[];
   readonly agentId?: string;
+  /** Analysis of the command line that the call runs. */
+  readonly shell?: ShellAnalysis;
+  /** Returns the reason why the call cannot succeed now; asked before the user is. */
+  readonly checkPreconditions?: (signal: AbortSignal) => Promise<string | undefined>;
 };
 
-/** The gate's answer; a denial carries the words the model reads. */
+/** The answer of the gate. A denial has a message for the model. */
 export type GateVerdict =
-  | { readonly behavior: 'allow'; readonly input: JsonObject; readonly note?: string }
-  | { readonly behavior: 'deny'; readonly message: string; readonly interrupt: boolean };
+  | {
+      readonly behavior: 'allow';
+      readonly input: JsonObject;
+      readonly note?: string;
+      readonly enforce?: CallEnforcement;
+    }
+  | {
+      readonly behavior: 'deny';
+      readonly message: string;
+      readonly interrupt: boolean;
+      readonly denial?: CallDenial;
+      /** Set if the call could not succeed, so that nobody was asked. */
+      readonly cause?: 'obstacle';
+    };

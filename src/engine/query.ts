@@ -1,69 +1,66 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
-import type { Terminal } from '../contracts/terminal.ts';
-import { climb, type Phase } from './climb.ts';
-import { guarded } from './guarded.ts';
+import type { Terminal } from '../contracts/terminal-reason.ts';
+import { guardDeps } from './guard-deps.ts';
+import { type Phase, runLadder } from './ladder.ts';
 import { advance } from './phases/advance.ts';
-import { askWhoAnswers } from './phases/ask-who-answers.ts';
-import { checkCompletion } from './phases/check-completion.ts';
-import { checkInterrupt } from './phases/check-interrupt.ts';
-import { consultStopHooks } from './phases/consult-stop-hooks.ts';
-import { finishTools } from './phases/finish-tools.ts';
+import { checkCompletion, consultStopHooks, stopOnRequest } from './phases/check-completion.ts';
+import { checkInterrupt, finishTools } from './phases/check-interrupt.ts';
 import { prepareContext } from './phases/prepare-context.ts';
-import { recoverModel, settleFallback } from './phases/recover-model.ts';
-import { recoverOverflow } from './phases/recover-overflow.ts';
-import { recoverTruncation } from './phases/recover-truncation.ts';
-import { stopWhereAsked } from './phases/stop-where-asked.ts';
+import { reportFailure } from './phases/report-failure.ts';
+import { selectModel } from './phases/select-model.ts';
 import { streamModel } from './phases/stream-model.ts';
-import { surfaceFailure } from './phases/surface-failure.ts';
-import { initialState } from './state.ts';
+import { emitFallbackOutcome, recoverWithFallback } from './recoveries/fallback.ts';
+import { recoverOverflow } from './recoveries/overflow.ts';
+import { recoverTruncation } from './recoveries/truncation.ts';
+import { createInitialState } from './state.ts';
 
-/** After the reply, in this order: the first phase that gives a verdict wins. */
+/** Phases after a reply, in order; the first one that returns a verdict wins. */
 const LADDER: readonly Phase[] = [
   checkInterrupt,
-  recoverModel,
+  recoverWithFallback,
   recoverOverflow,
   recoverTruncation,
-  surfaceFailure,
-  stopWhereAsked,
+  reportFailure,
+  stopOnRequest,
   consultStopHooks,
   checkCompletion,
   finishTools,
   advance,
 ];
 
-/** The heart. Yields what happens; returns why it ended. Everything it touches comes in through `deps`. */
+/** Runs the agent loop: yields events, and returns the reason it ended. All side effects go through `deps`. */
 export async function* query(
   messages: readonly Message[],
-  outside: QueryDeps,
+  callerDeps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
-  const { deps: first, tellFaults } = guarded(outside);
-  let deps = first;
-  let state = initialState(messages, deps.config.stripped, deps.config.failedCompactions);
+  const { deps: guardedDeps, emitFaults } = guardDeps(callerDeps);
+  let deps = guardedDeps;
+  let state = createInitialState(messages, deps.config.excluded, deps.config.failedCompactions);
   for (;;) {
-    ({ state, deps } = askWhoAnswers(state, deps));
+    ({ state, deps } = selectModel(state, deps));
     const ready = yield* prepareContext(state, deps, signal);
-    yield* tellFaults();
+    yield* emitFaults();
     if (ready.kind === 'stop') {
-      yield* settleFallback(state, undefined);
+      yield* emitFallbackOutcome(state, undefined);
       return ready.terminal;
     }
 
     const turn = yield* streamModel(ready, deps, signal);
-    yield* settleFallback(state, turn);
-    const verdict = yield* climb(
+    yield* emitFallbackOutcome(state, turn);
+    const verdict = yield* runLadder(
       LADDER,
-      { ...ready.state, sent: ready.view, stripped: turn.stripped, asked: turn.asked },
+      { ...ready.state, sent: ready.view, excluded: turn.stripped, requestCount: turn.turnNumber },
       turn,
       deps,
       signal,
     );
-    yield* tellFaults();
+    yield* emitFaults();
     if (verdict.kind === 'stop') return verdict.terminal;
 
-    yield { type: 'transition', reason: verdict.reason, turn: verdict.state.asked };
+    yield { type: 'transition', reason: verdict.reason, turn: verdict.state.requestCount };
     state = verdict.state;
   }
 }

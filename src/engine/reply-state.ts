@@ -1,131 +1,181 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantBlock, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
-import type { ModelEvent } from '../contracts/model.ts';
-import { exhaustive } from '../lib/exhaustive.ts';
-import { admittedBlock, uniqueMessageId } from './unique-ids.ts';
+import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
+import type { ModelEvent, ModelOutcome } from '../contracts/model.ts';
+import { exhaustive } from '../lib/errors.ts';
+import type { ReplyOutcome } from './turn.ts';
+import { admitBlock, ensureUniqueMessageId } from './unique-ids.ts';
 
-/** What has come of a reply so far. */
+/** State of a reply while it streams. */
 export type ReplyState = {
   readonly model: string;
   readonly messageId: string;
-  /** Have people seen its beginning? */
+  /** True once `message_start` was emitted. */
   readonly isShown: boolean;
   readonly blocks: readonly AssistantBlock[];
-  /** Words that are still being written. */
-  readonly open: { readonly index: number; readonly text: string } | undefined;
-  /** Complete calls that nobody has taken yet. */
+  /** The text block that is still streaming. */
+  readonly openText: { readonly index: number; readonly text: string } | undefined;
+  /** Complete calls that were not taken yet. */
   readonly calls: readonly ToolUseBlock[];
   readonly usage: Usage | undefined;
   readonly firstTokenMs: number | undefined;
-  /** Ids of beginnings that were shown and taken back. */
-  readonly buried: readonly string[];
+  /** Ids of earlier attempts that were shown and then discarded. */
+  readonly discardedIds: readonly string[];
 };
 
-/** What reading needs to know of everything else. */
-export type ReadingFacts = {
+/** Context for reducing a reply. */
+type ReplyContext = {
   readonly history: readonly Message[];
   readonly newId: () => string;
   readonly elapsedMs: () => number;
 };
 
-export function emptyReply(model: string): ReplyState {
+/** Creates the state of a reply that has not begun. */
+export function createReplyState(model: string): ReplyState {
   return {
     model,
     messageId: '',
     isShown: false,
     blocks: [],
-    open: undefined,
+    openText: undefined,
     calls: [],
     usage: undefined,
     firstTokenMs: undefined,
-    buried: [],
+    discardedIds: [],
   };
 }
 
-type Step = { readonly reply: ReplyState; readonly events: readonly AgentEvent[] };
+type ReplyStep = { readonly reply: ReplyState; readonly events: readonly AgentEvent[] };
 
-/** Turns an event of the model port into agent events, and collects the complete blocks. */
-export function reduceReply(before: ReplyState, event: ModelEvent, facts: ReadingFacts): Step {
-  const isFirst = before.firstTokenMs === undefined && event.type === 'block_start';
-  const reply = isFirst ? { ...before, firstTokenMs: facts.elapsedMs() } : before;
+/** Applies an event of the model port: returns the new state and the agent events it causes. */
+export function reduceReply(previous: ReplyState, event: ModelEvent, facts: ReplyContext): ReplyStep {
+  const isFirst = previous.firstTokenMs === undefined && event.type === 'block_start';
+  const reply = isFirst ? { ...previous, firstTokenMs: facts.elapsedMs() } : previous;
   const { model, messageId, firstTokenMs } = reply;
   switch (event.type) {
     case 'request_sent':
-      return say(reply, { type: 'request_sent', attempt: event.attempt, model });
+      return emitOne(reply, { type: 'request_sent', attempt: event.attempt, model });
     case 'message_start': {
       const { usage } = event;
-      const id = uniqueMessageId(event.messageId, reply.buried, facts);
-      const started = { ...reply, messageId: id, usage, isShown: true };
-      return say(started, { type: 'message_start', messageId: id, role: 'assistant', model, usage });
+      const id = ensureUniqueMessageId(event.messageId, reply.discardedIds, facts);
+      const started: ReplyState = { ...reply, messageId: id, usage, isShown: true };
+      return emitOne(started, { type: 'message_start', messageId: id, role: 'assistant', model, usage });
     }
     case 'block_start': {
       const { index, kind, name } = event;
-      return say(reply, { type: 'block_start', messageId, index, kind, ...(name === undefined ? {} : { name }) });
+      return emitOne(reply, { type: 'block_start', messageId, index, kind, ...(name === undefined ? {} : { name }) });
     }
     case 'text_delta': {
       const { index, text: delta } = event;
-      const before = reply.open?.index === index ? reply.open.text : '';
-      const grown = { ...reply, open: { index, text: before + delta } };
-      return say(grown, { type: 'message_update', messageId, index, kind: 'text', delta });
+      const openText = reply.openText?.index === index ? reply.openText.text : '';
+      const updated: ReplyState = { ...reply, openText: { index, text: openText + delta } };
+      return emitOne(updated, { type: 'message_update', messageId, index, kind: 'text', delta });
     }
     case 'thinking_delta':
-      return say(reply, { type: 'message_update', messageId, index: event.index, kind: 'thinking', delta: event.text });
+      return emitOne(reply, {
+        type: 'message_update',
+        messageId,
+        index: event.index,
+        kind: 'thinking',
+        delta: event.text,
+      });
     case 'input_delta':
-      return say(reply, { type: 'message_update', messageId, index: event.index, kind: 'input', delta: event.json });
+      return emitOne(reply, {
+        type: 'message_update',
+        messageId,
+        index: event.index,
+        kind: 'input',
+        delta: event.json,
+      });
     case 'block_end':
       return endBlock(reply, event.index, event.block, facts);
     case 'raw':
-      return say(reply, {
+      return emitOne(reply, {
         type: 'stream_event',
         event: event.event,
         ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
       });
     case 'discarded': {
-      const why = 'The reply broke off and is asked for again.';
-      const buried = [...reply.buried, messageId];
+      const reason = 'The stream was interrupted; retrying.';
+      const discardedIds = [...reply.discardedIds, messageId];
       return {
-        reply: { ...reply, isShown: false, blocks: [], open: undefined, calls: [], buried },
-        events: reply.isShown ? [{ type: 'tombstone', messageId, why }] : [],
+        reply: { ...reply, isShown: false, blocks: [], openText: undefined, calls: [], discardedIds },
+        events: reply.isShown ? [{ type: 'tombstone', messageId, why: reason }] : [],
       };
     }
     case 'retry': {
       const { attempt, limit, delayMs, failure } = event;
-      return say(reply, { type: 'retry', attempt, limit, delayMs, failure });
+      return emitOne(reply, { type: 'retry', attempt, limit, delayMs, failure });
     }
     default:
       return exhaustive(event);
   }
 }
 
-function say(reply: ReplyState, event: AgentEvent): Step {
+function emitOne(reply: ReplyState, event: AgentEvent): ReplyStep {
   return { reply, events: [event] };
 }
 
-function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: ReadingFacts): Step {
+function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: ReplyContext): ReplyStep {
   const { messageId, model, blocks, calls } = reply;
-  const block = admittedBlock(raw, blocks, facts);
+  const block = admitBlock(raw, blocks, facts);
   if (block === undefined) return { reply, events: [] };
-  const ended = {
+  const updated: ReplyState = {
     ...reply,
-    open: reply.open?.index === index ? undefined : reply.open,
+    openText: reply.openText?.index === index ? undefined : reply.openText,
     blocks: [...blocks, block],
     calls: block.type === 'tool_use' ? [...calls, block] : calls,
   };
-  return say(ended, { type: 'block_end', messageId, index, model, block });
+  return emitOne(updated, { type: 'block_end', messageId, index, model, block });
 }
 
-/** The reply broke off: what was shown of its last words becomes a block, marked as cut. */
-export function cutShort(reply: ReplyState, facts: ReadingFacts): Step {
-  const { open } = reply;
-  if (open === undefined || open.text.trim() === '') return { reply, events: [] };
-  return endBlock(reply, open.index, { type: 'text', text: open.text, cut: true }, facts);
+/** Turns the text that was streaming when the reply broke off into a block, marked as cut. */
+export function closeCutText(reply: ReplyState, facts: ReplyContext): ReplyStep {
+  const { openText } = reply;
+  if (openText === undefined || openText.text.trim() === '') return { reply, events: [] };
+  return endBlock(reply, openText.index, { type: 'text', text: openText.text, cut: true }, facts);
 }
 
-/** Takes the complete calls; those whose input could not be parsed wait until the reply has ended. */
+/** Takes the complete calls: `parsed` leaves those whose input could not be parsed until the reply has ended. */
 export function takeCalls(
   reply: ReplyState,
   which: 'parsed' | 'all',
 ): { readonly taken: readonly ToolUseBlock[]; readonly reply: ReplyState } {
   const taken = reply.calls.filter((call) => which === 'all' || call.unparsed === undefined);
   return { taken, reply: { ...reply, calls: reply.calls.filter((call) => !taken.includes(call)) } };
+}
+
+/** Builds the final reply from the outcome of the stream, and the fields of its `turn_end` event. */
+export function finishReply(
+  { messageId, model, blocks, usage: counted, isShown, firstTokenMs }: ReplyState,
+  outcome: ModelOutcome | undefined,
+  crash: string | undefined,
+) {
+  const ended = outcome?.ok === true ? { stopReason: outcome.stopReason } : {};
+  const stopReason = ended.stopReason;
+  const failure = outcome?.ok === false ? outcome.failure : undefined;
+  const usage = outcome?.ok === true ? outcome.usage : counted;
+  // A call whose input was cut off is never run.
+  const complete = stopReason === 'max_tokens' ? blocks.filter((block) => !isIncompleteCall(block)) : blocks;
+  const end = { model, ...ended, ...(usage === undefined ? {} : { usage }) };
+  const message: AssistantMessage = { role: 'assistant', id: messageId, blocks: complete, ...end };
+  const shownMessageId = isShown ? messageId : undefined;
+  const reply: ReplyOutcome = {
+    model,
+    shownMessageId,
+    reply: complete.length === 0 ? undefined : message,
+    stopReason,
+    failure,
+    crash,
+  };
+  const facts = {
+    ...end,
+    ...(messageId === '' ? {} : { messageId }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+  };
+  return { reply, facts };
+}
+
+function isIncompleteCall(block: AssistantBlock): boolean {
+  return block.type === 'tool_use' && block.unparsed !== undefined;
 }

@@ -1,7 +1,15 @@
 import type { Message } from '../contracts/message.ts';
-import { type Ledger, NOTHING_STRIPPED, type QueryState, type Stripped } from '../contracts/query.ts';
-import type { ContinueReason, Terminal } from '../contracts/terminal.ts';
+import type { ModelLink } from '../contracts/model.ts';
+import {
+  type ExcludedContent,
+  type Ledger,
+  NOTHING_EXCLUDED,
+  type QueryConfig,
+  type QueryState,
+} from '../contracts/query.ts';
+import type { ContinueReason, Terminal } from '../contracts/terminal-reason.ts';
 
+/** A ledger without any recovery. */
 export const EMPTY_LEDGER: Ledger = {
   fellBack: 0,
   drained: false,
@@ -12,19 +20,20 @@ export const EMPTY_LEDGER: Ledger = {
   nudges: 0,
   pauses: 0,
   healed: false,
+  loopReminders: 0,
 };
 
-/** Where every query begins. */
-export function initialState(
+/** Creates the initial state of a query. */
+export function createInitialState(
   messages: readonly Message[],
-  stripped: Stripped = NOTHING_STRIPPED,
+  excluded: ExcludedContent = NOTHING_EXCLUDED,
   failedCompactions = 0,
 ): QueryState {
   return {
     messages,
     sent: messages,
     turnCount: 0,
-    asked: 0,
+    requestCount: 0,
     transition: undefined,
     modelIndex: 0,
     maxOutputTokensOverride: undefined,
@@ -32,29 +41,52 @@ export function initialState(
     stopHookActive: false,
     compaction: { consecutiveFailures: failedCompactions, turnsSinceCompact: 0 },
     budget: { continuations: 0, gains: [], freshTokens: 0, usedTokens: 0 },
-    stripped,
+    recentTurns: [],
+    excluded,
     pendingSummary: undefined,
   };
 }
 
-/** What a phase decides. Silence (`undefined`) passes on to the next phase. */
+/** Decision of a phase; `undefined` in its place passes on to the next phase. */
 export type Verdict =
   | { readonly kind: 'retry'; readonly reason: ContinueReason; readonly state: QueryState }
   | { readonly kind: 'stop'; readonly terminal: Terminal; readonly state: QueryState };
 
+/** Returns the verdict to request another reply. */
 export function retry(reason: ContinueReason, state: QueryState): Verdict {
   return { kind: 'retry', reason, state: { ...state, transition: { reason } } };
 }
 
+/** Returns the verdict to end the query. */
 export function stop(state: QueryState, terminal: Terminal): Verdict {
   return { kind: 'stop', terminal, state };
 }
 
-/** Books a recovery in the ledger. */
+/** Records a recovery in the ledger. */
 export function spend(state: QueryState, spent: Partial<Ledger>): QueryState {
   return { ...state, ledger: { ...state.ledger, ...spent } };
 }
 
-export function append(state: QueryState, ...messages: readonly Message[]): QueryState {
+/** Appends messages to the conversation. */
+export function appendMessages(state: QueryState, ...messages: readonly Message[]): QueryState {
   return { ...state, messages: [...state.messages, ...messages] };
+}
+
+type HasModelChain = { readonly config: Pick<QueryConfig, 'chain'> };
+
+/** Returns the link of the model chain in use: the primary model, then each fallback. */
+export function getModelLink(state: Pick<QueryState, 'modelIndex'>, deps: HasModelChain): ModelLink {
+  const link = deps.config.chain[state.modelIndex] ?? deps.config.chain.at(-1);
+  if (link === undefined) throw new Error('The model chain is empty.');
+  return link;
+}
+
+/** Returns the id of the model in use. */
+export function getModel(state: Pick<QueryState, 'modelIndex'>, deps: HasModelChain): string {
+  return getModelLink(state, deps).model;
+}
+
+/** Tells whether the model chain has another fallback. */
+export function hasFallback(state: Pick<QueryState, 'modelIndex'>, deps: HasModelChain): boolean {
+  return state.modelIndex + 1 < deps.config.chain.length;
 }

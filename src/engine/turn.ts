@@ -1,50 +1,58 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { AssistantMessage, StopReason, ToolUseBlock, Usage } from '../contracts/message.ts';
+import type {
+  AssistantMessage,
+  Message,
+  StopReason,
+  ToolUseBlock,
+  Usage,
+  UserMessage,
+  UserOrigin,
+} from '../contracts/message.ts';
 import type { ModelFailure } from '../contracts/model.ts';
-import type { QueryState } from '../contracts/query.ts';
-import type { ToolRun } from './tool-run.ts';
+import type { QueryDeps, QueryState } from '../contracts/query.ts';
+import type { ToolScheduler } from './tool-calls/tool-scheduler.ts';
 
-/** One model response as the phases see it. A failure on it is withheld: nobody has yielded it yet. */
+/** One model response as the phases see it. Its failure is withheld: no event has reported it yet. */
 export type Turn = {
   readonly model: string;
-  /** The message people have seen the beginning of; it is kept or buried, never left open. */
-  readonly shownId: string | undefined;
-  /** The complete blocks; absent when the reply never began or nothing of it was complete. */
+  /** Id of the message whose beginning was shown; it must be completed or get a tombstone. */
+  readonly shownMessageId: string | undefined;
+  /** The complete blocks; absent if there are none. */
   readonly reply: AssistantMessage | undefined;
-  readonly stop: StopReason | undefined;
+  readonly stopReason: StopReason | undefined;
   readonly failure: ModelFailure | undefined;
-  /** Something threw that had no business throwing. */
+  /** Message of an exception that the model port threw. */
   readonly crash: string | undefined;
-  readonly calls: ToolRun;
-  /** What the calls still have to say, until every one of them has its end. */
-  readonly callEvents: () => AsyncGenerator<AgentEvent, void>;
-  readonly stripped: QueryState['stripped'];
-  /** Its number among all that were asked for. */
-  readonly asked: number;
-  /** The stream ended before the abort came. */
-  readonly streamed: boolean;
+  readonly calls: ToolScheduler;
+  /** Emits the remaining events of the calls until every call has ended. */
+  readonly remainingCallEvents: () => AsyncGenerator<AgentEvent, void>;
+  readonly stripped: QueryState['excluded'];
+  /** Number of this reply among all that were requested. */
+  readonly turnNumber: number;
+  /** True if the stream ended successfully. */
+  readonly isStreamComplete: boolean;
 };
 
-/** The calls of a reply that could be read; what was cut off is not among them. */
-export function callsOf(reply: AssistantMessage | undefined): readonly ToolUseBlock[] {
+/** Returns the complete calls of a reply. */
+export function listCalls(reply: AssistantMessage | undefined): readonly ToolUseBlock[] {
   return (reply?.blocks ?? []).filter((block) => block.type === 'tool_use');
 }
 
-/** Everything that was read for a reply, from the cache or not. */
-export function inputOf(usage: Usage): number {
+/** Returns the input tokens of a request, cached or not. */
+export function countInputTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
-/** Does the reply say anything a person could read? */
-export function hasWords(reply: AssistantMessage | undefined): boolean {
+/** Tells whether a reply has text. */
+export function hasText(reply: AssistantMessage | undefined): boolean {
   return (reply?.blocks ?? []).some((block) => block.type === 'text' && block.text.trim() !== '');
 }
 
-/** What the reply alone tells, before its calls and the state are added. */
-export type Reply = Pick<Turn, 'model' | 'shownId' | 'reply' | 'stop' | 'failure' | 'crash'>;
+/** The fields of a turn that come from the reply itself. */
+export type ReplyOutcome = Pick<Turn, 'model' | 'shownMessageId' | 'reply' | 'stopReason' | 'failure' | 'crash'>;
 
-/** Failures that a new attempt may heal: the same set the retry loop repeats. */
-function isStreamTrouble(failure: ModelFailure): boolean {
+/** Tells whether a new attempt may succeed; the same kinds that the retry loop repeats. */
+function isTransientFailure(failure: ModelFailure): boolean {
   switch (failure.kind) {
     case 'stalled':
     case 'cut':
@@ -58,7 +66,31 @@ function isStreamTrouble(failure: ModelFailure): boolean {
   }
 }
 
-/** The stream broke after a call had run: its result counts, and the loop goes on from there. */
-export function brokeAfterCalls(turn: Turn): boolean {
-  return turn.failure !== undefined && isStreamTrouble(turn.failure) && turn.calls.started() > 0;
+/** Tells whether the stream broke after a call had started: its result counts, and the loop continues from there. */
+export function isBrokenAfterCalls(turn: Turn): boolean {
+  return turn.failure !== undefined && isTransientFailure(turn.failure) && turn.calls.countStarted() > 0;
+}
+
+/** Creates a message from ouro to the model, marked as such by its origin. */
+export function createMetaMessage(deps: Pick<QueryDeps, 'newId'>, origin: UserOrigin, text: string): UserMessage {
+  return { role: 'user', id: deps.newId(), origin, blocks: [{ type: 'text', text }] };
+}
+
+/** Returns a reply without blank text, without thinking at its end and, on request, without its calls. */
+export function trimReply(
+  reply: AssistantMessage | undefined,
+  { calls }: { readonly calls: 'keep' | 'drop' },
+): AssistantMessage | undefined {
+  if (reply === undefined) return undefined;
+  const blocks = reply.blocks.filter(
+    (block) => (calls === 'keep' || block.type !== 'tool_use') && (block.type !== 'text' || block.text.trim() !== ''),
+  );
+  const lastKept = blocks.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
+  return lastKept === -1 ? undefined : { ...reply, blocks: blocks.slice(0, lastKept + 1) };
+}
+
+/** Returns the part of a turn's reply that joins the conversation, calls included. */
+export function getReplyMessages(turn: Turn): readonly Message[] {
+  const reply = trimReply(turn.reply, { calls: 'keep' });
+  return reply === undefined ? [] : [reply];
 }

@@ -1,38 +1,39 @@
 import type { AssistantBlock, Message, ToolUseBlock } from '../contracts/message.ts';
-import { sendableBlock } from './repair/sendable.ts';
+import { normalizeBlock } from './request/sendable-block.ts';
 
-type IdFacts = { readonly history: readonly Message[]; readonly newId: () => string };
+type IdContext = { readonly history: readonly Message[]; readonly newId: () => string };
 
-/** An id no message has or had. Some servers give every reply the same id, or none. */
-export function uniqueMessageId(given: string, buried: readonly string[], { history, newId }: IdFacts): string {
-  const isUsed = given === '' || buried.includes(given) || usedIn(history).messages.has(given);
-  return isUsed ? newId() : given;
+/** Returns a message id, or a new one if it is empty or used: some servers send the same id in every reply, or none. */
+export function ensureUniqueMessageId(id: string, discarded: readonly string[], { history, newId }: IdContext): string {
+  const isUsed = id === '' || discarded.includes(id) || collectUsedIds(history).messages.has(id);
+  return isUsed ? newId() : id;
 }
 
 /**
- * A block as it enters the history: sendable, and a call with an id no other call has. Some servers number their calls
- * anew in each reply, or give them none. `undefined` for the same call once more, as some gateways send it.
+ * Returns a received block as it enters the history: sendable, and a call with a unique id, because some servers
+ * restart ids in each reply or send none. Returns `undefined` for a repeated call, which some gateways send.
  */
-export function admittedBlock(
-  raw: AssistantBlock,
-  before: readonly AssistantBlock[],
-  { history, newId }: IdFacts,
+export function admitBlock(
+  received: AssistantBlock,
+  earlierBlocks: readonly AssistantBlock[],
+  { history, newId }: IdContext,
 ): AssistantBlock | undefined {
-  const isNameless = raw.type === 'tool_use' && raw.id === '';
-  const block = sendableBlock(isNameless ? { ...raw, id: callId(newId) } : raw);
+  const hasNoId = received.type === 'tool_use' && received.id === '';
+  const block = normalizeBlock(hasNoId ? { ...received, id: createCallId(newId) } : received);
   if (block.type !== 'tool_use') return block;
-  if (before.some((other) => isRepeated(block, other))) return undefined;
-  const isUsed = isAmong(block.id, before) || usedIn(history).calls.has(block.id);
-  return isUsed ? { ...block, id: callId(newId) } : block;
+  const first = earlierBlocks.findIndex((other) => 'id' in other && other.id === block.id);
+  if (first !== -1 && earlierBlocks.slice(first).some((other) => isRepeated(block, other))) return undefined;
+  const isUsed = first !== -1 || collectUsedIds(history).calls.has(block.id);
+  return isUsed ? { ...block, id: createCallId(newId) } : block;
 }
 
-/** Another call with the same id is another call. */
+/** Tells whether a block repeats an earlier call; the same id with another name or input is a different call. */
 function isRepeated(block: ToolUseBlock, other: AssistantBlock): boolean {
   if (other.type !== 'tool_use' || block.id !== other.id || block.name !== other.name) return false;
   return JSON.stringify(block.input) === JSON.stringify(other.input);
 }
 
-function callId(newId: () => string): string {
+function createCallId(newId: () => string): string {
   return `toolu_${newId().replaceAll(/[^a-zA-Z0-9_-]/g, '')}`;
 }
 
@@ -42,28 +43,24 @@ type UsedIds = {
   readonly calls: ReadonlySet<string>;
 };
 
-/** What was gone through for the reply before, by how the conversation begins. */
-const used = new WeakMap<Message, UsedIds>();
+/** Ids collected for the previous reply, by the first message of the conversation. */
+const cachedIds = new WeakMap<Message, UsedIds>();
 
-/** Goes through what has joined since the last reply; through all where what was there is no longer the same. */
-function usedIn(history: readonly Message[]): UsedIds {
+/** Collects the ids of a conversation, reading only new messages if the earlier ones are unchanged. */
+function collectUsedIds(history: readonly Message[]): UsedIds {
   const [first] = history;
-  const before = first && used.get(first);
-  if (before?.history === history) return before;
-  const isGrown = before?.history.every((message, at) => message === history[at]) === true;
-  const fresh = isGrown ? history.slice(before.history.length) : history;
-  const messages = new Set(isGrown ? before.messages : []);
-  const calls = new Set(isGrown ? before.calls : []);
-  for (const message of fresh) {
+  const cached = first && cachedIds.get(first);
+  if (cached?.history === history) return cached;
+  const isExtended = cached?.history.every((message, at) => message === history[at]) === true;
+  const newMessages = isExtended ? history.slice(cached.history.length) : history;
+  const messages = new Set(isExtended ? cached.messages : []);
+  const calls = new Set(isExtended ? cached.calls : []);
+  for (const message of newMessages) {
     messages.add(message.id);
     if (message.role !== 'assistant') continue;
     for (const block of message.blocks) if (block.type === 'tool_use') calls.add(block.id);
   }
   const ids = { history, messages, calls };
-  if (first !== undefined) used.set(first, ids);
+  if (first !== undefined) cachedIds.set(first, ids);
   return ids;
-}
-
-function isAmong(callId: string, blocks: readonly AssistantBlock[]): boolean {
-  return blocks.some((block) => block.type === 'tool_use' && block.id === callId);
 }

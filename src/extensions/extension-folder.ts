@@ -1,14 +1,14 @@
 import type { ExtensionSource, PluginVariables } from '../contracts/extension.ts';
-import type { Admit } from '../lib/files/markdown-files.ts';
+import type { PathResolver } from '../lib/files/markdown-files.ts';
 
-/** A folder that holds extensions of one kind; where folders are listed, the strongest comes first. */
+/** A folder with extensions of one kind; lists of folders are ordered by precedence, highest first. */
 export type ExtensionFolder = {
   readonly folder: string;
   readonly source: ExtensionSource;
-  /** Which of its files may be read, and where; absent: all. */
-  readonly admit?: Admit;
-  /** What stands before each of their names: a plugin's name and a colon. */
+  /** Decides which files may be read and returns their real path; absent: all. */
+  readonly admit?: PathResolver;
+  /** Prefix of every name: a plugin's name and a colon. */
   readonly prefix?: string;
-  /** Of the plugin it belongs to. */
+  /** Variables of the plugin that owns the folder. */
   readonly pluginVariables?: PluginVariables;
 };

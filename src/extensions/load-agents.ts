@@ -1,30 +1,38 @@
 import { z } from 'zod';
-import type { AgentKind, ExtensionProblem, Loaded } from '../contracts/extension.ts';
-import { isJsonObject, type JsonValue } from '../contracts/json.ts';
-import { markdownFiles } from '../lib/files/markdown-files.ts';
-import { type FrontMatter, readFrontMatter, textFact } from '../lib/text/front-matter.ts';
-import { agentFacts } from './agent-facts.ts';
-import { BUILT_IN_AGENTS } from './built-in-agents.ts';
+import type { ExtensionProblem, LoadResult, MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { EFFORTS } from '../contracts/model.ts';
+import { PERMISSION_MODES } from '../contracts/permission.ts';
+import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
+import {
+  type FrontMatter,
+  getBooleanField,
+  getListField,
+  getObjectField,
+  getTextField,
+  getWordsField,
+  parseFrontMatter,
+} from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
-import { placedText } from './placed-text.ts';
-import { unusedLine } from './unused-line.ts';
+import { reportUnusedFields } from './front-matter-fields.ts';
+import { expandPluginVariables } from './plugins/plugin-variables.ts';
 
-/** Kinds of sub-agents: flags and files before the built-in ones. */
+/** Loads the sub-agents: from the flag, then from files, then the built-in ones; the first of a name wins. */
 export async function loadAgents(
   folders: readonly ExtensionFolder[],
   flag: JsonValue | undefined,
-): Promise<Loaded<AgentKind>> {
-  const items = new Map<string, AgentKind>();
+): Promise<LoadResult<SubAgentDefinition>> {
+  const items = new Map<string, SubAgentDefinition>();
   const problems: ExtensionProblem[] = [];
-  const add = (kind: AgentKind, path: string) => {
-    if (items.has(kind.name)) problems.push({ path, text: `is hidden by another sub-agent called ${kind.name}.` });
+  const add = (kind: SubAgentDefinition, path: string) => {
+    if (items.has(kind.name)) problems.push({ path, text: `is overridden by another sub-agent named ${kind.name}.` });
     else items.set(kind.name, kind);
   };
-  const given = fromFlag(flag);
-  problems.push(...given.problems);
-  for (const kind of given.items) add(kind, '--agents');
+  const fromFlag = parseFlag(flag);
+  problems.push(...fromFlag.problems);
+  for (const kind of fromFlag.items) add(kind, '--agents');
   for (const folder of folders) {
-    const found = await inFolder(folder);
+    const found = await loadFolder(folder);
     problems.push(...found.problems);
     for (const kind of found.items) add(kind, kind.path ?? folder.folder);
   }
@@ -32,60 +40,188 @@ export async function loadAgents(
   return { items: [...items.values()], problems };
 }
 
-/** Files that lie beside sub-agents in what people publish, and tell of them. */
-const ABOUT = /(?:^|:)(?:readme|changelog|contributing|license|index|claude|agents)$/i;
+/** Documentation files that are often published beside sub-agents. */
+const DOCUMENTATION = /(?:^|:)(?:readme|changelog|contributing|license|index|claude|agents)$/i;
 
-async function inFolder({
+async function loadFolder({
   folder,
   source,
   admit,
   prefix = '',
   pluginVariables: plugin,
-}: ExtensionFolder): Promise<Loaded<AgentKind>> {
-  const items: AgentKind[] = [];
+}: ExtensionFolder): Promise<LoadResult<SubAgentDefinition>> {
+  const items: SubAgentDefinition[] = [];
   const problems: ExtensionProblem[] = [];
   const unused = new Map<string, readonly string[]>();
-  const { files, leftOut } = await markdownFiles(folder, admit);
+  const { files, skipped } = await readMarkdownFiles(folder, admit);
   for (const { path, name, text } of files) {
-    const { facts, body, problem } = await readFrontMatter(text);
-    const description = textFact(facts, 'description');
+    const { fields, body, problem } = await parseFrontMatter(text);
+    const description = getTextField(fields, 'description');
     if (problem !== undefined)
-      problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is not offered.` });
-    else if (description === undefined && ABOUT.test(name)) continue;
+      problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is ignored.` });
+    else if (description === undefined && DOCUMENTATION.test(name)) continue;
     else if (description === undefined)
-      problems.push({ path, line: 1, text: 'has no description in its head. The sub-agent is not offered.' });
+      problems.push({ path, line: 1, text: 'has no description in its front matter. The sub-agent is ignored.' });
     else {
-      const read = agentFacts(prefix === '' ? facts : withoutServers(facts));
-      const called = `${prefix}${textFact(facts, 'name') ?? name}`;
-      const prompt = plugin === undefined ? body : placedText(body, plugin);
-      items.push({ ...read.kind, name: called, description, prompt: prompt.trim(), source, path });
-      unused.set(path, read.unused);
+      const parsed = parseAgentFields(prefix === '' ? fields : removeInlineServers(fields));
+      const agentName = `${prefix}${getTextField(fields, 'name') ?? name}`;
+      const prompt = plugin === undefined ? body : expandPluginVariables(body, plugin);
+      items.push({ ...parsed.kind, name: agentName, description, prompt: prompt.trim(), source, path });
+      unused.set(path, parsed.unused);
     }
   }
-  return { items, problems: [...leftOut, ...problems, ...unusedLine(folder, 'sub-agents', unused)] };
+  return { items, problems: [...skipped, ...problems, ...reportUnusedFields(folder, 'sub-agents', unused)] };
 }
 
-/** What a plugin would start is shown before it counts; what stands in the heads of its sub-agents is not. */
-function withoutServers(facts: FrontMatter['facts']): FrontMatter['facts'] {
-  const { mcpServers: named } = facts;
-  return Array.isArray(named) ? { ...facts, mcpServers: named.filter((one) => typeof one === 'string') } : facts;
+/** Removes inline servers from a plugin's sub-agent: the review before enabling a plugin does not show them. */
+function removeInlineServers(facts: FrontMatter['fields']): FrontMatter['fields'] {
+  const { mcpServers: servers } = facts;
+  return Array.isArray(servers) ? { ...facts, mcpServers: servers.filter((item) => typeof item === 'string') } : facts;
 }
 
 const flagSchema = z.record(z.string(), z.looseObject({ description: z.string(), prompt: z.string() }));
 
-/** Sub-agents from `--agents` or from a host. */
-function fromFlag(flag: JsonValue | undefined): Loaded<AgentKind> {
+/** Parses the sub-agents of `--agents` or of a host. */
+function parseFlag(flag: JsonValue | undefined): LoadResult<SubAgentDefinition> {
   if (flag === undefined) return { items: [], problems: [] };
   const path = '--agents';
   const parsed = flagSchema.safeParse(flag);
   if (!parsed.success || !isJsonObject(flag)) {
     const issue = parsed.error?.issues[0];
-    return { items: [], problems: [{ path, text: `does not fit: ${issue?.path.join('.')} ${issue?.message}` }] };
+    return { items: [], problems: [{ path, text: `is invalid: ${issue?.path.join('.')} ${issue?.message}` }] };
   }
-  const read = Object.entries(parsed.data).map(([name, { description, prompt, ...facts }]) => {
-    const { kind, unused } = agentFacts(facts);
+  const agents = Object.entries(parsed.data).map(([name, { description, prompt, ...facts }]) => {
+    const { kind, unused } = parseAgentFields(facts);
     return { kind: { ...kind, name, description, prompt, source: 'flag' as const }, unused };
   });
-  const unused = new Map(read.map(({ kind, unused: fields }) => [kind.name, fields]));
-  return { items: read.map(({ kind }) => kind), problems: unusedLine(path, 'sub-agents', unused) };
+  const unused = new Map(agents.map(({ kind, unused: fields }) => [kind.name, fields]));
+  return { items: agents.map(({ kind }) => kind), problems: reportUnusedFields(path, 'sub-agents', unused) };
 }
+
+type Facts = FrontMatter['fields'];
+
+const SCOPES: readonly MemoryScope[] = ['user', 'project', 'local'];
+
+/** Parses a sub-agent's front matter, except its name and prompt; also returns the fields ouro ignores. */
+function parseAgentFields(facts: Facts): {
+  readonly kind: Omit<SubAgentDefinition, 'name' | 'description' | 'prompt' | 'source'>;
+  readonly unused: readonly string[];
+} {
+  const tools = getWordsField(facts, 'tools');
+  const model = getTextField(facts, 'model');
+  const turns = Number(getTextField(facts, 'maxTurns') ?? Number.NaN);
+  const mode = parseChoice(PERMISSION_MODES, getTextField(facts, 'permissionMode'));
+  const effort = parseChoice(EFFORTS, getTextField(facts, 'effort'));
+  const memory = parseChoice(SCOPES, getTextField(facts, 'memory'));
+  const isolation = parseChoice(['worktree'] as const, getTextField(facts, 'isolation'));
+  const skills = getListField(facts, 'skills');
+  const inlineServers = parseInlineServers(facts.mcpServers);
+  const ownServers: Pick<SubAgentDefinition, 'inlineMcpServers'> =
+    Object.keys(inlineServers).length === 0 ? {} : { inlineMcpServers: inlineServers };
+  const servers = [...listServerNames(facts.mcpServers), ...Object.keys(inlineServers)];
+  const hooks = getObjectField(facts, 'hooks');
+  const color = getTextField(facts, 'color');
+  const kind = {
+    disallowedTools: getWordsField(facts, 'disallowedTools') ?? [],
+    ...(tools === undefined || tools.includes('*') ? {} : { tools }),
+    ...(model === undefined || model === 'inherit' ? {} : { model }),
+    ...(mode === undefined ? {} : { permissionMode: mode }),
+    ...(Number.isInteger(turns) && turns > 0 ? { maxTurns: turns } : {}),
+    ...(effort === undefined ? {} : { effort }),
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(getBooleanField(facts, 'background') === true ? { background: true as const } : {}),
+    ...(skills === undefined ? {} : { skills }),
+    ...(memory === undefined ? {} : { memory }),
+    ...(servers.length === 0 ? {} : { mcpServers: servers }),
+    ...ownServers,
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(color === undefined ? {} : { color }),
+  };
+  return { kind, unused: listIgnoredFields(facts, kind) };
+}
+
+/** Fields that are used elsewhere or only informative. */
+const EXPECTED_FIELDS = [
+  'name',
+  'description',
+  'prompt',
+  'when_to_use',
+  'version',
+  'author',
+  'license',
+  'metadata',
+  'tags',
+];
+/** Fields with values that mean the default. */
+const HAS_DEFAULT_VALUE: Readonly<Record<string, (value: unknown) => boolean>> = {
+  model: (value) => value === 'inherit',
+  tools: () => true,
+  background: (value) => value === false || value === 'false',
+  mcpServers: (value) => Array.isArray(value) && value.length === 0,
+};
+
+function listIgnoredFields(facts: Facts, kind: object): readonly string[] {
+  const ignored = Object.entries(facts).filter(
+    ([field, value]) =>
+      value !== null &&
+      value !== '' &&
+      !EXPECTED_FIELDS.includes(field) &&
+      !Object.hasOwn(kind, field) &&
+      !(Object.hasOwn(HAS_DEFAULT_VALUE, field) && HAS_DEFAULT_VALUE[field]?.(value) === true),
+  );
+  return ignored.map(([field, value]) => (isShort(value) ? `${field}: ${value}` : field));
+}
+
+function isShort(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= 24;
+}
+
+/** Lists the names of servers that are configured elsewhere. */
+function listServerNames(value: FrontMatter['fields'][string]): readonly string[] {
+  if (typeof value === 'string') return value.split(',').map((name) => name.trim());
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Collects the servers configured in the front matter: an object by name, or objects in a list. */
+function parseInlineServers(value: FrontMatter['fields'][string]): JsonObject {
+  const parts = Array.isArray(value) ? value : [value];
+  return Object.assign({}, ...parts.filter((part) => isJsonObject(part)));
+}
+
+/** Returns the value when it is one of the choices. */
+function parseChoice<Choice extends string>(choices: readonly Choice[], value: string | undefined): Choice | undefined {
+  return choices.find((choice) => choice === value);
+}
+
+const READ_ONLY_TOOLS = ['Read', 'Glob', 'Grep', 'Bash', 'BashOutput', 'WebFetch', 'WebSearch', 'TodoWrite'];
+
+/** The built-in sub-agents; a file of the same name replaces one. */
+const BUILT_IN_AGENTS: readonly SubAgentDefinition[] = [
+  {
+    name: 'general-purpose',
+    description: 'any piece of work that stands on its own, reading and changing files included',
+    prompt: 'Your task may be any piece of work that stands on its own. Work until it is done or cannot be done.',
+    source: 'builtin',
+    disallowedTools: [],
+  },
+  {
+    name: 'Explore',
+    description: 'finding things out in the project, read-only: where something is, how it works, what uses it',
+    prompt:
+      'You find things out in this project and change nothing. Search wide first, then read what matters. Quote only the lines that carry your answer, and say what you looked for and did not find.',
+    source: 'builtin',
+    tools: READ_ONLY_TOOLS,
+    disallowedTools: [],
+    permissionMode: 'plan',
+  },
+  {
+    name: 'Plan',
+    description: 'working out how a change should be made, read-only: steps, files, risks',
+    prompt:
+      'You work out how a change should be made and change nothing. Read the code it touches. Give back the steps in order with the files and functions of each, what could break, how to check it, and the decision you would make where there are several ways.',
+    source: 'builtin',
+    tools: READ_ONLY_TOOLS,
+    disallowedTools: [],
+    permissionMode: 'plan',
+  },
+];

@@ -1,60 +1,84 @@
-import { join } from 'node:path';
-import type { AgentKind, CustomCommand, ExtensionProblem, OutputStyle, Plugin, Skill } from '../contracts/extension.ts';
+import { dirname, join, sep } from 'node:path';
+import type {
+  CustomCommand,
+  ExtensionProblem,
+  LoadResult,
+  OutputStyle,
+  Plugin,
+  Skill,
+  SubAgentDefinition,
+} from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
+import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
+import { type FrontMatter, getBooleanField, getTextField, parseFrontMatter } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
+import {
+  listUnusedFields,
+  parseCallableFields,
+  readDescription,
+  reportUnusedFields,
+  takeFirstLine,
+} from './front-matter-fields.ts';
 import { loadAgents } from './load-agents.ts';
-import { loadCommands } from './load-commands.ts';
-import { loadOutputStyles } from './load-output-styles.ts';
 import { findSkill, loadSkills } from './load-skills.ts';
 
-/** Everything that files add to ouro. */
+/** The extensions of a session, and the problems of files that could not be loaded. */
 export type Extensions = {
   readonly commands: readonly CustomCommand[];
   readonly skills: readonly Skill[];
-  readonly agents: readonly AgentKind[];
+  readonly agents: readonly SubAgentDefinition[];
   readonly styles: readonly OutputStyle[];
   readonly plugins: readonly Plugin[];
   readonly problems: readonly ExtensionProblem[];
 };
 
-/** Whether a file of the project may be read, and where its links lead. */
+/** The decision whether a project file may be read, with its real path. */
 export type Admission = { readonly ok: true; readonly realPath: string } | { readonly ok: false; readonly why: string };
 
-/** Reads them all, side by side. */
-export async function loadExtensions(places: {
-  /** The nearest first; none of a project that is not trusted. */
+/** Loads all extensions in parallel. */
+export async function loadExtensions(options: {
+  /** Project folders, nearest first; empty for an untrusted project. */
   readonly projectFolders: readonly string[];
-  /** The person's own, where they count. */
-  readonly own?: { readonly ouroHome: string; readonly home: string };
+  /** The user's folders; absent when user settings are excluded. */
+  readonly userFolders?: { readonly ouroHome: string; readonly home: string };
   readonly plugins?: readonly Plugin[];
   readonly agentsFlag: JsonValue | undefined;
-  readonly admits: (path: string) => Admission;
+  /** Decides whether a project file may be read. */
+  readonly checkFile: (path: string) => Admission;
 }): Promise<Extensions> {
-  const leftOut: ExtensionProblem[] = [];
+  const excluded: ExtensionProblem[] = [];
   const admit = (path: string) => {
-    const answer = places.admits(path);
-    if (answer.ok) return answer.realPath;
-    leftOut.push({ path, text: `is left out: ${answer.why}` });
+    const admission = options.checkFile(path);
+    if (admission.ok) return admission.realPath;
+    excluded.push({ path, text: `is ignored: ${admission.why}` });
     return undefined;
   };
-  const { projectFolders, own, plugins = [] } = places;
-  const folders = (name: keyof Plugin['folders']): readonly ExtensionFolder[] => [
+  const { projectFolders, userFolders, plugins = [] } = options;
+  const listFolders = (name: keyof Plugin['folders']): readonly ExtensionFolder[] => [
     ...projectFolders.map((folder) => ({ folder: join(folder, '.claude', name), source: 'project' as const, admit })),
-    ...(own === undefined ? [] : [{ folder: join(own.ouroHome, name), source: 'user' as const }]),
-    ...plugins.flatMap(({ name: plugin, variables: pluginVariables, folders: of }) =>
-      of[name].map((folder) => ({ folder, source: 'user' as const, prefix: `${plugin}:`, pluginVariables })),
-    ),
+    ...(userFolders === undefined ? [] : [{ folder: join(userFolders.ouroHome, name), source: 'user' as const }]),
+    ...plugins.flatMap(({ name: plugin, variables: pluginVariables, folders, only }) => {
+      const taken = only?.[name];
+      const isTaken = (path: string) => taken?.some((one) => path === one || path.startsWith(`${one}${sep}`)) === true;
+      const limit = taken === undefined ? {} : { admit: (path: string) => (isTaken(path) ? path : undefined) };
+      return folders[name].map((folder) => ({
+        ...{ folder, source: 'user' as const, prefix: `${plugin}:`, pluginVariables },
+        ...limit,
+      }));
+    }),
   ];
-  /** What programs of all makers read. */
-  const shared: readonly ExtensionFolder[] = [
+  /** Skill folders shared with other assistants. */
+  const sharedFolders: readonly ExtensionFolder[] = [
     ...projectFolders.map((folder) => ({ folder: join(folder, '.agents/skills'), source: 'project' as const, admit })),
-    ...(own === undefined ? [] : [{ folder: join(own.home, '.agents/skills'), source: 'user' as const }]),
+    ...(userFolders === undefined
+      ? []
+      : [{ folder: join(userFolders.home, '.agents/skills'), source: 'user' as const }]),
   ];
   const [commands, skills, agents, styles] = await Promise.all([
-    loadCommands(folders('commands')),
-    loadSkills([...folders('skills'), ...shared]),
-    loadAgents(folders('agents'), places.agentsFlag),
-    loadOutputStyles(folders('output-styles')),
+    loadCommands(listFolders('commands')),
+    loadSkills([...listFolders('skills'), ...sharedFolders]),
+    loadAgents(listFolders('agents'), options.agentsFlag),
+    loadOutputStyles(listFolders('output-styles')),
   ]);
   return {
     commands: commands.items,
@@ -63,23 +87,128 @@ export async function loadExtensions(places: {
     styles: styles.items,
     plugins,
     problems: [
-      ...leftOut,
+      ...excluded,
       ...commands.problems,
       ...skills.problems,
       ...agents.problems,
       ...styles.problems,
-      ...strayKnowledge(agents.items, skills.items),
+      ...reportUnknownSkills(agents.items, skills.items),
     ],
   };
 }
 
-/** Skills a sub-agent is to know by heart, and that nobody has. */
-function strayKnowledge(agents: readonly AgentKind[], skills: readonly Skill[]): readonly ExtensionProblem[] {
-  return agents.flatMap(({ path, name, skills: wanted = [] }) => {
-    const missing = wanted.filter((one) => findSkill(skills, one) === undefined);
+/** Reports the skills that sub-agents name but that do not exist. */
+function reportUnknownSkills(
+  agents: readonly SubAgentDefinition[],
+  skills: readonly Skill[],
+): readonly ExtensionProblem[] {
+  return agents.flatMap(({ path, name, skills: skillNames = [] }) => {
+    const missing = skillNames.filter((skillName) => findSkill(skills, skillName) === undefined);
     if (missing.length === 0) return [];
     return [
-      { path: path ?? name, text: `wants skills that are not here: ${missing.join(', ')}. It works without them.` },
+      { path: path ?? name, text: `names skills that do not exist: ${missing.join(', ')}. It runs without them.` },
     ];
   });
 }
+
+/**
+ * Loads the custom slash commands of all folders; the first of a name wins, and the others are reported.
+ *
+ * @internal Exported for tests.
+ */
+export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<LoadResult<CustomCommand>> {
+  const items = new Map<string, CustomCommand>();
+  const problems: ExtensionProblem[] = [];
+  for (const { folder, source, admit, prefix = '', pluginVariables } of folders) {
+    const unused = new Map<string, readonly string[]>();
+    const { files, skipped } = await readMarkdownFiles(folder, admit);
+    problems.push(...skipped);
+    for (const { path, name: fileName, text } of files) {
+      const { fields, body, problem } = await parseFrontMatter(text);
+      if (problem !== undefined)
+        problems.push({
+          path,
+          line: problem.line,
+          text: `${problem.text}. The command is loaded without its front matter.`,
+        });
+      // A typed command name ends at the first space.
+      const name = `${prefix}${fileName.replaceAll(/\s+/g, '-')}`;
+      const winner = items.get(name);
+      if (winner !== undefined) {
+        problems.push({ path, text: `is overridden by ${winner.path}, which has the same name /${name}.` });
+        continue;
+      }
+      unused.set(path, listUnusedFields(fields));
+      items.set(name, {
+        ...parseCallableFields(fields),
+        name,
+        path,
+        source,
+        description: readDescription(fields) ?? takeFirstLine(body),
+        body,
+        folder: dirname(path),
+        ...(pluginVariables === undefined ? {} : { pluginVariables }),
+      });
+    }
+    problems.push(...reportUnusedFields(folder, 'commands', unused));
+  }
+  return { items: [...items.values()], problems };
+}
+
+const BUILT_IN: readonly OutputStyle[] = [
+  { name: 'default', description: 'brief and plain', text: '', source: 'builtin' },
+  {
+    name: 'explanatory',
+    description: 'explains why, for learning the code',
+    text: 'Explain as you go: before a change say in two or three sentences why it is made this way and what else was possible; afterwards point out one thing about this code base worth remembering.',
+    source: 'builtin',
+  },
+];
+
+/**
+ * Loads the output styles: files of the project and the user before the built-in ones.
+ *
+ * @internal Exported for tests.
+ */
+export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Promise<LoadResult<OutputStyle>> {
+  const items = new Map<string, OutputStyle>();
+  const problems: ExtensionProblem[] = [];
+  for (const { folder, source, admit } of folders) {
+    const { files, skipped } = await readMarkdownFiles(folder, admit);
+    const unused = new Map<string, readonly string[]>();
+    problems.push(...skipped);
+    for (const { path, name, text } of files) {
+      const { fields, body, problem } = await parseFrontMatter(text);
+      if (problem !== undefined)
+        problems.push({
+          path,
+          line: problem.line,
+          text: `${problem.text}. The style is loaded without its front matter.`,
+        });
+      const styleName = getTextField(fields, 'name') ?? name;
+      unused.set(path, listIgnoredFields(fields));
+      if (!items.has(styleName))
+        items.set(styleName, {
+          name: styleName,
+          description: getTextField(fields, 'description') ?? '',
+          text: body.trim(),
+          source,
+        });
+    }
+    problems.push(...reportUnusedFields(folder, 'output styles', unused));
+  }
+  for (const style of BUILT_IN) if (!items.has(style.name)) items.set(style.name, style);
+  return { items: [...items.values()], problems };
+}
+
+/** Lists the ignored fields; `keep-coding-instructions: true` is not one, because every style keeps them. */
+function listIgnoredFields(facts: FrontMatter['fields']): readonly string[] {
+  const known = [
+    'name',
+    'description',
+    ...(getBooleanField(facts, KEEP_INSTRUCTIONS) === true ? [KEEP_INSTRUCTIONS] : []),
+  ];
+  return Object.keys(facts).filter((field) => !known.includes(field));
+}
+
+const KEEP_INSTRUCTIONS = 'keep-coding-instructions';

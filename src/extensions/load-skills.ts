@@ -1,77 +1,86 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ExtensionProblem, Loaded, Skill } from '../contracts/extension.ts';
-import { asItIs, leftOutWords } from '../lib/files/markdown-files.ts';
-import { readRegular } from '../lib/files/read-regular.ts';
-import { readFrontMatter, textFact } from '../lib/text/front-matter.ts';
-import { callableFacts, descriptionOf, firstWords, pathsOf, unusedFacts } from './callable-facts.ts';
+import type { ExtensionProblem, LoadResult, Skill } from '../contracts/extension.ts';
+import { describeSkippedFile, keepPath } from '../lib/files/markdown-files.ts';
+import { readRegularFile } from '../lib/files/read-regular-file.ts';
+import { getTextField, parseFrontMatter } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
-import { unusedLine } from './unused-line.ts';
+import {
+  listUnusedFields,
+  parseCallableFields,
+  readDescription,
+  readPathGlobs,
+  reportUnusedFields,
+  takeFirstLine,
+} from './front-matter-fields.ts';
 
-/** More than a model could read at once. */
-const MOST_BYTES = 1_000_000;
+/** Larger files exceed what a model can read at once. */
+const MAX_BYTES = 1_000_000;
 
-/** Skills of all folders (`<folder>/<name>/SKILL.md`), the strongest first. */
-export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<Loaded<Skill>> {
+/** Loads the skills of all folders (`<folder>/<name>/SKILL.md`); the first of a name wins. */
+export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<LoadResult<Skill>> {
   const items = new Map<string, Skill>();
   const problems: ExtensionProblem[] = [];
   for (const folder of folders) {
     const unused = new Map<string, readonly string[]>();
-    for (const path of await skillFiles(folder.folder)) {
-      const read = await readSkill(path, folder);
-      if (read === undefined) continue;
-      if ('text' in read) {
-        problems.push(read);
+    for (const path of await listSkillFiles(folder.folder)) {
+      const result = await readSkill(path, folder);
+      if (result === undefined) continue;
+      if ('text' in result) {
+        problems.push(result);
         continue;
       }
-      const { skill } = read;
+      const { skill } = result;
       const winner = items.get(skill.name);
       if (winner === undefined) {
         items.set(skill.name, skill);
-        unused.set(basename(skill.folder), read.unused);
+        unused.set(basename(skill.folder), result.unused);
       } else if (winner.path !== skill.path)
-        problems.push({ path: skill.path, text: `is hidden by ${winner.path}, which has the same name.` });
+        problems.push({ path: skill.path, text: `is overridden by ${winner.path}, which has the same name.` });
     }
-    problems.push(...unusedLine(folder.folder, 'skills', unused));
+    problems.push(...reportUnusedFields(folder.folder, 'skills', unused));
   }
   return { items: [...items.values()], problems };
 }
 
-/** A skill with what its head says in vain, or the sentence why it is none. */
+/** Reads a skill and its ignored fields, or returns why it cannot be used; `undefined` when it may not be read. */
 async function readSkill(
   path: string,
-  { source, admit = asItIs, prefix = '', pluginVariables }: ExtensionFolder,
+  { source, admit = keepPath, prefix = '', pluginVariables }: ExtensionFolder,
 ): Promise<{ readonly skill: Skill; readonly unused: readonly string[] } | ExtensionProblem | undefined> {
-  const at = admit(path);
-  if (at === undefined) return undefined;
-  const text = await readRegular(at, MOST_BYTES).catch((thrown) => ({ path, text: leftOutWords(thrown) }));
+  const realPath = admit(path);
+  if (realPath === undefined) return undefined;
+  const text = await readRegularFile(realPath, MAX_BYTES).catch((thrown) => ({
+    path,
+    text: describeSkippedFile(thrown),
+  }));
   if (typeof text !== 'string') return text;
-  const { facts, body, problem } = await readFrontMatter(text);
-  if (problem !== undefined) return { path, line: problem.line, text: `${problem.text}. The skill is not offered.` };
+  const { fields, body, problem } = await parseFrontMatter(text);
+  if (problem !== undefined) return { path, line: problem.line, text: `${problem.text}. The skill is ignored.` };
   const folder = join(path, '..');
-  const callable = callableFacts(facts);
-  const described = descriptionOf(facts) ?? firstWords(body);
-  if (described === '') {
-    const why = 'has neither a description nor a text, so nobody could know when to use it. It is not offered.';
-    return { path, line: 1, text: why };
+  const callable = parseCallableFields(fields);
+  const description = readDescription(fields) ?? takeFirstLine(body);
+  if (description === '') {
+    const reason = 'has neither a description nor a body, so the model cannot know when to use it. It is ignored.';
+    return { path, line: 1, text: reason };
   }
-  const own = textFact(facts, 'name')?.trim() || basename(folder);
+  const skillName = getTextField(fields, 'name')?.trim() || basename(folder);
   const skill: Skill = {
     ...callable,
-    name: `${prefix}${own}`,
-    slashName: `${prefix}${/\s/.test(own) ? basename(folder).replaceAll(/\s+/g, '-') : own}`,
-    description: described,
+    name: `${prefix}${skillName}`,
+    slashName: `${prefix}${/\s/.test(skillName) ? basename(folder).replaceAll(/\s+/g, '-') : skillName}`,
+    description,
     folder,
     path,
     source,
     body,
-    paths: pathsOf(facts),
+    paths: readPathGlobs(fields),
     ...(pluginVariables === undefined ? {} : { pluginVariables }),
   };
-  return { skill, unused: unusedFacts(facts) };
+  return { skill, unused: listUnusedFields(fields) };
 }
 
-async function skillFiles(folder: string): Promise<readonly string[]> {
+async function listSkillFiles(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
@@ -79,23 +88,30 @@ async function skillFiles(folder: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** The skill somebody means: by its name, by its folder, with or without capitals, and a plugin's without its prefix. */
-export function findSkill(skills: readonly Skill[], wanted: string): Skill | undefined {
-  const plain = (name: string) =>
+/** Finds a skill by name or folder, ignoring case; a plugin's prefix may be omitted when that is unambiguous. */
+export function findSkill(skills: readonly Skill[], query: string): Skill | undefined {
+  const normalize = (name: string) =>
     name
       .trim()
       .toLowerCase()
       .replaceAll(/[\s_]+/g, '-');
-  const meant = plain(wanted.replace(/^\//, ''));
-  const names = ({ name, slashName, folder }: Skill) => [name, slashName, basename(folder)].map(plain);
-  const bare = ({ name }: Skill) => plain(name.slice(name.indexOf(':') + 1));
+  const normalized = normalize(query.replace(/^\//, ''));
+  const listNames = ({ name, slashName, folder }: Skill) => [name, slashName, basename(folder)].map(normalize);
+  const removePrefix = ({ name }: Skill) => normalize(name.slice(name.indexOf(':') + 1));
   return (
-    skills.find(({ name }) => name === wanted) ??
-    skills.find((skill) => names(skill).includes(meant)) ??
-    only(skills.filter((skill) => bare(skill) === meant))
+    skills.find(({ name }) => name === query) ??
+    skills.find((skill) => listNames(skill).includes(normalized)) ??
+    getOnly(skills.filter((skill) => removePrefix(skill) === normalized))
   );
 }
 
-function only<Item>(items: readonly Item[]): Item | undefined {
+/** Returns the item of a list with exactly one. */
+function getOnly<Item>(items: readonly Item[]): Item | undefined {
   return items.length === 1 ? items[0] : undefined;
+}
+
+/** Filters skills by a host's list of names, with or without a plugin's prefix; without a list all are kept. */
+export function filterSkills(skills: readonly Skill[], names: readonly string[] | undefined): readonly Skill[] {
+  if (names === undefined) return skills;
+  return skills.filter(({ name }) => names.some((wanted) => name === wanted || name.endsWith(`:${wanted}`)));
 }

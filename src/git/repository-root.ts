@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The top of the repository a folder is in, by where `.git` lies; the folder itself outside of one. Runs nothing. */
-export function repositoryRoot(folder: string): string {
-  return enclosingRepository(folder) ?? folder;
+/** Returns the root of the repository that encloses a folder, or the folder itself. Runs nothing. */
+export function findRepositoryRoot(folder: string): string {
+  return findEnclosingRepository(folder) ?? folder;
 }
 
-/** The same, and nothing outside of one. */
-export function enclosingRepository(folder: string): string | undefined {
+/** Returns the root of the repository that encloses a folder; `undefined` outside of one. */
+export function findEnclosingRepository(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at;
     if (at === dirname(at)) return undefined;

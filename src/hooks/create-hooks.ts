@@ -2,118 +2,125 @@ import { basename } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
-import type { HookRunners } from './act.ts';
-import { deadGuards } from './dead-guards.ts';
-import { createHookRuns, keyOf } from './hook-runs.ts';
-import { createLateHooks, type LateWords } from './late-hooks.ts';
-import { mergeVerdicts } from './merge-verdicts.ts';
-import { readMatcher } from './read-matcher.ts';
-import { isGuard } from './run-hook.ts';
+import { createDeferred } from '../lib/promises.ts';
+import { buildCommandLine, type HookRunners } from './hook-actions.ts';
+import { mergeHookResults } from './merge-results.ts';
+import { parseMatcher } from './parse-matcher.ts';
+import { blocksWhenMissing, createHookRunner, describeHook, getHookKey, isGuard, type RunHook } from './run-hook.ts';
 
-/** What all hooks of a conversation share. */
-export type HookParts = HookRunners & {
-  /** Read at each event, so that edited settings count at once. */
-  readonly hooks: () => readonly Hook[];
-  /** session_id, transcript_path, cwd, permission_mode. */
-  readonly common: () => JsonObject;
-  /** What is waited for before hooks run: they may read the transcript. */
-  readonly beforeHooks?: () => Promise<void>;
-  /** Does a call fit a permission rule (a hook's `if`)? */
-  readonly fitsRule: (rule: string, tool: string, input: JsonObject) => boolean;
-  readonly tell: (event: AgentEvent) => void;
+/** The dependencies of a session's hooks. */
+type HookDeps = HookRunners & {
+  /** Configured hooks; read at each event, so edited settings apply at once. */
+  readonly listHooks: () => readonly Hook[];
+  /** Fields of every event: session_id, transcript_path, cwd, permission_mode. */
+  readonly getCommonFields: () => JsonObject;
+  /** Awaited before hooks run, so that the transcript they may read is complete. */
+  readonly waitForTranscript?: () => Promise<void>;
+  /** Returns true when a call matches a permission rule, the `if` of a hook. */
+  readonly matchesRule: (rule: string, tool: string, input: JsonObject) => boolean;
+  readonly emit: (event: AgentEvent) => void;
 };
 
-/** Fires events. */
-export type HookFire = {
+/** Fires hook events. */
+export type HookDispatcher = {
+  /** Runs the hooks of an event and merges their verdicts. */
   fire(event: HookEvent, fields: JsonObject, signal: AbortSignal): Promise<HookVerdict>;
+  /** Returns true when any hook is configured for the event. */
   has(event: HookEvent): boolean;
 };
 
-/** Fires events and keeps what came of each hook for `/hooks`. */
-export type Hooks = HookFire & {
-  /** The same with hooks that hold for somebody alone, such as a sub-agent. */
-  with(more: readonly Hook[]): HookFire;
-  /** The same without hooks that ask a sub-agent: for what they start themselves. */
-  readonly ofHooks: HookFire;
-  /** Who hears what hooks say that nobody waited for; what they said before waits for it. */
-  hearLate(listener: (late: LateWords) => void): void;
-  /** Fires an event that nobody waits for, until the end. */
+/** The hooks of a session; keeps the last result of each for `/hooks`. */
+export type Hooks = HookDispatcher & {
+  /** Returns a view with additional hooks, such as those of a sub-agent. */
+  withHooks(more: readonly Hook[]): HookDispatcher;
+  /** A view without agent hooks, for the sub-agents those hooks start. */
+  readonly withoutAgentHooks: HookDispatcher;
+  /** Sets the listener for results of async hooks; earlier results are delivered to it as well. */
+  onAsyncResult(listener: (result: AsyncHookResult) => void): void;
+  /** Fires an event without waiting; `close` waits for it. */
   fireInBackground(event: HookEvent, fields: JsonObject): void;
-  /** Does something that nobody waits for, until the end or until the signal comes. */
-  behind(work: (signal: AbortSignal) => Promise<unknown>): void;
-  /** A sentence about each guard that could not start now; looks only, runs nothing. */
-  deadGuards(): Promise<readonly string[]>;
-  /** Every configured hook with its last result. */
+  /** Runs work in the background; `close` waits for it or aborts it. */
+  runInBackground(work: (signal: AbortSignal) => Promise<unknown>): void;
+  /** Describes the guard hooks that could not start now; runs nothing. */
+  findBrokenGuards(): Promise<readonly string[]>;
+  /** Lists every configured hook with its last result. */
   list(): readonly { readonly hook: Hook; readonly last: HookResult | undefined }[];
-  /** Files that hooks have asked to be looked after, by their paths. */
-  watched(): readonly string[];
-  /** Waits for hooks that nobody waited for; those that still run when the signal comes are stopped. */
+  /** Lists the paths of files that hooks asked to watch. */
+  listWatchedPaths(): readonly string[];
+  /** Waits for background hooks; those still running when the signal aborts are stopped. */
   close(signal: AbortSignal): Promise<void>;
 };
 
-/** Hooks nobody waits for get a limit of their own. */
-const BACKGROUND_MS = 30_000;
+/** Limit for hooks of events fired in the background. */
+const BACKGROUND_TIMEOUT_MS = 30_000;
 
-export function createHooks(parts: HookParts): Hooks {
-  const { run, last } = createHookRuns(parts);
-  const behind = createLateHooks(parts, run);
-  const spent = new Set<string>();
-  let watched: readonly string[] = [];
+/** Creates the hooks of a session. */
+export function createHooks(deps: HookDeps): Hooks {
+  const { run, getLastResult } = createHookRunner(deps);
+  const background = createAsyncHooks(deps, run);
+  const firedOnce = new Set<string>();
+  let watchedPaths: readonly string[] = [];
 
   async function fire(
     event: HookEvent,
     fields: JsonObject,
     signal: AbortSignal,
-    { more = [], leaveOut }: { readonly more?: readonly Hook[]; readonly leaveOut?: Hook['type'] } = {},
+    { more = [], excludedType }: { readonly more?: readonly Hook[]; readonly excludedType?: Hook['type'] } = {},
   ): Promise<HookVerdict> {
-    const ofEvent = [...parts.hooks(), ...more].filter(({ event: own, type }) => own === event && type !== leaveOut);
-    const asked = await Promise.all(ofEvent.map((hook) => fits(hook, fields, parts)));
-    const fitting = ofEvent.filter((hook, index) => asked[index] && !spent.has(keyOf(hook)));
-    if (fitting.length === 0) return mergeVerdicts([]);
-    for (const hook of fitting) if (hook.once === true) spent.add(keyOf(hook));
-    await parts.beforeHooks?.();
-    const input = { ...parts.common(), hook_event_name: event, ...fields };
-    for (const hook of fitting) if (isAsync(hook)) behind.begin(hook, input);
-    const results = await Promise.all(fitting.filter((hook) => !isAsync(hook)).map((hook) => run(hook, input, signal)));
-    const verdict = mergeVerdicts(results);
-    watched = verdict.watchPaths ?? watched;
-    for (const text of verdict.failures) parts.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
-    for (const text of verdict.messages) parts.tell({ type: 'notice', level: 'info', topic: 'hook', text });
+    const candidates = [...deps.listHooks(), ...more].filter(
+      (hook) => hook.event === event && hook.type !== excludedType,
+    );
+    const matches = await Promise.all(candidates.map((hook) => isMatch(hook, fields, deps)));
+    const matching = candidates.filter((hook, index) => matches[index] && !firedOnce.has(getHookKey(hook)));
+    if (matching.length === 0) return mergeHookResults([]);
+    for (const hook of matching) if (hook.once === true) firedOnce.add(getHookKey(hook));
+    await deps.waitForTranscript?.();
+    const input = { ...deps.getCommonFields(), hook_event_name: event, ...fields };
+    for (const hook of matching) if (isAsync(hook)) background.start(hook, input);
+    const results = await Promise.all(
+      matching.filter((hook) => !isAsync(hook)).map((hook) => run(hook, input, signal)),
+    );
+    const verdict = mergeHookResults(results);
+    watchedPaths = verdict.watchPaths ?? watchedPaths;
+    for (const text of verdict.failures) deps.emit({ type: 'notice', level: 'warn', topic: 'hook', text });
+    for (const text of verdict.messages) deps.emit({ type: 'notice', level: 'info', topic: 'hook', text });
     return verdict;
   }
 
   return {
     fire: (event, fields, signal) => fire(event, fields, signal),
-    with: (more) => ({
+    withHooks: (more) => ({
       fire: (event, fields, signal) => fire(event, fields, signal, { more }),
-      has: (event) => [...parts.hooks(), ...more].some((hook) => hook.event === event),
+      has: (event) => [...deps.listHooks(), ...more].some((hook) => hook.event === event),
     }),
-    ofHooks: {
-      fire: (event, fields, signal) => fire(event, fields, signal, { leaveOut: 'agent' }),
-      has: (event) => parts.hooks().some((hook) => hook.event === event && hook.type !== 'agent'),
+    withoutAgentHooks: {
+      fire: (event, fields, signal) => fire(event, fields, signal, { excludedType: 'agent' }),
+      has: (event) => deps.listHooks().some((hook) => hook.event === event && hook.type !== 'agent'),
     },
-    hearLate: behind.hear,
+    onAsyncResult: background.onResult,
     fireInBackground(event, fields) {
-      behind.leave(fire(event, fields, AbortSignal.any([behind.signal, AbortSignal.timeout(BACKGROUND_MS)])));
+      background.track(
+        fire(event, fields, AbortSignal.any([background.signal, AbortSignal.timeout(BACKGROUND_TIMEOUT_MS)])),
+      );
     },
-    behind: (work) => behind.leave(work(behind.signal)),
-    has: (event) => parts.hooks().some((hook) => hook.event === event),
-    deadGuards: () => deadGuards(parts),
-    list: () => parts.hooks().map((hook) => ({ hook, last: last(hook) })),
-    watched: () => watched,
-    close: behind.close,
+    runInBackground: (work) => background.track(work(background.signal)),
+    has: (event) => deps.listHooks().some((hook) => hook.event === event),
+    findBrokenGuards: () => findBrokenGuards(deps),
+    list: () => deps.listHooks().map((hook) => ({ hook, last: getLastResult(hook) })),
+    listWatchedPaths: () => watchedPaths,
+    close: background.close,
   };
 }
 
-/** Matchers are case-sensitive. A guard whose matcher nobody can read guards everything. */
-async function fits(hook: Hook, fields: JsonObject, parts: HookParts): Promise<boolean> {
-  const subject = subjectOf(hook.event, fields);
-  const matches = await readMatcher(hook.matcher ?? '');
-  // Where there is nothing to match, a matcher narrows nothing.
+/** Returns true when matcher (case-sensitive) and `if` select the event; a guard with an invalid matcher always runs. */
+async function isMatch(hook: Hook, fields: JsonObject, deps: HookDeps): Promise<boolean> {
+  const subject = getSubject(hook.event, fields);
+  const matches = await parseMatcher(hook.matcher ?? '');
+  // For an event without a subject the matcher is ignored.
   if ('problem' in matches ? !isGuard(hook) : subject !== undefined && !matches(subject)) return false;
   if (hook.if === undefined) return true;
   const input = fields.tool_input;
-  return isJsonObject(input) && parts.fitsRule(hook.if, String(fields.tool_name ?? ''), input);
+  return isJsonObject(input) && deps.matchesRule(hook.if, String(fields.tool_name ?? ''), input);
 }
 
 const WITHOUT_SUBJECT: readonly HookEvent[] = [
@@ -130,12 +137,13 @@ const WITHOUT_SUBJECT: readonly HookEvent[] = [
   'TeammateIdle',
 ];
 
-/** Nobody waits for its end. */
-function isAsync({ async: isLeft, asyncRewake }: Hook): boolean {
-  return isLeft === true || asyncRewake === true;
+/** Returns true for a hook that runs in the background. */
+function isAsync(hook: Hook): boolean {
+  return hook.async === true || hook.asyncRewake === true;
 }
 
-function subjectOf(event: HookEvent, fields: JsonObject): string | undefined {
+/** Returns the field of an event that matchers select on. */
+function getSubject(event: HookEvent, fields: JsonObject): string | undefined {
   const keys: Partial<Record<HookEvent, string>> = {
     Setup: 'trigger',
     SessionStart: 'source',
@@ -157,4 +165,83 @@ function subjectOf(event: HookEvent, fields: JsonObject): string | undefined {
   if (WITHOUT_SUBJECT.includes(event)) return undefined;
   if (event === 'FileChanged') return basename(String(fields.file_path ?? ''));
   return String(fields[keys[event] ?? 'tool_name'] ?? '');
+}
+
+/** The output of an async hook, for the next turn or to start one. */
+export type AsyncHookResult = {
+  readonly text: string;
+  readonly delivery: 'next turn' | 'wake';
+  readonly title: string;
+};
+
+type AsyncHooks = {
+  /** Aborted when the session ends. */
+  readonly signal: AbortSignal;
+  /** Tracks background work, which the end of the session waits for. */
+  track(work: Promise<unknown>): void;
+  /** Starts an async hook. */
+  start(hook: Hook, input: JsonObject): void;
+  /** Sets the listener for the results of async hooks. */
+  onResult(listener: (result: AsyncHookResult) => void): void;
+  close(signal: AbortSignal): Promise<void>;
+};
+
+/** Creates the async hooks: no turn waits for them, but the end of the session does. */
+function createAsyncHooks({ emit }: { readonly emit: (event: AgentEvent) => void }, run: RunHook): AsyncHooks {
+  const lifetime = new AbortController();
+  const background = new Set<Promise<unknown>>();
+  const listening = createDeferred<(result: AsyncHookResult) => void>();
+
+  function track(work: Promise<unknown>): void {
+    background.add(work);
+    void work.finally(() => background.delete(work)); // Failures are reported where they happen.
+  }
+
+  async function runAsync(hook: Hook, input: JsonObject): Promise<void> {
+    const { outcome, words, output } = await run(hook, input, lifetime.signal);
+    if (lifetime.signal.aborted) return;
+    if (outcome === 'failed') emit({ type: 'notice', level: 'warn', topic: 'hook', text: words });
+    const wakes = hook.asyncRewake === true && outcome === 'blocked';
+    const texts = [wakes ? words : undefined, output.systemMessage, output.additionalContext].filter((text) => text);
+    if (texts.length === 0) return;
+    const title = describeHook(hook);
+    // Not tracked: without a listener the end of the session would wait forever.
+    void listening.promise.then((listener) =>
+      listener({ title, text: `${title} says:\n${texts.join('\n')}`, delivery: wakes ? 'wake' : 'next turn' }),
+    );
+  }
+
+  return {
+    signal: lifetime.signal,
+    track: track,
+    start: (hook: Hook, input: JsonObject) => track(runAsync(hook, input)),
+    onResult: listening.resolve,
+    async close(signal: AbortSignal): Promise<void> {
+      const stop = () => lifetime.abort();
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      await Promise.all(background);
+    },
+  };
+}
+
+/** Describes the guard hooks whose script is missing, and the hooks with an invalid matcher; runs nothing. */
+async function findBrokenGuards(
+  deps: { readonly listHooks: () => readonly Hook[] } & Pick<HookRunners, 'findMissingScript'>,
+): Promise<readonly string[]> {
+  const guards = deps.listHooks().filter((hook) => hook.command !== undefined && isGuard(hook));
+  const missing = guards.map(async (hook) => {
+    const script = await deps.findMissingScript(buildCommandLine(hook), hook.env);
+    if (script === undefined) return [];
+    const denies = hook.onFailure === 'block' || (blocksWhenMissing(hook) && hook.onFailure !== 'continue');
+    const effect = denies ? 'every step it guards is blocked' : 'it guards nothing';
+    return [`${describeHook(hook)} cannot start: ${script} does not exist. Until this is fixed, ${effect}.`];
+  });
+  const invalid = deps.listHooks().map(async (hook) => {
+    const matches = await parseMatcher(hook.matcher ?? '');
+    if (!('problem' in matches)) return [];
+    const effect = isGuard(hook) ? 'it runs at every step' : 'it never runs';
+    return [`${describeHook(hook)} has the invalid matcher "${hook.matcher}" (${matches.problem}), so ${effect}.`];
+  });
+  return (await Promise.all([...missing, ...invalid])).flat();
 }

@@ -1,58 +1,59 @@
-import { runScript } from '../lib/processes/run-script.ts';
-import type { CommandEnd, HookRunners } from './act.ts';
-import { missingScript } from './missing-script.ts';
+import { access, constants } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { runShellCommand } from '../lib/processes/run-shell-command.ts';
+import type { CommandResult, HookRunners } from './hook-actions.ts';
 
-/** Where hooks run, and how long those may take that say nothing else. */
-export type HookPlace = {
+/** The folder, the variables and the default timeout of hook commands. */
+type HookEnvironment = {
   readonly cwd: string;
-  readonly variables: () => Readonly<Record<string, string>>;
-  /** Asked at each hook. */
-  readonly timeoutMs: () => number | undefined;
+  readonly getVariables: () => Readonly<Record<string, string>>;
+  /** Default timeout; read at each hook. */
+  readonly getTimeoutMs: () => number | undefined;
 };
 
-type OwnRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
+type ProcessRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Real commands and real requests. */
-export function hookRunners({ cwd, variables: given, timeoutMs: limitMs }: HookPlace): OwnRunners {
-  const variables = () => ({ ...given(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
+/** Creates the runners that execute commands and send HTTP requests. */
+export function createProcessRunners({ cwd, getVariables, getTimeoutMs }: HookEnvironment): ProcessRunners {
+  const variables = () => ({ ...getVariables(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
     runCommand: (command, stdin, timeoutMs, signal, env) =>
       runHookCommand(command, stdin, { cwd, env: { ...variables(), ...env }, timeoutMs, signal }),
-    missingScript: (command, env) => missingScript(command, cwd, { ...variables(), ...env }),
-    variables,
+    findMissingScript: (command, env) => findMissingScript(command, cwd, { ...variables(), ...env }),
+    getVariables: variables,
     post: async ({ url, body, headers }, timeoutMs, signal) => {
-      const limits = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const answer = await fetch(url, {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const response = await fetch(url, {
         method: 'POST',
         body,
         headers: { 'content-type': 'application/json', ...headers },
         redirect: 'error',
-        signal: limits,
+        signal: limit,
       });
-      return { status: answer.status, text: await firstOf(answer) };
+      return { status: response.status, text: await readStart(response) };
     },
-    defaultTimeoutMs: () => limitMs() ?? DEFAULT_TIMEOUT_MS,
+    getDefaultTimeoutMs: () => getTimeoutMs() ?? DEFAULT_TIMEOUT_MS,
     now: Date.now,
   };
 }
 
-const MAX_ANSWER_BYTES = 1_000_000;
+const MAX_RESPONSE_BYTES = 1_000_000;
 
-/** The beginning of an answer: one that never ends must not fill the memory. */
-async function firstOf({ body }: Response): Promise<string> {
+/** Reads the start of a response, so that an endless one cannot fill the memory. */
+async function readStart({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) break;
+    if (size > MAX_RESPONSE_BYTES) break;
   }
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES).toString('utf8');
 }
 
-/** Runs a hook's command with its input on stdin, bounded in time and output; nothing of it outlives its answer. */
+/** Runs a hook's command with its input on stdin, within limits of time and output; ends all its processes. */
 async function runHookCommand(
   command: string,
   stdin: string,
@@ -62,8 +63,62 @@ async function runHookCommand(
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   },
-): Promise<CommandEnd> {
-  const { code, stdout, stderr, timedOut, problem } = await runScript('bash', command, { ...options, input: stdin });
+): Promise<CommandResult> {
+  const { code, stdout, stderr, timedOut, problem } = await runShellCommand('bash', command, {
+    ...options,
+    input: stdin,
+  });
   if (problem !== undefined) throw new Error(problem);
   return { code, stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8'), timedOut };
+}
+
+/** Programs that run the script given as their first argument. */
+const INTERPRETERS = /^(?:.*\/)?(?:sh|bash|zsh|dash|node|bun|deno|python3?|ruby|perl)$/;
+/** Syntax only a shell can evaluate; such a command is not checked. */
+const SHELL_SYNTAX = /[;&|<>`*?~]|\$\(|\n/;
+
+/**
+ * Returns the path of the script a hook's command names when it does not exist or is not executable; runs nothing.
+ *
+ * @internal Exported for tests.
+ */
+export async function findMissingScript(
+  command: string,
+  cwd: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const [program = '', ...rest] = splitCommand(command, variables);
+  if (INTERPRETERS.test(program)) {
+    const [script] = rest;
+    if (script === undefined || script.startsWith('-')) return undefined;
+    return checkAccess(script, cwd, constants.R_OK);
+  }
+  // A name without a slash is left to the shell, which searches PATH.
+  return program.includes('/') ? checkAccess(program, cwd, constants.X_OK) : undefined;
+}
+
+/** Returns the resolved path when it cannot be accessed. */
+async function checkAccess(script: string, cwd: string, mode: number): Promise<string | undefined> {
+  const path = isAbsolute(script) ? script : resolve(cwd, script);
+  const isAccessible = await access(path, mode).then(
+    () => true,
+    () => false,
+  );
+  return isAccessible ? undefined : path;
+}
+
+/** Splits a simple command into arguments with variables expanded; empty when only a shell could. */
+function splitCommand(command: string, variables: Readonly<Record<string, string>>): readonly string[] {
+  if (SHELL_SYNTAX.test(command)) return [];
+  let isKnown = true;
+  const words = [...command.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|\$\{?(\w+)\}?|"/g, (_, single: string | undefined, name: string | undefined) => {
+      if (single !== undefined) return single;
+      if (name === undefined) return '';
+      const value = variables[name];
+      isKnown &&= value !== undefined;
+      return value ?? '';
+    }),
+  );
+  return isKnown ? words : [];
 }

@@ -1,12 +1,17 @@
 import type { LoopHooks } from '../contracts/hook.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
-import type { BeforeCall } from '../contracts/query.ts';
-import { asJson } from '../lib/as-json.ts';
-import type { HookFire } from './create-hooks.ts';
+import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
+import type { UserAnswer } from '../contracts/tool.ts';
+import { copyAsJson } from '../lib/json.ts';
+import type { HookDispatcher } from './create-hooks.ts';
 
-/** `Stop` for the main conversation, `SubagentStop` for a sub-agent, with whose stop it is; all else is the same for both. */
-export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', whose: JsonObject = {}): LoopHooks {
+/** Creates the loop's hook calls; `stopEvent` and its fields differ between the main conversation and a sub-agent. */
+export function createLoopHooks(
+  hooks: HookDispatcher,
+  stopEvent: 'Stop' | 'SubagentStop',
+  stopFields: JsonObject = {},
+): LoopHooks {
   return {
     async beforeCall(request, signal): Promise<BeforeCall> {
       if (!hooks.has('PreToolUse')) return {};
@@ -17,11 +22,9 @@ export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', whose:
         ...(verdict.updatedInput === undefined ? {} : { input: { ...request.input, ...verdict.updatedInput } }),
         ...(verdict.stop === undefined ? {} : { stop: verdict.stop }),
         ...(verdict.blocked === undefined ? {} : { deny: verdict.blocked }),
-        ...(permission?.decision === 'deny'
-          ? { deny: permission.reason || `${permission.by} refuses this call.` }
-          : {}),
+        ...(permission?.decision === 'deny' ? { deny: permission.reason || `${permission.by} denies this call.` } : {}),
         ...(permission?.decision === 'ask'
-          ? { ask: permission.reason || `${permission.by} wants you to be asked.` }
+          ? { ask: `A hook requires approval: ${permission.reason || `${permission.by} requires your approval.`}` }
           : {}),
         ...(permission?.decision === 'allow' ? { allow: permission.by } : {}),
         ...(verdict.context === undefined ? {} : { context: verdict.context }),
@@ -36,37 +39,37 @@ export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', whose:
         tool_use_id: request.callId,
         duration_ms: durationMs,
       };
-      const answer = asJson({ response: outcome.structured ?? outcome.content });
-      const said =
+      const result = copyAsJson({ response: outcome.structured ?? outcome.content });
+      const resultFields =
         outcome.isError === true
-          ? { error: String(answer.response), is_interrupt: signal.aborted }
-          : { tool_response: answer.response };
-      const verdict = await hooks.fire(event, { ...fields, ...said }, signal);
+          ? { error: String(result.response), is_interrupt: signal.aborted }
+          : { tool_response: result.response };
+      const verdict = await hooks.fire(event, { ...fields, ...resultFields }, signal);
       return {
         ...(verdict.context === undefined ? {} : { context: verdict.context }),
         ...(verdict.updatedToolOutput === undefined
           ? {}
-          : { outcome: { ...outcome, content: textOf(verdict.updatedToolOutput) } }),
+          : { outcome: { ...outcome, content: stringify(verdict.updatedToolOutput) } }),
         ...(verdict.blocked === undefined ? {} : { block: verdict.blocked }),
         ...(verdict.stop === undefined ? {} : { stop: verdict.stop }),
       };
     },
     async onStop({ messages, stopHookActive }, signal) {
-      if (!hooks.has(stop)) return { kind: 'pass' };
+      if (!hooks.has(stopEvent)) return { kind: 'pass' };
       const fields = {
         stop_hook_active: stopHookActive,
-        last_assistant_message: lastWords(messages),
-        ...whose,
+        last_assistant_message: getLastReply(messages),
+        ...stopFields,
       };
-      const verdict = await hooks.fire(stop, fields, signal);
+      const verdict = await hooks.fire(stopEvent, fields, signal);
       if (verdict.stop !== undefined) return { kind: 'prevent', words: verdict.stop };
       return verdict.blocked === undefined ? { kind: 'pass' } : { kind: 'object', words: verdict.blocked };
     },
     async onPrompt(prompt, signal) {
       if (!hooks.has('UserPromptSubmit')) return { kind: 'go' };
       const verdict = await hooks.fire('UserPromptSubmit', { prompt }, signal);
-      const objection = verdict.blocked ?? verdict.stop;
-      if (objection !== undefined) return { kind: 'block', words: objection };
+      const reason = verdict.blocked ?? verdict.stop;
+      if (reason !== undefined) return { kind: 'block', words: reason };
       return verdict.context === undefined ? { kind: 'go' } : { kind: 'go', context: verdict.context };
     },
     async beforeCompact({ trigger, focus }, signal) {
@@ -80,13 +83,62 @@ export function loopHooks(hooks: HookFire, stop: 'Stop' | 'SubagentStop', whose:
   };
 }
 
-function textOf(value: JsonValue): string {
+function stringify(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function lastWords(messages: readonly Message[]): string {
+function getLastReply(messages: readonly Message[]): string {
   const last = messages.findLast((message) => message.role === 'assistant');
   return last?.role === 'assistant'
     ? last.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
     : '';
+}
+
+const BATCH_TIMEOUT_MS = 60_000;
+
+/** Creates the PostToolBatch hooks: they get all calls of one reply, before the next request to the model. */
+export function createToolBatchHooks(hooks: HookDispatcher, afterCall: QueryDeps['afterCall']) {
+  let endedCalls: readonly JsonObject[] = [];
+  const recordCall: QueryDeps['afterCall'] = (request, outcome, durationMs, signal) => {
+    const { tool, input, callId } = request;
+    const response = copyAsJson({ response: outcome.structured ?? outcome.content }).response ?? null;
+    endedCalls = [...endedCalls, { tool_name: tool, tool_input: input, tool_use_id: callId, tool_response: response }];
+    return afterCall(request, outcome, durationMs, signal);
+  };
+  return {
+    afterCall: recordCall,
+    /** Fires PostToolBatch for the calls since the last time; returns the context hooks add. */
+    async end(): Promise<readonly string[]> {
+      const calls = endedCalls;
+      endedCalls = [];
+      if (calls.length === 0 || !hooks.has('PostToolBatch')) return [];
+      const verdict = await hooks.fire('PostToolBatch', { tool_calls: calls }, AbortSignal.timeout(BATCH_TIMEOUT_MS));
+      return [verdict.context, verdict.blocked].filter((text) => text !== undefined);
+    },
+  };
+}
+
+/** Wraps `ask` so that Elicitation hooks may answer a server's question first and ElicitationResult hooks change it. */
+export function wrapAskWithHooks(hooks: HookDispatcher, ask: QueryDeps['ask']): QueryDeps['ask'] {
+  return async (callId, question, signal) => {
+    if (question.kind !== 'elicitation') return ask(callId, question, signal);
+    const { server, message, wants } = question;
+    const idField = wants.mode === 'url' ? { elicitation_id: wants.id } : {};
+    const fields = { mcp_server_name: server, mode: wants.mode, ...idField };
+    const requestFields = wants.mode === 'url' ? { url: wants.url } : { requested_schema: wants.schema };
+    const before = hooks.has('Elicitation')
+      ? await hooks.fire('Elicitation', { ...fields, message, ...requestFields }, signal)
+      : undefined;
+    const answer: UserAnswer | undefined =
+      before?.elicited === undefined
+        ? before?.blocked === undefined
+          ? await ask(callId, question, signal)
+          : { kind: 'elicitation', action: 'decline' }
+        : { kind: 'elicitation', ...before.elicited };
+    if (answer?.kind !== 'elicitation' || !hooks.has('ElicitationResult')) return answer;
+    const { action, content = {} } = answer;
+    const after = await hooks.fire('ElicitationResult', { ...fields, action, content }, signal);
+    if (after.blocked !== undefined) return { kind: 'elicitation', action: 'decline' };
+    return after.elicited === undefined ? answer : { kind: 'elicitation', ...after.elicited };
+  };
 }

@@ -1,20 +1,20 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import { deferred } from '../lib/deferred.ts';
+import { createDeferred } from '../lib/promises.ts';
 import type { Hooks } from './create-hooks.ts';
 
-type Hearing = Pick<Hooks, 'has' | 'fire' | 'behind'>;
+type DisplayHooks = Pick<Hooks, 'has' | 'fire' | 'runInBackground'>;
 
-/** One message of the model while it is shown. */
-type Shown = { add(text: string): void; end(): void };
+/** A message of the model while it streams. */
+type StreamedMessage = { add(text: string): void; end(): void };
 
 /**
- * Tells hooks of MessageDisplay the lines of each message of the model as they are complete: what came while one of them
- * still runs comes together, and the last has the rest. `onOthers` hears when one wants other words shown.
+ * Creates a listener that fires MessageDisplay with the completed lines of each message of the model. Lines that arrive
+ * while a hook runs are sent together, the rest at the end. `onReplacement` is called when a hook returns other text.
  */
-export function createMessageDisplay(hooks: Hearing, onOthers: () => void): (event: AgentEvent) => void {
+export function createMessageDisplayHooks(hooks: DisplayHooks, onReplacement: () => void): (event: AgentEvent) => void {
   let turnId = '';
-  let open: Shown | undefined;
+  let open: StreamedMessage | undefined;
   const end = () => {
     open?.end();
     open = undefined;
@@ -23,7 +23,7 @@ export function createMessageDisplay(hooks: Hearing, onOthers: () => void): (eve
     switch (event.type) {
       case 'message_update':
         if (event.kind !== 'text' || !hooks.has('MessageDisplay')) return;
-        open ??= show({ turn_id: turnId, message_id: event.messageId }, hooks, onOthers);
+        open ??= streamMessage({ turn_id: turnId, message_id: event.messageId }, hooks, onReplacement);
         open.add(event.delta);
         return;
       case 'message_end':
@@ -39,43 +39,43 @@ export function createMessageDisplay(hooks: Hearing, onOthers: () => void): (eve
   };
 }
 
-function show(about: JsonObject, hooks: Hearing, onOthers: () => void): Shown {
+function streamMessage(fields: JsonObject, hooks: DisplayHooks, onReplacement: () => void): StreamedMessage {
   let text = '';
-  let told = 0;
-  let isOver = false;
-  let news = deferred<void>();
+  let sent = 0;
+  let isComplete = false;
+  let update = createDeferred<void>();
 
-  /** The lines that are complete; in the end whatever is left. */
-  function next(): string | undefined {
-    const end = isOver ? text.length : text.lastIndexOf('\n') + 1;
-    return isOver || end > told ? text.slice(told, end) : undefined;
+  /** Returns the unsent complete lines; after the end of the message all the rest. */
+  function takeLines(): string | undefined {
+    const end = isComplete ? text.length : text.lastIndexOf('\n') + 1;
+    return isComplete || end > sent ? text.slice(sent, end) : undefined;
   }
 
-  async function tell(signal: AbortSignal): Promise<void> {
+  async function fireLines(signal: AbortSignal): Promise<void> {
     for (let index = 0, final = false; !final && !signal.aborted; ) {
-      const delta = next();
-      final = isOver;
+      const delta = takeLines();
+      final = isComplete;
       if (delta === undefined) {
-        await news.promise;
-        news = deferred();
+        await update.promise;
+        update = createDeferred();
         continue;
       }
-      told += delta.length;
-      const { displayContent } = await hooks.fire('MessageDisplay', { ...about, index, final, delta }, signal);
-      if (displayContent !== undefined && displayContent !== delta) onOthers();
+      sent += delta.length;
+      const { displayContent } = await hooks.fire('MessageDisplay', { ...fields, index, final, delta }, signal);
+      if (displayContent !== undefined && displayContent !== delta) onReplacement();
       index += 1;
     }
   }
 
-  hooks.behind(tell);
+  hooks.runInBackground(fireLines);
   return {
     add(more) {
       text += more;
-      news.resolve();
+      update.resolve();
     },
     end() {
-      isOver = true;
-      news.resolve();
+      isComplete = true;
+      update.resolve();
     },
   };
 }

@@ -1,118 +1,187 @@
-import type { Hook, HookOutput, HookResult } from '../contracts/hook.ts';
-import { actionOf } from '../contracts/hook.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import { describeHookAction, type Hook, type HookOutput, type HookResult } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import { messageOf } from '../lib/errors.ts';
-import { exhaustive } from '../lib/exhaustive.ts';
-import { type Acted, act, type HookRunners } from './act.ts';
-import { readOutput } from './read-output.ts';
+import { exhaustive, getErrorMessage } from '../lib/errors.ts';
+import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
+import { ENV_FILE_EVENTS } from './env-file.ts';
+import { type EndedCommand, type HookRunners, performHookAction } from './hook-actions.ts';
+import { parseHookOutput } from './parse-output.ts';
 
-/** The shell says so when a command is not there or may not run. */
-const CANNOT_START = [126, 127];
+/** Exit codes of the shell for a command that does not exist or cannot be executed. */
+const CANNOT_START_CODES = [126, 127];
 
-/** Runs one hook to its end. Whatever it does, the answer is a value. */
-export async function runHook(
-  hook: Hook,
-  input: JsonObject,
-  runners: HookRunners,
-  signal: AbortSignal,
-): Promise<HookResult> {
+/** Runs one hook to its end; every failure becomes a result. */
+async function runHook(hook: Hook, input: JsonObject, runners: HookRunners, signal: AbortSignal): Promise<HookResult> {
   const startedAt = runners.now();
-  const ended = (outcome: HookResult['outcome'], words: string, output: HookOutput = {}): HookResult => ({
+  const createResult = (outcome: HookResult['outcome'], message: string, output: HookOutput = {}): HookResult => ({
     hook,
     outcome,
-    words: bounded(words),
-    output: boundedOutput(output),
+    words: truncate(message),
+    output: truncateOutput(output),
     durationMs: runners.now() - startedAt,
   });
   try {
-    const acted = await act(hook, input, runners, signal);
-    switch (acted.is) {
+    const result = await performHookAction(hook, input, runners, signal);
+    switch (result.kind) {
       case 'output':
-        return understood(acted.read, hook, ended);
+        return createOutputResult(result.parsed, hook, createResult);
       case 'failed':
-        return failure(hook, ended, acted.why, 'ran');
+        return createFailure(hook, createResult, result.why, 'ran');
       case 'ended':
-        return commandResult(acted, hook, ended);
+        return createCommandResult(result, hook, createResult);
       default:
-        return exhaustive(acted);
+        return exhaustive(result);
     }
   } catch (thrown) {
-    return failure(hook, ended, messageOf(thrown), 'never started');
+    return createFailure(hook, createResult, getErrorMessage(thrown), 'never started');
   }
 }
 
-/** More than any guard has to say; what a hook dumps beyond it must not fill the conversation. */
-const MAX_WORDS = 20_000;
-const HEAD = 15_000;
+/** Limit for the text of a hook, so that its output cannot fill the context. */
+const MAX_CHARS = 20_000;
+const HEAD_CHARS = 15_000;
 
-function bounded(text: string): string {
-  if (text.length <= MAX_WORDS) return text;
-  const left = text.length - MAX_WORDS;
-  return `${text.slice(0, HEAD)}\n[${left} characters of the hook are left out here]\n${text.slice(HEAD + left)}`;
+/** Cuts the middle out of a long text. */
+function truncate(text: string): string {
+  if (text.length <= MAX_CHARS) return text;
+  const omitted = text.length - MAX_CHARS;
+  return `${text.slice(0, HEAD_CHARS)}\n[${omitted} characters of the hook are left out here]\n${text.slice(HEAD_CHARS + omitted)}`;
 }
 
-function boundedOutput({ additionalContext, reason, permissionDecisionReason, ...output }: HookOutput): HookOutput {
+function truncateOutput({ additionalContext, reason, permissionDecisionReason, ...output }: HookOutput): HookOutput {
   return {
     ...output,
-    ...(additionalContext === undefined ? {} : { additionalContext: bounded(additionalContext) }),
-    ...(reason === undefined ? {} : { reason: bounded(reason) }),
-    ...(permissionDecisionReason === undefined ? {} : { permissionDecisionReason: bounded(permissionDecisionReason) }),
+    ...(additionalContext === undefined ? {} : { additionalContext: truncate(additionalContext) }),
+    ...(reason === undefined ? {} : { reason: truncate(reason) }),
+    ...(permissionDecisionReason === undefined ? {} : { permissionDecisionReason: truncate(permissionDecisionReason) }),
   };
 }
 
-type Ended = (outcome: HookResult['outcome'], words: string, output?: HookOutput) => HookResult;
+type CreateResult = (outcome: HookResult['outcome'], message: string, output?: HookOutput) => HookResult;
 
-function commandResult(
-  { end, timeoutMs, missing }: Extract<Acted, { readonly is: 'ended' }>,
+function createCommandResult(
+  { end, timeoutMs, missingScript }: EndedCommand,
   hook: Hook,
-  ended: Ended,
+  createResult: CreateResult,
 ): HookResult {
   if (end.timedOut)
-    return failure(
+    return createFailure(
       hook,
-      ended,
-      `did not answer within ${timeoutMs / 1000} s${end.isPaused === true ? ' and is not started again yet' : ' and was stopped'}`,
+      createResult,
+      `did not answer within ${timeoutMs / 1000} s${end.isPaused === true ? ' and is paused' : ' and was stopped'}`,
       'ran',
     );
-  if (end.code === 0) return understood(readOutput(hook.event, end.stdout), hook, ended);
-  if (missing !== undefined) return failure(hook, ended, `cannot start: ${missing} is not there`, 'never started');
-  const said = end.stderr.trim();
-  if (end.code === 2) return ended('blocked', said === '' ? `${nameOf(hook)} objects without a word.` : said);
-  const started = end.code !== null && CANNOT_START.includes(end.code) ? 'never started' : 'ran';
-  return failure(hook, ended, `ended with code ${end.code ?? 'none'}${said === '' ? '' : `: ${said}`}`, started);
-}
-
-function understood(read: ReturnType<typeof readOutput>, hook: Hook, ended: Ended): HookResult {
-  if (!read.ok) return failure(hook, ended, read.why, 'ran');
-  const { output } = read;
-  const blocked = output.decision === 'block';
-  return ended(blocked ? 'blocked' : 'passed', output.reason ?? '', output);
-}
-
-/** A guard of calls that cannot start blocks; one that broke blocks when it says so. Either way it is reported. */
-function failure(hook: Hook, ended: Ended, why: string, started: 'ran' | 'never started'): HookResult {
-  const words = `${nameOf(hook)} ${why}.`;
-  const blocks =
-    hook.onFailure === 'block' ||
-    (blocksWhenGone(hook) && started === 'never started' && hook.onFailure !== 'continue');
-  return ended(
-    blocks ? 'blocked' : 'failed',
-    blocks ? `${words} It guards this step, so the step is not taken.` : words,
+  if (end.code === 0) return createOutputResult(parseHookOutput(hook.event, end.stdout), hook, createResult);
+  if (missingScript !== undefined)
+    return createFailure(hook, createResult, `cannot start: ${missingScript} does not exist`, 'never started');
+  const stderr = end.stderr.trim();
+  if (end.code === 2)
+    return createResult(
+      'blocked',
+      stderr === '' ? `${describeHook(hook)} blocked this step without a reason.` : stderr,
+    );
+  const started = end.code !== null && CANNOT_START_CODES.includes(end.code) ? 'never started' : 'ran';
+  return createFailure(
+    hook,
+    createResult,
+    `ended with code ${end.code ?? 'none'}${stderr === '' ? '' : `: ${stderr}`}`,
+    started,
   );
 }
 
-/** Guards stand before a step and can refuse it. */
+function createOutputResult(
+  parsed: ReturnType<typeof parseHookOutput>,
+  hook: Hook,
+  createResult: CreateResult,
+): HookResult {
+  if (!parsed.ok) return createFailure(hook, createResult, parsed.why, 'ran');
+  const { output } = parsed;
+  const isBlocked = output.decision === 'block';
+  return createResult(isBlocked ? 'blocked' : 'passed', output.reason ?? '', output);
+}
+
+/** Creates the result of a failed hook; it blocks when `onFailure` says so or a guard of calls could not start. */
+function createFailure(
+  hook: Hook,
+  createResult: CreateResult,
+  reason: string,
+  started: 'ran' | 'never started',
+): HookResult {
+  const message = `${describeHook(hook)} ${reason}.`;
+  const blocks =
+    hook.onFailure === 'block' ||
+    (blocksWhenMissing(hook) && started === 'never started' && hook.onFailure !== 'continue');
+  return createResult(
+    blocks ? 'blocked' : 'failed',
+    blocks ? `${message} It guards this step, so the step is not taken.` : message,
+  );
+}
+
+/** Returns true for hooks that run before a step and can block it. */
 export function isGuard({ event }: Hook): boolean {
   return event === 'PreToolUse' || event === 'UserPromptSubmit' || event === 'PreCompact';
 }
 
-/** What a person says goes on without a hook that is gone; a call of the model does not. */
-export function blocksWhenGone({ event }: Hook): boolean {
+/** Returns true when a hook that cannot start blocks its step: calls of the model, but not the user's prompts. */
+export function blocksWhenMissing({ event }: Hook): boolean {
   return event === 'PreToolUse';
 }
 
-/** How a hook is named to people: by what it does. */
-export function nameOf(hook: Hook): string {
-  const what = actionOf(hook);
-  return `The ${hook.event} hook "${what.length > 80 ? `${what.slice(0, 77)}…` : what}"`;
+/** Describes a hook for messages by its event and action. */
+export function describeHook(hook: Hook): string {
+  const action = describeHookAction(hook);
+  return `The ${hook.event} hook "${action.length > 80 ? `${action.slice(0, 77)}…` : action}"`;
+}
+
+/** Runs one hook for an event and returns its result. */
+export type RunHook = (hook: Hook, input: JsonObject, signal: AbortSignal) => Promise<HookResult>;
+
+/** Creates the runner that emits the start and end of each hook and keeps its last result. */
+export function createHookRunner(deps: HookRunners & { readonly emit: (event: AgentEvent) => void }): {
+  readonly run: RunHook;
+  readonly getLastResult: (hook: Hook) => HookResult | undefined;
+} {
+  const lastResults = new Map<string, HookResult>();
+  const pausedHooks = createTimeoutBackoff(deps.now);
+  let runCount = 0;
+
+  async function run(hook: Hook, input: JsonObject, signal: AbortSignal): Promise<HookResult> {
+    const name = describeHook(hook);
+    runCount += 1;
+    const id = { hook_id: `hook_${runCount}` };
+    const startDetail = hook.statusMessage === undefined ? id : { ...id, status_message: hook.statusMessage };
+    deps.emit({ type: 'hook', phase: 'started', event: hook.event, name, detail: startDetail });
+    const result = await runHook(hook, input, { ...deps, runCommand: selectCommandRunner(hook) }, signal);
+    lastResults.set(getHookKey(hook), result);
+    const detail = { ...id, outcome: result.outcome, words: result.words, duration_ms: result.durationMs };
+    deps.emit({ type: 'hook', phase: 'response', event: hook.event, name, detail });
+    return result;
+  }
+
+  /** Guards run every time; any other hook that timed out is paused for a while. */
+  function selectCommandRunner(hook: Hook): HookRunners['runCommand'] {
+    if (isGuard(hook)) return deps.runCommand;
+    const runCommand = withEnvFile(hook, deps);
+    return async (command, stdin, timeoutMs, signal, env) => {
+      if (pausedHooks.isPaused(getHookKey(hook)))
+        return { code: null, stdout: '', stderr: '', timedOut: true, isPaused: true };
+      const end = await runCommand(command, stdin, timeoutMs, signal, env);
+      pausedHooks.record(getHookKey(hook), { timedOut: end.timedOut, tookMs: timeoutMs });
+      return end;
+    };
+  }
+
+  return { run, getLastResult: (hook) => lastResults.get(getHookKey(hook)) };
+}
+
+/** Adds an env file to the command runner of a hook whose event may set variables. */
+function withEnvFile(hook: Hook, { runCommand, withEnvFile: keep }: HookRunners): HookRunners['runCommand'] {
+  if (keep === undefined || !ENV_FILE_EVENTS.includes(hook.event)) return runCommand;
+  return (command, stdin, timeoutMs, signal, env) =>
+    keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }));
+}
+
+/** Returns the key of a hook; the same command on several events has several keys. */
+export function getHookKey(hook: Hook): string {
+  return [hook.event, hook.matcher ?? '', hook.file ?? hook.source, describeHookAction(hook)].join('\n');
 }

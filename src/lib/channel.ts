@@ -1,23 +1,24 @@
-/** A queue between concurrent writers and one reader. Unbounded: writers never wait. */
+/** An unbounded queue between concurrent writers and a single reader. Writers never wait. */
 export type Channel<Item> = {
   push(item: Item): void;
-  /** The next item, once there is one. */
+  /** Returns the next item, items for it if the queue is empty. */
   next(): Promise<Item>;
-  /** An item if one is already there. */
+  /** Returns the next item, or `undefined` if the queue is empty. */
   poll(): Item | undefined;
 };
 
+/** Creates an empty channel. */
 export function createChannel<Item>(): Channel<Item> {
-  let waiting: Item[] = [];
+  let items: Item[] = [];
   let head = 0;
-  let wake: ((item: Item) => void) | undefined;
+  let wakeReader: ((item: Item) => void) | undefined;
 
   function poll(): Item | undefined {
-    if (head >= waiting.length) return undefined;
-    const item = waiting[head];
+    if (head >= items.length) return undefined;
+    const item = items[head];
     head += 1;
-    if (head === waiting.length) {
-      waiting = [];
+    if (head === items.length) {
+      items = [];
       head = 0;
     }
     return item;
@@ -25,19 +26,19 @@ export function createChannel<Item>(): Channel<Item> {
 
   return {
     push(item) {
-      if (wake === undefined) {
-        waiting.push(item);
+      if (wakeReader === undefined) {
+        items.push(item);
         return;
       }
-      const resolve = wake;
-      wake = undefined;
+      const resolve = wakeReader;
+      wakeReader = undefined;
       resolve(item);
     },
     async next() {
       const item = poll();
       if (item !== undefined) return item;
       return new Promise<Item>((resolve) => {
-        wake = resolve;
+        wakeReader = resolve;
       });
     },
     poll,

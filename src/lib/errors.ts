@@ -1,4 +1,26 @@
-/** The sentence in whatever was thrown. */
-export function messageOf(thrown: unknown): string {
+/** Returns the message of a thrown value. */
+export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Returns the system error code (`ENOENT`, `ENOSPC`, …) of a thrown value. */
+export function getErrnoCode(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** Resolves with `undefined` if the path does not exist. Other errors are rethrown. */
+export async function ignoreMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work;
+  } catch (thrown) {
+    const code = getErrnoCode(thrown);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw thrown;
+  }
+}
+
+/** Ends a `switch` over a union: a variant without a case fails to compile here. */
+export function exhaustive(value: never): never {
+  throw new Error(`Unhandled case: ${JSON.stringify(value)}`);
 }

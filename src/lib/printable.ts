@@ -1,25 +1,26 @@
-declare const cleaned: unique symbol;
+declare const sanitized: unique symbol;
 
 /**
- * Text that a terminal may get: whatever others wrote in it was cleaned, and the sequences in it are ours. Only what
- * cleans text gives it, so that whoever forgets to clean is told by the compiler.
+ * Text that is safe to write to a terminal: foreign text in it is sanitized, and all escape sequences are from ouro.
+ * Only functions that sanitize return it, so the compiler reports text that was not sanitized.
  */
-export type Printable = string & { readonly [cleaned]: true };
+export type Printable = string & { readonly [sanitized]: true };
 
-/** Says that a text is fit to be printed. For what cleans, and what puts our own sequences around clean text. */
-export function asPrintable(text: string): Printable;
-export function asPrintable(text: string): string {
+/** Marks a text as printable. Only for code that sanitizes text or wraps sanitized text in escape sequences. */
+export function markAsPrintable(text: string): Printable;
+export function markAsPrintable(text: string): string {
   return text;
 }
 
-/** Our own words and sequences, with clean text in them. */
-export function printed(words: TemplateStringsArray, ...values: readonly (Printable | number)[]): Printable {
-  return asPrintable(words.map((word, at) => `${word}${values[at] ?? ''}`).join(''));
+/** Template tag: literal text and escape sequences with printable values in them. */
+export function printable(strings: TemplateStringsArray, ...values: readonly (Printable | number)[]): Printable {
+  return markAsPrintable(strings.map((string, at) => `${string}${values[at] ?? ''}`).join(''));
 }
 
-export const NOTHING_PRINTED: Printable = printed``;
+/** The empty text. */
+export const EMPTY_PRINTABLE: Printable = printable``;
 
-/** Clean texts, one behind the other. */
-export function joinPrinted(texts: readonly Printable[], between: Printable = NOTHING_PRINTED): Printable {
-  return asPrintable(texts.join(between));
+/** Joins printable texts with a separator. */
+export function joinPrintable(texts: readonly Printable[], separator: Printable = EMPTY_PRINTABLE): Printable {
+  return markAsPrintable(texts.join(separator));
 }

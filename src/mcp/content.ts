@@ -1,121 +1,129 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { ToolOutcome } from '../contracts/tool.ts';
-import { asJson } from '../lib/as-json.ts';
-import { isDeeperThan, MAX_DEPTH } from '../lib/depth.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { copyAsJson, isDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
+import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 
 type ResourceContents = ReadResourceResult['contents'][number];
 
-const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf'];
-/** What the API takes of one picture, as base64. */
-const MOST_BASE64_CHARS = 5 * 1024 * 1024;
+const DISPLAYABLE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf'];
+/** The API's limit for one image, in base64 characters. */
+const MAX_BASE64_CHARS = 5 * 1024 * 1024;
 const URI_CHARS = 500;
-const LEFT_OUT = `[structured answer left out: it is nested more than ${MAX_DEPTH} levels deep]`;
+const TOO_DEEP = `[structured answer left out: it is nested more than ${MAX_JSON_DEPTH} levels deep]`;
 
-/** Keeps bytes that no model can be shown; answers with where they are, or why not, to be read behind a comma. */
-export type KeepBytes = (bytes: Uint8Array, mediaType: string) => Promise<string>;
+/** Saves bytes no model can be shown; returns where they are, or why not, as the end of a sentence. */
+export type SaveBytes = (bytes: Uint8Array, mediaType: string) => Promise<string>;
 
-/** What a server answered, as the model gets it. */
-export async function outcomeOf(result: CallToolResult, keep: KeepBytes | undefined): Promise<ToolOutcome> {
-  const structured = isReadable(result.structuredContent) ? asJson(result.structuredContent) : undefined;
-  // The text beside a structured answer says the same again.
-  const wanted = result.content.filter(({ type }) => structured === undefined || type !== 'text');
-  const blocks = await inTurn(wanted, (block) => keptBlocks(block, keep));
-  const isLeftOut = structured === undefined && result.structuredContent !== undefined;
-  const first = structured !== undefined ? [structuredBlock(structured)] : isLeftOut ? [textBlock(LEFT_OUT)] : [];
+/** Converts the result of a server's tool into the outcome the model reads. */
+export async function convertMcpResult(result: CallToolResult, saveBytes: SaveBytes | undefined): Promise<ToolOutcome> {
+  const structured = isReadable(result.structuredContent) ? copyAsJson(result.structuredContent) : undefined;
+  // The text beside structured content repeats it.
+  const relevant = result.content.filter(({ type }) => structured === undefined || type !== 'text');
+  const blocks = await convertInOrder(relevant, (block) => convertBlock(block, saveBytes));
+  const isTooDeep = structured === undefined && result.structuredContent !== undefined;
+  const first = structured !== undefined ? [structuredBlock(structured)] : isTooDeep ? [textBlock(TOO_DEEP)] : [];
   const all = [...first, ...blocks];
   return {
-    content: all.length === 0 ? 'The tool answered with nothing.' : joined(all),
+    content: all.length === 0 ? 'The tool answered with nothing.' : joinText(all),
     ...(result.isError === true ? { isError: true } : {}),
     ...(structured === undefined ? {} : { structured }),
   };
 }
 
-/** Nobody reads what is nested deeper, and neither writing nor drawing it would come to an end. */
+/** Returns true when the value is shallow enough to serialize and to display. */
 function isReadable<Value>(structured: Value | undefined): structured is Value {
-  return structured !== undefined && !isDeeperThan(structured, MAX_DEPTH);
+  return structured !== undefined && !isDeeperThan(structured, MAX_JSON_DEPTH);
 }
 
 function structuredBlock(value: JsonObject): ResultBlock {
   return textBlock(JSON.stringify(value, null, 2));
 }
 
-/** Text alone is a string, as most results are. */
-function joined(blocks: readonly ResultBlock[]): string | readonly ResultBlock[] {
+/** Joins blocks into a string when all of them are text. */
+function joinText(blocks: readonly ResultBlock[]): string | readonly ResultBlock[] {
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   return texts.length === blocks.length ? texts.join('\n') : blocks;
 }
 
-/** One block of a result; bytes that cannot be shown are kept in a file. */
-async function keptBlocks(block: ContentBlock, keep: KeepBytes | undefined): Promise<readonly ResultBlock[]> {
-  if (block.type === 'resource') return keptResource(block.resource, keep);
-  if (block.type !== 'audio' || keep === undefined) return blocksOf(block);
-  return [await keptBlock('a sound', block.mimeType, block.data, keep)];
+/** Converts one block of a result; bytes that cannot be shown are saved to a file. */
+async function convertBlock(block: ContentBlock, saveBytes: SaveBytes | undefined): Promise<readonly ResultBlock[]> {
+  if (block.type === 'resource') return convertResource(block.resource, saveBytes);
+  if (block.type !== 'audio' || saveBytes === undefined) return convertContentBlock(block);
+  return [await saveAsBlock('a sound', block.mimeType, block.data, saveBytes)];
 }
 
-/** What a resource holds, with bytes that cannot be shown kept in a file. */
-export async function keptResource(
+/** Converts the contents of a resource; bytes that cannot be shown are saved to a file. */
+export async function convertResource(
   contents: ResourceContents,
-  keep: KeepBytes | undefined,
+  saveBytes: SaveBytes | undefined,
 ): Promise<readonly ResultBlock[]> {
-  const isBytes = 'blob' in contents && !isText(typeOf(contents)) && !SHOWN_TYPES.includes(plainType(typeOf(contents)));
-  if (!isBytes || keep === undefined) return resourceBlocks(contents);
-  const what = `resource ${untrustedLine(contents.uri, URI_CHARS)}`;
-  return [await keptBlock(what, typeOf(contents), contents.blob, keep)];
+  const isBytes =
+    'blob' in contents &&
+    !isText(getMediaType(contents)) &&
+    !DISPLAYABLE_TYPES.includes(normalizeMediaType(getMediaType(contents)));
+  if (!isBytes || saveBytes === undefined) return resourceBlocks(contents);
+  const label = `resource ${sanitizeUntrustedLine(contents.uri, URI_CHARS)}`;
+  return [await saveAsBlock(label, getMediaType(contents), contents.blob, saveBytes)];
 }
 
-async function keptBlock(what: string, mediaType: string, data: string, keep: KeepBytes): Promise<ResultBlock> {
+async function saveAsBlock(label: string, mediaType: string, data: string, saveBytes: SaveBytes): Promise<ResultBlock> {
   const bytes = Buffer.from(data, 'base64');
-  const where = await keep(bytes, plainType(mediaType));
-  return textBlock(`[${what}, ${untrustedLine(mediaType, 80)}, ${formatBytes(bytes.length)}, ${where}]`);
+  const where = await saveBytes(bytes, normalizeMediaType(mediaType));
+  return textBlock(`[${label}, ${sanitizeUntrustedLine(mediaType, 80)}, ${formatBytes(bytes.length)}, ${where}]`);
 }
 
-/** One after the other: what keeps them has a limit. */
-async function inTurn<Item>(
+/** Converts items one after the other: saving counts towards a limit per session. */
+async function convertInOrder<Item>(
   items: readonly Item[],
-  blocksFor: (item: Item) => Promise<readonly ResultBlock[]>,
+  convert: (item: Item) => Promise<readonly ResultBlock[]>,
 ): Promise<readonly ResultBlock[]> {
   const all: ResultBlock[] = [];
-  for (const item of items) all.push(...(await blocksFor(item)));
+  for (const item of items) all.push(...(await convert(item)));
   return all;
 }
 
-/** One block of a result or a prompt. */
-export function blocksOf(block: ContentBlock): readonly ResultBlock[] {
+/** Converts one block of a result or a prompt without saving any bytes. */
+export function convertContentBlock(block: ContentBlock): readonly ResultBlock[] {
   switch (block.type) {
     case 'text':
       return [textBlock(block.text)];
     case 'image':
       return [mediaBlock(block.mimeType, block.data, 'a picture')];
     case 'audio':
-      return [textBlock(`[sound, ${untrustedLine(block.mimeType, 80)}, cannot be heard here]`)];
+      return [textBlock(`[sound, ${sanitizeUntrustedLine(block.mimeType, 80)}, cannot be heard here]`)];
     case 'resource':
       return resourceBlocks(block.resource);
     default: {
-      const about = block.description === undefined ? '' : ` — ${untrustedLine(block.description, 300)}`;
+      const description = block.description === undefined ? '' : ` — ${sanitizeUntrustedLine(block.description, 300)}`;
       return [
-        textBlock(`[resource ${untrustedLine(block.uri, URI_CHARS)}: ${untrustedLine(block.name, 200)}${about}]`),
+        textBlock(
+          `[resource ${sanitizeUntrustedLine(block.uri, URI_CHARS)}: ${sanitizeUntrustedLine(block.name, 200)}${description}]`,
+        ),
       ];
     }
   }
 }
 
-/** The contents of a resource, with where they are from. */
+/** Converts the contents of a resource, headed by its address. */
 function resourceBlocks(contents: ResourceContents): readonly ResultBlock[] {
-  const uri = untrustedLine(contents.uri, URI_CHARS);
+  const uri = sanitizeUntrustedLine(contents.uri, URI_CHARS);
   if ('text' in contents) return [textBlock(`[resource ${uri}]\n${contents.text}`)];
-  const type = typeOf(contents);
-  const words = isText(type) ? wordsOf(contents.blob) : undefined;
-  if (words !== undefined) return [textBlock(`[resource ${uri}]\n${words}`)];
+  const type = getMediaType(contents);
+  const text = isText(type) ? decodeText(contents.blob) : undefined;
+  if (text !== undefined) return [textBlock(`[resource ${uri}]\n${text}`)];
   return [textBlock(`[resource ${uri}]`), mediaBlock(type, contents.blob, `resource ${uri}`)];
 }
 
-const typeOf = ({ mimeType }: ResourceContents) => mimeType ?? 'application/octet-stream';
+const getMediaType = ({ mimeType }: ResourceContents) => mimeType ?? 'application/octet-stream';
 
-const plainType = (mediaType: string) => mediaType.toLowerCase().split(';')[0]?.trim() ?? '';
+const normalizeMediaType = (mediaType: string) => mediaType.toLowerCase().split(';')[0]?.trim() ?? '';
 
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh)(?:;|$)|[^;]+\+(?:json|xml)(?:;|$))/;
@@ -124,8 +132,8 @@ function isText(type: string): boolean {
   return TEXT_TYPES.test(type.toLowerCase());
 }
 
-/** The words of bytes that say they are text; `undefined` where they are not. */
-function wordsOf(base64: string): string | undefined {
+/** Decodes base64 as UTF-8; `undefined` when the bytes are not valid UTF-8. */
+function decodeText(base64: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
   } catch {
@@ -134,17 +142,52 @@ function wordsOf(base64: string): string | undefined {
 }
 
 function textBlock(text: string): ResultBlock {
-  return { type: 'text', text: untrustedText(text) };
+  return { type: 'text', text: sanitizeUntrusted(text) };
 }
 
-function mediaBlock(mediaType: string, data: string, what: string): ResultBlock {
-  const type = plainType(mediaType);
+function mediaBlock(mediaType: string, data: string, label: string): ResultBlock {
+  const type = normalizeMediaType(mediaType);
   const base64 = data.replaceAll(/\s/g, '');
   const size = formatBytes(Math.floor((base64.length * 3) / 4));
-  const left = (why: string) => textBlock(`[${what}, ${untrustedLine(mediaType, 80)}, ${size}, left out: ${why}]`);
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return left('it is no base64');
-  if (!SHOWN_TYPES.includes(type)) return left('it is neither a picture nor a PDF');
-  if (base64.length > MOST_BASE64_CHARS) return left('it is too large');
+  const omitted = (reason: string) =>
+    textBlock(`[${label}, ${sanitizeUntrustedLine(mediaType, 80)}, ${size}, left out: ${reason}]`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return omitted('it is no base64');
+  if (!DISPLAYABLE_TYPES.includes(type)) return omitted('it is neither a picture nor a PDF');
+  if (base64.length > MAX_BASE64_CHARS) return omitted('it is too large');
   const source = { type: 'base64', media_type: type, data: base64 } as const;
   return type === 'application/pdf' ? { type: 'document', source } : { type: 'image', source };
 }
+
+/** Total bytes servers may save in one session. */
+const MAX_SAVED_BYTES = 100 * 1024 * 1024;
+
+/** Creates a store that saves servers' bytes beside the session, in files named by their hash. */
+export function createByteStore(folder: () => string, maxBytes = MAX_SAVED_BYTES): SaveBytes {
+  let savedBytes = 0;
+  const savedPaths = new Set<string>();
+  return async (bytes, mediaType) => {
+    const name = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+    const path = join(folder(), `${name}.${getExtension(mediaType)}`);
+    if (savedPaths.has(path)) return `kept in ${path}`;
+    if (savedBytes + bytes.length > maxBytes)
+      return `left out: servers may leave ${formatBytes(maxBytes)} in one session`;
+    savedBytes += bytes.length;
+    savedPaths.add(path);
+    try {
+      await mkdir(folder(), { recursive: true, mode: 0o700 });
+      await writeFile(path, bytes, { mode: 0o600 });
+      return `kept in ${path}`;
+    } catch (problem) {
+      savedPaths.delete(path);
+      return `left out: it could not be kept (${getErrorMessage(problem)})`;
+    }
+  };
+}
+
+/** Returns the usual file extension of a media type: its subtype when that is a plain word, else `bin`. */
+function getExtension(mediaType: string): string {
+  const [, subtype = 'bin'] = /^[a-z]+\/(?:x-|vnd\.)?([a-z0-9]{1,8})$/.exec(mediaType) ?? [];
+  return EXTENSIONS[subtype] ?? subtype;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = { mpeg: 'mp3', gzip: 'gz', svg: 'svg', plain: 'txt' };

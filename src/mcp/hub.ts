@@ -1,218 +1,283 @@
-import type { CommandInfo } from '../contracts/face/command.ts';
-import type { Attempt, McpServerState } from '../contracts/face/host.ts';
+import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CommandInfo } from '../contracts/frontend/command.ts';
+import type { ActionResult, McpServerState } from '../contracts/frontend/host-capabilities.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
-import { type ConfiguredServer, launchHash } from './config/configured-server.ts';
-import { keptResource } from './content.ts';
-import { createLending } from './lending.ts';
-import { createPrefixes } from './names.ts';
-import type { McpParts } from './server/mcp-parts.ts';
-import { createServerRun, type ServerRun } from './server/server-run.ts';
-import { describeServer } from './server/server-state.ts';
-import { openArgument, promptBlocks, readArguments } from './server-prompt.ts';
+import { abandonOnAbort } from '../lib/promises.ts';
+import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
+import type { McpHubDeps } from './client/hub-deps.ts';
+import { createManagedServer, type ManagedServer } from './client/managed-server.ts';
+import { describeServer } from './client/server-state.ts';
+import { type ConfiguredServer, hashLaunch } from './configured-server.ts';
+import { convertResource } from './content.ts';
+import { convertPromptResult, findOpenArgument, parseArguments } from './prompts.ts';
+import { createPrefixAllocator } from './tool-names.ts';
 
-/** Something a server has to read. */
-export type ServerResource = {
+/** A resource a server offers. */
+type ServerResource = {
   readonly server: string;
   readonly uri: string;
   readonly name: string;
   readonly description?: string;
 };
 
-export type PromptRun =
+/** The content of a server's prompt, or the reason there is none. */
+type PromptResult =
   | { readonly ok: true; readonly blocks: readonly ResultBlock[] }
   | { readonly ok: false; readonly why: string };
 
-/** All servers of a run together. */
-export type McpHub = ReturnType<typeof createMcpHub>;
+/** All MCP servers of a session: their tools, prompts and resources, and how they are started and ended. */
+export type McpHub = {
+  /** Starts every server that may run, without waiting for any of them. */
+  start(): void;
+  /** Resolves when every server is connected or has failed. */
+  whenSettled(): Promise<void>;
+  /** Resolves when a server offers this slash command, or all servers have listed their prompts. */
+  whenCommandListed(command: string): Promise<void>;
+  listStates(): readonly McpServerState[];
+  listTools(): readonly Tool[];
+  /** The servers' prompts as slash commands. */
+  listPrompts(): readonly CommandInfo[];
+  listInstructions(): readonly { readonly server: string; readonly instructions: string }[];
+  /** Runs a server's prompt, called by its slash command. */
+  runPrompt(command: string, typed: string, signal: AbortSignal): Promise<PromptResult>;
+  /** Completes the last word of a prompt's arguments. */
+  completeArguments(command: string, typed: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** Lists the resources of one server, or of all connected servers. */
+  listResources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]>;
+  /** Reads a resource as the server sends it. */
+  readResource(server: string, uri: string, signal: AbortSignal): Promise<ReadResourceResult['contents']>;
+  /** Reads a resource as blocks for the model. */
+  readResourceBlocks(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]>;
+  /** Leases the servers of a sub-agent's front matter. */
+  leaseTools(names: readonly string[], signal: AbortSignal): Promise<ToolLease>;
+  reconnect(name: string): Promise<ActionResult>;
+  toggle(name: string, to: 'on' | 'off'): Promise<ActionResult>;
+  /** Adds a server, replacing one of the same name, and starts it. */
+  putServer(server: ConfiguredServer): Promise<void>;
+  removeServer(name: string): Promise<void>;
+  /** Ends every server and everything it started. */
+  close(): Promise<void>;
+};
 
 const RESOURCE_CHARS = 300;
 const INSTRUCTION_CHARS = 2_000;
-const MOST_COMPLETIONS = 50;
+const MAX_COMPLETIONS = 50;
 
-export function createMcpHub(parts: McpParts) {
-  const prefixOf = createPrefixes();
-  const runs = new Map<string, ServerRun>();
+/** Creates the hub of the configured servers; nothing is started yet. */
+export function createMcpHub(deps: McpHubDeps): McpHub {
+  const allocatePrefix = createPrefixAllocator();
+  const managedServers = new Map<string, ManagedServer>();
   let isStarted = false;
 
-  function add(server: ConfiguredServer): ServerRun {
-    const run = createServerRun(server, prefixOf(server.name), parts);
-    runs.set(server.name, run);
-    return run;
+  function addServer(server: ConfiguredServer): ManagedServer {
+    const managed = createManagedServer(server, allocatePrefix(server.name), deps);
+    managedServers.set(server.name, managed);
+    return managed;
   }
 
-  async function contents(server: string, uri: string, signal: AbortSignal) {
-    const connection = await known(runs, server).connected(signal);
-    return (await connection.read(uri, signal)).contents;
+  async function readResource(server: string, uri: string, signal: AbortSignal) {
+    const connection = await requireServer(managedServers, server).waitForConnection(signal);
+    return (await connection.readResource(uri, signal)).contents;
   }
 
-  for (const server of [...parts.servers, ...parts.hosted.map(hosted)]) add(server);
+  for (const server of [...deps.servers, ...deps.hostServers.map(createHostServerConfig)]) addServer(server);
 
-  const all = () => [...runs.values()];
-  /** Those that are there for everybody. */
-  const common = () => all().filter(({ server }) => server.isLent !== true);
+  const listAll = () => [...managedServers.values()];
+  /** Servers of the session; those of sub-agents are only leased. */
+  const listShared = () => listAll().filter(({ server }) => server.isAgentOnly !== true);
 
   return {
-    /** Begins with every server that may run; nobody waits for them. */
     start() {
       isStarted = true;
-      for (const run of common()) run.start();
+      for (const managed of listShared()) managed.start();
     },
-    async settled() {
-      await Promise.all(all().map((run) => run.settled()));
+    async whenSettled() {
+      await Promise.all(listAll().map((managed) => managed.whenSettled()));
     },
-    listed: (command: string) => untilOffered(common(), command),
-    states: (): readonly McpServerState[] => all().map((run) => describeServer(run.server, run.now())),
-    tools: (): readonly Tool[] => common().flatMap((run) => run.now().catalog.tools),
-    prompts: (): readonly CommandInfo[] => common().flatMap(commandsOf),
-    instructions: () => common().flatMap(instructionsOf),
-    prompt: (command: string, typed: string, signal: AbortSignal) => readPrompt(all(), command, typed, signal),
+    whenCommandListed: (command) => waitUntilOffered(listShared(), command),
+    listStates: () => listAll().map((managed) => describeServer(managed.server, managed.getState())),
+    listTools: () => listShared().flatMap((managed) => managed.getState().catalog.tools),
+    listPrompts: () => listShared().flatMap(listCommands),
+    listInstructions: () => listShared().flatMap(listInstructions),
+    runPrompt: (command, typed, signal) => runPrompt(listAll(), command, typed, signal),
+    completeArguments: (command, typed, signal) => completeWord(listAll(), command, typed, signal),
 
-    /** How the last word of a prompt's arguments could go on. */
-    completions: (command: string, typed: string, signal: AbortSignal) => completeWord(all(), command, typed, signal),
-
-    async resources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
-      const asked = server === undefined ? all().filter(isConnected) : [known(runs, server)];
-      return (await Promise.all(asked.map((run) => listResources(run, signal)))).flat();
+    async listResources(server, signal) {
+      const selected = server === undefined ? listAll().filter(isConnected) : [requireServer(managedServers, server)];
+      return (await Promise.all(selected.map((managed) => listResources(managed, signal)))).flat();
     },
 
-    contents,
+    readResource,
 
-    async read(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
-      const found = await contents(server, uri, signal);
-      return (await Promise.all(found.map((one) => keptResource(one, parts.keepBytes)))).flat();
+    async readResourceBlocks(server, uri, signal) {
+      const resources = await readResource(server, uri, signal);
+      return (await Promise.all(resources.map((resource) => convertResource(resource, deps.saveBytes)))).flat();
     },
 
-    lend: createLending((name) => runs.get(name)),
+    leaseTools: createLeasing((name) => managedServers.get(name)),
 
-    reconnect: async (name: string): Promise<Attempt> => runs.get(name)?.reconnect() ?? unknown(name),
+    reconnect: async (name) => managedServers.get(name)?.reconnect() ?? unknownServer(name),
 
-    toggle: async (name: string, to: 'on' | 'off'): Promise<Attempt> => toggled(runs.get(name), to) ?? unknown(name),
+    toggle: async (name, to) => toggleServer(managedServers.get(name), to) ?? unknownServer(name),
 
-    /** Puts a server in, or in the place of one of its name, and starts it. */
-    async put(server: ConfiguredServer): Promise<void> {
-      await runs.get(server.name)?.close();
-      const run = add(server);
-      if (isStarted && server.isLent !== true) run.start();
+    async putServer(server) {
+      await managedServers.get(server.name)?.close();
+      const managed = addServer(server);
+      if (isStarted && server.isAgentOnly !== true) managed.start();
     },
 
-    async remove(name: string): Promise<void> {
-      const run = runs.get(name);
-      runs.delete(name);
-      await run?.switchOff();
+    async removeServer(name) {
+      const managed = managedServers.get(name);
+      managedServers.delete(name);
+      await managed?.disable();
     },
 
-    /** Ends every server with all it has started. */
     async close() {
-      await Promise.all(all().map((run) => run.close()));
+      await Promise.all(listAll().map((managed) => managed.close()));
     },
   };
 }
 
-function toggled(run: ServerRun | undefined, to: 'on' | 'off'): Promise<Attempt> | undefined {
-  return to === 'on' ? run?.reconnect() : run?.switchOff().then(() => ({ ok: true }));
+function toggleServer(managed: ManagedServer | undefined, to: 'on' | 'off'): Promise<ActionResult> | undefined {
+  return to === 'on' ? managed?.reconnect() : managed?.disable().then(() => ({ ok: true }));
 }
 
-const isConnected = (run: ServerRun) => run.now().phase.at === 'connected';
+const isConnected = (managed: ManagedServer) => managed.getState().phase.status === 'connected';
 
-const unknown = (name: string): Attempt => ({ ok: false, why: `There is no MCP server ${name}.` });
+const unknownServer = (name: string): ActionResult => ({ ok: false, why: `There is no MCP server ${name}.` });
 
-function known(runs: ReadonlyMap<string, ServerRun>, name: string): ServerRun {
-  const run = runs.get(name);
-  if (run !== undefined) return run;
-  const names = [...runs.keys()].join(', ');
+/** Returns the server of that name; throws with the known names otherwise. */
+function requireServer(managedServers: ReadonlyMap<string, ManagedServer>, name: string): ManagedServer {
+  const managed = managedServers.get(name);
+  if (managed !== undefined) return managed;
+  const names = [...managedServers.keys()].join(', ');
   throw new Error(`There is no MCP server ${name}. ${names === '' ? 'None is configured.' : `There are: ${names}.`}`);
 }
 
-function instructionsOf(run: ServerRun) {
-  const { phase } = run.now();
-  const words = phase.at === 'connected' ? (phase.connection.instructions ?? '') : '';
-  if (words.trim() === '') return [];
-  return [{ server: run.server.name, instructions: untrustedText(words).slice(0, INSTRUCTION_CHARS) }];
+function listInstructions(managed: ManagedServer) {
+  const { phase } = managed.getState();
+  const text = phase.status === 'connected' ? (phase.connection.instructions ?? '') : '';
+  if (text.trim() === '') return [];
+  return [{ server: managed.server.name, instructions: sanitizeUntrusted(text).slice(0, INSTRUCTION_CHARS) }];
 }
 
-/** Resolves when one of them offers this command, or every one has listed its own. */
-async function untilOffered(runs: readonly ServerRun[], command: string): Promise<void> {
-  const offered = runs.map(async (run) => {
-    await run.listed('prompts');
-    const { prompts } = run.now().catalog;
-    if (!prompts.some((prompt) => prompt.command.name === command)) throw new Error('It is not offered here.');
+/** Resolves when a server offers this command, or every server has listed its prompts. */
+async function waitUntilOffered(managedServers: readonly ManagedServer[], command: string): Promise<void> {
+  const searches = managedServers.map(async (managed) => {
+    await managed.whenListed('prompts');
+    const { prompts } = managed.getState().catalog;
+    if (!prompts.some((prompt) => prompt.command.name === command))
+      throw new Error('The server does not offer the command.');
   });
-  await Promise.any(offered).catch(() => undefined);
+  await Promise.any(searches).catch(() => undefined);
 }
 
-const commandsOf = (run: ServerRun) => run.now().catalog.prompts.map(({ command }) => command);
+const listCommands = (managed: ManagedServer) => managed.getState().catalog.prompts.map(({ command }) => command);
 
-const promptOf = (run: ServerRun, command: string) =>
-  run.now().catalog.prompts.find((each) => each.command.name === command);
+const findPrompt = (managed: ManagedServer, command: string) =>
+  managed.getState().catalog.prompts.find((prompt) => prompt.command.name === command);
 
-/** What a prompt of a server says, asked for by its slash command. */
-async function readPrompt(
-  runs: readonly ServerRun[],
+/** Gets the content of a server's prompt, called by its slash command. */
+async function runPrompt(
+  managedServers: readonly ManagedServer[],
   command: string,
   typed: string,
   signal: AbortSignal,
-): Promise<PromptRun> {
-  for (const run of runs) {
-    const prompt = promptOf(run, command);
+): Promise<PromptResult> {
+  for (const managed of managedServers) {
+    const prompt = findPrompt(managed, command);
     if (prompt === undefined) continue;
-    const read = readArguments(prompt, typed);
-    if (!read.ok) return read;
-    const connection = await run.connected(signal);
-    return { ok: true, blocks: promptBlocks(await connection.prompt(prompt.name, read.values, signal)) };
+    const parsed = parseArguments(prompt, typed);
+    if (!parsed.ok) return parsed;
+    const connection = await managed.waitForConnection(signal);
+    return { ok: true, blocks: convertPromptResult(await connection.getPrompt(prompt.name, parsed.values, signal)) };
   }
-  return { ok: false, why: `No connected MCP server offers /${command} now. Look at /mcp.` };
+  return { ok: false, why: `No connected MCP server offers /${command}. Run /mcp to see the servers.` };
 }
 
-/** Whole words that may stand in the place of the last one. */
+/** Completes the last word of a prompt's arguments; returns whole words that replace it. */
 async function completeWord(
-  runs: readonly ServerRun[],
+  managedServers: readonly ManagedServer[],
   command: string,
   typed: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const run = runs.find((each) => promptOf(each, command) !== undefined);
-  const prompt = run === undefined ? undefined : promptOf(run, command);
-  const open = prompt === undefined ? undefined : openArgument(prompt, typed);
-  if (run === undefined || prompt === undefined || open === undefined) return [];
-  const { name, value, given } = open;
+  const managed = managedServers.find((candidate) => findPrompt(candidate, command) !== undefined);
+  const prompt = managed === undefined ? undefined : findPrompt(managed, command);
+  const open = prompt === undefined ? undefined : findOpenArgument(prompt, typed);
+  if (managed === undefined || prompt === undefined || open === undefined) return [];
+  const { name, value, previous } = open;
   const ref = { type: 'ref/prompt', name: prompt.name } as const;
-  const connection = await run.connected(signal);
-  const asked = { ref, argument: { name, value }, context: { arguments: { ...given } } };
-  const values = await connection.complete(asked, signal).catch(() => []);
-  return values.slice(0, MOST_COMPLETIONS).map((each) => open.wordFor(untrustedLine(each, RESOURCE_CHARS)));
+  const connection = await managed.waitForConnection(signal);
+  const request = { ref, argument: { name, value }, context: { arguments: { ...previous } } };
+  const values = await connection.complete(request, signal).catch(() => []);
+  return values.slice(0, MAX_COMPLETIONS).map((text) => open.formatValue(sanitizeUntrustedLine(text, RESOURCE_CHARS)));
 }
 
-async function listResources(run: ServerRun, signal: AbortSignal): Promise<readonly ServerResource[]> {
-  const connection = await run.connected(signal);
-  if (!connection.has('resources')) return [];
-  const listed = await connection.resources(signal);
-  // Many servers have none, and say so by an error.
-  const templates = await connection.templates(signal).catch(() => []);
+async function listResources(managed: ManagedServer, signal: AbortSignal): Promise<readonly ServerResource[]> {
+  const connection = await managed.waitForConnection(signal);
+  if (!connection.hasCapability('resources')) return [];
+  const listed = await connection.listResources(signal);
+  // Many servers without templates answer with an error.
+  const templates = await connection.listResourceTemplates(signal).catch(() => []);
   return [
-    ...listed.map((one) => resourceOf(run, one.uri, one)),
-    ...templates.map((one) => resourceOf(run, one.uriTemplate, { ...one, name: `${one.name} ${FILL_IN}` })),
+    ...listed.map((resource) => describeResource(managed, resource.uri, resource)),
+    ...templates.map((template) =>
+      describeResource(managed, template.uriTemplate, { ...template, name: `${template.name} ${FILL_IN}` }),
+    ),
   ];
 }
 
 const FILL_IN = '(fill in what stands in braces)';
 
-function resourceOf(
-  run: ServerRun,
+function describeResource(
+  managed: ManagedServer,
   uri: string,
   { name, description }: { readonly name: string; readonly description?: string | undefined },
 ): ServerResource {
   return {
-    server: run.server.name,
+    server: managed.server.name,
     uri,
-    name: untrustedLine(name, RESOURCE_CHARS),
-    ...(description === undefined ? {} : { description: untrustedLine(description, RESOURCE_CHARS) }),
+    name: sanitizeUntrustedLine(name, RESOURCE_CHARS),
+    ...(description === undefined ? {} : { description: sanitizeUntrustedLine(description, RESOURCE_CHARS) }),
   };
 }
 
-/** A server inside the host, as the others are configured. */
-export function hosted(server: McpParts['hosted'][number]): ConfiguredServer {
+/** Creates the configuration of a server that runs in the host process. */
+export function createHostServerConfig(server: McpHubDeps['hostServers'][number]): ConfiguredServer {
   const launch = { kind: 'host', server } as const;
-  return { name: server.name, scope: 'host', launch, hash: launchHash(launch) };
+  return { name: server.name, scope: 'host', launch, hash: hashLaunch(launch) };
+}
+
+/** The tools of servers leased to one sub-agent; released when it ends. */
+type ToolLease = {
+  readonly tools: readonly Tool[];
+  /** Ends the lease; a server without leases is stopped. */
+  release(): Promise<void>;
+};
+
+/** Creates the leasing of servers from sub-agents' front matter: each runs while it has a lease. */
+function createLeasing(getServer: (name: string) => ManagedServer | undefined) {
+  const leaseCounts = new Map<ManagedServer, number>();
+
+  return async (names: readonly string[], signal: AbortSignal): Promise<ToolLease> => {
+    const leased = names.flatMap((name) => getServer(name) ?? []).filter(({ server }) => server.isAgentOnly === true);
+    for (const managed of leased) {
+      leaseCounts.set(managed, (leaseCounts.get(managed) ?? 0) + 1);
+      managed.start();
+    }
+    await abandonOnAbort(Promise.all(leased.map((managed) => managed.whenListed('tools'))), signal);
+    return {
+      tools: leased.flatMap((managed) => managed.getState().catalog.tools),
+      async release() {
+        const idle = leased.filter((managed) => {
+          const remaining = (leaseCounts.get(managed) ?? 1) - 1;
+          leaseCounts.set(managed, remaining);
+          return remaining === 0;
+        });
+        await Promise.all(idle.map((managed) => managed.stop()));
+      },
+    };
+  };
 }

@@ -1,49 +1,49 @@
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { asJson } from '../lib/as-json.ts';
-import { isDeeperThan, MAX_DEPTH } from '../lib/depth.ts';
-import { untrustedLine, untrustedText } from '../lib/text/sanitize.ts';
-import { fullNames } from './names.ts';
+import { copyAsJson, isDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
+import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
+import { assignFullNames } from './tool-names.ts';
 
-export type ToolsOf = {
+/** The server the tools belong to, and the function that calls them. */
+export type ServerToolsOptions = {
   readonly server: string;
   readonly prefix: string;
-  readonly call: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
+  readonly callTool: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
 };
 
 const MAX_RESULT_CHARS = 30_000;
 const DESCRIPTION_CHARS = 2_000;
 const LABEL_CHARS = 60;
 const TITLE_CHARS = 120;
-/** The API takes none of these at the top of a schema. */
-const NOT_ON_TOP = ['$schema', 'oneOf', 'anyOf', 'allOf'];
+/** Keywords the API refuses at the top level of an input schema. */
+const FORBIDDEN_TOP_LEVEL_KEYS = ['$schema', 'oneOf', 'anyOf', 'allOf'];
 
-/** The tools of one server as ours. What a server says about its tools makes nothing easier to call. */
-export function toTools(listed: readonly ServerTool[], parts: ToolsOf): readonly Tool[] {
-  const names = fullNames(
-    parts.prefix,
+/** Creates ouro's tools for the tools of one server. A server's own annotations never relax permissions. */
+export function createServerTools(listed: readonly ServerTool[], options: ServerToolsOptions): readonly Tool[] {
+  const names = assignFullNames(
+    options.prefix,
     listed.map(({ name }) => name),
   );
-  return listed.map((tool, at) => toTool(tool, names[at] ?? '', parts));
+  return listed.map((tool, index) => createTool(tool, names[index] ?? '', options));
 }
 
-function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool {
-  const label = untrustedLine(tool.title ?? tool.annotations?.title ?? tool.name, LABEL_CHARS);
-  const title = untrustedLine(`${server}: ${label}`, TITLE_CHARS);
+function createTool(tool: ServerTool, name: string, { server, callTool }: ServerToolsOptions): Tool {
+  const label = sanitizeUntrustedLine(tool.title ?? tool.annotations?.title ?? tool.name, LABEL_CHARS);
+  const title = sanitizeUntrustedLine(`${server}: ${label}`, TITLE_CHARS);
   return {
     name,
     aliases: [],
     label: title,
-    spec: { name, description: descriptionOf(tool), input_schema: schemaOf(tool) },
+    spec: { name, description: formatDescription(tool), input_schema: convertSchema(tool) },
     maxResultChars: MAX_RESULT_CHARS,
     deferred: false,
     source: 'mcp',
     prepare(input) {
       if (!isJsonObject(input)) return { ok: false, problem: `${name} takes a JSON object as its input.` };
-      const missing = requiredOf(tool).filter((field) => input[field] === undefined);
+      const missing = listRequiredFields(tool).filter((field) => input[field] === undefined);
       if (missing.length > 0) {
-        const fields = missing.map((field) => `"${untrustedLine(field, 80)}"`).join(', ');
+        const fields = missing.map((field) => `"${sanitizeUntrustedLine(field, 80)}"`).join(', ');
         return { ok: false, problem: `The input of ${name} lacks ${fields}. Add what is missing and call again.` };
       }
       return {
@@ -51,18 +51,18 @@ function toTool(tool: ServerTool, name: string, { server, call }: ToolsOf): Tool
         call: {
           input,
           title,
-          // What a server says of its tools grants nothing; it only may run beside its like once it is allowed.
+          // `readOnlyHint` grants nothing; it only lets an allowed call run in parallel with others.
           isReadOnly: false,
           isConcurrencySafe: tool.annotations?.readOnlyHint === true,
-          call: (context) => call(tool.name, input, context),
+          call: (context) => callTool(tool.name, input, context),
         },
       };
     },
   };
 }
 
-/** What has to be given. A field that has a value of its own is left to the server, whatever its schema says. */
-function requiredOf({ inputSchema }: ServerTool): readonly string[] {
+/** Lists the required fields; one with a default may be omitted even when the schema requires it. */
+function listRequiredFields({ inputSchema }: ServerTool): readonly string[] {
   const properties = inputSchema.properties ?? {};
   const hasDefault = (field: string) => {
     const property = Object.hasOwn(properties, field) ? properties[field] : undefined;
@@ -71,18 +71,18 @@ function requiredOf({ inputSchema }: ServerTool): readonly string[] {
   return (inputSchema.required ?? []).filter((field) => !hasDefault(field));
 }
 
-function descriptionOf({ name, description }: ServerTool): string {
-  const text = untrustedText(description ?? name);
+function formatDescription({ name, description }: ServerTool): string {
+  const text = sanitizeUntrusted(description ?? name);
   return text.length > DESCRIPTION_CHARS ? `${text.slice(0, DESCRIPTION_CHARS).toWellFormed()}… (cut)` : text;
 }
 
-function schemaOf({ inputSchema }: ServerTool): JsonObject {
-  if (isDeeperThan(inputSchema, MAX_DEPTH)) return { type: 'object' };
-  const kept = Object.entries(inputSchema).filter(([key]) => !NOT_ON_TOP.includes(key));
-  return { ...asJson(Object.fromEntries(kept), worded), type: 'object' };
+function convertSchema({ inputSchema }: ServerTool): JsonObject {
+  if (isDeeperThan(inputSchema, MAX_JSON_DEPTH)) return { type: 'object' };
+  const entries = Object.entries(inputSchema).filter(([key]) => !FORBIDDEN_TOP_LEVEL_KEYS.includes(key));
+  return { ...copyAsJson(Object.fromEntries(entries), sanitizeText), type: 'object' };
 }
 
-/** Words in a schema are words of the server as well; names and values stay what they are. */
-function worded(key: string, value: unknown): unknown {
-  return (key === 'description' || key === 'title') && typeof value === 'string' ? untrustedText(value) : value;
+/** Sanitizes the descriptions and titles of a schema; other values are unchanged. */
+function sanitizeText(key: string, value: unknown): unknown {
+  return (key === 'description' || key === 'title') && typeof value === 'string' ? sanitizeUntrusted(value) : value;
 }

@@ -1,46 +1,49 @@
 import { EFFORTS, type Effort, type ModelInfo } from '../contracts/model.ts';
 
-type Thinker = Pick<ModelInfo, 'label' | 'thinking' | 'efforts' | 'thinkingOff'>;
+type ThinkingInfo = Pick<ModelInfo, 'label' | 'thinking' | 'efforts' | 'thinkingOff'>;
 
-/** The words a model takes about how hard it thinks: `auto` always, `off` where it can be switched off. */
-export function effortsOf({ thinking, efforts, thinkingOff }: Omit<Thinker, 'label'>): readonly Effort[] {
-  const mayStop = thinking === 'none' || thinkingOff !== 'never';
-  return ['auto', ...(mayStop ? (['off'] as const) : []), ...efforts];
+/** Lists the effort levels a model accepts: always `auto`, and `off` where thinking can be disabled. */
+export function listEfforts({ thinking, efforts, thinkingOff }: Omit<ThinkingInfo, 'label'>): readonly Effort[] {
+  const canDisable = thinking === 'none' || thinkingOff !== 'never';
+  return ['auto', ...(canDisable ? (['off'] as const) : []), ...efforts];
 }
 
-/** Why a model cannot be told this; `undefined` when it can. */
-export function effortProblem(effort: Effort, info: Thinker): string | undefined {
-  const known = effortsOf(info);
+/** Returns a message if the model does not support the effort, otherwise `undefined`. */
+export function explainUnsupportedEffort(effort: Effort, info: ThinkingInfo): string | undefined {
+  const known = listEfforts(info);
   if (known.includes(effort)) return undefined;
   if (effort === 'off') return `${info.label} always thinks. Choose one of ${known.join(', ')}.`;
   return info.efforts.length === 0
-    ? `${info.label} cannot be told how hard to think, so there is no effort "${effort}".`
+    ? `${info.label} has no effort levels, so effort "${effort}" cannot be set.`
     : `${info.label} has no effort "${effort}". Choose one of ${known.join(', ')}.`;
 }
 
-/** What a model is told of a wish that was meant for another: the nearest level that is not higher, else its lowest. */
-export function effortFor(wanted: Effort, info: Omit<Thinker, 'label'>): Effort {
-  if (effortsOf(info).includes(wanted)) return wanted;
-  const at = EFFORTS.indexOf(wanted);
-  return info.efforts.findLast((level) => EFFORTS.indexOf(level) <= at) ?? info.efforts[0] ?? 'auto';
+/** Returns the nearest supported effort that is not higher than the wanted one, or else the model's lowest. */
+export function clampEffort(wanted: Effort, info: Omit<ThinkingInfo, 'label'>): Effort {
+  if (listEfforts(info).includes(wanted)) return wanted;
+  const wantedIndex = EFFORTS.indexOf(wanted);
+  return info.efforts.findLast((level) => EFFORTS.indexOf(level) <= wantedIndex) ?? info.efforts[0] ?? 'auto';
 }
 
-/** What a port is asked for: who can only be switched is still told that much, who does not think is told nothing. */
-export function effortToSend(wanted: Effort, info: Omit<Thinker, 'label'> & Pick<ModelInfo, 'effort'>): Effort {
+/** Returns the effort to put into a request. A model whose thinking is only on or off keeps the wanted value. */
+export function resolveRequestEffort(
+  wanted: Effort,
+  info: Omit<ThinkingInfo, 'label'> & Pick<ModelInfo, 'effort'>,
+): Effort {
   if (info.thinking === 'none') return 'auto';
-  const isSwitch = info.effort && info.efforts.length === 0 && info.thinkingOff === 'disabled';
-  return isSwitch ? wanted : effortFor(wanted, info);
+  const isOnOff = info.effort && info.efforts.length === 0 && info.thinkingOff === 'disabled';
+  return isOnOff ? wanted : clampEffort(wanted, info);
 }
 
-/** What is said where a wish that stays is more or other than the model has. */
-export function effortInstead(wanted: Effort, info: Thinker): string | undefined {
-  const why = effortProblem(wanted, info);
-  if (why === undefined || info.efforts.length === 0) return undefined;
-  return `${why} Until then it is ${effortFor(wanted, info)}.`;
+/** Returns a notice if the model replaces the configured effort with another one, otherwise `undefined`. */
+export function explainReplacedEffort(wanted: Effort, info: ThinkingInfo): string | undefined {
+  const problem = explainUnsupportedEffort(wanted, info);
+  if (problem === undefined || info.efforts.length === 0) return undefined;
+  return `${problem} Using ${clampEffort(wanted, info)} instead.`;
 }
 
-/** Room for thinking asks for thinking: without a word on effort, the budget says how much. */
-export function thinkingEffort(effort: Effort, thinkingTokens: number | undefined): Effort {
+/** Derives an effort from a thinking budget, unless an effort is set. */
+export function deriveThinkingEffort(effort: Effort, thinkingTokens: number | undefined): Effort {
   if (thinkingTokens === undefined || (effort !== 'off' && effort !== 'auto')) return effort;
   if (thinkingTokens === 0) return 'off';
   if (thinkingTokens < 8_000) return 'low';

@@ -1,19 +1,19 @@
-import type { RunOptions } from '../contracts/face/run-options.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPrice } from '../contracts/model.ts';
-import { claudeId } from './claude-name.ts';
+import { normalizeClaudeId } from './claude-model-ids.ts';
 
 const AS_OF = '2026-11-21';
 const DOLLARS_PER_WEB_SEARCH = 0.01;
 
-/** Dollars per million tokens, or `undefined` when we do not know: never a wrong price. */
-export function priceOf(model: string): ModelPrice | undefined {
-  const undated = claudeId(model).replace(/-\d{8}$/, '');
+/** Returns the price of a Claude model in dollars per million tokens, or `undefined` if it is unknown. */
+export function findPrice(model: string): ModelPrice | undefined {
+  const undated = normalizeClaudeId(model).replace(/-\d{8}$/, '');
   return PRICES.get(undated);
 }
 
-/** What one reply cost in dollars. Give it the usage of a single reply: some prices depend on its size. */
-export function costUsd(usage: Usage, price: ModelPrice | undefined): number | undefined {
+/** Computes the cost of one reply in dollars. Takes the usage of a single reply: long prompts have other rates. */
+export function computeCostUsd(usage: Usage, price: ModelPrice | undefined): number | undefined {
   if (!price) return undefined;
   const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const rates = price.long && promptTokens > price.long.aboveTokens ? price.long : price;
@@ -25,16 +25,16 @@ export function costUsd(usage: Usage, price: ModelPrice | undefined): number | u
   return tokens / 1_000_000 + (usage.webSearches ?? 0) * DOLLARS_PER_WEB_SEARCH;
 }
 
-/** What one model used in a session. `costUsd` is absent once a part of it has no known price. */
+/** Usage of one model in a session. `costUsd` is absent once any reply had no known price. */
 type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly costUsd?: number };
 
-/** Totals by model, in the order of first use. */
+/** Usage totals by model, in order of first use. */
 export type UsageTotals = ReadonlyMap<string, ModelTotal>;
 
-/** The totals with one more reply. */
+/** Adds one reply to the totals. */
 export function addUsage(totals: UsageTotals, model: string, usage: Usage, price: ModelPrice | undefined): UsageTotals {
   const before = totals.get(model);
-  const cost = costUsd(usage, price);
+  const cost = computeCostUsd(usage, price);
   const isPriced = cost !== undefined && (before === undefined || before.costUsd !== undefined);
   const total: ModelTotal = {
     usage: before ? sumUsage(before.usage, usage) : usage,
@@ -44,16 +44,16 @@ export function addUsage(totals: UsageTotals, model: string, usage: Usage, price
   return new Map([...totals, [model, total]]);
 }
 
-/** The known dollars of all models together; `isComplete` says whether anything had no price. */
-export function totalCost(totals: UsageTotals): { readonly usd: number; readonly isComplete: boolean } {
-  const all = [...totals.values()];
+/** Sums the known costs of all models; `isComplete` is false if any model had no price. */
+export function sumCosts(totals: UsageTotals): { readonly usd: number; readonly isComplete: boolean } {
+  const modelTotals = [...totals.values()];
   return {
-    usd: all.reduce((sum, { costUsd: cost }) => sum + (cost ?? 0), 0),
-    isComplete: all.every(({ costUsd: cost }) => cost !== undefined),
+    usd: modelTotals.reduce((sum, { costUsd: cost }) => sum + (cost ?? 0), 0),
+    isComplete: modelTotals.every(({ costUsd: cost }) => cost !== undefined),
   };
 }
 
-/** Two counts as one. */
+/** Adds two usage counts. */
 export function sumUsage(a: Usage, b: Usage): Usage {
   const webSearches = (a.webSearches ?? 0) + (b.webSearches ?? 0);
   return {
@@ -65,46 +65,46 @@ export function sumUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-function price(input: number, output: number, cacheRead: number): ModelPrice {
+function createPrice(input: number, output: number, cacheRead: number): ModelPrice {
   return { input, output, cacheRead, cacheWrite: input * 1.25, asOf: AS_OF };
 }
 
-const OPUS = price(5, 25, 0.5);
-const SONNET_4 = price(3, 15, 0.3);
+const OPUS = createPrice(5, 25, 0.5);
+const SONNET_4 = createPrice(3, 15, 0.3);
 
 const PRICES: ReadonlyMap<string, ModelPrice> = new Map([
-  ['claude-fable-5-2', price(8, 40, 0.2)],
-  ['claude-fable-5-1', price(10, 50, 0.25)],
-  ['claude-fable-5', price(10, 50, 1)],
-  ['claude-mythos-5-1', price(10, 50, 0.25)],
-  ['claude-mythos-5', price(10, 50, 1)],
-  ['claude-opus-5-5', price(4, 20, 0.2)],
+  ['claude-fable-5-2', createPrice(8, 40, 0.2)],
+  ['claude-fable-5-1', createPrice(10, 50, 0.25)],
+  ['claude-fable-5', createPrice(10, 50, 1)],
+  ['claude-mythos-5-1', createPrice(10, 50, 0.25)],
+  ['claude-mythos-5', createPrice(10, 50, 1)],
+  ['claude-opus-5-5', createPrice(4, 20, 0.2)],
   ['claude-opus-5', OPUS],
   ['claude-opus-4-8', OPUS],
   ['claude-opus-4-7', OPUS],
   ['claude-opus-4-6', OPUS],
   ['claude-opus-4-5', OPUS],
-  ['claude-opus-4-1', price(15, 75, 1.5)],
-  ['claude-sonnet-5-5', price(2, 10, 0.1)],
-  ['claude-sonnet-5', price(2, 10, 0.2)],
+  ['claude-opus-4-1', createPrice(15, 75, 1.5)],
+  ['claude-sonnet-5-5', createPrice(2, 10, 0.1)],
+  ['claude-sonnet-5', createPrice(2, 10, 0.2)],
   ['claude-sonnet-4-6', SONNET_4],
   ['claude-sonnet-4-5', SONNET_4],
   [
     'claude-haiku-5-5',
     {
-      ...price(0.1, 0.5, 0.01),
+      ...createPrice(0.1, 0.5, 0.01),
       long: { aboveTokens: 100_000, input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625 },
     },
   ],
-  ['claude-haiku-4-5', price(1, 5, 0.1)],
-  ['demo', price(0, 0, 0)],
+  ['claude-haiku-4-5', createPrice(1, 5, 0.1)],
+  ['demo', createPrice(0, 0, 0)],
 ]);
 
-/** A limit in dollars means nothing where no price is known; better said than relied on. */
-export function budgetWarnings(
+/** Returns a warning if a dollar limit is set for a model without a known price. */
+export function checkBudgetLimit(
   { maxBudgetUsd }: Pick<RunOptions, 'maxBudgetUsd'>,
   { id, price }: Pick<ModelInfo, 'id' | 'price'>,
 ): readonly string[] {
   if (maxBudgetUsd === undefined || price !== undefined) return [];
-  return [`The price of ${id} is not known here, so --max-budget-usd will not stop anything. --max-turns would.`];
+  return [`No price is known for ${id}, so --max-budget-usd has no effect. Use --max-turns to limit the run.`];
 }

@@ -1,13 +1,13 @@
 import type { AssistantBlock, AssistantMessage } from '../contracts/message.ts';
 import type { ModelEvent, ModelOutcome, ModelPort } from '../contracts/model.ts';
 
-/** Tools that a host offers in the place of ours, by the name the model may call. One step: an alias of an alias is none. */
+/** Maps the tool name a model calls to the tool to run, as set by a host. Aliases are not resolved recursively. */
 export type ToolAliases = Readonly<Record<string, string>>;
 
-/** A port whose replies call tools by the names they stand for; everybody behind it sees only those. */
-export function withToolAliases(port: ModelPort, aliases: ToolAliases = {}): ModelPort {
+/** Wraps a port so that tool calls in its replies name the aliased tools. */
+export function applyToolAliases(port: ModelPort, aliases: ToolAliases = {}): ModelPort {
   if (Object.keys(aliases).length === 0) return port;
-  const nameOf = (name: string) => (Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name);
+  const resolveName = (name: string) => (Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name);
   return {
     ...port,
     async *stream(request, options, signal) {
@@ -15,10 +15,10 @@ export function withToolAliases(port: ModelPort, aliases: ToolAliases = {}): Mod
       try {
         let next = await stream.next();
         while (next.done !== true) {
-          yield eventWith(next.value, nameOf);
+          yield renameInEvent(next.value, resolveName);
           next = await stream.next();
         }
-        return outcomeWith(next.value, nameOf);
+        return renameInOutcome(next.value, resolveName);
       } finally {
         await stream.return(ABANDONED);
       }
@@ -26,26 +26,28 @@ export function withToolAliases(port: ModelPort, aliases: ToolAliases = {}): Mod
   };
 }
 
-/** Nobody reads what a stream that was left early came to. */
-const ABANDONED: ModelOutcome = { ok: false, failure: { kind: 'aborted', message: 'Nobody listens any more.' } };
+/** Outcome of a stream whose reader stopped early; never read. */
+const ABANDONED: ModelOutcome = { ok: false, failure: { kind: 'aborted', message: 'The stream was abandoned.' } };
 
-type NameOf = (name: string) => string;
+type ResolveName = (name: string) => string;
 
-function eventWith(event: ModelEvent, nameOf: NameOf): ModelEvent {
-  if (event.type === 'block_end') return { ...event, block: blockWith(event.block, nameOf) };
-  if (event.type === 'block_start' && event.name !== undefined) return { ...event, name: nameOf(event.name) };
+function renameInEvent(event: ModelEvent, resolveName: ResolveName): ModelEvent {
+  if (event.type === 'block_end') return { ...event, block: renameInBlock(event.block, resolveName) };
+  if (event.type === 'block_start' && event.name !== undefined) return { ...event, name: resolveName(event.name) };
   return event;
 }
 
-function outcomeWith(outcome: ModelOutcome, nameOf: NameOf): ModelOutcome {
-  if (outcome.ok) return { ...outcome, message: messageWith(outcome.message, nameOf) };
-  return outcome.partial === undefined ? outcome : { ...outcome, partial: messageWith(outcome.partial, nameOf) };
+function renameInOutcome(outcome: ModelOutcome, resolveName: ResolveName): ModelOutcome {
+  if (outcome.ok) return { ...outcome, message: renameInMessage(outcome.message, resolveName) };
+  return outcome.partial === undefined
+    ? outcome
+    : { ...outcome, partial: renameInMessage(outcome.partial, resolveName) };
 }
 
-function messageWith(message: AssistantMessage, nameOf: NameOf): AssistantMessage {
-  return { ...message, blocks: message.blocks.map((block) => blockWith(block, nameOf)) };
+function renameInMessage(message: AssistantMessage, resolveName: ResolveName): AssistantMessage {
+  return { ...message, blocks: message.blocks.map((block) => renameInBlock(block, resolveName)) };
 }
 
-function blockWith(block: AssistantBlock, nameOf: NameOf): AssistantBlock {
-  return block.type === 'tool_use' ? { ...block, name: nameOf(block.name) } : block;
+function renameInBlock(block: AssistantBlock, resolveName: ResolveName): AssistantBlock {
+  return block.type === 'tool_use' ? { ...block, name: resolveName(block.name) } : block;
 }

@@ -1,36 +1,42 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { UsageReport } from '../contracts/face/conversation.ts';
+import type { UsageReport } from '../contracts/frontend/conversation.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
-import { modelInfo } from './catalog.ts';
-import { addUsage, sumUsage, totalCost, type UsageTotals } from './pricing.ts';
+import { getModelInfo } from './built-in-models.ts';
+import { addUsage, sumCosts, sumUsage, type UsageTotals } from './pricing.ts';
 
-/** Counts what replies cost, sub-agents and side calls included. */
+/** Meter of the tokens and costs of a session, including sub-agents and side calls. */
 export type UsageMeter = {
-  count(event: AgentEvent): void;
-  /** A reply that comes in no event: titles, summaries, answers about pages. */
-  add(model: string, usage: Usage): void;
-  costUsd(): number;
-  report(): UsageReport;
-  /** The size of the last request of the main conversation, as the API counted it. */
-  contextTokens(): number;
-  /** What the last reply of an earlier run says of the size of the context, unless it was compacted since. */
-  resume(messages: readonly Message[]): void;
-  /** When it began to count. */
-  readonly since: string;
+  countEvent(event: AgentEvent): void;
+  /** Adds lines that an undo or redo changed: negative numbers for those that were taken back. */
+  addLines(changed: UsageReport['lines']): void;
+  /** Adds a reply that no event reports: a title, a summary, an answer about a web page. */
+  addReply(model: string, usage: Usage): void;
+  getCostUsd(): number;
+  createReport(): UsageReport;
+  /** Size of the last turn of the main conversation, as counted by the API. */
+  getContextTokens(): number;
+  /** Usage of the last reply of the main conversation; absent before it and after a compaction. */
+  getLastUsage(): Usage | undefined;
+  /** Restores the context size from the last reply of an earlier run, unless the context was compacted. */
+  restore(messages: readonly Message[]): void;
+  /** Start time as an ISO timestamp. */
+  readonly startedAt: string;
 };
 
-const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-export function createUsageMeter(infoOf: (model: string) => ModelInfo = modelInfo): UsageMeter {
+/** Creates a usage meter; `infoOf` supplies prices and limits of models. */
+export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModelInfo): UsageMeter {
   let totals: UsageTotals = new Map();
   let apiMs = 0;
   let contextTokens = 0;
+  let lastUsage: Usage | undefined;
   let lines = { added: 0, removed: 0 };
   const since = new Date();
 
-  function addTurn(event: AgentEvent): void {
-    if (event.type === 'subagent') addTurn(event.event);
+  function addEvent(event: AgentEvent): void {
+    if (event.type === 'subagent') addEvent(event.event);
     if (event.type === 'tool_end' && event.display?.kind === 'diff') {
       const { added, removed } = event.display;
       lines = { added: lines.added + added, removed: lines.removed + removed };
@@ -41,34 +47,46 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = modelInf
   }
 
   return {
-    since: since.toISOString(),
-    count(event) {
-      addTurn(event);
-      if (event.type === 'turn_end' && event.usage !== undefined) contextTokens = sizeOf(event.usage);
-      if (event.type === 'compacted') contextTokens = event.postTokens;
+    startedAt: since.toISOString(),
+    addLines({ added, removed }) {
+      lines = { added: lines.added + added, removed: lines.removed + removed };
     },
-    add(model, usage) {
+    countEvent(event) {
+      addEvent(event);
+      if (event.type === 'turn_end' && event.usage !== undefined) {
+        lastUsage = event.usage;
+        contextTokens = countContextTokens(event.usage);
+      }
+      if (event.type === 'compacted') {
+        lastUsage = undefined;
+        contextTokens = event.postTokens;
+      }
+    },
+    addReply(model, usage) {
       totals = addUsage(totals, model, usage, infoOf(model).price);
     },
-    resume(messages) {
+    restore(messages) {
       const last = messages.findLast((message) => message.role === 'assistant');
-      const isWhole = messages.every(({ role }) => role !== 'boundary');
-      if (isWhole && last?.role === 'assistant' && last.usage !== undefined) contextTokens = sizeOf(last.usage);
+      const isUncompacted = messages.every(({ role }) => role !== 'boundary');
+      if (!isUncompacted || last?.role !== 'assistant' || last.usage === undefined) return;
+      lastUsage = last.usage;
+      contextTokens = countContextTokens(last.usage);
     },
-    costUsd: () => totalCost(totals).usd,
-    contextTokens: () => contextTokens,
-    report() {
-      const { usd, isComplete } = totalCost(totals);
+    getCostUsd: () => sumCosts(totals).usd,
+    getContextTokens: () => contextTokens,
+    getLastUsage: () => lastUsage,
+    createReport() {
+      const { usd, isComplete } = sumCosts(totals);
       const models = [...totals].map(([model, total]) => {
         const { contextWindow, maxOutputTokens } = infoOf(model);
         return { model, ...total, contextWindow, maxOutputTokens };
       });
-      const total = models.reduce((sum, { usage }) => sumUsage(sum, usage), NOTHING);
+      const total = models.reduce((sum, { usage }) => sumUsage(sum, usage), NO_USAGE);
       return { models, total, costUsd: usd, isComplete, apiMs, elapsedMs: Date.now() - since.getTime(), lines };
     },
   };
 }
 
-function sizeOf(usage: Usage): number {
+function countContextTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.outputTokens;
 }

@@ -1,59 +1,165 @@
-import { parse } from 'unbash';
-import type { CallRisk, ToolFacts } from '../contracts/permission.ts';
-import { tooMuchToRead } from './bash/check-bytes.ts';
-import { type Reached, readPossible } from './bash/possible/read-possible.ts';
-import { bringsFromNetwork, stakesOf } from './bash/programs/stakes.ts';
-import { programOf } from './bash/programs.ts';
-import { baseName } from './bash/words.ts';
+import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import type { CallRisk, Decision, PermissionRequest, RememberScope, ToolFacts } from '../contracts/permission.ts';
+import { hasLookalikeLetters } from './lookalike-letters.ts';
+import { namesSecretFile } from './paths/secret-paths.ts';
+import { getShellAnalysis } from './shell/analyze.ts';
+import { collectEffects, type ReachableCommand } from './shell/effects/collect-effects.ts';
+import { getBaseName } from './shell/parse/arguments.ts';
+import { findHiddenCharacter, findSizeProblem } from './shell/parse/check-source.ts';
+import { findProgram } from './shell/programs/find-program.ts';
+import { isDownloader, isLastingRisk, listProgramRisks } from './shell/programs/program-risks.ts';
 
-const GRAVEST_FIRST = ['deletes', 'publishes', 'runs_download', 'runs_project', 'network'] as const;
-const MOST_NAMED = 3;
-/** Words by which an interpreter is given its code, or only says what it is. */
-const OWN_CODE = /^(?:-[a-z]*[cep]|-[vVh]|--(?:eval|print|command|version|help))$/;
-const RUNS_DOWNLOAD: CallRisk = { kind: 'runs_download', text: 'runs what it gets from the network' };
+/** Kinds of risk by severity, the most severe first. */
+const SEVERITY_ORDER = [
+  'reads_secret',
+  'deletes',
+  'discards',
+  'publishes',
+  'sends',
+  'runs_download',
+  'runs_project',
+  'network',
+] as const;
+const MAX_NAMED_FILES = 3;
+/** Options that give an interpreter its code inline, or only print its version or help. */
+const INLINE_CODE = /^(?:-[a-z]*[cep]|-[vVh]|--(?:eval|print|command|version|help))$/;
+const RUNS_DOWNLOAD: CallRisk = { kind: 'runs_download', text: 'runs code from the network' };
 const RUNS_PROJECT: CallRisk = { kind: 'runs_project', text: 'runs code of this project' };
 
-/** What a call puts at stake, in words for whoever is asked, the gravest first. It decides nothing. */
-export function callRisks({ kind, command }: Pick<ToolFacts, 'kind' | 'command'>): readonly CallRisk[] {
-  if (kind !== 'shell' || command === undefined || tooMuchToRead(command) !== undefined) return [];
-  const { commands } = readPossible(parse(command));
-  const own = commands.flatMap(ownRisks);
-  const risks = runsDownload(commands) ? [...own.filter((risk) => risk !== RUNS_PROJECT), RUNS_DOWNLOAD] : own;
+/**
+ * Returns the risks of a call for its approval request, the most severe first. They do not affect the decision.
+ * `secrets` are the secret files that it reads.
+ */
+export function listCallRisks(
+  facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>,
+  secrets: readonly string[] = [],
+): readonly CallRisk[] {
+  const { kind, command } = facts;
+  if (kind !== 'shell' || command === undefined || findSizeProblem(command) !== undefined)
+    return describeSecrets(secrets);
+  const { parse } = getShellAnalysis(facts);
+  const { commands } = collectEffects(parse(command), parse);
+  const single = [
+    ...describeSecrets([...secrets, ...commands.flatMap(listNamedSecrets)]),
+    ...commands.flatMap(listCommandRisks),
+  ];
+  const risks = runsDownload(commands) ? [...single.filter((risk) => risk !== RUNS_PROJECT), RUNS_DOWNLOAD] : single;
   const distinct = [...new Map(risks.map((risk) => [risk.text, risk])).values()];
-  return GRAVEST_FIRST.flatMap((one) => distinct.filter((risk) => risk.kind === one));
+  return SEVERITY_ORDER.flatMap((severity) => distinct.filter(({ kind: riskKind }) => riskKind === severity));
 }
 
-function ownRisks({ argv }: Reached): readonly CallRisk[] {
+function describeSecrets(paths: readonly string[]): readonly CallRisk[] {
+  const names = [...new Set(paths.map(getBaseName))];
+  return names.length === 0 ? [] : [describeTargets('reads_secret', 'reads', names)];
+}
+
+/** Options before a key that a connection is authenticated with; the key itself is not sent. */
+const IDENTITY_OPTION = /^-(?:i|E)$|^--(?:cert|key|cacert|private-key|identity)$/;
+/** The file in `@file`, `name=@file`, `--option=file` and `<file`. */
+const FILE_OPERAND = /^(?:-{0,2}[\w.-]+=)?[@<]*(.+)$/;
+
+/** Lists the secret files that a command names in its arguments, if it sends data or its paths are only known later. */
+function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
   const [word = '', ...args] = argv;
-  const name = baseName(word);
+  const isSending = listProgramRisks(getBaseName(word), args).some(({ kind }) => kind === 'sends');
+  return args.flatMap((arg, index) => {
+    const path = FILE_OPERAND.exec(arg)?.[1] ?? '';
+    if (IDENTITY_OPTION.test(args[index - 1] ?? '') || (!isSending && !/^\$\{?HOME\b/.test(path))) return [];
+    return namesSecretFile(path) ? [path] : [];
+  });
+}
+
+function listCommandRisks({ argv }: ReachableCommand): readonly CallRisk[] {
+  const [word = '', ...args] = argv;
+  const name = getBaseName(word);
   const isScript = word.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(word);
-  const runsFile = runsCode(name) && args.length > 0 && !args.some((word) => OWN_CODE.test(word));
+  const runsFile = runsCode(name) && args.length > 0 && !args.some((arg) => INLINE_CODE.test(arg));
   return [
-    ...(programOf(name).deletes === true ? [deleting(args)] : []),
-    ...stakesOf(name, args).map(({ kind, text }): CallRisk => ({ kind, text })),
+    ...(findProgram(name).deletes === true ? [describeDeletion(args)] : []),
+    ...listProgramRisks(name, args).map(({ kind, text }): CallRisk => {
+      const targets = listTargets(kind, args);
+      return { kind, text, ...(targets.length === 0 ? {} : { targets }) };
+    }),
     ...(isScript || runsFile ? [RUNS_PROJECT] : []),
   ];
 }
 
-/** By name, as far as there are few; a name that another program fills in is none. */
-function deleting(args: readonly string[]): CallRisk {
+/** Names the first deleted files; placeholders that another program fills in do not count. */
+function describeDeletion(args: readonly string[]): CallRisk {
   const end = args.indexOf('--');
-  const named = args.filter(
-    (word, at) => word !== '--' && word !== '' && (!word.startsWith('-') || (end >= 0 && at > end)),
+  const operands = args.filter(
+    (arg, index) => arg !== '--' && arg !== '' && (!arg.startsWith('-') || (end >= 0 && index > end)),
   );
-  const known = named.filter((word) => word !== '{}' && word !== '+' && word !== ';');
-  if (known.length === 0) return { kind: 'deletes', text: 'deletes files' };
-  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : '';
-  return { kind: 'deletes', text: `deletes ${known.slice(0, MOST_NAMED).join(', ')}${more}` };
+  const files = operands.filter((arg) => arg !== '{}' && arg !== '+' && arg !== ';');
+  return files.length === 0 ? { kind: 'deletes', text: 'deletes files' } : describeTargets('deletes', 'deletes', files);
 }
 
-/** `curl … | sh`, `sh -c "$(curl …)"`, and a file that is brought and run in one line. */
-function runsDownload(commands: readonly Reached[]): boolean {
-  const names = commands.map(({ argv }) => baseName(argv[0] ?? ''));
-  return names.some(bringsFromNetwork) && names.some(runsCode);
+function describeTargets(kind: CallRisk['kind'], verb: string, targets: readonly string[]): CallRisk {
+  const more = targets.length > MAX_NAMED_FILES ? ` and ${targets.length - MAX_NAMED_FILES} more` : '';
+  return { kind, text: `${verb} ${targets.slice(0, MAX_NAMED_FILES).join(', ')}${more}`, targets };
+}
+
+const USES_NETWORK: readonly CallRisk['kind'][] = ['network', 'sends', 'runs_download'];
+/** The host of a URL, of `user@host:path` or of `host:path`. */
+const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/(?:[^/@]*@)?([^/:?#]+)|(?:[\w.-]+@)?([\w-]+(?:\.[\w-]+)+)(?::.*)?$)/i;
+
+/** Returns the hosts or the operands that a risk concerns. */
+function listTargets(kind: CallRisk['kind'], args: readonly string[]): readonly string[] {
+  if (USES_NETWORK.includes(kind)) {
+    return [
+      ...new Set(
+        args.flatMap(
+          (arg) =>
+            HOST.exec(arg)
+              ?.slice(1)
+              .find((host) => host !== undefined) ?? [],
+        ),
+      ),
+    ];
+  }
+  if (kind === 'runs_project') return [];
+  const [, ...operands] = args.filter((arg) => !arg.startsWith('-'));
+  return operands;
+}
+
+/** Returns how long an answer to a call may be remembered, by its decision and its risks. */
+export function getRememberScope(
+  { trace }: Pick<Decision, 'trace'>,
+  concealed: PermissionRequest['concealed'],
+  risks: readonly CallRisk[],
+): RememberScope {
+  if (concealed !== 'none' || trace.some(({ stage }) => stage === 'breaker')) return 'never';
+  return risks.some(isLastingRisk) ? 'session' : 'always';
+}
+
+/** Matches `curl … | sh`, `sh -c "$(curl …)"`, and a file that is downloaded and run in one line. */
+function runsDownload(commands: readonly ReachableCommand[]): boolean {
+  const names = commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
+  return names.some(isDownloader) && names.some(runsCode);
 }
 
 function runsCode(name: string): boolean {
-  const { isShell, code } = programOf(name);
-  return isShell === true || code !== undefined;
+  const { isShell, interpreter } = findProgram(name);
+  return isShell === true || interpreter !== undefined;
+}
+
+/** Returns the way in which a call may be another than it seems. */
+export function findConcealment(facts: ToolFacts): PermissionRequest['concealed'] {
+  if (hasHiddenCharacters(facts.input)) return 'hidden_characters';
+  return hasLookalikeLetters(facts) ? 'lookalike_letters' : 'none';
+}
+
+/**
+ * Returns whether any string in a call's input, keys included, contains invisible or misleading characters.
+ * @internal Exported for tests.
+ */
+export function hasHiddenCharacters(input: JsonObject): boolean {
+  return collectStrings(input).some((text) => findHiddenCharacter(text) !== undefined);
+}
+
+function collectStrings(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(collectStrings);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => [key, ...collectStrings(item)]);
 }

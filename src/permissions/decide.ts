@@ -1,120 +1,164 @@
+import type { JsonObject } from '../contracts/json.ts';
 import type {
   Decision,
   PermissionMode,
   Policy,
-  RealTarget,
+  ResolvedLink,
   Rule,
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import { mayJudge } from './judge/may-judge.ts';
-import { leavingSandbox } from './outside/leave-sandbox.ts';
-import { openingSandbox } from './outside/open-places.ts';
-import { contextOf, type DecisionContext, resolveIn } from './paths/context.ts';
-import type { Findings, Need } from './paths/finding.ts';
-import { boundedFs, type PermissionFs } from './paths/fs.ts';
-import { toolFindings, toolObjections } from './tool-findings.ts';
+import { canBeJudged } from './auto-mode/limits.ts';
+import { collectFindings, listToolBlockers } from './collect-findings.ts';
+import { createDecisionContext } from './create-decision-context.ts';
+import {
+  type AnalysisFindings,
+  type DecisionContext,
+  type Requirement,
+  resolveContextPath,
+} from './decision-context.ts';
+import { hasLookalikeText } from './lookalike-letters.ts';
+import { createBoundedFs, type PermissionFs } from './permission-fs.ts';
+import { parseRule } from './rules/parse-rule.ts';
+import { addBlockedEffectFindings } from './sandbox-exceptions/blocked-effects.ts';
+import { addRunOutsideFindings } from './sandbox-exceptions/run-outside.ts';
+import { addWritePathFindings } from './sandbox-exceptions/write-paths.ts';
+import type { DecisionSources } from './tool-facts.ts';
 
 /**
- * The one decision about a call: deny rules, breakers, asking rules, the mode, then what allows it. Whatever goes
- * wrong on the way, somebody is asked.
+ * Decides about a call: deny rules first, then breakers, ask rules, the mode, and what allows it. An error during the
+ * analysis results in `ask`.
  */
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
+  return decideWithPaths(facts, policy, fs).decision;
+}
+
+/** A decision with the real path of everything that was looked up for it, by its path as written. */
+export type DecisionWithPaths = { readonly decision: Decision; readonly realPaths: ReadonlyMap<string, string> };
+
+/** Decides about a call, and returns the paths that the decision is based on. */
+export function decideWithPaths(facts: ToolFacts, policy: Policy, fs: PermissionFs): DecisionWithPaths {
+  const realPaths = new Map<string, string>();
+  return { decision: decideRecorded(facts, policy, fs, realPaths), realPaths };
+}
+
+function decideRecorded(facts: ToolFacts, policy: Policy, fs: PermissionFs, realPaths: Map<string, string>): Decision {
   try {
-    const context = contextOf(facts, policy, boundedFs(fs));
-    const found = openingSandbox(context, leavingSandbox(context, toolFindings(context)));
-    return verdictOf(context, { ...found, objections: [...toolObjections(context), ...found.objections] });
+    const context = createDecisionContext(facts, policy, createBoundedFs(fs), ({ lexical, real }) =>
+      realPaths.set(lexical, real),
+    );
+    // The folder that the call runs in is part of what it does.
+    resolveContextPath(context, policy.cwd, '.');
+    const collected = addBlockedEffectFindings(context, collectFindings(context));
+    const findings = addWritePathFindings(context, addRunOutsideFindings(context, collected));
+    return combineFindings(context, {
+      ...findings,
+      blockers: [...listToolBlockers(context), ...findings.blockers],
+    });
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : 'an unknown reason';
-    const text = `This could not be judged (${why}), so it asks.`;
-    return { ...EMPTY, verdict: 'ask', reasons: [text], trace: [{ stage: 'facts', verdict: 'ask', text }] };
+    const text = `The call could not be analysed (${why}), so it needs approval.`;
+    return { ...EMPTY_DECISION, verdict: 'ask', reasons: [text], trace: [{ stage: 'facts', verdict: 'ask', text }] };
   }
 }
 
-/** What becomes of a question: without somebody to answer it is a denial that says so. */
-export function settle(decision: Decision, { canAsk }: { readonly canAsk: boolean }): Decision {
+/** Turns an `ask` into a denial that says so, in a run where approval cannot be requested. */
+export function denyIfUnattended(
+  decision: Decision,
+  { canAsk, note: text = 'Nobody is there to be asked, so it is denied.' }: UnattendedRun,
+): Decision {
   if (decision.verdict !== 'ask' || canAsk) return decision;
-  const text = 'Nobody is there to be asked, so it is denied.';
   const trace: readonly TraceStep[] = [...decision.trace, { stage: 'answer', verdict: 'deny', text }];
   return { ...decision, verdict: 'deny', reasons: [...decision.reasons, text], trace };
 }
 
-const EMPTY = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardens: [] } as const;
+/** Tells whether approval can be requested; `note` says why it could not. */
+type UnattendedRun = { readonly canAsk: boolean; readonly note?: string };
 
-/** The mode that counts: bypass only for those who may. */
-function effectiveMode(policy: Policy): PermissionMode {
+const EMPTY_DECISION = { reasons: [], matched: [], trace: [], suggestions: [], targets: [], hardens: [] } as const;
+
+/** Returns the mode in effect: `bypassPermissions` counts only where it was confirmed. */
+function resolveMode(policy: Policy): PermissionMode {
   return policy.mode === 'bypassPermissions' && !policy.canBypass ? 'default' : policy.mode;
 }
 
-function verdictOf(context: DecisionContext, found: Findings): Decision {
-  const mode = effectiveMode(context.policy);
-  const objections = distinct(found.objections);
-  const at = (stage: TraceStep['stage'], verdict?: TraceStep['verdict']) =>
-    objections.filter((step) => step.stage === stage && (verdict === undefined || step.verdict === verdict));
-  const denied = [...at('deny'), ...at('breaker', 'deny')];
-  if (denied.length > 0) return ended(context, found, 'deny', denied, [...denied]);
+function combineFindings(context: DecisionContext, findings: AnalysisFindings): Decision {
+  const mode = resolveMode(context.policy);
+  const blockers = dedupeSteps(findings.blockers);
+  const blockersAt = (stage: TraceStep['stage'], verdict?: TraceStep['verdict']) =>
+    blockers.filter((step) => step.stage === stage && (verdict === undefined || step.verdict === verdict));
+  const denials = [...blockersAt('deny'), ...blockersAt('breaker', 'deny')];
+  if (denials.length > 0) return createDecision(context, findings, 'deny', denials, [...denials]);
   const strict = mode === 'plan' || mode === 'dontAsk' ? 'deny' : 'ask';
-  const broken = at('breaker');
-  const asked = at('ask');
-  const needs = found.needs.map((need) => judged(need, mode, context));
-  const unanswered = found.needs.filter((_, at) => needs[at]?.verdict === 'ask');
-  const refused = needs.filter((step) => step.verdict === 'deny');
-  if (refused.length > 0) return ended(context, found, 'deny', refused, [...broken, ...asked, ...needs]);
-  if (broken.length > 0) {
-    const steps =
-      strict === 'deny' ? [...broken, modeStep(mode, 'deny', 'nothing that needs a question runs')] : broken;
-    return ended(context, found, strict, broken, [...steps, ...asked, ...needs]);
+  const breakers = blockersAt('breaker');
+  const askRules = blockersAt('ask');
+  const steps = findings.requirements.map((requirement) => evaluateRequirement(requirement, mode, context));
+  const unanswered = findings.requirements.filter((_, index) => steps[index]?.verdict === 'ask');
+  const refused = steps.filter((step) => step.verdict === 'deny');
+  if (refused.length > 0)
+    return createDecision(context, findings, 'deny', refused, [...breakers, ...askRules, ...steps]);
+  if (breakers.length > 0) {
+    const trace =
+      strict === 'deny' ? [...breakers, modeStep(mode, 'deny', 'nothing that needs approval runs')] : breakers;
+    return createDecision(context, findings, strict, breakers, [...trace, ...askRules, ...steps]);
   }
-  if (asked.length > 0) {
+  if (askRules.length > 0) {
     const verdict = mode === 'dontAsk' ? 'deny' : 'ask';
-    const steps = verdict === 'deny' ? [...asked, modeStep(mode, 'deny', 'nobody is to be asked')] : asked;
-    return ended(context, found, verdict, asked, [...steps, ...needs], unanswered);
+    const trace =
+      verdict === 'deny' ? [...askRules, modeStep(mode, 'deny', 'nothing that needs approval runs')] : askRules;
+    return createDecision(context, findings, verdict, askRules, [...trace, ...steps], unanswered);
   }
-  const open = needs.filter((step) => step.verdict === 'ask');
-  if (open.length > 0 || needs.length === 0) {
-    const asking = ended(context, found, 'ask', open, needs, unanswered);
-    return mode === 'auto' && mayJudge(context.facts, unanswered) ? { ...asking, mayBeJudged: true } : asking;
+  const asking = steps.filter((step) => step.verdict === 'ask');
+  if (asking.length > 0 || steps.length === 0) {
+    const decision = createDecision(context, findings, 'ask', asking, steps, unanswered);
+    return mode === 'auto' && canBeJudged(context.facts, unanswered) ? { ...decision, mayBeJudged: true } : decision;
   }
-  return ended(context, found, 'allow', needs, needs);
+  return createDecision(context, findings, 'allow', steps, steps);
 }
 
-/** One need under the mode: what covers it, what the mode covers or refuses, and otherwise a question. */
-function judged(need: Need, mode: PermissionMode, context: DecisionContext): TraceStep {
-  const { subject, text } = need;
-  const rule = need.cover?.by === 'rule' ? need.cover.rule : undefined;
-  if (need.cover?.by === 'default') return { stage: 'default', verdict: 'allow', subject, text };
-  const changes = need.kind !== 'read' && need.kind !== 'fetch';
-  if (mode === 'plan' && (changes || (need.kind === 'fetch' && rule === undefined))) {
+/** Evaluates one requirement: a rule or default may allow it, then the mode allows or denies it, otherwise it asks. */
+function evaluateRequirement(requirement: Requirement, mode: PermissionMode, context: DecisionContext): TraceStep {
+  const { subject, text, reason } = requirement;
+  const rule = requirement.allowedBy?.by === 'rule' ? requirement.allowedBy.rule : undefined;
+  if (requirement.allowedBy?.by === 'default') return { stage: 'default', verdict: 'allow', subject, text };
+  const changes = requirement.kind !== 'read' && requirement.kind !== 'fetch';
+  if (mode === 'plan' && (changes || (requirement.kind === 'fetch' && rule === undefined))) {
     return {
-      ...modeStep(mode, 'deny', 'only looking around is allowed'),
+      ...modeStep(mode, 'deny', 'only reading is allowed'),
       subject,
       text: `${text} In plan mode only reading is allowed.`,
     };
   }
   if (rule !== undefined) return { stage: 'allow', verdict: 'allow', subject, rule, text };
   if (mode === 'bypassPermissions') {
-    const { asks = 'by mode' } = need;
-    if (asks === 'by mode') return modeStep(mode, 'allow', 'everything no rule objects to runs', subject);
-    const why = asks === 'in every mode' ? ' With rules against some calls, what cannot be read asks.' : '';
+    const { asks = 'by mode' } = requirement;
+    if (asks === 'by mode') return modeStep(mode, 'allow', 'everything runs that no rule denies', subject);
+    const why =
+      asks === 'in every mode'
+        ? ' While deny or ask rules exist, a command that cannot be analysed needs approval.'
+        : '';
     return { stage: 'mode', verdict: 'ask', mode, subject, text: `${text}${why}` };
   }
-  if ((mode === 'acceptEdits' || mode === 'auto') && need.edits === 'workspace')
-    return modeStep(mode, 'allow', 'edits in the workspace run', subject);
+  if ((mode === 'acceptEdits' || mode === 'auto') && requirement.editScope === 'workspace')
+    return modeStep(mode, 'allow', 'edits in the workspace are allowed', subject);
   if (mode === 'dontAsk')
     return {
-      ...modeStep(mode, 'deny', 'only what a rule allows runs'),
+      ...modeStep(mode, 'deny', 'only calls that a rule allows run'),
       subject,
       text: `${text} In mode dontAsk it would need an allow rule.`,
     };
-  if (staysInside(need, context))
-    return { stage: 'default', verdict: 'allow', subject, text: `${subject} stays inside the sandbox.` };
-  return { stage: 'default', verdict: 'ask', subject, text };
+  if (isAllowedBySandbox(requirement, context))
+    return { stage: 'default', verdict: 'allow', subject, text: `${subject} runs inside the sandbox.` };
+  return { stage: 'default', verdict: 'ask', subject, text, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Reading asks as ever: what is read reaches the model, wherever the command runs. */
-function staysInside({ kind, edits, asks = 'by mode' }: Need, { facts, policy }: DecisionContext): boolean {
+/** Reads still need approval: what a command reads reaches the model, sandboxed or not. */
+function isAllowedBySandbox(
+  { kind, editScope, holdsIn, asks = 'by mode' }: Requirement,
+  { facts, policy }: DecisionContext,
+): boolean {
   if (policy.sandbox !== 'unasked' || facts.kind !== 'shell' || facts.outside !== undefined) return false;
-  return asks === 'by mode' && (kind === 'command' || edits === 'workspace');
+  return asks === 'by mode' && (kind === 'command' || holdsIn !== undefined || editScope === 'workspace');
 }
 
 function modeStep(mode: PermissionMode, verdict: 'allow' | 'deny', why: string, subject?: string): TraceStep {
@@ -127,62 +171,79 @@ function modeStep(mode: PermissionMode, verdict: 'allow' | 'deny', why: string, 
   };
 }
 
-function ended(
+function createDecision(
   context: DecisionContext,
-  found: Findings,
+  findings: AnalysisFindings,
   verdict: Decision['verdict'],
-  because: readonly TraceStep[],
+  causes: readonly TraceStep[],
   trace: readonly TraceStep[],
-  open: readonly Need[] = found.needs,
+  unanswered: readonly Requirement[] = findings.requirements,
 ): Decision {
-  const steps = distinct(trace);
+  const steps = dedupeSteps(trace);
   const matched = [...new Set(steps.flatMap((step): readonly Rule[] => (step.rule === undefined ? [] : [step.rule])))];
-  const breaker = found.objections.some((step) => step.stage === 'breaker');
+  const hasBreaker = findings.blockers.some((step) => step.stage === 'breaker');
   return {
     verdict,
     reasons:
-      because.length === 0 ? ['Nothing is known about this call.'] : [...new Set(because.map((step) => step.text))],
+      causes.length === 0 ? ['Nothing is known about this call.'] : [...new Set(causes.map((step) => step.text))],
     matched,
     trace: steps,
-    ...(found.unanalysed.length === 0 ? {} : { unanalysed: found.unanalysed }),
-    suggestions: verdict !== 'ask' || breaker || found.unanalysed.length > 0 ? [] : suggestionsOf(open),
-    targets: targetsOf(context),
-    // What a person agrees to leaves secrets out, too.
-    ...(found.copies === undefined || found.copies.length === 0 ? {} : { copies: found.copies }),
-    ...(found.opens === undefined || verdict === 'deny' ? {} : { opens: found.opens }),
-    ...writesOf(found.needs),
-    hardens: verdict === 'allow' ? found.hardens : found.hardens.filter((each) => each === 'search'),
+    ...(findings.unanalysed.length === 0 ? {} : { unanalysed: findings.unanalysed }),
+    suggestions:
+      verdict !== 'ask' || hasBreaker || findings.unanalysed.length > 0 ? [] : collectSuggestions(unanswered),
+    targets: listLinkedTargets(context),
+    // Kept even for a denial: copies and search hardening also apply when the user allows the call.
+    ...(findings.taintedFiles === undefined || findings.taintedFiles.length === 0
+      ? {}
+      : { copies: findings.taintedFiles }),
+    ...(findings.opens === undefined || verdict === 'deny' ? {} : { opens: findings.opens }),
+    ...collectWrites(findings.requirements),
+    ...collectSecrets(findings),
+    // In bypass mode everything may run, so a command that needs more than reading must not fail.
+    ...(verdict === 'allow' && findings.enforce !== undefined && resolveMode(context.policy) !== 'bypassPermissions'
+      ? { enforce: findings.enforce }
+      : {}),
+    hardens: verdict === 'allow' ? findings.hardens : findings.hardens.filter((hardening) => hardening === 'search'),
   };
 }
 
-function writesOf(needs: readonly Need[]): Pick<Decision, 'writes'> {
-  const writes = needs.flatMap(({ path }) => (path === undefined ? [] : [path]));
+function collectWrites(requirements: readonly Requirement[]): Pick<Decision, 'writes'> {
+  const writes = requirements.flatMap(({ path }) => (path === undefined ? [] : [path]));
   return writes.length === 0 ? {} : { writes: [...new Set(writes)] };
 }
 
-/** One rule for each open need. Commands without one are named: they go on asking. Anything else and none is offered. */
-function suggestionsOf(needs: readonly Need[]): Decision['suggestions'] {
-  const open = needs.filter((need) => need.cover === undefined);
-  const rules = open.flatMap((need) => (need.suggestion === undefined ? [] : [need.suggestion]));
-  const once = rules.filter((rule, index) => rules.findIndex((other) => other.rule === rule.rule) === index);
-  const rest = open.filter((need) => need.suggestion === undefined);
-  if (rest.length === 0) return once;
-  if (rest.some((need) => need.kind !== 'command')) return [];
-  const names = [...new Set(rest.map((need) => need.subject.split(/\s/, 1)[0] ?? ''))];
-  const leaves = `the ${names.join(' and ')} ${names.length === 1 ? 'part' : 'parts'}`;
-  const asks = names.length === 1 ? 'asks' : 'ask';
-  return once.map((rule) => ({ ...rule, covers: `${rule.covers}; ${leaves} ${asks} every time`, leaves }));
+function collectSecrets({ requirements, secrets = [] }: AnalysisFindings): Pick<Decision, 'secrets'> {
+  const all = [...requirements.flatMap(({ secret }) => secret ?? []), ...secrets];
+  return all.length === 0 ? {} : { secrets: [...new Set(all)] };
 }
 
-function targetsOf(context: DecisionContext): readonly RealTarget[] {
+/**
+ * Suggests one rule for each open requirement. Commands without a rule are named, as they will ask again; if any other
+ * requirement has none, nothing is suggested.
+ */
+function collectSuggestions(requirements: readonly Requirement[]): Decision['suggestions'] {
+  const open = requirements.filter(({ allowedBy }) => allowedBy === undefined);
+  // A rule with letters that look like others would be read as another one.
+  const rules = open.flatMap(({ suggestion }) =>
+    suggestion === undefined || hasLookalikeText(suggestion.rule) ? [] : [suggestion],
+  );
+  const distinct = rules.filter((rule, index) => rules.findIndex((other) => other.rule === rule.rule) === index);
+  const rest = open.filter(({ suggestion }) => suggestion === undefined);
+  if (rest.length === 0) return distinct;
+  if (rest.some(({ kind }) => kind !== 'command')) return [];
+  const names = [...new Set(rest.map(({ subject }) => subject.split(/\s/, 1)[0] ?? ''))];
+  return distinct.map((rule) => ({ ...rule, uncovered: names }));
+}
+
+function listLinkedTargets(context: DecisionContext): readonly ResolvedLink[] {
   const { reads = [], writes = [], opens = [] } = context.facts;
   return [...reads, ...writes, ...opens].flatMap((path) => {
-    const resolved = resolveIn(context, context.policy.cwd, path);
+    const resolved = resolveContextPath(context, context.policy.cwd, path);
     return resolved.real === resolved.lexical ? [] : [{ path: resolved.lexical, real: resolved.real }];
   });
 }
 
-function distinct(steps: readonly TraceStep[]): readonly TraceStep[] {
+function dedupeSteps(steps: readonly TraceStep[]): readonly TraceStep[] {
   const seen = new Set<string>();
   return steps.filter((step) => {
     const key = `${step.stage}\n${step.verdict}\n${step.text}`;
@@ -190,4 +251,19 @@ function distinct(steps: readonly TraceStep[]): readonly TraceStep[] {
     seen.add(key);
     return true;
   });
+}
+
+/** Returns whether a call matches a rule in its widest reading; used by hooks with a condition. */
+export function matchesRule(
+  text: string,
+  call: { readonly tool: string; readonly input: JsonObject },
+  policy: Policy,
+  { fs, getToolFacts }: DecisionSources,
+): boolean {
+  const rule = parseRule(text, 'deny', { source: 'session', root: policy.workspaceRoots[0] ?? policy.cwd });
+  // A hook with an invalid condition watches every call.
+  if (rule.problem !== undefined) return true;
+  return decide(getToolFacts(call.tool, call.input, policy.cwd), { ...policy, rules: [rule] }, fs).matched.includes(
+    rule,
+  );
 }

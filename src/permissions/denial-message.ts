@@ -1,23 +1,105 @@
-import type { Decision, PermissionMode } from '../contracts/permission.ts';
-import { ruleSays } from './paths/finding.ts';
-import { FAMILY_WORD } from './rules/families.ts';
+import type { CallDenial } from '../contracts/denial.ts';
+import type { Decision, PermissionMode, Policy, Rule, ToolFacts } from '../contracts/permission.ts';
+import { isRuleForTool } from './collect-findings.ts';
+import { describeRule } from './decision-context.ts';
+import { FAMILY_RULE_NAMES } from './rules/rule-families.ts';
+import { createDenyMatcher } from './shell/command-rules.ts';
 
-/** What the model reads about a denial: why, and what would have to change for it to be allowed. */
-export function denialMessage(tool: string, decision: Decision, mode: PermissionMode): string {
-  const why = decision.reasons.join(' ');
-  const what = decision.trace.at(-1)?.stage === 'answer' ? 'needs permission and was not run.' : 'was not run.';
-  return [`${tool} ${what} ${why}`, remedy(decision, mode)].filter((part) => part !== '').join(' ');
+/** A call that was denied without an answer to its request. */
+export type DeniedCall = {
+  readonly facts: ToolFacts;
+  readonly decision: Decision;
+  readonly policy: Policy;
+};
+
+/** Returns the structured reason of a denial by rule, mode or hook, or because the request could not be put. */
+export function getCallDenial({ trace, reasons }: Decision): CallDenial {
+  const reason = reasons.join(' ');
+  const last = trace.at(-1);
+  if (last?.stage === 'hook') return { by: 'hook', reason };
+  if (last?.stage === 'answer') return { by: 'unattended', reason };
+  const isByMode = trace.some(({ stage, verdict }) => stage === 'mode' && verdict === 'deny');
+  return { by: isByMode ? 'mode' : 'rule', reason };
 }
 
-function remedy(decision: Decision, mode: PermissionMode): string {
+/**
+ * Formats the text the model reads about a denial: the reason, the rule that nearly allowed it, what runs here without
+ * a question, and what the user would have to change.
+ */
+export function formatDenialMessage(call: DeniedCall): string {
+  const { facts, decision } = call;
+  return [`${facts.tool} was not run: ${decision.reasons.join(' ')}`, describeNearRule(call), ...suggestRemedies(call)]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function suggestRemedies({ facts, decision, policy }: DeniedCall): readonly string[] {
   const denying = decision.matched.find((rule) => rule.behavior === 'deny');
-  if (denying !== undefined)
-    return `Only the user can change that rule: ${ruleSays(denying)}. Go another way or tell the user.`;
+  if (denying !== undefined) return ['Only the user can change that rule. Go another way or tell the user.'];
   if (decision.trace.some((step) => step.stage === 'breaker'))
-    return 'No mode allows this unasked. Tell the user what you need and why.';
-  if (mode === 'plan') return 'Finish the plan and have it approved first.';
-  const rules = decision.suggestions.filter((each) => each.leaves === undefined).map((each) => each.rule);
-  if (rules.length === 0) return 'Go another way, or tell the user what you need.';
-  const edits = rules.every((rule) => rule.startsWith(`${FAMILY_WORD.edit}(`)) ? ' or the mode acceptEdits' : '';
-  return `The user could allow it with ${rules.map((rule) => `--allowedTools "${rule}"`).join(' ')}${edits}.`;
+    return ['No mode allows this unasked. Tell the user what you need and why.'];
+  if (policy.mode === 'plan') return ['Finish the plan and have it approved first.'];
+  const rules = decision.suggestions.filter(({ uncovered }) => uncovered === undefined).map(({ rule }) => rule);
+  const edits = rules.every((rule) => rule.startsWith(`${FAMILY_RULE_NAMES.edit}(`)) ? ' or the mode acceptEdits' : '';
+  const flags = rules.map((rule) => `--allowedTools "${rule}"`).join(' ');
+  return [
+    `Allowed here without a question: ${listAllowedCalls(policy, facts).join(', ')}.`,
+    rules.length === 0
+      ? 'Go another way, or tell the user what you need.'
+      : `The user could allow it with ${flags}${edits}.`,
+  ];
+}
+
+const MAX_RULES = 6;
+
+/** Modes that allow edits in the workspace. */
+const EDIT_MODES: readonly PermissionMode[] = ['acceptEdits', 'auto'];
+
+/** Lists what runs without a question, for one tool or for all of them. */
+export function listAllowedCalls(policy: Policy, call?: Pick<ToolFacts, 'tool' | 'kind'>): readonly string[] {
+  const rules = [...new Set(listAllowRules(policy, call?.tool).map(({ text }) => text))];
+  return [
+    call?.kind === 'shell' ? 'commands that only read the workspace' : 'reading in the workspace',
+    ...(policy.mode === 'bypassPermissions' && policy.canBypass ? ['everything that no rule denies'] : []),
+    ...(EDIT_MODES.includes(policy.mode) ? ['edits in the workspace'] : []),
+    ...(policy.sandbox === 'unasked' && call?.kind !== 'edit' ? ['commands that stay in the sandbox'] : []),
+    ...rules.slice(0, MAX_RULES),
+    ...(rules.length > MAX_RULES ? [`${rules.length - MAX_RULES} more rules`] : []),
+  ];
+}
+
+function listAllowRules({ rules, protectedPaths }: Policy, tool: string | undefined): readonly Rule[] {
+  return rules.filter(
+    ({ behavior, problem, specifier = '', ...rule }) =>
+      behavior === 'allow' &&
+      problem === undefined &&
+      // Rules for files of the session itself are not worth telling.
+      !protectedPaths.some((path) => specifier.includes(path)) &&
+      (tool === undefined || isRuleForTool({ behavior, ...rule }, tool)),
+  );
+}
+
+/** Names the rules that cover parts of a command, or else a rule that matches a part in its widest reading. */
+function describeNearRule({ facts, decision, policy }: DeniedCall): string {
+  if (facts.kind !== 'shell') return '';
+  const covering = decision.trace.flatMap(({ stage, rule }) => (stage === 'allow' && rule !== undefined ? [rule] : []));
+  if (covering.length > 0) {
+    const rules = [...new Set(covering.map(describeRule))].join(' and ');
+    return `${rules} would allow its part of the command by itself, without the rest.`;
+  }
+  const commands = decision.trace.flatMap(({ verdict, subject }) =>
+    verdict === 'ask' && subject !== undefined ? listTails(subject.split(' ')) : [],
+  );
+  const near = listAllowRules(policy, facts.tool).find(
+    (rule) => rule.specifier !== undefined && commands.some(createDenyMatcher(rule, policy)),
+  );
+  if (near === undefined) return '';
+  return `${describeRule(near)} comes near, but covers only its words as written, with nothing before them.`;
+}
+
+const MAX_TAILS = 4;
+
+/** Returns a command without its first words, which may be a program that starts another one. */
+function listTails(words: readonly string[]): readonly { readonly argv: readonly string[]; readonly via: string }[] {
+  return words.slice(0, MAX_TAILS).map((_, from) => ({ argv: words.slice(from), via: '' }));
 }

@@ -1,44 +1,191 @@
-import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import type { Decision, PermissionMode, Policy, RuleBehavior, TraceStep } from '../contracts/permission.ts';
+import { z } from 'zod';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import {
+  type Decision,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type Policy,
+  type RuleBehavior,
+  type ToolTraits,
+  type TraceStep,
+} from '../contracts/permission.ts';
+import { getErrorMessage } from '../lib/errors.ts';
 import { decide } from './decide.ts';
-import type { FactsOf } from './facts.ts';
-import { sourceOf } from './paths/finding.ts';
-import type { PermissionFs } from './paths/fs.ts';
-import { parseRule } from './rules/rules.ts';
+import { formatRuleSource } from './decision-context.ts';
+import { findRuleProblems } from './lint-rules.ts';
+import { diskFs } from './permission-fs.ts';
+import { parseRule } from './rules/parse-rule.ts';
+import { getRuleFamily } from './rules/rule-families.ts';
+import { createToolFactsLookup, type DecisionSources, findToolTraits } from './tool-facts.ts';
 
-/** One question to the rules, as `ouro permissions explain` and each line of `--batch` put it. */
-export type ExplainCase = {
+const modeSchema = z.string().transform((text, context): PermissionMode => {
+  const mode = PERMISSION_MODES.find((known) => known === text);
+  if (mode !== undefined) return mode;
+  context.addIssue({ code: 'custom', message: `unknown mode "${text}", valid modes: ${PERMISSION_MODES.join(', ')}` });
+  return z.NEVER;
+});
+const ruleListSchema = z.array(z.string()).optional();
+const caseSchema = z.object({
+  id: z.json().optional(),
+  tool: z.string().min(1),
+  input: z.json().default({}),
+  cwd: z.string().optional(),
+  mode: modeSchema.optional(),
+  rules: z.object({ allow: ruleListSchema, deny: ruleListSchema, ask: ruleListSchema }).optional(),
+  trusted: z.boolean().optional(),
+});
+
+/** The policy to decide by, and the tools its rules are about. */
+type Basis = { readonly policy: Policy; readonly tools: readonly ToolTraits[] };
+
+/** Explains why one call would be allowed, denied or need approval, as text or as JSON. */
+export function explainCall(
+  call: { readonly tool: string; readonly text: string },
+  { policy, tools }: Basis,
+  format: 'text' | 'json',
+): { readonly ok: true; readonly output: string } | { readonly ok: false; readonly problem: string } {
+  const input = parseCallInput(call.tool, call.text, tools);
+  if (input === undefined) return { ok: false, problem: `The input of ${call.tool} must be a JSON object.` };
+  const decision = decideCase({ tool: call.tool, input }, policy, {
+    fs: diskFs,
+    getToolFacts: createToolFactsLookup(tools),
+  });
+  const { verdict, reasons, trace, suggestions, unanalysed = [] } = decision;
+  const formatted =
+    format === 'text'
+      ? formatDecision(decision)
+      : JSON.stringify({
+          verdict,
+          reasons,
+          trace: serializeTrace(trace),
+          ...(unanalysed.length === 0 ? {} : { unanalysed }),
+          suggestions: suggestions.map(({ rule }) => rule),
+        });
+  return { ok: true, output: formatted };
+}
+
+/** Answers one line of `--batch` input with one line of output. An invalid line never results in `allow`. */
+export function explainBatchLine(
+  text: string,
+  number: number,
+  { policy, tools }: Basis,
+): { readonly line: JsonObject; readonly problem?: string } {
+  const parsed = parseCase(text, tools);
+  if (!parsed.ok) {
+    const problem = `Line ${number}: ${parsed.problem}`;
+    const trace = [{ stage: 'facts', verdict: 'ask', text: problem }];
+    return {
+      line: { ...(parsed.id === undefined ? {} : { id: parsed.id }), verdict: 'ask', error: problem, trace },
+      problem,
+    };
+  }
+  return {
+    line: { ...answerCase(parsed.explainCase, policy, { fs: diskFs, getToolFacts: createToolFactsLookup(tools) }) },
+  };
+}
+
+type ParsedCase =
+  | { readonly ok: true; readonly explainCase: Parameters<typeof answerCase>[0] }
+  | { readonly ok: false; readonly id?: JsonValue; readonly problem: string };
+
+function parseCase(text: string, tools: readonly ToolTraits[]): ParsedCase {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (thrown) {
+    return { ok: false, problem: `not JSON (${getErrorMessage(thrown)}).` };
+  }
+  const parsed = caseSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const id = z.object({ id: z.json() }).safeParse(value);
+    const field = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
+    return {
+      ok: false,
+      ...(id.success ? { id: id.data.id } : {}),
+      problem: `${field}: ${issue?.message ?? 'invalid'}.`,
+    };
+  }
+  const { id, tool, input: rawInput, cwd, mode, rules, trusted } = parsed.data;
+  const input = parseCallInput(tool, rawInput, tools);
+  const idField = id === undefined ? {} : { id };
+  if (input === undefined) return { ok: false, ...idField, problem: `the input of ${tool} must be a JSON object.` };
+  return {
+    ok: true,
+    explainCase: {
+      ...idField,
+      tool,
+      input,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(trusted === undefined ? {} : { trusted }),
+      ...(rules === undefined
+        ? {}
+        : { rules: { allow: rules.allow ?? [], deny: rules.deny ?? [], ask: rules.ask ?? [] } }),
+    },
+  };
+}
+
+/** Parses the input of a call: an object stays as it is, a plain text becomes the main input of the tool. */
+function parseCallInput(tool: string, rawInput: JsonValue, tools: readonly ToolTraits[]): JsonObject | undefined {
+  if (isJsonObject(rawInput)) return rawInput;
+  if (typeof rawInput !== 'string') return undefined;
+  const key = findToolTraits(tools, tool)?.mainInput;
+  // A command may itself start with a brace.
+  const isObject = rawInput.trimStart().startsWith('{') && getRuleFamily(tool) !== 'command';
+  if (key !== undefined && !isObject) return { [key]: rawInput };
+  if (rawInput.trim() === '') return {};
+  try {
+    const parsed: JsonValue = JSON.parse(rawInput);
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the problems of the rules, each as text and as JSON. */
+export function listRuleProblems(
+  { rules }: Pick<Policy, 'rules'>,
+  tools: readonly ToolTraits[],
+): readonly { readonly text: string; readonly data: JsonObject }[] {
+  return findRuleProblems(rules, tools).map(({ rule, kind, text }) => {
+    const { behavior, source, file, line } = rule;
+    const location = { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
+    return { text: `${kind}: ${text}`, data: { kind, rule: rule.text, behavior, source, ...location, text } };
+  });
+}
+
+/** One call to explain, as `ouro permissions explain` and each line of `--batch` describe it. */
+type ExplainCase = {
   readonly id?: JsonValue;
   readonly tool: string;
   readonly input: JsonObject;
   readonly cwd?: string;
   readonly mode?: PermissionMode;
   readonly rules?: { readonly [behavior in RuleBehavior]?: readonly string[] };
-  /** A case with a folder or rules of its own is about a trusted folder unless it says otherwise. */
+  /** Defaults to true for a case with its own folder or rules. */
   readonly trusted?: boolean;
 };
 
-export type ExplainAnswer = {
+/** One line of `--batch` output. */
+type ExplainAnswer = {
   readonly id?: JsonValue;
   readonly verdict: RuleBehavior;
   readonly trace: readonly JsonValue[];
 };
 
-/** What a decision has to see beside the policy: the disk, and what tools say of their calls. */
-export type Sight = { readonly fs: PermissionFs; readonly factsOf: FactsOf };
-
-/** Decides one case; rules given with it replace those of the policy, its folder becomes the workspace. */
-export function decideCase(given: ExplainCase, base: Policy, { fs, factsOf }: Sight): Decision {
-  const rules = given.rules;
+/** Decides one case. Its rules replace those of the policy, its folder becomes the workspace. */
+function decideCase(explainCase: ExplainCase, base: Policy, { fs, getToolFacts }: DecisionSources): Decision {
+  const rules = explainCase.rules;
   const behaviors: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
-  const cwd = given.cwd ?? base.cwd;
+  const cwd = explainCase.cwd ?? base.cwd;
   const policy: Policy = {
     ...base,
-    mode: given.mode ?? base.mode,
+    mode: explainCase.mode ?? base.mode,
     canBypass: true,
-    trusted: given.trusted ?? (base.trusted || given.cwd !== undefined || rules !== undefined),
+    trusted: explainCase.trusted ?? (base.trusted || explainCase.cwd !== undefined || rules !== undefined),
     cwd,
-    workspaceRoots: given.cwd === undefined ? base.workspaceRoots : [given.cwd],
+    workspaceRoots: explainCase.cwd === undefined ? base.workspaceRoots : [explainCase.cwd],
     rules:
       rules === undefined
         ? base.rules
@@ -46,21 +193,21 @@ export function decideCase(given: ExplainCase, base: Policy, { fs, factsOf }: Si
             (rules[behavior] ?? []).map((text) => parseRule(text, behavior, { source: 'flag', root: cwd })),
           ),
   };
-  return decide(factsOf(given.tool, given.input, cwd), policy, fs);
+  return decide(getToolFacts(explainCase.tool, explainCase.input, cwd), policy, fs);
 }
 
-/** One answer of `--batch`. */
-export function answerCase(given: ExplainCase, base: Policy, sight: Sight): ExplainAnswer {
-  const decision = decideCase(given, base, sight);
+/** Returns the verdict and trace of one case, as a line of `--batch` output. */
+function answerCase(explainCase: ExplainCase, base: Policy, sources: DecisionSources): ExplainAnswer {
+  const decision = decideCase(explainCase, base, sources);
   return {
-    ...(given.id === undefined ? {} : { id: given.id }),
+    ...(explainCase.id === undefined ? {} : { id: explainCase.id }),
     verdict: decision.verdict,
-    trace: traceJson(decision.trace),
+    trace: serializeTrace(decision.trace),
   };
 }
 
-/** A trace as plain data: for the transcript, for CI, for hosts. */
-export function traceJson(trace: readonly TraceStep[]): readonly JsonObject[] {
+/** Converts a trace to JSON, for the transcript, CI and SDK hosts. */
+export function serializeTrace(trace: readonly TraceStep[]): readonly JsonObject[] {
   return trace.map((step) => ({
     stage: step.stage,
     text: step.text,
@@ -79,22 +226,30 @@ export function traceJson(trace: readonly TraceStep[]): readonly JsonObject[] {
   }));
 }
 
-/** A decision for people: the verdict, then every step that led to it. */
-export function explainText(decision: Decision): string {
+/** Formats a decision as text: the verdict, then every step that led to it. */
+export function formatDecision(decision: Decision): string {
   const steps = decision.trace.map((step) => {
     const rule =
       step.rule === undefined
         ? ''
-        : `\n           rule ${step.rule.text} · ${step.rule.behavior} · ${sourceOf(step.rule)}`;
+        : `\n           rule ${step.rule.text} · ${step.rule.behavior} · ${formatRuleSource(step.rule)}`;
     return `  ${step.stage.padEnd(8)} ${step.verdict ?? ''} ${step.text}${rule}`;
   });
-  const unread = (decision.unanalysed ?? []).map((text) => `  unread   ${text}`);
-  const isPart = decision.suggestions.some((each) => each.leaves !== undefined);
-  const rules = decision.suggestions.map((each) => `  ${each.rule} (${each.covers})`);
+  const unanalysed = (decision.unanalysed ?? []).map((text) => `  unknown  ${text}`);
+  const isPartial = decision.suggestions.some(({ uncovered }) => uncovered !== undefined);
+  const rules = decision.suggestions.map(
+    ({ rule, covers, uncovered = [] }) => `  ${rule} (${covers}${describeUncovered(uncovered)})`,
+  );
   return [
     decision.verdict,
     ...steps,
-    ...unread,
-    ...(rules.length === 0 ? [] : [`Rules that would allow ${isPart ? 'a part of it' : 'it'}:`, ...rules]),
+    ...unanalysed,
+    ...(rules.length === 0 ? [] : [`Rules that would allow ${isPartial ? 'part of it' : 'it'}:`, ...rules]),
   ].join('\n');
+}
+
+function describeUncovered(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const part = names.length === 1 ? 'part asks' : 'parts ask';
+  return `; the ${names.join(' and ')} ${part} every time`;
 }

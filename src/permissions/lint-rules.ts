@@ -1,88 +1,104 @@
-import type { Rule, ToolStatement } from '../contracts/permission.ts';
-import { commandPattern } from './bash/command-rule.ts';
-import { statementOf } from './facts.ts';
-import { ruleSays } from './paths/finding.ts';
-import { FAMILY_WORD, familyOf, OUTSIDE_WORD, SAMPLING_WORD, speaksOfTool } from './rules/families.ts';
+import type { Rule, ToolTraits } from '../contracts/permission.ts';
+import { describeRule } from './decision-context.ts';
+import {
+  coversTool,
+  FAMILY_RULE_NAMES,
+  getRuleFamily,
+  OUTSIDE_RULE_NAME,
+  SAMPLING_RULE_NAME,
+} from './rules/rule-families.ts';
+import { parseCommandPattern } from './shell/command-rules.ts';
+import { findToolTraits } from './tool-facts.ts';
 
+/** A problem of one rule. */
 export type RuleProblem = {
   readonly rule: Rule;
   readonly kind: 'malformed' | 'dead' | 'shadowed' | 'contradictory';
   readonly text: string;
 };
 
-/** Rules that cannot be read, can never match the tools there are, or are overruled by others. */
-export function lintRules(rules: readonly Rule[], tools: readonly ToolStatement[]): readonly RuleProblem[] {
+/** Finds rules that are invalid, never match any tool, or are overridden by or redundant with other rules. */
+export function findRuleProblems(rules: readonly Rule[], tools: readonly ToolTraits[]): readonly RuleProblem[] {
   return rules.flatMap((rule, index): readonly RuleProblem[] => {
     if (rule.problem !== undefined) {
-      const effect = rule.behavior === 'allow' ? 'It allows nothing.' : `Until it is mended, ${rule.tool} asks.`;
+      const effect =
+        rule.behavior === 'allow' ? 'It allows nothing.' : `Until it is fixed, ${rule.tool} needs approval.`;
       return [
-        { rule, kind: 'malformed' as const, text: `${ruleSays(rule)} cannot be understood: ${rule.problem} ${effect}` },
+        { rule, kind: 'malformed' as const, text: `${describeRule(rule)} is invalid: ${rule.problem} ${effect}` },
       ];
     }
-    const dead = deadReason(rule, tools);
-    if (dead !== undefined)
-      return [{ rule, kind: 'dead' as const, text: `${ruleSays(rule)} can never match: ${dead}` }];
-    const overruling = rules.find(
-      (other) => other.problem === undefined && overrules(other, rule) && covers(other, rule),
+    const deadReason = findDeadReason(rule, tools);
+    if (deadReason !== undefined)
+      return [{ rule, kind: 'dead' as const, text: `${describeRule(rule)} can never match: ${deadReason}` }];
+    const overriding = rules.find(
+      (other) => other.problem === undefined && overrides(other, rule) && covers(other, rule),
     );
-    if (overruling !== undefined) {
+    if (overriding !== undefined) {
       const kind =
-        overruling.specifier === rule.specifier && overruling.tool === rule.tool ? 'contradictory' : 'shadowed';
+        overriding.specifier === rule.specifier && overriding.tool === rule.tool ? 'contradictory' : 'shadowed';
       return [
         {
           rule,
           kind,
-          text: `${ruleSays(rule)} has no effect: ${ruleSays(overruling)} says ${overruling.behavior} first.`,
+          text: `${describeRule(rule)} has no effect: ${describeRule(overriding)} takes precedence (${overriding.behavior}).`,
         } as const,
       ];
     }
     const wider = rules.find(
-      (other, at) =>
+      (other, otherIndex) =>
         other !== rule &&
         other.behavior === rule.behavior &&
         other.problem === undefined &&
         covers(other, rule) &&
-        (at < index || !covers(rule, other)),
+        (otherIndex < index || !covers(rule, other)),
     );
     if (wider === undefined) return [];
-    return [{ rule, kind: 'shadowed' as const, text: `${ruleSays(rule)} adds nothing to ${ruleSays(wider)}.` }];
+    return [
+      {
+        rule,
+        kind: 'shadowed' as const,
+        text: `${describeRule(rule)} is redundant: ${describeRule(wider)} already covers it.`,
+      },
+    ];
   });
 }
 
 const STRENGTH = { deny: 2, ask: 1, allow: 0 } as const;
 
-function overrules(left: Rule, right: Rule): boolean {
+function overrides(left: Rule, right: Rule): boolean {
   return STRENGTH[left.behavior] > STRENGTH[right.behavior];
 }
 
-/** True when everything `inner` matches, `outer` matches too; undecidable cases are false. */
+/** Returns whether `outer` matches everything that `inner` matches; false if that cannot be decided. */
 function covers(outer: Rule, inner: Rule): boolean {
-  const server = outer.tool.startsWith('mcp__') && inner.tool.startsWith(`${outer.tool.replace(/__\*$/, '')}__`);
-  if (!speaksOfTool(outer.tool, inner.tool) && !server) return false;
+  const isServerRule = outer.tool.startsWith('mcp__') && inner.tool.startsWith(`${outer.tool.replace(/__\*$/, '')}__`);
+  if (!coversTool(outer.tool, inner.tool) && !isServerRule) return false;
   if (outer.specifier === undefined) return true;
   if (inner.specifier === undefined) return false;
   if (outer.specifier === inner.specifier) return true;
-  if (outer.tool === FAMILY_WORD.command) {
-    const [whole, part] = [commandPattern(outer.specifier), commandPattern(inner.specifier)];
-    const starts = whole.words.every((word, index) => word === part.words[index]);
-    return starts && (whole.open === 'prefix' || (part.open === 'exact' && whole.words.length === part.words.length));
+  if (outer.tool === FAMILY_RULE_NAMES.command) {
+    const [wide, narrow] = [parseCommandPattern(outer.specifier), parseCommandPattern(inner.specifier)];
+    const isPrefix = wide.words.every((word, index) => word === narrow.words[index]);
+    return (
+      isPrefix && (wide.kind === 'prefix' || (narrow.kind === 'exact' && wide.words.length === narrow.words.length))
+    );
   }
   const folder = /^(.*\/)\*\*$/s.exec(outer.specifier)?.[1];
   return folder !== undefined && inner.specifier.startsWith(folder);
 }
 
-function deadReason(rule: Rule, tools: readonly ToolStatement[]): string | undefined {
-  if (rule.tool === OUTSIDE_WORD || rule.tool === SAMPLING_WORD) return undefined;
-  const known = rule.tool === '*' || rule.tool.startsWith('mcp__') || statementOf(tools, rule.tool) !== undefined;
-  if (!known) return `there is no tool ${rule.tool}.`;
+function findDeadReason(rule: Rule, tools: readonly ToolTraits[]): string | undefined {
+  if (rule.tool === OUTSIDE_RULE_NAME || rule.tool === SAMPLING_RULE_NAME) return undefined;
+  const isKnown = rule.tool === '*' || rule.tool.startsWith('mcp__') || findToolTraits(tools, rule.tool) !== undefined;
+  if (!isKnown) return `there is no tool ${rule.tool}.`;
   if (rule.specifier === undefined) return undefined;
-  if (familyOf(rule.tool) === undefined) return `rules for ${rule.tool} take nothing in parentheses.`;
+  if (getRuleFamily(rule.tool) === undefined) return `rules for ${rule.tool} take no parentheses.`;
   if (
-    rule.tool === FAMILY_WORD.command &&
+    rule.tool === FAMILY_RULE_NAMES.command &&
     rule.behavior === 'allow' &&
     /\S\s*(?:&&|\|\||;|\||[<>])\s*\S.*(?::\*|\s\*)$/s.test(rule.specifier)
   ) {
-    return 'a command line is split at its operators before its parts are compared. Write one rule for each part.';
+    return 'a command line is split at its operators before its parts are matched. Write one rule for each part.';
   }
   return undefined;
 }

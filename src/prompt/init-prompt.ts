@@ -1,4 +1,4 @@
-/** `/init`: has the model write the project's first memory file, or better the one that is there. */
+/** The prompt of `/init`, with which the model writes or improves the project's memory file. */
 export const INIT_PROMPT = `Please write this project's CLAUDE.md: the one page somebody needs before their first change here. When a CLAUDE.md or AGENTS.md exists, mend that one instead: what is true stays, what is wrong goes.
 
 1. Look around without changing anything: manifests, scripts, CI, test and lint settings, the README, and notes other assistants were given. Follow one typical call through the code from entry to result.

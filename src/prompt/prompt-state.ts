@@ -1,27 +1,29 @@
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import type { SystemPart } from '../contracts/model.ts';
-import { gitLines } from './environment.ts';
+import { renderGitLines } from './system-prompt.ts';
 
-/** What the model has been given of instructions and place, and what it is to be told next. */
+/** The instructions and environment the model knows, and the news for its next message. */
 export type PromptState = {
-  /** Parts that stand in the first message in place of the system prompt. */
+  /** Parts sent in the first message instead of the system prompt. */
   readonly moved: readonly SystemPart[];
-  /** The instructions of memory files as the model knows them. */
+  /** Memory file instructions last given to the model. */
   readonly memoryText: string;
-  /** Where the session is resumed, its prompt was written earlier and repeats what was so then. */
+  /** True in a resumed session, whose system prompt describes an earlier state. */
   readonly isResumed: boolean;
+  /** True once the system prompt of a resumed session has been compared with the current state. */
   readonly isCompared: boolean;
-  /** Words for the next message. */
+  /** Texts for the next message. */
   readonly news: readonly string[];
-  /** Paths that calls have read or changed since the last look. */
+  /** Paths that calls have read or changed since they were last taken. */
   readonly touched: readonly string[];
-  /** Absent where there is no repository. */
+  /** Absent outside a git repository. */
   readonly branch: string | undefined;
 };
 
+/** An event that changes the prompt state. */
 export type PromptEvent =
   | { readonly type: 'rendered'; readonly parts: readonly SystemPart[]; readonly dynamicParts: 'stay' | 'move' }
-  /** How instructions and repository are now, in a session that was resumed. */
+  /** Current instructions and repository state in a resumed session. */
   | {
       readonly type: 'compared';
       readonly system: readonly SystemPart[];
@@ -32,16 +34,17 @@ export type PromptEvent =
   | { readonly type: 'touched'; readonly path: string }
   | { readonly type: 'touched_taken' }
   | { readonly type: 'news_taken' }
-  /** What was told in messages is gone; the system prompt is still there. */
+  /** Earlier announcements were removed from the conversation; the system prompt remains. */
   | { readonly type: 'compacted'; readonly system: readonly SystemPart[] }
   | { readonly type: 'restarted' };
 
-export function initialPrompt(
+/** Creates the state of a new or resumed session. */
+export function createPromptState(
   sentBefore: { readonly system: readonly SystemPart[]; readonly memoryText: string | undefined } | undefined,
 ): PromptState {
   return {
     moved: [],
-    memoryText: sentBefore?.memoryText ?? partText(sentBefore?.system ?? [], 'memory'),
+    memoryText: sentBefore?.memoryText ?? getPartText(sentBefore?.system ?? [], 'memory'),
     isResumed: sentBefore !== undefined,
     isCompared: false,
     news: [],
@@ -50,16 +53,19 @@ export function initialPrompt(
   };
 }
 
-/** The prompt after an event; pure. */
+/** Returns the state after an event. */
 export function reducePrompt(state: PromptState, event: PromptEvent): PromptState {
   switch (event.type) {
     case 'rendered': {
-      const moved = event.dynamicParts === 'move' ? event.parts.filter(isDynamic) : [];
-      return withMoved({ ...state, moved, memoryText: partText(event.parts, 'memory') });
+      const moved = event.dynamicParts === 'move' ? event.parts.filter(isDynamicPart) : [];
+      return announceMovedParts({ ...state, moved, memoryText: getPartText(event.parts, 'memory') });
     }
     case 'compared': {
-      const memoryText = partText(event.rendered, 'memory');
-      const news = [...gitNews(event.system, event.git), ...memoryNews(state.memoryText, memoryText)];
+      const memoryText = getPartText(event.rendered, 'memory');
+      const news = [
+        ...describeGitChange(event.system, event.git),
+        ...describeMemoryChange(state.memoryText, memoryText),
+      ];
       return { ...state, isCompared: true, memoryText, news: [...state.news, ...news] };
     }
     case 'branch':
@@ -71,43 +77,44 @@ export function reducePrompt(state: PromptState, event: PromptEvent): PromptStat
     case 'news_taken':
       return { ...state, news: [] };
     case 'compacted': {
-      const again = withMoved(state);
-      return state.isResumed ? { ...again, memoryText: partText(event.system, 'memory'), isCompared: false } : again;
+      const next = announceMovedParts(state);
+      return state.isResumed ? { ...next, memoryText: getPartText(event.system, 'memory'), isCompared: false } : next;
     }
     case 'restarted':
       return { ...state, isCompared: true };
   }
 }
 
-/** Is the prompt of this session still to be compared with how things are now? */
-export function mustCompare({ isResumed, isCompared }: PromptState): boolean {
+/** Returns whether the system prompt still has to be compared with the current state. */
+export function shouldCompare({ isResumed, isCompared }: PromptState): boolean {
   return isResumed && !isCompared;
 }
 
-/** What belongs to this folder alone. */
-export function isDynamic({ name }: SystemPart): boolean {
+/** Returns whether a part of the system prompt depends on the current folder. */
+export function isDynamicPart({ name }: SystemPart): boolean {
   return name === 'environment' || name === 'memory';
 }
 
-export function partText(parts: readonly SystemPart[], name: string): string {
+/** Returns the text of a part of the system prompt; empty when there is no such part. */
+export function getPartText(parts: readonly SystemPart[], name: string): string {
   return parts.find((part) => part.name === name)?.text ?? '';
 }
 
-function withMoved(state: PromptState): PromptState {
+function announceMovedParts(state: PromptState): PromptState {
   return { ...state, news: [...state.news, ...state.moved.map(({ text }) => text)] };
 }
 
-/** Days may have passed since the snapshot in the prompt of a resumed session. */
-function gitNews(system: readonly SystemPart[], git: GitSnapshot | undefined): readonly string[] {
-  const before = partText(system, 'environment');
+/** Announces the repository state when it differs from the snapshot in a resumed session's system prompt. */
+function describeGitChange(system: readonly SystemPart[], git: GitSnapshot | undefined): readonly string[] {
+  const before = getPartText(system, 'environment');
   if (git === undefined || before === '') return [];
-  const words = gitLines(git).join('\n');
-  return before.includes(words) ? [] : [`When this session was resumed, the repository was like this:\n${words}`];
+  const current = renderGitLines(git).join('\n');
+  return before.includes(current) ? [] : [`When this session was resumed, the repository was like this:\n${current}`];
 }
 
-/** The prompt of a resumed session stays as it was sent; that its instructions read differently now is news. */
-function memoryNews(before: string, now: string): readonly string[] {
+/** Announces changed instructions; the system prompt of a resumed session is sent unchanged. */
+function describeMemoryChange(before: string, now: string): readonly string[] {
   if (now === before) return [];
-  const words = now === '' ? 'There are none any more.' : `This is how they read now:\n\n${now}`;
-  return [`The files of instructions have changed since this session began. ${words}`];
+  const change = now === '' ? 'There are none any more.' : `This is how they read now:\n\n${now}`;
+  return [`The files of instructions have changed since this session began. ${change}`];
 }

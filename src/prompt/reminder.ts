@@ -1,4 +1,4 @@
-/** Words of ours for the model. Tags inside cannot close them early. */
-export function reminder(words: string): string {
-  return `<reminder>\n${words.trim().replaceAll(/<(\/?)\s*reminder\b/gi, '<$1 reminder')}\n</reminder>`;
+/** Wraps a text of ouro for the model in reminder tags; tags inside the text are defused. */
+export function wrapInReminder(text: string): string {
+  return `<reminder>\n${text.trim().replaceAll(/<(\/?)\s*reminder\b/gi, '<$1 reminder')}\n</reminder>`;
 }

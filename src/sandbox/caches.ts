@@ -3,47 +3,67 @@ import { mkdirSync, utimesSync } from 'node:fs';
 import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** What no command of a workspace has used for so long is brought anew more cheaply than it is kept. */
-const CACHE_DAYS = 30;
+/** Caches unused for this long are deleted. */
+const MAX_AGE_DAYS = 30;
 const DAY_MS = 86_400_000;
-const LEAVING = '.old-';
+/** Marks a cache folder that is being deleted. */
+const DELETING = '.old-';
 
-/** A command is about to use these caches: they are there, and they are not old. */
-export function touchCaches(folder: string, nowMs: number): void {
+/** Creates the cache folder of a workspace if needed, and marks it as used now. */
+export function prepareCacheFolder(folder: string, nowMs: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const now = new Date(nowMs);
   utimesSync(folder, now, now);
 }
 
-/** Deletes the caches of other workspaces that nothing used for a month, and what an earlier try has left of some. */
-export async function clearOldCaches(own: string, nowMs: number): Promise<void> {
-  const all = dirname(own);
-  for (const name of await readdir(all)) {
-    const folder = join(all, name);
-    if (folder === own) continue;
-    const isLeft = name.includes(LEAVING);
+/** Deletes caches of other workspaces unused for a month, and the rest of unfinished deletions. */
+export async function deleteOldCaches(current: string, nowMs: number): Promise<void> {
+  const parent = dirname(current);
+  for (const name of await readdir(parent)) {
+    const folder = join(parent, name);
+    if (folder === current) continue;
+    const isUnfinished = name.includes(DELETING);
     const entry = await lstat(folder).catch(() => undefined);
-    if (entry === undefined || (!isLeft && nowMs - entry.mtimeMs < CACHE_DAYS * DAY_MS)) continue;
-    const gone = isLeft ? folder : `${folder}${LEAVING}${randomUUID().slice(0, 8)}`;
-    // Out of the way in one step: who begins to use it from now on begins with a new one.
-    if (!isLeft) await rename(folder, gone);
-    await removeAll(gone);
+    if (entry === undefined || (!isUnfinished && nowMs - entry.mtimeMs < MAX_AGE_DAYS * DAY_MS)) continue;
+    const doomed = isUnfinished ? folder : `${folder}${DELETING}${randomUUID().slice(0, 8)}`;
+    // Renamed first: a command that starts meanwhile creates a new folder.
+    if (!isUnfinished) await rename(folder, doomed);
+    await deleteFolder(doomed);
   }
 }
 
-/** What was made in a box may be closed to everybody; it is ours all the same. */
-async function removeAll(path: string): Promise<void> {
+/** Deletes a folder, after adding permissions where a sandboxed command removed them. */
+async function deleteFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
-    await openUp(path);
+    await makeWritable(path);
     await rm(path, { recursive: true, force: true });
   }
 }
 
-async function openUp(folder: string): Promise<void> {
+async function makeWritable(folder: string): Promise<void> {
   if (!(await lstat(folder)).isDirectory()) return;
   await chmod(folder, 0o700);
   for (const { name } of (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory()))
-    await openUp(join(folder, name));
+    await makeWritable(join(folder, name));
+}
+
+/** Environment variables that set the cache folder of package managers, with the subfolder for each. */
+const CACHE_VARIABLES = {
+  npm_config_cache: 'npm',
+  YARN_CACHE_FOLDER: 'yarn',
+  BUN_INSTALL_CACHE_DIR: 'bun',
+  PIP_CACHE_DIR: 'pip',
+  UV_CACHE_DIR: 'uv',
+  GOCACHE: 'go-build',
+  CCACHE_DIR: 'ccache',
+  COMPOSER_CACHE_DIR: 'composer',
+  GRADLE_USER_HOME: 'gradle',
+} as const;
+
+/** Returns the cache variables for a cache folder, except those that are already set. */
+export function createCacheVariables(folder: string, set: readonly string[]): Readonly<Record<string, string>> {
+  const unset = Object.entries(CACHE_VARIABLES).filter(([name]) => !set.includes(name));
+  return Object.fromEntries(unset.map(([name, subfolder]) => [name, `${folder}/${subfolder}`]));
 }

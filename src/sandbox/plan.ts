@@ -1,53 +1,85 @@
-import type { GitNames } from './git-names.ts';
-
-/** What stands in front of a command that may ask us for hosts, and what it is told. */
-export type Way = { readonly enter: readonly string[]; readonly variables: Readonly<Record<string, string>> };
-
-/** What of a path matters for a mount. A link is never mounted: what was made in the box would say where it leads. */
-export type PathKind = 'directory' | 'file' | 'link' | 'missing';
-
-export type SandboxPlan = {
-  /** Real folders that may be written: the workspace and those beside it. */
-  readonly roots: readonly string[];
-  /** Git folders of repositories inside of the roots, and files that stand for some. Real paths. */
-  readonly nested: readonly string[];
-  /** What their settings name that decides which programs git runs. */
-  readonly gitNames: GitNames;
-  /** More places to write, and places not to read. Real paths. */
-  readonly allowWrite: readonly string[];
-  readonly denyRead: readonly string[];
-  /** What of all this stays as it is. */
-  readonly denyWrite: readonly string[];
-  /** The repository that the first root is a worktree of, when it says so itself: its folder there, and all of it. */
-  readonly worktree?: { readonly own: string; readonly common: string };
-  readonly home: string;
-  readonly ouroHome: string;
-  /** What package managers keep between commands of this workspace: theirs at home is not written. */
-  readonly caches: string;
-  /** Where large outputs were put aside: read back, not written. */
-  readonly sessionFolder: string;
-  /** Hosts: one by one, through us. */
-  readonly network: 'none' | 'hosts' | 'open';
-  /** The way to us, for the command that is to run: without it there is no network. */
-  readonly way?: Way;
-  /** Unix sockets that programs outside listen on: none is reached, these, or whatever can be seen. */
-  readonly unixSockets: readonly string[] | 'all';
-  /** Of those that are there and are not to be reached. */
-  readonly otherSockets: readonly string[];
-  readonly localPorts: 'open' | 'closed';
-  readonly user: 'root' | 'plain';
-  /** The names of the variables that hold keys. */
-  readonly secrets: readonly string[];
-  /** Variables that somebody set, in the surroundings or in the settings. */
-  readonly set: readonly string[];
-  /** The file that holds the filter of system calls; none for a processor we have no filter for. */
-  readonly filter?: string;
-  readonly kindOf: (path: string) => PathKind;
-  /** Where a path really is; itself when it leads nowhere. */
-  readonly follow: (path: string) => string;
+/** Paths of the home folder that sandboxes hide, and those inside them that stay readable. Real paths. */
+export type HomePaths = {
+  readonly hidden: readonly string[];
+  readonly opened: readonly string[];
+  /** Configuration files that hold a secret. */
+  readonly secretFiles: readonly string[];
 };
 
-/** Something a mount can be laid over. */
+/** Arguments that start a command in the sandbox network, and the proxy variables it needs there. */
+export type NetworkAccess = {
+  readonly entryArgs: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+/** The kind of a path. Links are never mounted, since a sandboxed command could have created them. */
+export type PathKind = 'directory' | 'file' | 'link' | 'missing';
+
+/** Everything that determines the sandbox of one command. */
+export type SandboxPlan = {
+  /** Real paths of the workspace folders, which are writable. */
+  readonly roots: readonly string[];
+  /** Real paths of `.git` folders and files of repositories inside the writable folders. */
+  readonly nestedGitPaths: readonly string[];
+  /** Hook folders and included files that git configs name; they determine which programs git runs. */
+  readonly gitConfigPaths: { readonly folders: readonly string[]; readonly files: readonly string[] };
+  /** Existing files and folders in writable folders that other programs run from. They are read-only. */
+  readonly programFiles: readonly string[];
+  /** Files that commands see in place of the ignore lists of repositories, so that git skips placeholders. */
+  readonly ignoreFiles: readonly { readonly root: string; readonly path: string; readonly source: string }[];
+  /** Real paths that are writable besides the roots. */
+  readonly allowWrite: readonly string[];
+  /** Paths that are hidden. */
+  readonly denyRead: readonly string[];
+  /** Paths inside writable folders that stay read-only. */
+  readonly denyWrite: readonly string[];
+  /** Git folders of a linked worktree: its own one, and the common one of the main repository. */
+  readonly worktree?: { readonly gitDir: string; readonly commonDir: string };
+  readonly home: string;
+  /** Hidden parts of the home folder. */
+  readonly homePaths: HomePaths;
+  readonly ouroHome: string;
+  /** Folder with compiled sources of ouro, which it runs. */
+  readonly runtimeCache: string;
+  /** Writable cache folder for package managers, whose caches in the home folder are read-only. */
+  readonly cacheFolder: string;
+  /** Session folder with stored large outputs; read-only. */
+  readonly sessionFolder: string;
+  /** `hosts`: per host, through the proxy of ouro. */
+  readonly network: 'none' | 'hosts' | 'open';
+  /** Access to the proxy for this command; without it, `hosts` means no network. */
+  readonly networkAccess?: NetworkAccess;
+  /** Unix sockets outside the sandbox that commands may connect to. */
+  readonly unixSockets: readonly string[] | 'all';
+  /** Existing Unix sockets that commands must not connect to. */
+  readonly blockedSockets: readonly string[];
+  readonly localPorts: 'open' | 'closed';
+  readonly user: 'root' | 'plain';
+  /** Names of environment variables that hold secrets and are removed. */
+  readonly secretVariables: readonly string[];
+  /** Names of variables set by the environment or the settings, which are not overwritten. */
+  readonly setVariables: readonly string[];
+  /** File with the compiled seccomp filter; absent on unsupported processors. */
+  readonly seccompFilter?: string;
+  readonly getPathKind: (path: string) => PathKind;
+  /** Resolves links; returns the path itself if it does not exist. */
+  readonly resolveLinks: (path: string) => string;
+};
+
+/** Returns whether a path of this kind can be a mount point. */
 export function isMountable(kind: PathKind): boolean {
   return kind === 'directory' || kind === 'file';
 }
+
+/** Everything that determines the read-only sandbox of one command. All paths are real and exist. */
+export type ReadOnlyPlan = {
+  readonly home: string;
+  /** Hidden parts of the home folder. */
+  readonly hiddenHome: readonly string[];
+  /** Paths that are visible although a folder that contains them is hidden. */
+  readonly visible: readonly string[];
+  /** Paths that are hidden wherever they are: secrets, denied paths, named pipes. */
+  readonly hidden: readonly string[];
+  /** Secret files that are visible. */
+  readonly readable: readonly string[];
+};

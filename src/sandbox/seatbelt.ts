@@ -1,56 +1,116 @@
-import { guardedPlaces } from './guarded.ts';
-import { cacheVariables, credentialsOf } from './places.ts';
-import type { SandboxPlan } from './plan.ts';
-import { withoutSecrets } from './recipe.ts';
+import { buildUnsetArgs } from './bwrap.ts';
+import { createCacheVariables } from './caches.ts';
+import { listCredentialPaths } from './credentials.ts';
+import type { HomePaths, ReadOnlyPlan, SandboxPlan } from './plan.ts';
+import { listProtectedPaths } from './protected-paths.ts';
 
-/** The words in front of a command that keep it in the sandbox of macOS. */
-export function seatbeltArguments(plan: SandboxPlan): readonly string[] {
-  const told = Object.entries({
+/** Builds the sandbox-exec arguments that go before a command on macOS. */
+export function buildSeatbeltArgs(plan: SandboxPlan): readonly string[] {
+  const variables = Object.entries({
     TMPDIR: '/tmp',
-    ...cacheVariables(plan.caches, plan.set),
-    ...plan.way?.variables,
+    ...createCacheVariables(plan.cacheFolder, plan.setVariables),
+    ...plan.networkAccess?.variables,
   }).map(([name, value]) => `${name}=${value}`);
-  return ['/usr/bin/env', ...told, ...withoutSecrets(plan), '/usr/bin/sandbox-exec', '-p', seatbeltProfile(plan)];
+  return [
+    '/usr/bin/env',
+    ...variables,
+    ...buildUnsetArgs(plan),
+    '/usr/bin/sandbox-exec',
+    '-p',
+    buildSeatbeltProfile(plan),
+  ];
 }
 
 /**
- * What the system is told: the last rule that fits decides, and a rule holds for what is not there yet.
+ * Builds the seatbelt profile. The last matching rule wins; rules also apply to paths that do not exist yet.
  * @internal Exported for tests.
  */
-export function seatbeltProfile(plan: SandboxPlan): string {
-  const { roots, allowWrite, denyRead, follow, home, ouroHome, sessionFolder } = plan;
+export function buildSeatbeltProfile(plan: SandboxPlan): string {
+  const { roots, allowWrite, denyRead, resolveLinks, home, ouroHome, sessionFolder } = plan;
   const writable = [...roots, ...allowWrite, '/private/tmp'].map(subpath);
-  const guarded = guardedPlaces(plan).map(({ path, mount }) =>
+  const protectedPaths = listProtectedPaths(plan).map(({ path, mount }) =>
     mount === 'writable' ? literal(path) : `${literal(path)} ${subpath(path)}`,
   );
-  const secret = [ouroHome, ...credentialsOf(home), ...denyRead];
+  const hidden = [
+    ouroHome,
+    plan.runtimeCache,
+    ...listCredentialPaths(home),
+    ...plan.homePaths.secretFiles,
+    ...denyRead,
+  ];
   return [
     '(version 1)',
     '(allow default)',
     '(deny file-write*)',
     `(allow file-write* ${writable.join(' ')} (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))`,
-    `(deny file-write* ${guarded.join(' ')})`,
-    `(deny file-read* file-write* ${secret.map((path) => subpath(follow(path))).join(' ')})`,
+    `(deny file-write* ${protectedPaths.join(' ')})`,
+    ...hideHome({ hidden: plan.homePaths.hidden, opened: [...plan.homePaths.opened, ...roots] }),
+    `(deny file-read* file-write* ${hidden.map((path) => subpath(resolveLinks(path))).join(' ')})`,
     `(allow file-read* ${subpath(sessionFolder)})`,
-    `(allow file-read* file-write* ${subpath(plan.caches)})`,
-    // Keys are asked of a service, and other programs are driven by events.
-    '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
+    `(allow file-read* file-write* ${subpath(plan.cacheFolder)})`,
+    // The keychain is reached through a service, and other programs can be controlled by Apple events.
+    KEYCHAIN_RULE,
     '(deny appleevent-send)',
-    ...network(plan),
+    ...buildNetworkRules(plan),
   ].join('\n');
 }
 
-/** Names are asked of a service by a socket of its own, which is only needed where all of the network is open. */
-function network({ network: reach, way, unixSockets, localPorts }: SandboxPlan): readonly string[] {
-  const door = URL.parse(way?.variables.HTTPS_PROXY ?? '')?.port;
+const KEYCHAIN_RULE =
+  '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))';
+
+/** Builds the sandbox-exec arguments that go before a command that may only read. */
+export function buildReadOnlySeatbeltArgs(plan: ReadOnlyPlan): readonly string[] {
+  return ['/usr/bin/sandbox-exec', '-p', buildReadOnlySeatbeltProfile(plan)];
+}
+
+/**
+ * Builds the seatbelt profile of a command that may only read. There are no private folders on macOS: temporary files
+ * cannot be written either.
+ *
+ * @internal Exported for tests.
+ */
+export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, readable }: ReadOnlyPlan): string {
+  const allowRead = (paths: readonly string[]) =>
+    paths.length === 0 ? [] : [`(allow file-read* ${paths.map(subpath).join(' ')})`];
+  return [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    '(allow file-write* (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))',
+    ...hideHome({ hidden: hiddenHome, opened: visible }),
+    ...(hidden.length === 0 ? [] : [`(deny file-read* ${hidden.map(subpath).join(' ')})`]),
+    ...allowRead(readable),
+    '(deny network*)',
+    KEYCHAIN_RULE,
+    '(deny mach-lookup (global-name "com.apple.pboard") (global-name "com.apple.coreservices.launchservicesd"))',
+    '(deny appleevent-send)',
+    '(deny process-info* (target others))',
+    '(deny signal (target others))',
+    '(deny job-creation)',
+  ].join('\n');
+}
+
+function hideHome({ hidden, opened }: Pick<HomePaths, 'hidden' | 'opened'>): readonly string[] {
+  if (hidden.length === 0) return [];
+  return [
+    `(deny file-read* ${hidden.map(subpath).join(' ')})`,
+    ...(opened.length === 0 ? [] : [`(allow file-read* ${opened.map(subpath).join(' ')})`]),
+  ];
+}
+
+/** DNS goes through the socket of mDNSResponder, which is needed only with an open network. */
+function buildNetworkRules({ network, networkAccess, unixSockets, localPorts }: SandboxPlan): readonly string[] {
+  const proxyPort = URL.parse(networkAccess?.variables.HTTPS_PROXY ?? '')?.port;
   const sockets =
     unixSockets === 'all'
       ? ['(remote unix-socket)']
       : unixSockets.map((path) => `(remote unix-socket (path-literal ${quoted(path)}))`);
   return [
-    reach === 'open' ? '(deny network-outbound (remote unix-socket))' : '(deny network*)',
-    ...(reach === 'open' ? ['(allow network-outbound (literal "/private/var/run/mDNSResponder"))'] : []),
-    ...(reach === 'hosts' && door !== undefined ? [`(allow network-outbound (remote ip "localhost:${door}"))`] : []),
+    network === 'open' ? '(deny network-outbound (remote unix-socket))' : '(deny network*)',
+    ...(network === 'open' ? ['(allow network-outbound (literal "/private/var/run/mDNSResponder"))'] : []),
+    ...(network === 'hosts' && proxyPort !== undefined
+      ? [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`]
+      : []),
     ...(localPorts === 'open'
       ? [
           '(allow network-bind (local ip "localhost:*"))',

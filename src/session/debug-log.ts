@@ -1,18 +1,18 @@
 import { chmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/face/run-options.ts';
-import { messageOf } from '../lib/errors.ts';
-import { withoutSecrets } from '../lib/text/secrets.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { stringifyRedacted } from '../lib/text/redact-secrets.ts';
 
-/** What `--debug` writes: one line of JSON per event, with its time. */
+/** The log written for `--debug`: one line of JSON per event, with its time. */
 export type DebugLog = {
-  /** A sentence that says where it is, or why there is none. */
-  readonly words: string;
-  readonly hear: (event: AgentEvent) => void;
+  /** Sentence for the user: the path of the log, or why it could not be opened. */
+  readonly message: string;
+  readonly onEvent: (event: AgentEvent) => void;
 };
 
-/** Opened at once, so that a run that ends badly leaves its log; `undefined` when nobody asked. */
+/** Opens the debug log, or returns `undefined` when debugging is off. Opened eagerly, so that a crash leaves a log. */
 export function openDebugLog(
   options: Pick<RunOptions, 'debug' | 'debugFile'>,
   ouroHome: string,
@@ -24,17 +24,17 @@ export function openDebugLog(
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const handle = openSync(file, 'a', 0o600);
-    // The file may have been there before; what it holds is as private as the session.
+    // An existing file keeps its old mode, and the log is as private as the session.
     chmodSync(file, 0o600);
     return {
-      words: `The debug log is ${file}`,
-      hear(event) {
-        // The pieces of a reply are many and come again as a whole.
+      message: `Debug log: ${file}`,
+      onEvent(event) {
+        // Deltas are frequent, and their content is logged again with the complete message.
         if (event.type === 'message_update' || event.type === 'stream_event') return;
-        writeSync(handle, `${withoutSecrets(JSON.stringify({ at: now().toISOString(), ...event }))}\n`);
+        writeSync(handle, `${stringifyRedacted({ at: now().toISOString(), ...event })}\n`);
       },
     };
   } catch (thrown) {
-    return { words: `There is no debug log: ${messageOf(thrown)}.`, hear: () => undefined };
+    return { message: `The debug log could not be opened: ${getErrorMessage(thrown)}.`, onEvent: () => undefined };
   }
 }

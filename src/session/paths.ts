@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
-/** The folder of all sessions started in one directory. Readable, and unique even where slugs would meet. */
-export function projectDir(ouroHome: string, realCwd: string): string {
+/** Returns the folder of all sessions started in one directory: a readable slug, made unique by a hash. */
+export function getProjectDir(ouroHome: string, realCwd: string): string {
   const slug = realCwd
     .replaceAll(/[^A-Za-z0-9.]+/g, '-')
     .replace(/^-/, '')
@@ -11,18 +11,40 @@ export function projectDir(ouroHome: string, realCwd: string): string {
   return join(ouroHome, 'projects', `${slug || 'root'}-${mark}`);
 }
 
-export const transcriptPath = (dir: string, sessionId: string) => join(dir, `${sessionId}.jsonl`);
+/** Returns the folder of the worktrees of `-w`. Inside the repository they would be among its files. */
+export const getWorktreesFolder = (root: string) => join(dirname(root), `${basename(root)}-worktrees`);
 
-/** Big results, checkpoints and sub-agents of a session live beside its transcript. */
-export const sessionFolder = (dir: string, sessionId: string) => join(dir, sessionId);
+/** Returns the path of a session's transcript. */
+export const getTranscriptPath = (dir: string, sessionId: string) => join(dir, `${checkId(sessionId)}.jsonl`);
 
-export const subagentPath = (folder: string, agentId: string) => join(folder, 'subagents', `agent-${agentId}.jsonl`);
+/** Returns the folder beside a transcript that holds large results, checkpoints and sub-agents. */
+export const getSessionFolder = (dir: string, sessionId: string) => join(dir, checkId(sessionId));
 
-/** Names the session of a directory that heard the last prompt: the clock may have been set back since. */
-export const lastHeardPath = (dir: string) => join(dir, 'last-heard');
+/** Returns the file that holds the unfinished reply of a session. */
+export const getReplyJournalPath = (dir: string, sessionId: string) =>
+  join(dir, 'answers', `${checkId(sessionId)}.json`);
 
-/** Where every process notes what it is in the middle of writing. */
-export const unfinishedIn = (ouroHome: string) => join(ouroHome, 'unfinished');
+/** Returns the path of a sub-agent's transcript inside the session folder. */
+export const getSubAgentPath = (folder: string, agentId: string) =>
+  join(folder, 'subagents', `${checkId(`agent-${agentId}`)}.jsonl`);
 
-/** Where every process tells the others what its tools write. */
-export const sharedWritesIn = (ouroHome: string) => join(ouroHome, 'present', 'writes');
+/** Returns the file that names the last prompted session of a directory; file times fail after a clock change. */
+export const getLastPromptedPath = (dir: string) => join(dir, 'last-heard');
+
+/** Returns the folder in which every process records the writes it has not finished. */
+export const getUnfinishedWritesDir = (ouroHome: string) => join(ouroHome, 'unfinished');
+
+/** Returns the folder in which every process announces to the others what its tools write. */
+export const getSharedWritesDir = (ouroHome: string) => join(ouroHome, 'present', 'writes');
+
+/** An id that becomes a path has to be one plain name on every file system. */
+const MAX_ID_BYTES = 200;
+const RESERVED_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/** Returns an id that is one plain name; throws for any other, which might lead out of its folder. */
+function checkId(id: string): string {
+  const isPlain = /^[^\p{Cc}/\\:*?"<>|.\s][^\p{Cc}/\\:*?"<>|]*$/u.test(id) && !/[.\s]$/.test(id);
+  if (isPlain && Buffer.byteLength(id) <= MAX_ID_BYTES && !RESERVED_NAME.test(id)) return id;
+  const shown = JSON.stringify(id.length > 60 ? `${id.slice(0, 60)}…` : id);
+  throw new TypeError(`The id ${shown} is not a plain name. Use letters, digits, "-", "_", "@" and "." within it.`);
+}

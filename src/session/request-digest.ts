@@ -4,24 +4,24 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { RequestMessage, RequestPieces } from '../contracts/model.ts';
 import type { RecordBody } from '../contracts/session.ts';
 
-/** One request in hashes: enough to tell whether another is the same, and where it begins to differ. */
+/** The hashes of one request: enough to tell whether another request is equal, and where it first differs. */
 export type RequestDigest = {
   readonly whole: string;
-  /** Model, limits, effort and what else is short enough to be written out. */
+  /** Model, limits, effort and other fields short enough to be stored verbatim. */
   readonly rest: JsonObject;
   readonly system: string;
   readonly tools: string;
   readonly messages: readonly string[];
 };
 
-/** What is hashed is not looked into: it was JSON a moment ago, of whatever depth. */
+/** Hashed parts stay `unknown`: they were parsed from a rendered request and may be nested arbitrarily deep. */
 const requestSchema = z.looseObject({ system: z.unknown(), tools: z.unknown(), messages: z.array(z.unknown()) });
 
-/** Of a request as text. */
-export function digestOf(bytes: string): RequestDigest {
+/** Computes the digest of a request from its JSON text. */
+export function digestRequest(bytes: string): RequestDigest {
   const { system, tools, messages, ...rest } = requestSchema.parse(JSON.parse(bytes));
   return {
-    whole: wholeDigest(bytes),
+    whole: hashRequest(bytes),
     rest: z.record(z.string(), z.json()).parse(rest),
     system: hash(JSON.stringify(system)),
     tools: hash(JSON.stringify(tools)),
@@ -29,70 +29,72 @@ export function digestOf(bytes: string): RequestDigest {
   };
 }
 
-/** Of a request as text: all it takes to know it again. */
-export function wholeDigest(bytes: string): RequestDigest['whole'] {
+/** Computes the hash of a whole request from its JSON text. */
+export function hashRequest(bytes: string): RequestDigest['whole'] {
   return hash(bytes);
 }
 
 const HASH_CHARS = 24;
 
 function hash(text: string): string {
-  return short(createHash('sha256').update(text));
+  return toShortHex(createHash('sha256').update(text));
 }
 
-function short(made: Hash): string {
-  return made.digest('hex').slice(0, HASH_CHARS);
+function toShortHex(state: Hash): string {
+  return state.digest('hex').slice(0, HASH_CHARS);
 }
 
-/** The same of one request after the other: what one repeats of the one before it is not gone through again. */
-export function createDigester(): (pieces: RequestPieces) => RequestDigest {
-  let known: readonly Digested[] = [];
-  /** The text up to the last message but one: the last one still grows. */
-  let stem: { readonly before: string; readonly count: number; readonly hash: Hash } | undefined;
-  return ({ rest, system, tools, before, messages, textOf, after }) => {
-    const same = commonLength(known, messages, ({ message }, other) => isSame(message, other));
-    if (stem === undefined || stem.before !== before || stem.count > same) {
-      stem = { before, count: 0, hash: createHash('sha256').update(before) };
+/** Creates a digester for successive requests; messages repeated from the previous request are not hashed again. */
+export function createIncrementalDigester(): (pieces: RequestPieces) => RequestDigest {
+  let previous: readonly HashedMessage[] = [];
+  /** Hash state of the text before the last message; the last message may still grow. */
+  let prefix: { readonly before: string; readonly count: number; readonly hash: Hash } | undefined;
+  return ({ rest, system, tools, before, messages, serializeMessage, after }) => {
+    const sameCount = countCommonPrefix(previous, messages, ({ message }, other) => isSameMessage(message, other));
+    if (prefix === undefined || prefix.before !== before || prefix.count > sameCount) {
+      prefix = { before, count: 0, hash: createHash('sha256').update(before) };
     }
-    const { count } = stem;
-    const whole = stem.hash.copy();
-    const digested = known.slice(0, count);
+    const { count } = prefix;
+    const hashState = prefix.hash.copy();
+    const digested = previous.slice(0, count);
     for (const [index, message] of messages.entries()) {
       if (index < count) continue;
-      if (index === messages.length - 1) stem = { before, count: index, hash: whole.copy() };
-      const text = textOf(message);
-      whole.update(index === 0 ? text : `,${text}`);
+      if (index === messages.length - 1) prefix = { before, count: index, hash: hashState.copy() };
+      const text = serializeMessage(message);
+      hashState.update(index === 0 ? text : `,${text}`);
       digested.push({ message, hash: hash(text) });
     }
-    known = digested;
+    previous = digested;
     return {
-      whole: short(whole.update(after)),
+      whole: toShortHex(hashState.update(after)),
       rest,
       system: hash(system),
       tools: hash(tools),
-      messages: digested.map((one) => one.hash),
+      messages: digested.map((entry) => entry.hash),
     };
   };
 }
 
-type Digested = { readonly message: RequestMessage; readonly hash: string };
+type HashedMessage = { readonly message: RequestMessage; readonly hash: string };
 
-function isSame(one: RequestMessage, other: RequestMessage): boolean {
-  const { blocks } = other;
+function isSameMessage(a: RequestMessage, b: RequestMessage): boolean {
+  const { blocks } = b;
   return (
-    one.role === other.role &&
-    one.blocks.length === blocks.length &&
-    one.blocks.every((block, index) => block === blocks[index])
+    a.role === b.role && a.blocks.length === blocks.length && a.blocks.every((block, index) => block === blocks[index])
   );
 }
 
-/** Turns digests into records that hold only what is new since the last one. */
+/** Creates a writer that turns digests into records holding only the message hashes new since the last digest. */
 export function createDigestWriter(): (digest: RequestDigest) => RecordBody {
-  let last: readonly string[] = [];
+  let previous: readonly string[] = [];
   return ({ messages, ...digest }) => {
-    const same = commonLength(last, messages, (one, other) => one === other);
-    last = messages;
-    return { type: 'system', subtype: 'request', data: { ...digest, same, messages: messages.slice(same) } };
+    const sameCount = countCommonPrefix(previous, messages, (entry, other) => entry === other);
+    previous = messages;
+    return {
+      type: 'system',
+      subtype: 'request',
+      data: { ...digest, same: sameCount, messages: messages.slice(sameCount) },
+    };
   };
 }
 
@@ -105,26 +107,26 @@ const recordSchema = z.object({
   messages: z.array(z.string()),
 });
 
-/** Reads them back, in order. */
+/** Creates a reader that restores full digests from such records; they must be read in order. */
 export function createDigestReader(): (data: JsonObject) => RequestDigest | undefined {
-  let last: readonly string[] = [];
+  let previous: readonly string[] = [];
   return (data) => {
-    const read = recordSchema.safeParse(data);
-    if (!read.success) return undefined;
-    const { same, messages, ...digest } = read.data;
-    last = [...last.slice(0, same), ...messages];
-    return { ...digest, messages: last };
+    const parsed = recordSchema.safeParse(data);
+    if (!parsed.success) return undefined;
+    const { same, messages, ...digest } = parsed.data;
+    previous = [...previous.slice(0, same), ...messages];
+    return { ...digest, messages: previous };
   };
 }
 
-function commonLength<One, Other>(
+function countCommonPrefix<One, Other>(
   a: readonly One[],
   b: readonly Other[],
-  isEqual: (one: One, other: Other) => boolean,
+  isEqual: (entry: One, other: Other) => boolean,
 ): number {
-  const at = a.findIndex((one, index) => {
+  const end = a.findIndex((entry, index) => {
     const other = b[index];
-    return other === undefined || !isEqual(one, other);
+    return other === undefined || !isEqual(entry, other);
   });
-  return at === -1 ? a.length : at;
+  return end === -1 ? a.length : end;
 }

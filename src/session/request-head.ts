@@ -1,69 +1,97 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { SystemPart, ToolSpec } from '../contracts/model.ts';
 import type { RecordBody, SessionRecord } from '../contracts/session.ts';
 
-/** The part of a request that must not change by a byte while a session lives. */
+/** The part of a request that stays byte-identical for the life of a session, so that it stays cached. */
 export type RequestHead = { readonly system: readonly SystemPart[]; readonly tools: readonly ToolSpec[] };
 
-/** The head of the last request on record, as text, and the version of ouro that rendered it. */
+/** The last recorded request head as JSON texts, with the version of ouro that rendered it. */
 export type RecordedHead = { readonly system: string; readonly tools: string; readonly version: string };
 
-/** What the records say about request heads: every text by its hash, and the head that counts now. */
+/** The request heads read from the records so far: every text by its hash, and the latest head. */
 export type HeadState = { readonly texts: ReadonlyMap<string, string>; readonly head: RecordedHead | undefined };
 
-export const NO_HEAD: HeadState = { texts: new Map(), head: undefined };
+/** The state before any record was read. */
+export const INITIAL_HEAD_STATE: HeadState = { texts: new Map(), head: undefined };
 
-export function nextHead(state: HeadState, record: SessionRecord): HeadState {
+/** Returns the head state after one more record. */
+export function reduceHead(state: HeadState, record: SessionRecord): HeadState {
   if (record.type === 'prompt-text') {
-    // A text that is not what was hashed is damaged: it is rendered and recorded anew.
-    if (hashOf(record.text) !== record.hash) return state;
+    // A text that does not match its hash is damaged; without it the head is rendered and recorded again.
+    if (hashText(record.text) !== record.hash) return state;
     return { ...state, texts: new Map([...state.texts, [record.hash, record.text]]) };
   }
   if (record.type !== 'system' || record.subtype !== 'prompt') return state;
   const [system, tools] = [record.data.system, record.data.tools].map((hash) => state.texts.get(String(hash)));
-  if (system === undefined || tools === undefined) return state;
+  // A head that is none, perhaps of a newer version, is rendered and recorded again as well.
+  if (system === undefined || tools === undefined || !isHead({ system, tools })) return state;
   return { ...state, head: { system, tools, version: record.version } };
 }
 
-/** A recorded head, byte for byte. */
+const headSchema = z.object({
+  system: z.array(z.looseObject({ name: z.string(), text: z.string() })),
+  tools: z.array(z.looseObject({ name: z.string(), description: z.string(), input_schema: z.looseObject({}) })),
+});
+
+function isHead({ system, tools }: Pick<RecordedHead, 'system' | 'tools'>): boolean {
+  try {
+    return headSchema.safeParse({ system: JSON.parse(system), tools: JSON.parse(tools) }).success;
+  } catch {
+    return false;
+  }
+}
+
+/** Parses a recorded head; serialising it again gives the same bytes. */
 export function parseHead({ system, tools }: RecordedHead): RequestHead {
   return { system: JSON.parse(system), tools: JSON.parse(tools) };
 }
 
-/** Answers with the records a request head needs on disk: its texts once each, and which of them it was made of. */
-export function createHeadRecorder(known: Iterable<string> = []): (head: RequestHead) => readonly RecordBody[] {
-  const written = new Set(known);
-  let last = '';
-  let seen: RequestHead | undefined;
+/** Creates a recorder that returns the records still missing for a head: new texts, and the hashes of its two parts. */
+export function createHeadRecorder(knownHashes: Iterable<string> = []): (head: RequestHead) => readonly RecordBody[] {
+  const written = new Set(knownHashes);
+  let lastKey = '';
+  let lastHead: RequestHead | undefined;
   return (head) => {
-    // The same values as last time need no hashing: most requests of a session.
-    if (seen?.system === head.system && seen.tools === head.tools) return [];
-    seen = head;
-    const system = keep(JSON.stringify(head.system));
-    const tools = keep(JSON.stringify(head.tools));
-    const mark = `${system.hash} ${tools.hash}`;
-    if (mark === last) return [];
-    last = mark;
+    // Most requests of a session reuse the same values, which need no hashing.
+    if (
+      lastHead !== undefined &&
+      hasSameParts(lastHead.system, head.system) &&
+      hasSameParts(lastHead.tools, head.tools)
+    )
+      return [];
+    lastHead = head;
+    const system = recordText(JSON.stringify(head.system));
+    const tools = recordText(JSON.stringify(head.tools));
+    const key = `${system.hash} ${tools.hash}`;
+    if (key === lastKey) return [];
+    lastKey = key;
     const data = { system: system.hash, tools: tools.hash };
     return [...system.records, ...tools.records, { type: 'system', subtype: 'prompt', data }];
   };
 
-  function keep(text: string): { readonly hash: string; readonly records: readonly RecordBody[] } {
-    const hash = hashOf(text);
+  function recordText(text: string): { readonly hash: string; readonly records: readonly RecordBody[] } {
+    const hash = hashText(text);
     if (written.has(hash)) return { hash, records: [] };
     written.add(hash);
     return { hash, records: [{ type: 'prompt-text', hash, text }] };
   }
 }
 
-function hashOf(text: string): string {
+function hasSameParts(before: readonly object[], after: readonly object[]): boolean {
+  return before.length === after.length && before.every((part, at) => part === after[at]);
+}
+
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A tool that still takes the same input is described in the same words as before. */
-export function repeatSpecs(specs: readonly ToolSpec[], before: readonly ToolSpec[]): readonly ToolSpec[] {
+/** Replaces specs whose input schema did not change by their earlier versions, so that the request stays cached. */
+export function reuseUnchangedSpecs(specs: readonly ToolSpec[], before: readonly ToolSpec[]): readonly ToolSpec[] {
   return specs.map((spec) => {
-    const old = before.find(({ name }) => name === spec.name);
-    return old !== undefined && JSON.stringify(old.input_schema) === JSON.stringify(spec.input_schema) ? old : spec;
+    const previous = before.find(({ name }) => name === spec.name);
+    return previous !== undefined && JSON.stringify(previous.input_schema) === JSON.stringify(spec.input_schema)
+      ? previous
+      : spec;
   });
 }

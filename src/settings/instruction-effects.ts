@@ -2,13 +2,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import type { TrustEffect } from '../contracts/face/trust.ts';
-import { ifThere } from '../lib/files/errno.ts';
-import { readGiven } from '../lib/files/read-regular.ts';
+import type { TrustEffect } from '../contracts/frontend/trust.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { serverWords } from './powers.ts';
+import { describeServer } from './capability-grants.ts';
 
-const server = z.object({
+const serverSchema = z.object({
   command: z.string().optional(),
   args: z.array(z.string()).optional(),
   url: z.string().optional(),
@@ -16,28 +16,29 @@ const server = z.object({
   headers: z.record(z.string(), z.string()).optional(),
   oauth: z.record(z.string(), z.unknown()).optional(),
 });
-const servers = z.object({ mcpServers: z.record(z.string(), z.unknown()) }).catch({ mcpServers: {} });
+const serversSchema = z.object({ mcpServers: z.record(z.string(), z.unknown()) }).catch({ mcpServers: {} });
 
-const FOLDERS = ['commands', 'skills', 'agents', 'rules', 'output-styles'];
+const MEMORY_FILES = ['CLAUDE.md', 'AGENTS.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/AGENTS.md'];
+const EXTENSION_FOLDERS = ['commands', 'skills', 'agents', 'rules', 'output-styles'];
 
-/** What else of a folder would be read or started once it is trusted, besides its settings. */
-export async function instructionEffects(dir: string): Promise<readonly TrustEffect[]> {
+/** Lists what trusting a folder would load or start besides its settings: instructions, extensions and MCP servers. */
+export async function listInstructionEffects(dir: string): Promise<readonly TrustEffect[]> {
   const [memory, folders, mcp] = await Promise.all([
-    Promise.all(['CLAUDE.md', 'AGENTS.md', 'CLAUDE.local.md'].map((name) => memoryEffect(join(dir, name), name))),
-    Promise.all(FOLDERS.map((name) => folderEffect(join(dir, '.claude', name), name))),
-    serverEffects(join(dir, '.mcp.json')),
+    Promise.all(MEMORY_FILES.map((name) => describeMemoryFile(join(dir, name), name))),
+    Promise.all(EXTENSION_FOLDERS.map((name) => describeFolder(join(dir, '.claude', name), name))),
+    describeServers(join(dir, '.mcp.json')),
   ]);
   return [...mcp, ...memory.flat(), ...folders.flat()];
 }
 
-async function memoryEffect(file: string, name: string): Promise<readonly TrustEffect[]> {
-  const entry = await ifThere(stat(file));
-  return entry?.isFile() === true
-    ? [{ kind: 'instructions', text: `${name} (${formatBytes(entry.size)}) is read to the model`, file }]
-    : [];
+async function describeMemoryFile(file: string, name: string): Promise<readonly TrustEffect[]> {
+  const entry = await ignoreMissing(stat(file));
+  if (entry?.isFile() !== true) return [];
+  const label = `${name} (${formatBytes(entry.size)})`;
+  return [{ kind: 'instructions', text: `${label} is sent to the model`, label, file }];
 }
 
-async function folderEffect(folder: string, name: string): Promise<readonly TrustEffect[]> {
+async function describeFolder(folder: string, name: string): Promise<readonly TrustEffect[]> {
   const names = await readdir(folder).catch(() => []);
   return names.length === 0
     ? []
@@ -50,18 +51,18 @@ async function folderEffect(folder: string, name: string): Promise<readonly Trus
       ];
 }
 
-async function serverEffects(file: string): Promise<readonly TrustEffect[]> {
-  const text = await readGiven(file).catch(() => undefined);
-  const found = servers.parse(parsed(text ?? '{}'));
+async function describeServers(file: string): Promise<readonly TrustEffect[]> {
+  const text = await readFileOrPipe(file).catch(() => undefined);
+  const found = serversSchema.parse(parseJson(text ?? '{}'));
   return Object.entries(found.mcpServers).map(([name, entry]) => {
-    const read = server.safeParse(entry);
-    const words = read.success ? serverWords(read.data) : JSON.stringify(entry);
-    return { kind: 'server', text: `${name}: ${words} (asks once more before it starts)`, file };
+    const parsed = serverSchema.safeParse(entry);
+    const description = parsed.success ? describeServer(parsed.data) : JSON.stringify(entry);
+    return { kind: 'server', text: `${name}: ${description} (asks again before it starts)`, file };
   });
 }
 
-/** Brackets without end are more than the parser can go down: such a file names nothing. */
-function parsed(text: string): unknown {
+/** Parses a file; the parser throws on extremely deep nesting, and such a file is treated as empty. */
+function parseJson(text: string): unknown {
   try {
     return parse(text, [], { allowTrailingComma: true });
   } catch {

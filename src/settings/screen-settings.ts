@@ -1,30 +1,72 @@
-import { join } from 'node:path';
+import { watch } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import type { Conversation } from '../contracts/face/conversation.ts';
-import { readGiven } from '../lib/files/read-regular.ts';
-import { keepSetting } from './keep-setting.ts';
-import { createStatusLine, type StatusLineNeeds } from './status-line-script.ts';
-import { createThemeFiles } from './theme-files.ts';
+import type { Conversation } from '../contracts/frontend/conversation.ts';
+import type { ThemesPort } from '../contracts/frontend/frontend-settings.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
+import { saveUserSetting } from './settings-file.ts';
+import { createStatusLineScript, type StatusLineDeps } from './status-line-script.ts';
 
 const keybindings = z.record(z.string(), z.string());
 
-/** What the screen may know and keep: how a person wants it to look, and to be used. */
-export function screenSettings(
-  needs: StatusLineNeeds & { readonly ouroHome: string },
-): Required<Pick<Conversation, 'faceSettings' | 'keepSetting' | 'themes' | 'statusLine'>> {
+/** Creates the part of the conversation that reads and saves screen settings: keys, themes and the status line. */
+export function createFrontendSettings(
+  deps: StatusLineDeps & { readonly ouroHome: string },
+): Required<Pick<Conversation, 'readFrontendSettings' | 'saveSetting' | 'themes' | 'renderStatusLine'>> {
   return {
-    async faceSettings() {
-      const settings = needs.settings();
-      const file = join(needs.ouroHome, 'keybindings.json');
-      const text = await readGiven(file).catch(() => undefined);
-      const own = keybindings.safeParse(parse(text ?? '{}', [], { allowTrailingComma: true }));
-      // A file that is no table of keys is told as a key nobody knows.
-      const fromFile = own.success ? own.data : { [file]: 'a table of keys' };
+    async readFrontendSettings() {
+      const settings = deps.settings();
+      const file = join(deps.ouroHome, 'keybindings.json');
+      const text = await readFileOrPipe(file).catch(() => undefined);
+      const parsed = keybindings.safeParse(parse(text ?? '{}', [], { allowTrailingComma: true }));
+      // An invalid file is reported as an unknown key.
+      const fromFile = parsed.success ? parsed.data : { [file]: 'a table of keys' };
       return { ...settings, keybindings: { ...fromFile, ...settings.keybindings } };
     },
-    keepSetting: (key, value) => keepSetting(needs.ouroHome, key, value),
-    themes: createThemeFiles(join(needs.ouroHome, 'themes')),
-    statusLine: createStatusLine(needs),
+    saveSetting: (key, value) => saveUserSetting(deps.ouroHome, key, value),
+    themes: createThemeFiles(join(deps.ouroHome, 'themes')),
+    renderStatusLine: createStatusLineScript(deps),
+  };
+}
+
+const MAX_FILES = 50;
+const MAX_CHARS = 20_000;
+/** Debounce: editors write a file in several steps. */
+const DEBOUNCE_MS = 50;
+
+/** Creates access to the user's theme files in a folder. */
+function createThemeFiles(folder: string): ThemesPort {
+  return {
+    async read() {
+      const names = (await ignoreMissing(readdir(folder))) ?? [];
+      const files = names.filter((name) => name.endsWith('.json')).toSorted();
+      return Promise.all(
+        files.slice(0, MAX_FILES).map(async (file) => {
+          const path = join(folder, file);
+          const text = ((await ignoreMissing(readFile(path, 'utf8'))) ?? '').slice(0, MAX_CHARS);
+          return { name: basename(file, '.json'), path, text };
+        }),
+      );
+    },
+    watch(onChange) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      try {
+        const watcher = watch(folder, { persistent: false }, () => {
+          clearTimeout(timer);
+          timer = setTimeout(onChange, DEBOUNCE_MS);
+        });
+        watcher.on('error', () => watcher.close());
+        return () => {
+          clearTimeout(timer);
+          watcher.close();
+        };
+      } catch {
+        // The folder does not exist, so there is nothing to watch.
+        return () => undefined;
+      }
+    },
   };
 }

@@ -1,121 +1,233 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
-import type { ToolStatement } from '../contracts/permission.ts';
-import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { asJson } from '../lib/as-json.ts';
-import { checkOfSchema } from './check-of-schema.ts';
+import type { ToolSpec } from '../contracts/model.ts';
+import type { ToolTraits } from '../contracts/permission.ts';
+import type { ShellAnalysis } from '../contracts/shell-analysis.ts';
+import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolOutcome } from '../contracts/tool.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { copyAsJson } from '../lib/json.ts';
+import { type CallForms, matchName } from './input/call-forms.ts';
+import { checkInput, parseJsonText } from './input/coerce-input.ts';
+import { explainIssues } from './input/explain-input.ts';
+import { type NormalizedArguments, normalizeArguments } from './input/normalize-arguments.ts';
 
-/** A tool as its author writes it. What is left out is answered with the most cautious value. */
+/** A tool definition with a zod schema. Omitted fields get the most cautious value. */
 export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolParts<z.output<Schema>> & {
-  /** What its input must be. */
+  /** Schema of the input. */
   readonly input: Schema;
 };
 
-/** A tool whose input is told by a JSON schema: what fits it comes as a plain object. */
+/** A tool definition with a JSON schema; valid input is passed as a plain object. */
 export type JsonToolDefinition = ToolParts<JsonObject> & {
-  /** A JSON schema of an object, which is also what the model reads. */
+  /** JSON schema of an object, sent to the model unchanged. */
   readonly input: JsonObject;
 };
 
-/** What a tool is besides its input. */
-export type ToolParts<Input extends JsonObject> = ToolStatement & {
+/** The parts of a tool definition besides the input schema. */
+export type ToolParts<Input extends JsonObject> = ToolTraits & {
   readonly label?: string;
-  /** A text that depends on what holds now is asked for each time. */
+  /** Description for the model; a function is called for every request. */
   readonly prompt: string | (() => string);
   readonly maxResultChars?: number;
   readonly deferred?: boolean;
+  readonly isHidden?: boolean;
+  /** Forms of calls that are accepted besides those of the schema. */
+  readonly forms?: CallForms;
+  /** Arguments that are accepted, but not described to the model at present. */
+  readonly listHiddenArguments?: () => readonly string[];
   readonly source?: Tool['source'];
   readonly isReadOnly?: (input: Input) => boolean;
-  readonly isConcurrencySafe?: (input: Input) => boolean;
-  /** Repairs arguments before validation (a number sent as text, an old parameter name). */
+  readonly isConcurrencySafe?: (input: Input, shell?: ShellAnalysis) => boolean;
+  /** Analyzes the command line of a call. */
+  readonly analyzeShell?: (input: Input) => ShellAnalysis;
+  /** Returns the reason why a call is refused before anything else is done with it. */
+  readonly findRefusal?: (input: Input, shell: ShellAnalysis | undefined) => string | undefined;
+  /** Completes normalized arguments before validation. */
   readonly prepareArguments?: (input: JsonObject) => JsonObject;
+  /** Returns the reason why a valid call cannot succeed now; asked before the user is. */
+  readonly checkPreconditions?: (input: Input, context: PreconditionContext) => Promise<string | undefined>;
   readonly title?: (input: Input) => string;
+  /** Divides a call into calls of other tools, which are made in its place. */
+  readonly listSteps?: (input: Input) => readonly CallStep[];
+  /** Records what the steps of a call are about to change. */
+  readonly guardSteps?: (input: Input, context: PreconditionContext) => Promise<StepGuard>;
   readonly call: (input: Input, context: CallContext) => Promise<ToolOutcome>;
 };
 
+/** Length of a result above which it is stored in a file, unless the tool sets another limit. */
 export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
-/** Binds a definition to its schema. Not read-only and not concurrency-safe, unless it says otherwise. */
+/**
+ * Builds a tool from its definition. Unless the definition says otherwise, it is not read-only and not
+ * concurrency-safe.
+ */
 export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool;
 export function buildTool(definition: JsonToolDefinition): Tool;
 export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): Tool {
-  const { schema, check } = inputOf(definition);
+  const { schema, check } = resolveInput(definition);
+  const { name, forms, checkPreconditions, listSteps, guardSteps } = definition;
+  const renderSpec = createSpecRenderer(definition, schema);
   return {
-    name: definition.name,
+    name,
     aliases: definition.aliases ?? [],
-    label: definition.label ?? definition.name,
+    label: definition.label ?? name,
     get spec() {
-      const { name, prompt, result } = definition;
-      const spec = { name, description: promptOf(prompt), input_schema: schema() };
-      return result === 'once' ? { ...spec, result } : spec;
+      return renderSpec();
     },
     maxResultChars: definition.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     deferred: definition.deferred ?? false,
     source: definition.source ?? 'builtin',
-    statement: definition,
-    prepare(input) {
+    traits: definition,
+    ...(definition.isHidden === true ? { isHidden: true } : {}),
+    ...(forms === undefined
+      ? {}
+      : {
+          answersTo: (written, input) =>
+            matchName([name, ...(definition.aliases ?? []), ...(forms.names ?? [])], written, input),
+        }),
+    prepare(given) {
+      const input = typeof given === 'string' ? parseJsonText(given) : given;
       if (!isJsonObject(input)) {
-        return { ok: false, problem: `${definition.name} takes a JSON object, not ${kindOf(input)}.` };
+        const example = forms?.example === undefined ? '' : ` Example: ${forms.example}`;
+        return { ok: false, problem: `${name} takes a JSON object, not ${describeKind(given)}.${example}` };
       }
-      const parsed = check.safeParse(definition.prepareArguments?.(input) ?? input);
-      if (!parsed.success) return { ok: false, problem: explainIssues(definition.name, parsed.error) };
-      const value = parsed.data;
+      const normalized = normalizeInput(input, definition, schema());
+      if (!normalized.ok) return normalized;
+      const checked = checkInput(definition.prepareArguments?.(normalized.input) ?? normalized.input, check);
+      if (!checked.ok) {
+        const described = omitProperties(schema(), definition.listHiddenArguments?.() ?? []);
+        const tool = { name, schema: described, example: forms?.example };
+        return { ok: false, problem: explainIssues(tool, checked.issues, { given: input, checked: checked.input }) };
+      }
+      const value = checked.input;
+      const shell = definition.analyzeShell?.(value);
+      const refusal = definition.findRefusal?.(value, shell);
+      if (refusal !== undefined) return { ok: false, problem: refusal };
       return {
         ok: true,
         call: {
           input: value,
-          title: definition.title?.(value) ?? definition.name,
+          title: definition.title?.(value) ?? name,
           isReadOnly: definition.isReadOnly?.(value) ?? false,
-          isConcurrencySafe: definition.isConcurrencySafe?.(value) ?? false,
-          call: (context) => definition.call(value, context),
+          // Computed on demand: a title alone needs no analysis.
+          get isConcurrencySafe() {
+            return definition.isConcurrencySafe?.(value, shell) ?? false;
+          },
+          ...(shell === undefined ? {} : { shell }),
+          ...(checkPreconditions === undefined
+            ? {}
+            : { checkPreconditions: (context) => checkPreconditions(value, context) }),
+          ...(listSteps === undefined ? {} : { steps: listSteps(value) }),
+          ...(guardSteps === undefined ? {} : { guardSteps: (context) => guardSteps(value, context) }),
+          call: async (context) => addNotes(await definition.call(value, context), normalized.notes),
         },
       };
     },
   };
 }
 
-type InputOf = { readonly schema: () => JsonObject; readonly check: z.ZodType<JsonObject> };
+/**
+ * Creates the function that renders the spec of a tool. It returns the same object until the spec changes, because
+ * several parts of a request are compared, measured and recorded by identity.
+ */
+function createSpecRenderer(definition: ToolParts<JsonObject>, schema: () => JsonObject): () => ToolSpec {
+  let last: { readonly spec: ToolSpec; readonly hidden: string } | undefined;
+  return () => {
+    const description = renderDescription(definition);
+    const hiddenArguments = definition.listHiddenArguments?.() ?? [];
+    const hidden = hiddenArguments.join();
+    if (last?.spec.description === description && last.hidden === hidden) return last.spec;
+    const spec = { name: definition.name, description, input_schema: omitProperties(schema(), hiddenArguments) };
+    last = { spec: definition.result === 'once' ? { ...spec, result: definition.result } : spec, hidden };
+    return last.spec;
+  };
+}
 
-/** The form of the input as the model reads it, and who checks it. */
-function inputOf({ name, input }: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): InputOf {
-  if (isZod(input)) return { schema: () => jsonSchemaOf(input), check: input };
+function renderDescription({ prompt, forms }: ToolParts<JsonObject>): string {
+  const description = typeof prompt === 'string' ? prompt : prompt();
+  return forms?.example === undefined ? description : `${description}\n${forms.example}`;
+}
+
+/** Normalizes the arguments of a tool with forms; an optional text that is empty counts as omitted. */
+function normalizeInput(
+  input: JsonObject,
+  { forms }: Pick<ToolParts<JsonObject>, 'forms'>,
+  schema: JsonObject,
+): NormalizedArguments {
+  if (forms === undefined) return { ok: true, input, notes: [] };
+  const normalized = normalizeArguments(input, forms);
+  if (!normalized.ok) return normalized;
+  const required: readonly JsonValue[] = Array.isArray(schema.required) ? schema.required : [];
+  const entries = Object.entries(normalized.input).filter(([key, value]) => value !== '' || required.includes(key));
+  return { ...normalized, input: Object.fromEntries(entries) };
+}
+
+/** Adds notes about the input to the text for the model. */
+function addNotes(outcome: ToolOutcome, notes: readonly string[]): ToolOutcome {
+  if (notes.length === 0) return outcome;
+  const note = `[${notes.join(' ')}]`;
+  if (typeof outcome.content !== 'string')
+    return { ...outcome, content: [...outcome.content, { type: 'text', text: note }] };
+  return { ...outcome, content: `${outcome.content}\n${note}` };
+}
+
+/** Returns an object schema without some properties. */
+function omitProperties(schema: JsonObject, omitted: readonly string[]): JsonObject {
+  if (omitted.length === 0 || !isJsonObject(schema.properties)) return schema;
+  const kept = Object.entries(schema.properties).filter(([key]) => !omitted.includes(key));
+  return { ...schema, properties: Object.fromEntries(kept) };
+}
+
+type ResolvedInput = { readonly schema: () => JsonObject; readonly check: z.ZodType<JsonObject> };
+
+/** Returns the JSON schema of the input for the model, and the zod schema that validates it. */
+function resolveInput({ name, input }: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): ResolvedInput {
+  if (isZodSchema(input)) return { schema: () => toJsonSchema(input), check: input };
   const { type = 'object', ...rest } = input;
   if (type !== 'object') throw new Error(`The input of ${name} must be an object: its schema says ${String(type)}.`);
   const schema = { type, ...rest };
-  const check = checkOfSchema(schema, `The input schema of ${name}`);
+  const check = createSchemaValidator(schema, `The input schema of ${name}`);
   return { schema: () => schema, check: check.pipe(z.record(z.string(), z.json())) };
 }
 
-/** By what it can do: another copy of the library makes other classes. */
-function isZod(input: z.ZodType<JsonObject> | JsonObject): input is z.ZodType<JsonObject> {
+/** Tests for a method: another copy of zod has other classes. */
+function isZodSchema(input: z.ZodType<JsonObject> | JsonObject): input is z.ZodType<JsonObject> {
   return typeof input.safeParse === 'function';
 }
 
-function promptOf(prompt: string | (() => string)): string {
-  return typeof prompt === 'string' ? prompt : prompt();
-}
+/** JSON schemas by zod schema, computed once for all conversations and sub-agents. */
+const schemaCache = new WeakMap<z.ZodType, JsonObject>();
 
-/** Written once for each schema, however many conversations and sub-agents make a tool with it. */
-const written = new WeakMap<z.ZodType, JsonObject>();
-
-function jsonSchemaOf(schema: z.ZodType): JsonObject {
-  const known = written.get(schema);
-  if (known !== undefined) return known;
+function toJsonSchema(schema: z.ZodType): JsonObject {
+  const cached = schemaCache.get(schema);
+  if (cached !== undefined) return cached;
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  const made = asJson(rest);
-  written.set(schema, made);
-  return made;
+  const schemaJson = copyAsJson(rest, (key, value) => (isImplied(key, value) ? undefined : value));
+  schemaCache.set(schema, schemaJson);
+  return schemaJson;
 }
 
-function kindOf(input: JsonValue): string {
+/** Tells whether a keyword says what a model does anyway; each one would be sent with every request. */
+function isImplied(key: string, value: unknown): boolean {
+  return (
+    (key === 'additionalProperties' && value === false) ||
+    (key === 'minLength' && value === 1) ||
+    (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
+    (key === 'minimum' && (value === Number.MIN_SAFE_INTEGER || value === 0 || value === 1)) ||
+    (key === 'exclusiveMinimum' && value === 0)
+  );
+}
+
+function describeKind(input: JsonValue): string {
   if (input === null) return 'null';
   return Array.isArray(input) ? 'a list' : `a ${typeof input}`;
 }
 
-function explainIssues(tool: string, error: z.ZodError): string {
-  const lines = error.issues.slice(0, 5).map((issue) => {
-    const field = issue.path.length === 0 ? 'the input' : `"${issue.path.join('.')}"`;
-    return `${field}: ${issue.message}`;
-  });
-  return `The input of ${tool} does not fit: ${lines.join('; ')}. Correct it and call again.`;
+/** Creates a validator from a JSON schema; throws if the schema is not supported. `subject` names it in the message. */
+export function createSchemaValidator(schema: JsonObject, subject: string): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema);
+  } catch (cause) {
+    throw new Error(`${subject} cannot be checked: ${getErrorMessage(cause)}. Write it more simply.`, { cause });
+  }
 }

@@ -1,50 +1,62 @@
-import type { Conversation } from '../contracts/face/conversation.ts';
-import { edit } from './composer/edit.ts';
-import { STARTING_VIM } from './composer/vim.ts';
-import { journalled, keptWords, recallDraft } from './effects/draft-journal.ts';
+import type { Conversation } from '../contracts/frontend/conversation.ts';
+import { addHistoryItems, createViewState, type ViewState } from './app-state/view-state.ts';
+import { isImagePath, pasteImagePath } from './effects/clipboard.ts';
+import {
+  changesStatusFacts,
+  createBanner,
+  getStatusFacts,
+  offerLastSession,
+  runStatusLineScript,
+} from './effects/conversation-facts.ts';
+import {
+  captureDraft,
+  createLeftoverOffer,
+  describeUnsent,
+  type LeftoverOffer,
+  restoreDraft,
+} from './effects/draft-storage.ts';
 import type { ScreenEnd } from './effects/effect-host.ts';
-import { askStatusLine, bannerOf, changesFacts, offerLastSession, statusFactsOf } from './effects/facts.ts';
-import { createLeftover, type LeftoverOffer } from './effects/leftover-draft.ts';
 import { createLiveView, type LiveView } from './effects/live-view.ts';
-import { offerNext } from './effects/offer-next.ts';
-import { isPicturePath, pastePicture } from './effects/paste-image.ts';
-import { resumedItems } from './history/resumed-items.ts';
-import type { InputEvent } from './keys/input-event.ts';
-import type { TerminalIn } from './keys/terminal-in.ts';
-import type { Effect } from './press/effects.ts';
-import { press } from './press/press.ts';
-import type { PressContext } from './press/press-context.ts';
-import { backgroundOf } from './terminal/background.ts';
-import { answerMs, type FirstFrame, holdFirstFrame } from './terminal/first-frame.ts';
-import { createFrames } from './terminal/frames.ts';
-import { createKeyboard } from './terminal/keyboard.ts';
-import { createLending } from './terminal/lend-terminal.ts';
-import { MODES_OFF, openingSequence, WIDE_COLUMN } from './terminal/modes.ts';
+import { suggestNextPrompt } from './effects/suggest-next-prompt.ts';
+import { handleInput } from './input/handle-input.ts';
+import type { InputContext } from './input/input-context.ts';
+import type { InputEvent } from './input/input-event.ts';
+import type { Effect } from './input/input-result.ts';
+import { createKeyboard, type TerminalInput } from './input/keyboard.ts';
+import { classifyBackground, type FirstFrameHold, getAnswerTimeoutMs, holdFirstFrame } from './terminal/first-frame.ts';
+import { createFrameScheduler } from './terminal/frame-scheduler.ts';
+import type { TerminalOutput } from './terminal/screen-host.ts';
 import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
-import type { TerminalOut } from './terminal/stage.ts';
-import { createTerminalWords } from './terminal/terminal-words.ts';
-import { resizeWindow } from './view/slice-asks.ts';
-import { initialView, printing, type ViewState } from './view/view-state.ts';
+import { createTerminalHandover } from './terminal/terminal-handover.ts';
+import { buildOpeningSequence, MODES_OFF, WIDE_COLUMN } from './terminal/terminal-modes.ts';
+import { createTerminalStatus } from './terminal/terminal-status.ts';
+import { edit } from './widgets/composer/edit.ts';
+import { INITIAL_VIM_STATE } from './widgets/composer/vim.ts';
+import type { HistoryItem } from './widgets/history/history-item.ts';
+import { createResumedHistory } from './widgets/history/resumed-history.ts';
+import { noteResize } from './widgets/permission-dialog/reduce-dialog.ts';
 
-/** A terminal with a keyboard. */
-export type ScreenTerminal = { readonly out: TerminalOut; readonly in: TerminalIn };
+/** The two sides of a terminal. */
+export type ScreenTerminal = { readonly out: TerminalOutput; readonly in: TerminalInput };
 
-/** The screen of one conversation. */
+/** The open screen of a conversation. */
 export type OpenScreen = {
-  /** Resolves when the person leaves, or goes on elsewhere. */
-  readonly left: Promise<ScreenEnd>;
-  /** Puts the terminal back as it was. Safe to call more than once. */
+  /** Resolves when the user exits or continues in another session. */
+  readonly ended: Promise<ScreenEnd>;
+  /** Restores the terminal. Safe to call more than once. */
   close(): void;
 };
 
-/** Until then the first frame is there, and nothing has slowed it down. */
-const PAINTED_MS = 150;
+/** Delay of the SessionStart hooks, so that they do not slow down the first frame. */
+const BEGIN_DELAY_MS = 150;
 
-/** Opens the screen: events of the conversation in, keys of the person out. */
+/** Opens the interactive screen of a conversation. */
 export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): OpenScreen {
-  const output = createScreenOutput(terminal.out, options, () => conversation.info().cwd, onResized);
-  const words = createTerminalWords(output.write, options);
+  // `info()` collects everything about the conversation, so the folder is kept between the events that change it.
+  let { cwd } = conversation.info();
+  const output = createScreenOutput(terminal.out, options, () => cwd, onResized);
+  const status = createTerminalStatus(output.write, options);
   const repaint = () => {
     output.repaint();
     frames.show();
@@ -53,69 +65,82 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     conversation,
     options,
     output,
-    opening: openingView(conversation, options),
-    unsent: keptWords,
+    initialState: createOpeningView(conversation, options),
+    describeUnsent: describeUnsent,
     repaint,
-    suspend: () => lending.suspend(),
-    editExternally: () => lending.editExternally(),
-    editFile: (text, name) => lending.editFile(text, name),
-    askHidden: (label) => lending.askHidden(label, terminal.in),
+    suspend: () => handover.suspend(),
+    openExternalEditor: () => handover.openExternalEditor(),
+    editFile: (text, name) => handover.editFile(text, name),
+    readHiddenLine: (label) => handover.readHiddenLine(label, terminal.in),
     onChange(_before, event) {
       if (event === undefined) return frames.show();
-      if (changesFacts(event)) askStatusLine(conversation, live.change);
+      if (changesStatusFacts(event)) {
+        cwd = conversation.info().cwd;
+        runStatusLineScript(conversation, live.updateView);
+      }
       if (event.type === 'agent_end' && event.terminal.reason === 'completed')
-        void offerNext(conversation, live.now, live.change).catch(() => undefined); // Nobody misses a guess.
-      words.hear(event, live.now());
+        void suggestNextPrompt(conversation, live.getView, live.updateView).catch(() => undefined); // A suggestion that fails is not missed.
+      status.handleEvent(event, live.getView());
       frames.schedule(event);
     },
   });
   function onResized(): void {
-    live.take({ view: resizeWindow(live.now(), options.now()), effects: [] });
+    live.apply({ view: noteResize(live.getView(), options.now()), effects: [] });
     frames.show();
   }
-  const context = (): PressContext => ({
+  const getContext = (): InputContext => ({
     nowMs: options.now(),
-    commands: conversation.commands(),
+    // Read only while the slash menu is open.
+    get commands() {
+      return conversation.commands();
+    },
     quietMs: options.dialogDelayMs,
-    viewer: { height: output.height(), layOut: output.layOut },
-    inSight: output.inSight,
+    viewer: { height: output.getHeight(), layOut: output.layoutPage },
+    getQuestionVisibility: output.getQuestionVisibility,
     ...(options.keymap === undefined ? {} : { keymap: options.keymap }),
   });
-  const frames = createFrames({
+  const frames = createFrameScheduler({
     output,
     motion: options.motion,
-    view: live.now,
-    replace: (view) => live.take({ view, effects: [] }),
-    context,
-    isLent: () => lending.isLent() || first.isHeld(),
-    onDrawn: words.show,
+    getView: live.getView,
+    setView: (view) => live.apply({ view, effects: [] }),
+    getContext,
+    isHandedOver: () => handover.isHandedOver() || firstFrame.isHeld(),
+    onDrawn: status.update,
   });
-  const leftover = createLeftover({ conversation, change: live.change, now: options.now });
-  const keyboard = createKeyboard(terminal.in, (events) => {
-    for (const event of events) receiveInput(event, live, { output, first }, context(), leftover);
-    conversation.draft.save(journalled(live.now()));
+  const leftover = createLeftoverOffer({ conversation, updateView: live.updateView, now: options.now });
+  const receive = (events: readonly InputEvent[]) => {
+    for (const event of events) receiveInput(event, live, { output, firstFrame }, getContext(), leftover);
+    conversation.draft.save(captureDraft(live.getView()));
     frames.show();
+  };
+  const keyboard = createKeyboard(terminal.in, receive, options.terminal);
+  const handover = createTerminalHandover({
+    output,
+    keyboard,
+    getView: live.getView,
+    updateView: live.updateView,
+    editor: options.editor,
   });
-  const lending = createLending({ output, keyboard, now: live.now, change: live.change, editor: options.editor });
 
-  const first = holdFirstFrame(answerMs(options), () => frames.show());
-  terminal.out.write(openingSequence(options, terminal.out.columns));
+  const firstFrame = holdFirstFrame(getAnswerTimeoutMs(options), () => frames.show());
+  terminal.out.write(buildOpeningSequence(options, terminal.out.columns));
   keyboard.open();
-  askStatusLine(conversation, live.change);
+  runStatusLineScript(conversation, live.updateView);
   frames.show();
-  const begin = beginConversation(live, options, leftover);
+  const beginTimer = beginConversation(live, options, leftover);
 
   let isClosed = false;
   return {
-    left: live.left,
+    ended: live.ended,
     close() {
       if (isClosed) return;
       isClosed = true;
-      first.release();
+      firstFrame.release();
       frames.close();
-      clearTimeout(begin);
+      clearTimeout(beginTimer);
       live.close();
-      words.close();
+      status.close();
       output.close();
       terminal.out.write(MODES_OFF);
       keyboard.close();
@@ -123,71 +148,70 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
   };
 }
 
-/** Reads the theme and the drafts; sends what was given on the command line, or shows the sessions to choose from. */
+/** Loads the theme and the drafts, then sends the prompt of the command line or shows the session list. */
 function beginConversation(live: LiveView, options: ScreenOptions, leftover: LeftoverOffer) {
   const { conversation } = live;
-  void live.themes.use(options.theme).catch(() => undefined); // The terminal's own colours will do.
-  void recallDraft(conversation, live.change, options.now())
+  void live.themes.use(options.theme).catch(() => undefined); // The default colours are used then.
+  void restoreDraft(conversation, live.updateView, options.now())
     .then(leftover.offer)
-    .catch(() => undefined); // No draft is no reason not to begin.
-  // Whoever chooses a session has not begun this one.
-  const first = () => {
-    conversation.begin?.();
+    .catch(() => undefined); // The session works without the draft.
+  // While the user chooses a session, this one has not begun.
+  const begin = () => {
+    conversation.runStartHooks?.();
+    conversation.editor?.start();
     if (options.banner === 'shown')
-      void offerLastSession(conversation, live.change, options.now()).catch(() => undefined); // It is only offered.
+      void offerLastSession(conversation, live.updateView, options.now()).catch(() => undefined); // The offer is optional.
   };
-  const begin = options.opens === 'sessions' ? undefined : setTimeout(first, PAINTED_MS);
-  if (options.opens === 'sessions') void live.sessions.open('folder');
+  const timer = options.opens === 'sessions' ? undefined : setTimeout(begin, BEGIN_DELAY_MS);
+  if (options.opens === 'sessions') void live.sessionList.open('folder');
   if (options.prompt !== undefined) {
     const sent: Effect = { type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] };
-    live.take({ view: live.now(), effects: [sent] });
+    live.apply({ view: live.getView(), effects: [sent] });
   }
-  return begin;
+  return timer;
 }
 
-/** What a key, a paste or an answer of the terminal comes to. */
+/** Handles a key, a paste or an answer of the terminal. */
 function receiveInput(
   event: InputEvent,
   live: LiveView,
-  { output, first }: { readonly output: ScreenOutput; readonly first: FirstFrame },
-  context: PressContext,
+  { output, firstFrame }: { readonly output: ScreenOutput; readonly firstFrame: FirstFrameHold },
+  context: InputContext,
   leftover: LeftoverOffer,
 ): void {
   if (event.type === 'background' || event.type === 'scheme') {
-    output.setBackground(backgroundOf(event));
-    first.release();
+    output.setBackground(classifyBackground(event));
+    firstFrame.release();
   } else if (event.type === 'position') {
     if (event.column !== WIDE_COLUMN) return;
-    output.toAscii();
+    output.switchToAscii();
     output.repaint();
-  } else if (event.type === 'paste' && isPicturePath(event.text)) {
-    void pastePicture(event.text, live); // A path that leads to no picture is pasted as text.
+  } else if (event.type === 'paste' && isImagePath(event.text)) {
+    void pasteImagePath(event.text, live); // A path without an image is pasted as text.
   } else {
-    const pressed = press(live.now(), event, context);
-    leftover.noteSent(live.now(), pressed.effects);
-    live.take(pressed);
+    const result = handleInput(live.getView(), event, context);
+    leftover.noteSent(live.getView(), result.effects);
+    live.apply(result);
   }
 }
 
-/** What is there before anything has happened: where we are, what should be known, what was said last. */
-function openingView(
+/** Creates the first view: the banner, warnings, and the last turns of a resumed session. */
+function createOpeningView(
   conversation: Conversation,
-  { banner, typed = '', vim, keyProblems = [] }: ScreenOptions,
+  { banner, typedAhead = '', vim, keyProblems = [] }: ScreenOptions,
 ): ViewState {
   const info = conversation.info();
-  const initial = initialView(statusFactsOf(conversation), info.todos);
-  const editor = edit(initial.editor, { type: 'insert', text: typed }, 0);
-  const { items, ...state } = resumedItems(
-    conversation.past?.opening ?? [],
+  const initial = createViewState(getStatusFacts(conversation), info.todos);
+  const editor = edit(initial.editor, { type: 'insert', text: typedAhead }, 0);
+  const { items, ...state } = createResumedHistory(
+    conversation.pastTurns?.earlier ?? [],
     conversation.agent.state().messages,
     initial.facts,
   );
-  const view: ViewState = { ...initial, ...state, editor, vim: vim === 'on' ? STARTING_VIM : undefined };
-  const warnings = [...info.warnings, ...keyProblems].map((text) => ({
-    kind: 'notice' as const,
-    level: 'warn' as const,
-    text,
-  }));
-  const head = banner === 'shown' ? [{ kind: 'banner' as const, ...bannerOf(info) }] : [];
-  return printing(view, ...head, ...warnings, ...items);
+  const view: ViewState = { ...initial, ...state, editor, vim: vim === 'on' ? INITIAL_VIM_STATE : undefined };
+  const warnings = [...info.warnings, ...keyProblems].map(
+    (text): HistoryItem => ({ kind: 'notice', level: 'warn', text }),
+  );
+  const head: readonly HistoryItem[] = banner === 'shown' ? [{ kind: 'banner', ...createBanner(info) }] : [];
+  return addHistoryItems(view, ...head, ...warnings, ...items);
 }

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { admitQueued, initialAgent, isRunning, reduceAgent, takeQueued } from '../../src/agent/agent-state.ts';
+import { admitQueued, createAgentState, isRunning, reduceAgent, takeQueued } from '../../src/agent/agent-state.ts';
 import type { AgentEvent, QueuedMessage } from '../../src/contracts/event.ts';
 import { userSays } from '../support/loop/scripted.ts';
 
-const EMPTY = initialAgent([]);
+const EMPTY = createAgentState([]);
 const after = (...events: readonly AgentEvent[]) => events.reduce(reduceAgent, EMPTY);
 const queued = (lane: QueuedMessage['lane'], words: string): AgentEvent => {
   const message = userSays(words);
   return { type: 'queue', item: { id: message.id, lane, message }, state: 'queued' };
 };
 
-test('messages join, are taken back and are replaced by a compaction', () => {
+test('adds, removes and replaces messages, the last by a compaction', () => {
   const [one, two] = [userSays('one'), userSays('two')];
   const said = after({ type: 'message_end', message: one }, { type: 'message_end', message: two });
   expect(said.messages).toEqual([one, two]);
@@ -18,7 +18,7 @@ test('messages join, are taken back and are replaced by a compaction', () => {
   expect(EMPTY.messages).toEqual([]);
 });
 
-test('what is asked is pending until it is answered', () => {
+test('a request is pending until it is answered', () => {
   const asked: AgentEvent = {
     type: 'question',
     id: 'q1',
@@ -29,7 +29,7 @@ test('what is asked is pending until it is answered', () => {
   expect(after(asked, { type: 'question_answer', id: 'q1', answer: undefined })).toEqual(EMPTY);
 });
 
-test('a lane gives one message at a time or all, and only those that may go', () => {
+test('a queue lane delivers one message at a time or all, and only those allowed now', () => {
   const waiting = after(queued('next', 'a'), queued('after', 'b'), queued('next', 'c'));
   const [a, b, c] = waiting.queue;
   expect(takeQueued(waiting, 'next').taken).toEqual([a]);
@@ -39,7 +39,7 @@ test('a lane gives one message at a time or all, and only those that may go', ()
   expect(takeQueued(all, 'next', (item) => item === c).taken).toEqual([c]);
 });
 
-test('an admitted message keeps its place and carries what the hook added', () => {
+test('an accepted message keeps its place and carries the context a hook added', () => {
   const waiting = after(queued('next', 'a'), queued('next', 'b'));
   const [first, second] = waiting.queue;
   const message = { ...userSays('a and more'), id: first?.id ?? '' };
@@ -48,7 +48,7 @@ test('an admitted message keeps its place and carries what the hook added', () =
   expect([...admitted.admitted]).toEqual([first?.id]);
 });
 
-test('a query that has told its end runs no more, although its listeners still hear of it', () => {
+test('a query does not continue after its end event, even while listeners still receive it', () => {
   const work = { kind: 'query', controller: new AbortController() } as const;
   const running = reduceAgent({ ...EMPTY, work }, { type: 'agent_start' });
   expect(isRunning(running)).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AgentPort } from '../../src/agent/parts.ts';
+import type { AgentPort } from '../../src/agent/agent-deps.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import { type Message, saidBlocks } from '../../src/contracts/message.ts';
+import { listBlocks, type Message } from '../../src/contracts/message.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { unbalanced } from '../support/loop/event-balance.ts';
 import { calls, echoTool, empty, fails, roomyContext, says, userSays } from '../support/loop/scripted.ts';
@@ -11,12 +11,12 @@ const FOR_EVER = new Promise<void>(() => undefined);
 const held = { ...says('thinking about it'), hold: FOR_EVER };
 
 const wordsOf = (messages: readonly Message[]) =>
-  messages.flatMap((message) => saidBlocks(message).flatMap((block) => (block.type === 'text' ? [block.text] : [])));
+  messages.flatMap((message) => listBlocks(message).flatMap((block) => (block.type === 'text' ? [block.text] : [])));
 const queueOf = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'queue' ? [`${wordsOf([event.item.message]).join()} ${event.state}`] : []));
 const streaming = ({ seen }: ScriptedAgent) => seen((event) => event.type === 'block_end');
 
-test('a prompt is words, blocks, or a list of either; each becomes a message before the first request', async () => {
+test('a prompt accepts text, blocks, or a list of either; each becomes a message before the first request', async () => {
   const { agent, deps } = scriptedAgent([]);
   await agent.prompt('one');
   await agent.prompt([{ type: 'text', text: 'two' }]);
@@ -25,7 +25,7 @@ test('a prompt is words, blocks, or a list of either; each becomes a message bef
   expect(deps.calls()).toBe(3);
 });
 
-test('while a query runs, prompt, continue, reset and replaceMessages refuse; afterwards they do not', async () => {
+test('prompt, continue, reset and replaceMessages are refused while a query runs and accepted afterwards', async () => {
   const made = scriptedAgent([held]);
   const { agent } = made;
   const running = agent.prompt('go');
@@ -40,7 +40,7 @@ test('while a query runs, prompt, continue, reset and replaceMessages refuse; af
   expect((await agent.prompt('again')).reason).toBe('completed');
 });
 
-test('an abort lasts for one prompt: the next one has a controller of its own', async () => {
+test('an abort affects one prompt only: the next one has its own controller', async () => {
   const made = scriptedAgent([held, says('fresh')]);
   const running = made.agent.prompt('go');
   await streaming(made);
@@ -51,7 +51,7 @@ test('an abort lasts for one prompt: the next one has a controller of its own', 
   expect(wordsOf(made.agent.state().messages).at(-1)).toBe('fresh');
 });
 
-test('a breaker holds as long as it says: over queries, until somebody makes room', async () => {
+test('the compaction breaker stays open across queries until space is freed', async () => {
   let tries = 0;
   const full: QueryDeps['context'] = {
     ...roomyContext,
@@ -64,15 +64,15 @@ test('a breaker holds as long as it says: over queries, until somebody makes roo
   const made = scriptedAgent([], { context: full });
   for (let at = 0; at < 6; at += 1) await made.agent.prompt('go');
   expect(tries).toBe(3);
-  const told = made.events.filter((event) => event.type === 'notice' && event.text.includes('will not be tried again'));
+  const told = made.events.filter((event) => event.type === 'notice' && event.text.includes('is disabled now'));
   expect(told).toHaveLength(1);
   const boundary = { role: 'boundary', id: 'b', trigger: 'manual', preTokens: 100 } as const;
-  await made.port().tell({ type: 'compacted', boundary, messages: [boundary], postTokens: 0 });
+  await made.port().emit({ type: 'compacted', boundary, messages: [boundary], postTokens: 0 });
   await made.agent.prompt('go');
   expect(tries).toBe(4);
 });
 
-test('a compaction that makes no room is one that failed', async () => {
+test('a compaction that frees no space counts as failed', async () => {
   let tries = 0;
   const stuck: QueryDeps['context'] = {
     ...roomyContext,
@@ -87,13 +87,13 @@ test('a compaction that makes no room is one that failed', async () => {
   expect(tries).toBe(3);
 });
 
-test('an abort with nothing running does nothing', async () => {
+test('an abort does nothing when nothing runs', async () => {
   const { agent } = scriptedAgent([]);
   agent.abort();
   expect(await agent.prompt('go')).toEqual({ reason: 'completed' });
 });
 
-test('a queued message is queued, delivered and completed, and everybody is told at each step', async () => {
+test('a queued message is reported as queued, delivered and completed', async () => {
   const made = scriptedAgent([{ ...says('one'), hold: Promise.resolve() }]);
   const running = made.agent.prompt('go');
   made.agent.steer('hurry');
@@ -112,7 +112,7 @@ test('a queued message is queued, delivered and completed, and everybody is told
   expect(made.agent.state().queue).toEqual([]);
 });
 
-test('a queued message can be taken back until it is delivered', async () => {
+test('a queued message can be removed until it is delivered', async () => {
   const made = scriptedAgent([held]);
   const running = made.agent.prompt('go');
   await streaming(made);
@@ -152,7 +152,7 @@ test.each([
   expect(wordsOf(agent.state().messages).filter((words) => words.length === 1)).toEqual(['a', 'b', 'c']);
 });
 
-test('steering that slips in after the last look starts the loop once more', async () => {
+test('steering that arrives after the last check starts the loop again', async () => {
   const made = scriptedAgent([]);
   let said = false;
   made.agent.subscribe((event) => {
@@ -164,7 +164,7 @@ test('steering that slips in after the last look starts the loop once more', asy
   expect(wordsOf(made.agent.state().messages)).toEqual(['go', 'done', 'one more thing', 'done']);
 });
 
-test('what is said while a run tells its end is heard by a run of its own', async () => {
+test('a message sent while a run reports its end is handled by a new run', async () => {
   const made = scriptedAgent([{ ...says('one'), hold: Promise.resolve() }, says('two')]);
   made.agent.subscribe((event) => {
     if (queueOf([event])[0] === 'hurry completed') made.agent.steer('late');
@@ -178,7 +178,7 @@ test('what is said while a run tells its end is heard by a run of its own', asyn
   expect(wordsOf(made.agent.state().messages).slice(-2)).toEqual(['late', 'two']);
 });
 
-test('a follow-up that slips in after the last look is heard too, and so is what comes as the run is told to be done', async () => {
+test('a follow-up that arrives after the last check is handled, as is one that arrives with the end event', async () => {
   const made = scriptedAgent([]);
   let said = 0;
   made.agent.subscribe((event) => {
@@ -197,13 +197,13 @@ test('a follow-up that slips in after the last look is heard too, and so is what
   expect(made.agent.state().queue).toEqual([]);
 });
 
-test('continue runs as it is when the last word is the user’s', async () => {
+test('continue runs without a new message when the last message is the user’s', async () => {
   const { agent, deps } = scriptedAgent([], {}, { messages: [userSays('left off here')] });
   expect(await agent.continue()).toEqual({ reason: 'completed' });
   expect(deps.requests()[0]?.messages).toEqual([{ role: 'user', blocks: [{ type: 'text', text: 'left off here' }] }]);
 });
 
-test('continue after a reply takes one steering message, else a follow-up, and else refuses', async () => {
+test('continue after a reply delivers one steering message, else a follow-up, else it is refused', async () => {
   const { agent, deps } = scriptedAgent([]);
   await agent.prompt('go');
   await expect(agent.continue()).rejects.toThrow('nothing to continue');
@@ -215,7 +215,7 @@ test('continue after a reply takes one steering message, else a follow-up, and e
   expect(wordsOf(agent.state().messages)).toEqual(['go', 'done', 'first', 'done', 'second', 'done', 'later', 'done']);
 });
 
-test('reset empties the conversation and the queues, and says which words were dropped', async () => {
+test('reset clears the conversation and the queues, and returns the dropped messages', async () => {
   const made = scriptedAgent([]);
   await made.agent.prompt('go');
   made.agent.followUp('lost');
@@ -225,7 +225,7 @@ test('reset empties the conversation and the queues, and says which words were d
   expect(queueOf(made.events)).toEqual(['lost queued', 'lost removed']);
 });
 
-test('what is read from the agent is a copy, and what was handed in is one too', async () => {
+test('the agent returns copies of its state and copies what is passed in', async () => {
   const mine = [userSays('mine')];
   const { agent } = scriptedAgent([]);
   agent.replaceMessages(mine);
@@ -236,7 +236,7 @@ test('what is read from the agent is a copy, and what was handed in is one too',
   expect(wordsOf(agent.state().messages)).toEqual(['mine', 'go', 'done']);
 });
 
-test('listeners hear in order, each awaited, the transcript first; a question of state sees what was told', async () => {
+test('listeners are called in order and awaited, the transcript first; state read inside a listener includes the event', async () => {
   const order: string[] = [];
   const made = scriptedAgent(
     [],
@@ -268,7 +268,7 @@ test('listeners hear in order, each awaited, the transcript first; a question of
   ]);
 });
 
-test('the prompt has been heard by the transcript before the first byte is sent', async () => {
+test('the transcript has stored the prompt before the first byte is sent', async () => {
   const order: string[] = [];
   const { agent } = scriptedAgent(
     [],
@@ -292,7 +292,7 @@ test('the prompt has been heard by the transcript before the first byte is sent'
   expect(order).toEqual(['user', 'request', 'assistant']);
 });
 
-test('a listener that throws or rejects is reported; the run and the other listeners notice nothing', async () => {
+test('a listener that throws or rejects is reported and affects neither the run nor other listeners', async () => {
   const made = scriptedAgent(
     [calls('Echo')],
     {},
@@ -331,7 +331,7 @@ test('waitForIdle resolves after the last listener has settled', async () => {
   expect(agent.state().status).toBe('idle');
 });
 
-test('every prompt begins with agent_start and ends with agent_end, also when its parts break', async () => {
+test('every prompt starts with agent_start and ends with agent_end, even when a part fails', async () => {
   const made = scriptedAgent(
     [],
     {},
@@ -346,7 +346,7 @@ test('every prompt begins with agent_start and ends with agent_end, also when it
   expect(made.agent.state().status).toBe('idle');
 });
 
-test('a prompt hook may add context, refuse, or break; then nothing is sent', async () => {
+test('a prompt hook may add context, refuse, or fail; then nothing is sent', async () => {
   const onPrompt = async (words: string) => {
     if (words === 'bad') return { kind: 'block' as const, words: 'not that' };
     if (words === 'worse') throw new Error('oops');
@@ -360,7 +360,7 @@ test('a prompt hook may add context, refuse, or break; then nothing is sent', as
   expect(wordsOf(agent.state().messages)).toEqual(['good', 'it is Monday', 'done']);
 });
 
-test('the status follows the run and ends idle, by way of stopping when aborted', async () => {
+test('the status follows the run, is "stopping" after an abort, and ends idle', async () => {
   const made = scriptedAgent([held]);
   const states: string[] = [];
   made.agent.subscribe(() => {
@@ -375,7 +375,7 @@ test('the status follows the run and ends idle, by way of stopping when aborted'
   expect(states).toEqual(['preparing', 'requesting', 'writing', 'stopping', 'idle']);
 });
 
-test('what the API refused once is left out of the next prompts too', async () => {
+test('content that the API refused once is omitted from later prompts too', async () => {
   const thinking = { type: 'thinking' as const, thinking: 'hm', signature: 'sig' };
   const { agent, deps } = scriptedAgent([
     { blocks: [thinking, { type: 'text', text: 'so' }] },
@@ -391,14 +391,14 @@ test('what the API refused once is left out of the next prompts too', async () =
   ]);
 });
 
-test('a message may join without asking the model', async () => {
+test('a message can be added without a model request', async () => {
   const { agent, deps } = scriptedAgent([]);
   await agent.append(userSays('! ls'));
   await agent.prompt('what was that?');
   expect(deps.requests()[0]?.messages[0]?.blocks).toHaveLength(2);
 });
 
-test('questions go out with an id, come back by it once, and an abort answers what is open', async () => {
+test('requests to the user have an id that is answered once, and an abort answers open ones', async () => {
   const ask = echoTool({
     call: async (_input, context) => {
       const answer = await context.ask({ kind: 'plan', plan: 'do it' });
@@ -422,7 +422,7 @@ test('questions go out with an id, come back by it once, and an abort answers wh
   expect(made.agent.state().pendingQuestions).toEqual([]);
 });
 
-test('a question of work in the background makes no run of its own: the agent stays idle', async () => {
+test('a request from background work starts no run: the agent stays idle', async () => {
   let port: AgentPort | undefined;
   const attach = (attached: AgentPort) => {
     port = attached;
@@ -439,11 +439,11 @@ test('a question of work in the background makes no run of its own: the agent st
   expect((await agent.prompt('on')).reason).toBe('completed');
 });
 
-test('an empty conversation has nothing to continue', async () => {
+test('continue is refused in an empty conversation', async () => {
   await expect(scriptedAgent([empty()]).agent.continue()).rejects.toThrow('nothing to continue');
 });
 
-test('pinned words join at once when idle, and like steering while a query runs; they are marked either way', async () => {
+test('pinned messages are added at once when idle and like steering during a query; both are marked', async () => {
   const made = scriptedAgent([calls('Echo')]);
   await made.agent.pin('never touch vendor');
   made.agent.subscribe((event) => {
@@ -455,7 +455,7 @@ test('pinned words join at once when idle, and like steering while a query runs;
   expect(wordsOf(made.agent.state().messages)).toEqual(['never touch vendor', 'go', 'nor dist', 'done']);
 });
 
-test('a listener that waits for the agent, or for what it adds itself, holds nobody up', async () => {
+test('a listener that waits for the agent, or for a message it adds itself, causes no deadlock', async () => {
   const made = scriptedAgent([], {}, {});
   made.agent.subscribe(async (event) => {
     if (event.type === 'agent_start') await made.agent.append(userSays('from the listener'));
@@ -464,10 +464,10 @@ test('a listener that waits for the agent, or for what it adds itself, holds nob
   expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
   await made.agent.waitForIdle();
   expect(wordsOf(made.agent.state().messages)).toContain('from the listener');
-  expect(made.listenerFaults).toMatchObject([{ message: expect.stringContaining('must not wait') }]);
+  expect(made.listenerFaults).toMatchObject([{ message: expect.stringContaining('must not call waitForIdle') }]);
 });
 
-test('an abort that comes once the end was told changes nothing, in that run or the next', async () => {
+test('an abort after the end event affects neither that run nor the next', async () => {
   const made = scriptedAgent([]);
   const leave = made.agent.subscribe((event) => {
     if (event.type === 'agent_end') made.agent.abort();
@@ -479,7 +479,7 @@ test('an abort that comes once the end was told changes nothing, in that run or 
   expect(made.agent.state().status).toBe('idle');
 });
 
-test('what is said beside a running query joins behind it, not between a call and its result', async () => {
+test('a message sent beside a running query is added after it, not between a call and its result', async () => {
   const made = scriptedAgent([calls('Echo')]);
   made.agent.subscribe((event) => {
     if (event.type === 'tool_start') void made.agent.append(userSays('! ls'));
@@ -490,15 +490,15 @@ test('what is said beside a running query joins behind it, not between a call an
   expect(made.events.at(-1)?.type).toBe('agent_end');
 });
 
-test('work between two queries can be aborted, keeps prompts out, and what was typed meanwhile is heard after it', async () => {
+test('work between two queries can be aborted and blocks prompts; messages typed meanwhile are delivered afterwards', async () => {
   const made = scriptedAgent([]);
-  const work = made.agent.between(
+  const work = made.agent.runExclusive(
     'compacting',
     (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped'))),
   );
   expect(made.agent.state().status).toBe('compacting');
   await expect(made.agent.prompt('now')).rejects.toThrow('running');
-  await expect(made.agent.between('compacting', async () => undefined)).rejects.toThrow('running');
+  await expect(made.agent.runExclusive('compacting', async () => undefined)).rejects.toThrow('running');
   await made.agent.pin('never touch vendor');
   made.agent.followUp('later');
   await made.agent.append(userSays('! ls'));
@@ -510,7 +510,7 @@ test('work between two queries can be aborted, keeps prompts out, and what was t
   expect(made.agent.state()).toMatchObject({ status: 'idle', queue: [] });
 });
 
-test('words nobody answered can be taken back, and are not sent any more', async () => {
+test('unanswered messages can be removed and are not sent again', async () => {
   const { agent, deps, events } = scriptedAgent([fails('auth')]);
   await agent.prompt('wrng');
   const [refused] = agent.state().messages;

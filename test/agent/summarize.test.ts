@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeSummarize } from '../../src/agent/summarize.ts';
+import { createSummarizer } from '../../src/agent/summarize.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { fails, INFO, overloaded, type ScriptedReply, says, scripted, userSays } from '../support/loop/scripted.ts';
 
@@ -16,20 +16,20 @@ const ORDER = { instructions: 'Sum up.', sentTokens: 1_000 };
 function summarizer(replies: readonly ScriptedReply[], others: readonly string[] = []) {
   const { model, requests } = scripted(replies);
   const switches: string[] = [];
-  const summarize = makeSummarize({
+  const summarize = createSummarizer({
     chain: () => ['model-a', ...others],
-    infoOf: (id) => ({ ...INFO, id }),
+    getModelInfo: (id) => ({ ...INFO, id }),
     port: model,
     system: () => [{ name: 'base', text: 'You help.' }],
-    specs: () => [],
+    listSpecs: () => [],
     thinking: () => ({ effort: 'high', thinkingBudgetTokens: 5_000 }),
     onUsage: () => undefined,
-    onSwitch: (to, cause) => void switches.push(`${to}: ${cause}`),
+    onFallback: (to, cause) => void switches.push(`${to}: ${cause}`),
   });
   return { summarize, requests, switches };
 }
 
-test('the order for a summary thinks as the conversation does, and takes along no thoughts of other models', async () => {
+test('the summary request uses the thinking settings of the conversation and omits thinking of other models', async () => {
   const { summarize, requests } = summarizer([says('<summary>x</summary>')]);
   const history = [userSays('one'), thought('model-b'), userSays('two'), thought('model-a'), userSays('three')];
   expect(await summarize(history, ORDER, NEVER)).toMatchObject({ ok: true });
@@ -37,7 +37,7 @@ test('the order for a summary thinks as the conversation does, and takes along n
   expect(requests()[0]?.messages.map((message) => message.blocks.length)).toEqual([1, 1, 1, 2, 2]);
 });
 
-test('thoughts that are refused are left out of the order, once', async () => {
+test('thinking that the API refuses is removed from the summary request once', async () => {
   const refused = fails('invalid', { refusedPart: 'signature' });
   const history = [userSays('one'), thought('model-a'), userSays('two')];
   const once = summarizer([refused, says('<summary>x</summary>')]);
@@ -47,7 +47,7 @@ test('thoughts that are refused are left out of the order, once', async () => {
   expect(await always.summarize(history, ORDER, NEVER)).toEqual({ ok: false, why: 'scripted invalid' });
 });
 
-test('in a window that is nearly full the summary gets what is left of it, and never nothing', async () => {
+test('in a nearly full window the summary gets the remaining tokens, never zero', async () => {
   const { summarize, requests } = summarizer([says('<summary>x</summary>'), says('<summary>x</summary>')]);
   await summarize([userSays('one')], { ...ORDER, sentTokens: 175_000 }, NEVER);
   await summarize([userSays('one')], { ...ORDER, sentTokens: 199_999 }, NEVER);
@@ -56,7 +56,7 @@ test('in a window that is nearly full the summary gets what is left of it, and n
 
 const OTHERS = ['model-b', 'model-c'];
 
-test('when the model stays away the next of the chain sums up, told as such; whoever was passed over is not asked again', async () => {
+test('when the model is unavailable the next of the fallback chain summarizes; skipped models are not tried again', async () => {
   const { summarize, requests, switches } = summarizer(
     [overloaded(), fails('not_found'), says('<summary>x</summary>')],
     OTHERS,
@@ -72,7 +72,7 @@ test('when the model stays away the next of the chain sums up, told as such; who
   expect(later.requests().map(({ model }) => model)).toEqual(['model-b', 'model-c']);
 });
 
-test('what no other model could do better ends the try', async () => {
+test('an error that no other model can fix ends the attempt', async () => {
   const { summarize, requests } = summarizer([fails('too_long')], OTHERS);
   expect(await summarize([userSays('one')], ORDER, NEVER)).toMatchObject({ ok: false });
   expect(requests()).toHaveLength(1);

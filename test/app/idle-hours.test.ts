@@ -10,11 +10,11 @@ afterEach(() => {
 
 const HOURS_MS = 8 * 3_600_000;
 
-test('eight hours of nothing leave nothing behind, and the next prompt is answered', async () => {
+test('eight idle hours leave no timers or files behind, and the next prompt is answered', async () => {
   await using project = await createTempProject({ 'CLAUDE.md': 'Be kind.' });
   await using server = await startApiServer({ turns: () => says('Fine.') });
   vi.useFakeTimers({ shouldAdvanceTime: true });
-  const at = await composed(project, server.url, { face: 'screen' });
+  const at = await composed(project, server.url, { frontend: 'screen' });
   await at.conversation.agent.prompt('good night');
   await at.conversation.agent.waitForIdle();
   // The small model is asked for a name of the conversation.

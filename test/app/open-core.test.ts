@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { examine } from '../../src/app/start/doctor.ts';
+import { runChecks } from '../../src/app/setup/doctor.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { runOptions } from '../support/run-options.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test.each(['{"anthropic":', '[]', '{"anthropic":7}', '{"v":2}'])(
-  'who has stored a key in a file that says %j is told where it is; what needs no key starts',
+  'a key stored in a file that contains %j is reported with its location; keyless providers start',
   async (text) => {
     await using project = await createTempProject();
     const file = join(project.ouroHome, 'keys.json');
@@ -26,7 +26,7 @@ test.each(['{"anthropic":', '[]', '{"anthropic":7}', '{"v":2}'])(
     expect(demo.ok).toBe(true);
     if (demo.ok) await demo.conversation.close('tested');
 
-    const findings = await examine({ environment, cwd: project.dir, isTty: false });
+    const findings = await runChecks({ environment, cwd: project.dir, isTty: false });
     expect(findings.find(({ name }) => name === 'key')).toEqual({ name: 'key', state: 'bad', detail: problem });
     expect(await readFile(file, 'utf8')).toBe(text);
   },

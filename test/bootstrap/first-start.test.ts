@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programOf } from '../../bin/entry.mjs';
+import { listPackages } from '../../bin/install-progress.mjs';
 import { packageNames } from '../../bin/runtime.mjs';
 import { longTest } from '../support/long-test.ts';
 import { livingProcesses } from '../support/processes.ts';
 import { someOf } from '../support/runs.ts';
-import { bareCheckout, nodeFile, started, temporary, writeExecutable } from './checkout.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
+import { bareCheckout, nodeFile, repository, started, temporary, writeExecutable } from './checkout.ts';
 
 const INSTALL = expect.stringMatching(/^ci --ignore-scripts --no-audit --no-fund .*--include=dev --include=optional/);
 
@@ -15,7 +17,7 @@ function bootstrap(root: string, ...args: string[]): [string, string[]] {
   return [nodeFile(), [join(root, 'bin', 'bootstrap.mjs'), ...args]];
 }
 
-test('the first start installs, keeps stdout for the program, and the second start needs no npm', async () => {
+test('the first start installs and keeps stdout for the program; the second start needs no npm', async () => {
   const { root, env, npmCalls } = bareCheckout();
   const cwd = temporary();
   const first = await started(join(root, 'bin', 'ouro'), ['-p', 'two words'], { cwd, env });
@@ -29,7 +31,60 @@ test('the first start installs, keeps stdout for the program, and the second sta
   expect(npmCalls()).toHaveLength(1);
 });
 
-test('the first start leaves a build, which serves until something is edited', async () => {
+/** Two packages for this machine, one of them below the other, and two that npm leaves out. */
+const LOCK = {
+  packages: {
+    '': { dependencies: { one: '1.0.0' }, optionalDependencies: { elsewhere: '1.0.0' } },
+    'node_modules/one': { version: '1.0.0', dependencies: { two: '1.0.0' } },
+    'node_modules/one/node_modules/two': { version: '1.0.0', os: [process.platform], cpu: ['!none'] },
+    'node_modules/elsewhere': { version: '1.0.0', optional: true, os: ['none'], dependencies: { three: '1.0.0' } },
+    'node_modules/three': { version: '1.0.0', optional: true },
+  },
+};
+
+/** Unpacks one package, and the other one once the file `go` is there. */
+const SLOW_NPM = `#!/bin/sh
+mkdir -p node_modules/one/node_modules/two
+echo '{}' > node_modules/one/package.json
+echo "noise of npm"
+until [ -e go ]; do sleep 0.05; done
+[ -z "$NPM_FAILS" ] || exit 7
+ln -s "${repository}/node_modules/@oven" node_modules/@oven
+`;
+
+test('a first start on a terminal counts packages and time in one line, of which nothing is left', async () => {
+  const { root, env } = bareCheckout();
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify(LOCK));
+  writeExecutable(join(env.HOME ?? '', 'programs', 'npm'), SLOW_NPM);
+  await using terminal = openTerminal([join(root, 'bin', 'ouro')], { cwd: root, env, cols: 60, rows: 10 });
+  await terminal.waitForText(/^installing 2 packages · 50% · \d+s · once$/m);
+  writeFileSync(join(root, 'go'), '');
+  expect((await terminal.exited).code).toBe(0);
+  expect(terminal.logicalLines().join('\n').trim()).toMatch(/^\{"args":\[\].*\}$/s);
+  expect(terminal.bytes()).toContain('building the program');
+});
+
+longTest('on a terminal npm speaks only when it fails', async () => {
+  const { root, env } = bareCheckout();
+  writeExecutable(join(env.HOME ?? '', 'programs', 'npm'), SLOW_NPM);
+  writeFileSync(join(root, 'go'), '');
+  const failing = { ...env, NPM_FAILS: '1' };
+  await using terminal = openTerminal([join(root, 'bin', 'ouro')], { cwd: root, env: failing, cols: 80, rows: 10 });
+  expect((await terminal.exited).code).toBe(1);
+  expect(terminal.logicalLines().join('\n')).toMatch(/^noise of npm\nouro: The libraries could not be installed/);
+});
+
+test('the packages that npm will install are counted before it starts', () => {
+  const linux = { os: 'linux', cpu: 'x64', libc: 'glibc' };
+  const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'));
+  const paths = listPackages(lock, linux);
+  expect(paths).toContain('node_modules/@oven/bun-linux-x64');
+  expect(paths).not.toContain('node_modules/@oven/bun-darwin-x64');
+  expect(paths).not.toContain('node_modules/@oven/bun-linux-x64-musl');
+  expect(listPackages(LOCK)).toEqual(['node_modules/one', 'node_modules/one/node_modules/two']);
+});
+
+test('the first start creates a build, which is used until a source changes', async () => {
   const { root, env } = bareCheckout('builds');
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   const stamp = join(root, 'dist', '.stamp');
@@ -42,21 +97,21 @@ test('the first start leaves a build, which serves until something is edited', a
   expect(program()).toEqual({ file: 'bun', args: ['--flag', join(root, 'src', 'cli', 'main.ts')] });
 });
 
-longTest('when the first build fails, the sources run and the failure is told', async () => {
+longTest('when the first build fails, the sources run and the failure is reported', async () => {
   const { root, env } = bareCheckout();
   writeFileSync(join(root, 'bin', 'build.mjs'), 'console.error("no room"); process.exit(1);');
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the build failed') });
 });
 
-longTest('the launcher starts without Node once the libraries are there', async () => {
+longTest('the launcher starts without Node once the dependencies are installed', async () => {
   const { root, env } = bareCheckout();
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: '/nowhere' } });
   expect(ended).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('an installation that fails ends with one sentence that says what to do', async () => {
+test('a failed installation ends with one sentence that says what to do', async () => {
   const { root, env } = bareCheckout();
   const ended = await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, NPM_FAILS: '1' } });
   expect({ code: ended.code, stdout: ended.stdout, said: ended.stderr.trim().split('\n').at(-1) }).toEqual({
@@ -69,7 +124,7 @@ test('an installation that fails ends with one sentence that says what to do', a
   expect(existsSync(join(root, '.installing'))).toBe(false);
 });
 
-test('a missing npm is named', async () => {
+test('a missing npm is reported', async () => {
   const { root, env } = bareCheckout();
   const PATH = temporary();
   symlinkSync(nodeFile(), join(PATH, 'node'));
@@ -78,7 +133,7 @@ test('a missing npm is named', async () => {
 });
 
 test.each(someOf(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const))(
-  'a first start that %s ends leaves no npm that would be in the way of the next',
+  'a first start ended by %s leaves no npm process that would block the next',
   async (signal) => {
     const { root, env } = bareCheckout();
     const NPM_HANGS = String(300 + Math.random());
@@ -92,7 +147,7 @@ test.each(someOf(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const))(
   },
 );
 
-longTest('two first starts at once install once', async () => {
+longTest('two simultaneous first starts install once', async () => {
   const { root, env, npmCalls } = bareCheckout();
   const ended = await Promise.all([1, 2, 3].map(() => started(...bootstrap(root, 'start'), { cwd: root, env })));
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -110,7 +165,7 @@ test.each([
   expect(existsSync(join(root, '.installing'))).toBe(false);
 });
 
-longTest('another lock file installs again, one that was only touched does not', async () => {
+longTest('a changed lock file installs again, a touched one does not', async () => {
   const { root, env, npmCalls } = bareCheckout();
   const lockFile = join(root, 'package-lock.json');
   const later = new Date(Date.now() + 60_000);
@@ -127,7 +182,7 @@ longTest('another lock file installs again, one that was only touched does not',
   expect(npmCalls()).toHaveLength(2);
 });
 
-longTest('libraries that npm has already installed are taken as they are', async () => {
+longTest('dependencies that npm has already installed are used as they are', async () => {
   const { root, env, npmCalls } = bareCheckout();
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   rmSync(join(root, 'node_modules', '.ouro-stamp'));
@@ -139,7 +194,7 @@ longTest('libraries that npm has already installed are taken as they are', async
   expect({ code: ended.code, calls: npmCalls().length }).toEqual({ code: 0, calls: 1 });
 });
 
-test('input and exit code pass through', async () => {
+test('stdin and exit code are passed through', async () => {
   const { root, env } = bareCheckout();
   const read = await started(...bootstrap(root, 'start', '--read'), { cwd: root, env, input: 'from a pipe' });
   const failed = await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, EXIT: '3' } });
@@ -156,7 +211,7 @@ test('a signal reaches the program and its end is passed back', async () => {
   expect(ended.signal).toBe('SIGTERM');
 });
 
-longTest('started by npm, the program sees the folder and the environment of the person', async () => {
+longTest('started by npm, the program sees the folder and the environment of the user', async () => {
   const { root, env } = bareCheckout();
   const cwd = temporary();
   const byNpm = {
@@ -176,6 +231,8 @@ longTest('started by npm, the program sees the folder and the environment of the
     env: {
       BUN_GC_TIMER_INTERVAL: '60000',
       BUN_JSC_useFTLJIT: '0',
+      BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+      BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: `${HOME}/.cache/ouro`,
       NPM_LOG,
       HOME,
@@ -186,7 +243,7 @@ longTest('started by npm, the program sees the folder and the environment of the
   });
 });
 
-longTest('the variables of another package that npm runs change nothing', async () => {
+longTest('variables of another package that npm runs have no effect', async () => {
   const { root, env } = bareCheckout();
   const cwd = temporary();
   const other = { ...env, INIT_CWD: '/', npm_lifecycle_event: 'start', npm_package_json: '/other/package.json' };
@@ -194,7 +251,7 @@ longTest('the variables of another package that npm runs change nothing', async 
   expect(JSON.parse(ended.stdout)).toMatchObject({ cwd, env: { npm_lifecycle_event: 'start' } });
 });
 
-longTest('a runtime that does not run on this machine is passed over', async () => {
+longTest('a runtime that does not run on this machine is skipped', async () => {
   const { root, env } = bareCheckout();
   const names = packageNames(process.platform, process.arch);
   const store = temporary();
@@ -213,7 +270,7 @@ longTest('a runtime that does not run on this machine is passed over', async () 
   expect([first.stdout, second.stdout]).toEqual(['the second one\n', 'the second one\n']);
 });
 
-test('the packages of every system are named as they are published', () => {
+test('packages of every platform are named as they are published', () => {
   expect([packageNames('win32', 'x64')[0], packageNames('darwin', 'arm64')[0], packageNames('linux', 'x64')]).toEqual([
     'bun-windows-x64',
     'bun-darwin-aarch64',

@@ -18,11 +18,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type CheckpointParts, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
-import { createPack } from '../../src/checkpoints/pack.ts';
+import { createContentPack } from '../../src/checkpoints/content-pack.ts';
+import { type CheckpointDeps, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
 import { writeAtomically } from '../../src/lib/files/atomic-write.ts';
-import { attributesOf, setAttribute } from '../../src/lib/files/attributes.ts';
+import { readExtendedAttributes, setExtendedAttribute } from '../../src/lib/files/extended-attributes.ts';
 import { runs } from '../support/runs.ts';
 import { picture, shell } from './disk-picture.ts';
 
@@ -44,13 +44,13 @@ afterEach(async () => {
   await rm(base, { recursive: true });
 });
 
-function open(more: Partial<CheckpointParts> = {}) {
+function open(more: Partial<CheckpointDeps> = {}) {
   return createCheckpoints({
     folder: join(base, 'session'),
     roots: () => [root],
     skip: [],
     home: base,
-    background: () => false,
+    isBackgroundRunning: () => false,
     entries,
     append: async (entry) => void entries.push(JSON.parse(JSON.stringify(entry))),
     warn: (words) => warned.push(words),
@@ -130,7 +130,7 @@ test('whatever destructive commands do to a project is undone, byte for byte and
       await reset();
       const checkpoints = open();
       const before = await picture(root);
-      await checkpoints.prompt('m1', 'destroy');
+      await checkpoints.addPrompt('m1', 'destroy');
       for (const line of lines) await run(checkpoints, line);
       const done = await checkpoints.restore(await newest(checkpoints));
       expect(done?.problems).toEqual([]);
@@ -140,13 +140,13 @@ test('whatever destructive commands do to a project is undone, byte for byte and
   );
 });
 
-test('each prompt is a place to go back to, over files of tools and of commands alike', async () => {
+test('each prompt is a rewind target for changes of tools and commands', async () => {
   const checkpoints = open();
   await writeFile(join(root, 'a'), 'zero');
   const states = [];
   for (const turn of [1, 2, 3]) {
     states.push(await picture(root));
-    await checkpoints.prompt(`m${turn}`, `turn ${turn}`);
+    await checkpoints.addPrompt(`m${turn}`, `turn ${turn}`);
     await write(checkpoints, 'a', `tool ${turn}`);
     await write(checkpoints, `new-${turn}`, 'new');
     await run(checkpoints, `echo shell >> a; mkdir d${turn}; echo x > d${turn}/x; rm -f new-${turn - 1}`);
@@ -162,33 +162,33 @@ test('each prompt is a place to go back to, over files of tools and of commands 
   expect(await picture(root)).toEqual(states[0]);
 });
 
-test('undoing step by step takes the newest change set each time', async () => {
+test('step-by-step undo takes the newest change set each time', async () => {
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'one');
+  await checkpoints.addPrompt('m1', 'one');
   await write(checkpoints, 'a', '1');
-  await checkpoints.prompt('m2', 'two');
+  await checkpoints.addPrompt('m2', 'two');
   await write(checkpoints, 'a', '2');
-  await checkpoints.prompt('m3', 'only talk');
-  await checkpoints.restore((await checkpoints.last()) ?? '');
+  await checkpoints.addPrompt('m3', 'only talk');
+  await checkpoints.restore((await checkpoints.findLastUndoable()) ?? '');
   expect(await readFile(join(root, 'a'), 'utf8')).toBe('1');
-  await checkpoints.restore((await checkpoints.last()) ?? '');
+  await checkpoints.restore((await checkpoints.findLastUndoable()) ?? '');
   expect(await picture(root)).toEqual({});
-  expect(await checkpoints.last()).toBeUndefined();
+  expect(await checkpoints.findLastUndoable()).toBeUndefined();
 });
 
-test('going back can be taken back, step by step and in a later run', async () => {
+test('a rewind can be undone, step by step and in a later run', async () => {
   const checkpoints = open();
   await writeFile(join(root, 'a'), 'first');
   const states = [await picture(root)];
   for (const turn of [1, 2, 3]) {
-    await checkpoints.prompt(`m${turn}`, `turn ${turn}`);
+    await checkpoints.addPrompt(`m${turn}`, `turn ${turn}`);
     await write(checkpoints, 'a', `turn ${turn}`);
     await run(checkpoints, `mkdir d${turn}; echo x > d${turn}/x`);
     states.push(await picture(root));
   }
   expect(await checkpoints.redo()).toBeUndefined();
   for (const at of [2, 1, 0]) {
-    await checkpoints.restore((await checkpoints.last()) ?? '');
+    await checkpoints.restore((await checkpoints.findLastUndoable()) ?? '');
     expect(await picture(root)).toEqual(states[at]);
   }
   for (const at of [1, 2, 3]) {
@@ -201,7 +201,7 @@ test('going back can be taken back, step by step and in a later run', async () =
 const LINE = fc.constantFrom('', 'one', 'two', 'three', 'four');
 const TEXT = fc.array(LINE, { minLength: 1, maxLength: 12 });
 
-test('undo takes back the lines of the run and leaves those of a person, wherever both stand in a file', async () => {
+test('undo removes the lines of the run and keeps those of the user anywhere in a file', async () => {
   await fc.assert(
     fc.asyncProperty(TEXT, TEXT, TEXT, fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }), async (...given) => {
       const [head, middle, tail, [before, between, after]] = given;
@@ -218,7 +218,7 @@ test('undo takes back the lines of the run and leaves those of a person, whereve
       };
       await writeFile(join(root, 'a'), text());
       const checkpoints = open();
-      await checkpoints.prompt('m1', 'go');
+      await checkpoints.addPrompt('m1', 'go');
       await byHand(before);
       for (const then of [between, after]) {
         lines.run += 1;
@@ -241,26 +241,23 @@ test.each([
   ['the same line', 'two\n', async () => writeFile(join(root, 'a'), 'by hand\n')],
   ['bytes that are no text', 'two\n', async () => writeFile(join(root, 'a'), Buffer.from([0, 1, 2]))],
   ['a link in its place', 'two\n', async () => shell('ln -sf elsewhere a', root, base)],
-])(
-  'what a person made of the file of the run stays when it is %s, and the old content is named',
-  async (_, text, hand) => {
-    await writeFile(join(root, 'a'), 'one\n');
-    const checkpoints = open();
-    await checkpoints.prompt('m1', 'go');
-    await write(checkpoints, 'a', text);
-    await hand();
-    const seen = await picture(root);
-    const done = await checkpoints.restore(await newest(checkpoints));
-    expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('changed it since')] });
-    expect(await picture(root)).toEqual(seen);
-    const kept = /kept in (\S+)\.$/.exec(done?.problems[0] ?? '')?.[1] ?? '';
-    expect(await readFile(kept, 'utf8')).toBe('one\n');
-  },
-);
-
-test('a new file stays when a person went on in it, and its folder with it', async () => {
+])('the user’s version of a file stays when it is %s, and the old content is named', async (_, text, hand) => {
+  await writeFile(join(root, 'a'), 'one\n');
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
+  await write(checkpoints, 'a', text);
+  await hand();
+  const seen = await picture(root);
+  const done = await checkpoints.restore(await newest(checkpoints));
+  expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('changed it since')] });
+  expect(await picture(root)).toEqual(seen);
+  const kept = /content is in (\S+)\.$/.exec(done?.problems[0] ?? '')?.[1] ?? '';
+  expect(await readFile(kept, 'utf8')).toBe('one\n');
+});
+
+test('a new file stays when the user edited it, and so does its folder', async () => {
+  const checkpoints = open();
+  await checkpoints.addPrompt('m1', 'go');
   await write(checkpoints, 'd/e/a', 'one\n');
   await write(checkpoints, 'd/f/b', 'one\n');
   await writeFile(join(root, 'd/e/a'), 'one\nmine\n');
@@ -269,11 +266,11 @@ test('a new file stays when a person went on in it, and its folder with it', asy
   expect(Object.keys(await picture(root))).toEqual(['d/', 'd/e/', 'd/e/a']);
 });
 
-test('an undo that was cut off at any moment is finished or taken back by the next run', async () => {
+test('an interrupted undo is completed or reverted by the next run', async () => {
   await project();
   const before = await picture(root);
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   await write(checkpoints, 'src/a.ts', 'edited');
   await run(checkpoints, 'rm -r docs; echo x > new; mkdir made; echo y > made/y');
   const after = await picture(root);
@@ -282,18 +279,18 @@ test('an undo that was cut off at any moment is finished or taken back by the ne
   const undoing = entries.slice(0, written + 1);
   await shell('echo z > new; mkdir made', root, base);
   entries = [...undoing];
-  expect((await open().redo())?.problems).toEqual([expect.stringContaining('new: somebody else')]);
+  expect((await open().redo())?.problems).toEqual([expect.stringContaining('new: another program')]);
   await shell('echo x > new', root, base);
   expect(await picture(root)).toEqual(after);
   entries = [...undoing];
   const again = open();
-  await again.restore((await again.last()) ?? '');
+  await again.restore((await again.findLastUndoable()) ?? '');
   expect(await picture(root)).toEqual(before);
 });
 
-test('what changed after going back can be undone as well', async () => {
+test('changes after a rewind can be undone as well', async () => {
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'one');
+  await checkpoints.addPrompt('m1', 'one');
   await write(checkpoints, 'a', '1');
   await checkpoints.restore(await newest(checkpoints));
   await write(checkpoints, 'a', 'again');
@@ -302,10 +299,10 @@ test('what changed after going back can be undone as well', async () => {
   expect(await picture(root)).toEqual({});
 });
 
-test('a command that a crash cut off is undone from what was there when it began', async () => {
+test('a command interrupted by a crash is undone to the state before it started', async () => {
   await writeFile(join(root, 'a'), 'before');
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   await checkpoints.beforeCommand();
   await shell('echo after > a; echo b > b', root, base);
   const later = open({ entries: [...entries] });
@@ -314,13 +311,13 @@ test('a command that a crash cut off is undone from what was there when it began
   expect(await picture(root)).toMatchObject({ a: expect.stringContaining(btoa('before')) });
 });
 
-test('a command in the background is followed across prompts', async () => {
-  const checkpoints = open({ background: () => true });
-  await checkpoints.prompt('m1', 'start it');
+test('a background command is tracked across prompts', async () => {
+  const checkpoints = open({ isBackgroundRunning: () => true });
+  await checkpoints.addPrompt('m1', 'start it');
   const { ended } = await checkpoints.beforeCommand();
   await ended('goes on');
   await shell('echo 1 > a', root, base);
-  await checkpoints.prompt('m2', 'meanwhile');
+  await checkpoints.addPrompt('m2', 'meanwhile');
   await shell('echo 2 > a; echo 3 > b', root, base);
   await checkpoints.restore(await newest(checkpoints));
   expect(Object.keys(await picture(root))).toEqual(['a']);
@@ -329,10 +326,10 @@ test('a command in the background is followed across prompts', async () => {
   expect(await picture(root)).toEqual({});
 });
 
-test('an edit while a command runs does not hide what stood there before the command', async () => {
+test('an edit while a command runs does not hide the content before the command', async () => {
   await writeFile(join(root, 'a'), 'first');
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'both');
+  await checkpoints.addPrompt('m1', 'both');
   const { ended } = await checkpoints.beforeCommand();
   await shell('echo second > a', root, base);
   await write(checkpoints, 'a', 'third');
@@ -341,14 +338,14 @@ test('an edit while a command runs does not hide what stood there before the com
   expect(await readFile(join(root, 'a'), 'utf8')).toBe('first');
 });
 
-test('what is too large or ignored in masses is named before anything runs, and never touched', async () => {
+test('files that are too large or ignored in bulk are named before anything runs, and never touched', async () => {
   const limits = { files: 100, fileBytes: 10, totalBytes: 1_000, ignoredFiles: 3, ignoredBytes: 1_000 };
   await writeFile(join(root, '.gitignore'), 'out\n');
   await writeFile(join(root, 'big'), 'x'.repeat(11));
   await mkdir(join(root, 'out'));
   for (const name of ['1', '2', '3', '4']) await writeFile(join(root, 'out', name), name);
   const checkpoints = open({ limits });
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   const { ended } = await checkpoints.beforeCommand();
   expect(warned.join()).toMatch(/cannot be undone: .*out \(ignored.*big \(it has 11 B\)/);
   await shell('rm out/1 out/2 big; echo five > out/5; echo new > new', root, base);
@@ -360,7 +357,7 @@ test('what is too large or ignored in masses is named before anything runs, and 
   expect(Object.keys(await picture(join(root, 'out')))).toEqual(['3', '4', '5']);
 });
 
-test('a home folder is not watched, and that is said', async () => {
+test('a home folder is not watched, and that is reported', async () => {
   const checkpoints = open({ home: root });
   const { ended } = await checkpoints.beforeCommand();
   await ended('over');
@@ -368,12 +365,12 @@ test('a home folder is not watched, and that is said', async () => {
   expect(entries).toEqual([]);
 });
 
-test('nothing is written through a link that appeared on the way', async () => {
+test('nothing is written through a symlink that appeared meanwhile', async () => {
   const outside = join(base, 'outside');
   await mkdir(join(root, 'd'));
   await writeFile(join(root, 'd', 'a'), 'mine');
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   await write(checkpoints, 'd/a', 'changed');
   await rename(join(root, 'd'), outside);
   await symlink(outside, join(root, 'd'));
@@ -382,13 +379,13 @@ test('nothing is written through a link that appeared on the way', async () => {
   expect(await readFile(join(outside, 'a'), 'utf8')).toBe('changed');
 });
 
-test('nothing is removed through a link that appeared on the way', async () => {
+test('nothing is removed through a symlink that appeared meanwhile', async () => {
   const outside = join(base, 'outside');
   await mkdir(outside);
   await writeFile(join(outside, 'a'), 'new');
   await mkdir(join(root, 'd'));
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   await write(checkpoints, 'd/a', 'new');
   await rm(join(root, 'd'), { recursive: true });
   await symlink(outside, join(root, 'd'));
@@ -397,10 +394,10 @@ test('nothing is removed through a link that appeared on the way', async () => {
   expect(await readFile(join(outside, 'a'), 'utf8')).toBe('new');
 });
 
-test('a kept content that was damaged is not written back', async () => {
+test('a damaged backup is not restored', async () => {
   await writeFile(join(root, 'a'), 'first');
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   await write(checkpoints, 'a', 'second');
   await shell('chmod -R u+w session; find session -type f -exec sh -c "echo broken > {}" \\;', base, base);
   const done = await checkpoints.restore(await newest(checkpoints));
@@ -408,28 +405,28 @@ test('a kept content that was damaged is not written back', async () => {
   expect(await readFile(join(root, 'a'), 'utf8')).toBe('second');
 });
 
-test('what a full disk cut off in the waiting contents spoils nothing that is kept later', async () => {
+test('pending contents cut off by a full disk do not affect later backups', async () => {
   const folder = join(base, 'session');
-  const pack = createPack(folder);
+  const pack = createContentPack(folder);
   const first = pack.put(Buffer.from('first'));
   pack.flush();
   await appendFile(join(folder, 'pack'), 'half of a con');
   await appendFile(join(folder, 'pack-index'), `${'0'.repeat(64)} 5`);
   const second = pack.put(Buffer.from('second'));
   pack.flush();
-  for (const one of [pack, createPack(folder)]) {
+  for (const one of [pack, createContentPack(folder)]) {
     expect([first, second].map((hash) => one.read(hash)?.toString())).toEqual(['first', 'second']);
   }
 });
 
-test('what somebody else does while a command runs stays: a person beside a known one, tools of another ouro, own settings', async () => {
-  const shared = join(base, 'shared');
+test('changes by others while a command runs stay: edits to a known file, another ouro, own settings', async () => {
+  const sharedWritesFolder = join(base, 'shared');
   await mkdir(join(root, '.claude'));
-  const checkpoints = open({ shared });
-  const other = open({ shared, folder: join(base, 'other'), entries: [], append: async () => undefined });
+  const checkpoints = open({ sharedWritesFolder });
+  const other = open({ sharedWritesFolder, folder: join(base, 'other'), entries: [], append: async () => undefined });
   const settings = '.claude/settings.local.json';
   const during = async (writes: readonly string[] | undefined, byCommand: string, byOthers: () => Promise<unknown>) => {
-    await checkpoints.prompt('m', 'go');
+    await checkpoints.addPrompt('m', 'go');
     const { ended } = await checkpoints.beforeCommand(writes?.map((name) => join(root, name)));
     await shell(byCommand, root, base);
     await byOthers();
@@ -448,7 +445,7 @@ test('what somebody else does while a command runs stays: a person beside a know
   expect(gone).toEqual(['.claude/', settings, 'mine', 'theirs']);
 });
 
-test('named pipes come back, and what has a name of other bytes, whatever it is', async () => {
+test('named pipes and paths that are not UTF-8 are restored', async () => {
   const all = 'find . -printf "%p %y %m %l\\n" -type f -exec cat {} \\; | LC_ALL=C sort > ../seen';
   const seen = async () => {
     await shell(all, root, base);
@@ -462,7 +459,7 @@ test('named pipes come back, and what has a name of other bytes, whatever it is'
   );
   const before = await seen();
   const checkpoints = open();
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   await run(
     checkpoints,
     "rm pipe; echo file > pipe; chmod 600 *; mv sound $'new\\xff'; echo more > $'new\\xff/a\\xf0'",
@@ -481,22 +478,22 @@ const LIST = Buffer.from(
   'hex',
 );
 
-test('what a command deleted comes back with its owner, its access list and its other attributes', async () => {
+test('a deleted file is restored with its owner, access control list and other attributes', async () => {
   await mkdir(join(root, 'dir'));
   const inside = join(root, 'dir', 'a');
   await writeFile(inside, 'a');
   await writeFile(join(root, 'bare'), 'b');
   const isRoot = process.getuid?.() === 0;
   if (isRoot) await chown(inside, 12_345, 54_321);
-  setAttribute(inside, 'user.note', Buffer.from('kept'));
-  setAttribute(inside, 'system.posix_acl_access', LIST);
+  setExtendedAttribute(inside, 'user.note', Buffer.from('kept'));
+  setExtendedAttribute(inside, 'system.posix_acl_access', LIST);
   if (isRoot)
-    setAttribute(inside, 'security.capability', Buffer.from('0100000200040000000000000000000000000000', 'hex'));
+    setExtendedAttribute(inside, 'security.capability', Buffer.from('0100000200040000000000000000000000000000', 'hex'));
   await chmod(inside, 0o4760);
-  setAttribute(join(root, 'dir'), 'system.posix_acl_default', LIST);
+  setExtendedAttribute(join(root, 'dir'), 'system.posix_acl_default', LIST);
   const facts = async (path: string) => {
     const { uid, gid, mode } = await stat(path);
-    return { uid, gid, mode, attributes: attributesOf(path) };
+    return { uid, gid, mode, attributes: readExtendedAttributes(path) };
   };
   const all = () => Promise.all([root, join(root, 'dir'), inside, join(root, 'bare')].map(facts));
   const before = await all();
@@ -507,7 +504,7 @@ test('what a command deleted comes back with its owner, its access list and its 
     'setfattr -n user.new -v 1 bare; chown 1:1 dir bare',
     'mv dir/a bare',
   ]) {
-    await checkpoints.prompt('m1', line);
+    await checkpoints.addPrompt('m1', line);
     await run(checkpoints, line);
     const done = await checkpoints.restore(await newest(checkpoints));
     expect(done?.problems).toEqual([]);
@@ -515,19 +512,25 @@ test('what a command deleted comes back with its owner, its access list and its 
   }
 });
 
-test('an undo leaves a file its other names, its owner and its attributes', async () => {
+test('an undo keeps hard links, owner and attributes of a file', async () => {
   await writeFile(join(root, 'a'), 'first');
   await writeFile(join(root, 'b'), 'first');
   await link(join(root, 'a'), join(base, 'a too'));
-  setAttribute(join(root, 'b'), 'user.note', Buffer.from('kept'));
+  setExtendedAttribute(join(root, 'b'), 'user.note', Buffer.from('kept'));
   if (process.getuid?.() === 0) await chown(join(root, 'b'), 12_345, 12_345);
   const facts = async () => {
     const { uid, gid, nlink } = await stat(join(root, 'b'));
-    return { uid, gid, nlink, linked: (await stat(join(root, 'a'))).ino, attributes: attributesOf(join(root, 'b')) };
+    return {
+      uid,
+      gid,
+      nlink,
+      linked: (await stat(join(root, 'a'))).ino,
+      attributes: readExtendedAttributes(join(root, 'b')),
+    };
   };
   const before = await facts();
   const checkpoints = open({ unfinished: join(base, 'unfinished') });
-  await checkpoints.prompt('m1', 'go');
+  await checkpoints.addPrompt('m1', 'go');
   for (const name of ['a', 'b']) {
     await checkpoints.beforeChange(join(root, name), Buffer.from('second'));
     await writeAtomically(join(root, name), Buffer.from('second'));
@@ -540,7 +543,7 @@ test('an undo leaves a file its other names, its owner and its attributes', asyn
   expect(await readdir(join(base, 'unfinished'))).toEqual([]);
 });
 
-test('a second look reads only what changed', async () => {
+test('a second scan reads only what changed', async () => {
   await project();
   await chmod(join(root, 'docs/bin'), 0o640);
   const checkpoints = open();

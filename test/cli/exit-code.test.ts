@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
-import { createRunRecord } from '../../src/cli/wire/result.ts';
-import type { Terminal } from '../../src/contracts/terminal.ts';
+import { getExitCode } from '../../src/cli/exit-code.ts';
+import { createRunRecord } from '../../src/cli/stream-json/run-result.ts';
+import type { Terminal } from '../../src/contracts/terminal-reason.ts';
 import { fakeConversation } from '../support/loop/fake-conversation.ts';
 
 /** Every way a run can end: a new one does not compile until it stands here. */
@@ -19,14 +19,15 @@ const STORIES: Readonly<Record<Terminal['reason'], readonly [code: number, subty
   refusal: [1, 'success'],
   api_error: [1, 'success'],
   model_error: [1, 'error_during_execution'],
+  loop_detected: [3, 'error_during_execution'],
   aborted_streaming: [130, 'error_during_execution'],
   aborted_tools: [130, 'error_during_execution'],
 };
 
-test.each(Object.entries(STORIES))('%s ends with its own code, subtype and words', (name, [code, subtype]) => {
+test.each(Object.entries(STORIES))('%s has its own exit code, subtype and message', (name, [code, subtype]) => {
   const reason = Object.keys(STORIES).find((one): one is Terminal['reason'] => one === name) ?? 'completed';
-  const result = createRunRecord(fakeConversation(), () => 0).result({ reason });
-  expect({ code: exitCodeOf({ reason }, undefined), subtype: result.subtype }).toEqual({ code, subtype });
+  const result = createRunRecord(fakeConversation(), () => 0).createResultLine({ reason });
+  expect({ code: getExitCode({ reason }, undefined), subtype: result.subtype }).toEqual({ code, subtype });
   // Nobody is told of success by one and of failure by the other.
   expect(result.is_error).toBe(code !== 0);
   if (code !== 0) expect(result.errors).toEqual([`The run ended: ${reason}.`]);
@@ -39,5 +40,5 @@ test.each([
   ['sigterm', 143],
   ['sighup', 129],
 ] as const)('a run stopped by %s ends with %d', (by, code) => {
-  expect(exitCodeOf({ reason: 'aborted_tools' }, by)).toBe(code);
+  expect(getExitCode({ reason: 'aborted_tools' }, by)).toBe(code);
 });

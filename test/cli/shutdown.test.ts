@@ -28,23 +28,23 @@ test.each([
   expect(exits).toEqual([code]);
 });
 
-test('a signal aborts every conversation, and the end closes them', async () => {
+test('a signal aborts every conversation, and its end closes them', async () => {
   const hold = Promise.withResolvers<void>();
   const talks = [0, 1].map(() => fakeConversation({ replies: [{ ...says('half'), hold: hold.promise }] }));
   const { exits, shutdown, raise } = fakeProcess();
-  for (const talk of talks) shutdown.guard(talk);
+  for (const talk of talks) shutdown.attach(talk);
   const running = talks.map(({ agent }) => agent.prompt('go'));
   raise('sigterm');
-  expect(await shutdown.begun).toBe('sigterm');
+  expect(await shutdown.started).toBe('sigterm');
   expect((await Promise.all(running)).map(({ reason }) => reason)).toEqual(['aborted_streaming', 'aborted_streaming']);
   await shutdown.finish();
   expect(talks.map((talk) => talk.closedFor())).toEqual([['sigterm'], ['sigterm']]);
   expect({ exits, reason: shutdown.reason() }).toEqual({ exits: [], reason: 'sigterm' });
 });
 
-test('asked a second time there is nothing to wait for', async () => {
+test('a second signal exits without waiting', async () => {
   const { exits, shutdown, raise } = fakeProcess();
-  shutdown.guard(fakeConversation());
+  shutdown.attach(fakeConversation());
   raise('sigterm');
   raise('sigint');
   expect(exits).toEqual([143]);

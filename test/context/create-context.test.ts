@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { ContextDecision } from '../../src/context/decisions.ts';
-import { readDecisions } from '../../src/context/decisions.ts';
+import type { ContextDecision } from '../../src/context/reduction-log.ts';
+import { parseDecisions } from '../../src/context/reduction-log.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
 import { calls, echoTool, says as replies, scripted, tooLong } from '../support/loop/scripted.ts';
-import { bench, INFO, prompt, reads, words } from './workbench.ts';
+import { bench, exchange, INFO, prompt, reads, words } from './workbench.ts';
 
 const SMALL = { ...INFO, contextWindow: 40_000, defaultOutputTokens: 1_000 };
 
-test('a conversation that outgrows its window is compacted once and answered', async () => {
+test('a conversation that exceeds its window is compacted once and answered', async () => {
   const { context, asked } = bench({ modelInfo: () => SMALL });
   const long = [prompt('a', words(70_000)), prompt('b', words(30_000)), prompt('now', 'And now?')];
   const deps = scripted([replies('Here it is.')], { context });
@@ -22,7 +22,7 @@ test('a conversation that outgrows its window is compacted once and answered', a
   expect(JSON.stringify(request?.messages.at(-1))).toContain('And now?');
 });
 
-test('one huge result that the API refuses is shrunk, and the same turn goes on', async () => {
+test('one huge result that the API refuses is shortened, and the same turn continues', async () => {
   const { context, asked, stored } = bench({ limitChars: () => 10_000_000 });
   const huge = words(200_000, 'log');
   const deps = scripted([calls('Huge'), tooLong(), replies('Seen.')], {
@@ -38,7 +38,7 @@ test('one huge result that the API refuses is shrunk, and the same turn goes on'
   expect(last).toContain('Read the log.');
 });
 
-test('decisions kept with the session make the same bytes after a resume', async () => {
+test('decisions stored with the session give the same bytes after a resume', async () => {
   const kept: ContextDecision[] = [];
   const first = bench({ modelInfo: () => SMALL, remember: (decision) => kept.push(decision) });
   const messages: readonly Message[] = [
@@ -54,8 +54,27 @@ test('decisions kept with the session make the same bytes after a resume', async
   expect(kept.map((decision) => decision.level)).toContain('snip');
   const onDisk: unknown[] = JSON.parse(JSON.stringify([...kept, { level: 'unknown' }, 'junk']));
   const resumed = bench({ modelInfo: () => ({ ...SMALL, contextWindow: 1_000_000 }) });
-  resumed.context.restore(readDecisions(onDisk));
+  resumed.context.restore(parseDecisions(onDisk));
   const after = await resumed.context.prepare(structuredClone(messages));
   expect(JSON.stringify(after.view)).toBe(JSON.stringify(before.view));
   expect(resumed.stored.size).toBe(0);
+});
+
+test('an earlier result is found as it was sent, and not once the provider may have dropped it', async () => {
+  const { context } = bench({ modelInfo: () => ({ ...INFO, contextWindow: 40_000 }) });
+  const history = [
+    prompt('p', 'go'),
+    ...reads('a', 'src/a.ts', words(28_000)),
+    ...exchange('b', [{ name: 'Bash', input: { command: 'npm test' }, result: words(25_000) }]),
+    ...reads('d', 'src/d.ts', words(16_000)),
+  ];
+  const { view } = await context.prepare(history);
+  expect(context.findSent?.('a-0')?.result.content).toContain('left out to save room');
+  expect(context.findSent?.('d-0')).toMatchObject({ repliesAgo: 1, result: { content: words(16_000) } });
+  expect(context.findSent?.('nothing')).toBeUndefined();
+  context.calibrate(view, 10_000, 5_000);
+  expect(context.findSent?.('d-0')).toBeUndefined();
+  await context.prepare([...history, ...reads('e', 'src/e.ts', 'new')]);
+  context.calibrate(view, 10_000, 5_000);
+  expect(context.findSent?.('e-0')).toMatchObject({ repliesAgo: 1, result: { content: 'new' } });
 });

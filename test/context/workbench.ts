@@ -1,10 +1,10 @@
+import type { CarriedFacts } from '../../src/context/compaction/summary.ts';
 import { type Context, type ContextParts, createContext } from '../../src/context/create-context.ts';
-import type { LevelRun } from '../../src/context/levels/pipeline.ts';
-import type { Carried } from '../../src/context/levels/summary.ts';
+import type { LevelRun } from '../../src/context/reduction/reduction-pipeline.ts';
 import type { Message, UserMessage } from '../../src/contracts/message.ts';
 import type { ModelInfo } from '../../src/contracts/model.ts';
-import { repair, toRequestMessages } from '../../src/engine/request.ts';
-import { toolNamed } from '../../src/tools/statements.ts';
+import { repairMessages, toRequestMessages } from '../../src/engine/request/build-request.ts';
+import { findToolTraits } from '../../src/tools/tool-traits.ts';
 
 export const INFO: ModelInfo = {
   id: 'model-a',
@@ -21,14 +21,13 @@ export const INFO: ModelInfo = {
   webSearch: false,
 };
 
-export const NOTHING: Carried = { todos: [], filesRead: [], filesChanged: [], skills: [] };
+export const NOTHING: CarriedFacts = { todos: [], filesRead: [], filesChanged: [], skills: [] };
 
 export type Bench = {
   readonly context: Context;
   readonly runs: LevelRun[];
   readonly asked: { readonly messages: readonly Message[]; readonly instructions: string }[];
   readonly stored: Map<string, string>;
-  readonly forgotten: string[];
 };
 
 /** A context whose surroundings are simple and honest; `over` replaces any of them. */
@@ -36,10 +35,9 @@ export function bench(over: Partial<ContextParts> = {}): Bench {
   const runs: LevelRun[] = [];
   const asked: Bench['asked'] = [];
   const stored = new Map<string, string>();
-  const forgotten: string[] = [];
   let ids = 0;
   const context = createContext({
-    toolNamed,
+    toolNamed: findToolTraits,
     model: () => 'model-a',
     modelInfo: () => INFO,
     overheadTokens: () => 5_000,
@@ -55,14 +53,13 @@ export function bench(over: Partial<ContextParts> = {}): Bench {
     },
     carried: () => NOTHING,
     onLevel: (run) => runs.push(run),
-    forgetReads: (paths) => forgotten.push(...paths),
     newId: () => {
       ids += 1;
       return `new${ids}`;
     },
     ...over,
   });
-  return { context, runs, asked, stored, forgotten };
+  return { context, runs, asked, stored };
 }
 
 export function prompt(id: string, text: string, more: Partial<UserMessage> = {}): Message {
@@ -107,7 +104,7 @@ export const reads = (id: string, file: string, result: string) =>
 
 /** The bytes of each message of the request, as it would be sent. */
 export function sentBytes(view: readonly Message[]): readonly string[] {
-  return repair(toRequestMessages(view)).map((message) => JSON.stringify(message));
+  return repairMessages(toRequestMessages(view)).map((message) => JSON.stringify(message));
 }
 
 export const words = (count: number, seed = 'word') =>

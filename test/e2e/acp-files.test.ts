@@ -16,6 +16,7 @@ async function inEditor(
   fs: ClientCapabilities['fs'],
   blocksIn: (file: string) => readonly ApiBlock[],
   saved = 'alpha\n',
+  prompt = 'go',
 ) {
   await using project = await createTempProject({ 'a.txt': saved });
   const file = join(project.dir, 'a.txt');
@@ -43,7 +44,7 @@ async function inEditor(
     .connect(ndJsonStream(Writable.toWeb(child.stdin), bytesOf(child.stdout)));
   await agent.request('initialize', { protocolVersion: 1, clientCapabilities: { fs } });
   const { sessionId } = await agent.request('session/new', { cwd: project.dir, mcpServers: [] });
-  await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
+  await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompt }] });
   const disk = await readFile(file, 'utf8');
   const told = server.requests().at(-1)?.raw ?? '';
   child.stdin.end();
@@ -56,20 +57,20 @@ const read = (file: string) => toolUse('Read', { file_path: file }, 'toolu_1');
 const edit = (file: string) =>
   toolUse('Edit', { file_path: file, old_string: 'typed', new_string: 'changed' }, 'toolu_2');
 
-test('what is typed and not saved is read, changed and saved by the editor', async () => {
+test('unsaved text is read, changed and saved by the editor', async () => {
   const { told, disk, written } = await inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), edit(file)]);
   expect(told).toContain('2→typed');
   expect(written).toEqual(['alpha\nchanged\n']);
   expect(disk).toBe('alpha\nchanged\n');
 });
 
-test('an editor that only shows files leaves writing to us', async () => {
+test('an editor that only reads files leaves writing to ouro', async () => {
   const only = { readTextFile: true, writeTextFile: false };
   const { disk, written } = await inEditor('alpha\ntyped\n', only, (file) => [read(file), edit(file)]);
   expect({ disk, written }).toEqual({ disk: 'alpha\nchanged\n', written: [] });
 });
 
-test('an editor that does not know the file, or lends none, leaves it as it is on disk', async () => {
+test('a file unknown to the editor stays as it is on disk', async () => {
   for (const [typed, fs] of [
     [new Error('not open'), BOTH],
     ['alpha\ntyped\n', {}],
@@ -80,10 +81,15 @@ test('an editor that does not know the file, or lends none, leaves it as it is o
   }
 });
 
-test('other ends of lines are no change, and stay as the file has them', async () => {
+test('different line endings are no change, and stay as in the file', async () => {
   const crlf = (file: string) =>
     toolUse('Edit', { file_path: file, old_string: 'typed', new_string: 'changed' }, 'toolu_2');
   const saved = 'alpha\r\ntyped\r\n';
   const { disk } = await inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), crlf(file)], saved);
   expect(disk).toBe('alpha\r\nchanged\r\n');
+});
+
+test('a mentioned file is sent as it is in the editor', async () => {
+  const { told } = await inEditor('alpha\ntyped\n', BOTH, () => [], 'alpha\n', 'see @a.txt');
+  expect(told).toContain('2\\ttyped');
 });

@@ -12,6 +12,7 @@ import { bareEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { startHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
+import { storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -77,7 +78,7 @@ const saidIn = (updates: readonly SessionUpdate[]) =>
     )
     .join('');
 
-test('a whole conversation: read, an edit that is asked about, its diff, and the words around them', async () => {
+test('a whole conversation: a read, an edit that is asked about, its diff, and the text around them', async () => {
   const path = join(project.dir, 'a.txt');
   server = await startApiServer({
     turns: [
@@ -115,7 +116,7 @@ test('a whole conversation: read, an edit that is asked about, its diff, and the
   expect(await zed.quit()).toBe(0);
 });
 
-longTest('a session is loaded by another process and told again', async () => {
+longTest('a session is loaded and replayed by another process', async () => {
   server = await startApiServer({ turns: [says('Hello, Ann.'), says('Ann.')] });
   const first = await editor(() => '', [], asProcess);
   const { sessionId } = await first.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
@@ -129,7 +130,40 @@ longTest('a session is loaded by another process and told again', async () => {
   await second.quit();
 });
 
-test('a mode is chosen, told back and holds; a stored session is found again', async () => {
+test('a session that another editor has open is refused, and no copy of it is left', async () => {
+  server = await startApiServer({ turns: [says('Hello, Ann.')] });
+  const first = await editor(() => '');
+  const { sessionId } = await first.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  await first.prompt(sessionId, 'I am Ann');
+  const second = await editor(() => '', [], asProcess);
+  const request = { sessionId, cwd: project.dir, mcpServers: [] };
+  await expect(second.agent.request('session/load', request)).rejects.toThrow(/open in another ouro/);
+  const stored = await storedFiles(project);
+  expect(stored.map(({ id }) => id)).toEqual([sessionId]);
+  const { sessions } = await second.agent.request('session/list', { cwd: project.dir });
+  expect(sessions.map((session) => session.sessionId)).toEqual([sessionId]);
+  await second.quit();
+  await first.quit();
+});
+
+test('every command offered to an editor works there', async () => {
+  server = await startApiServer({ turns: () => says('Done.') });
+  const zed = await editor(() => '');
+  const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  const offered = () =>
+    zed.updates.flatMap((update) =>
+      update.sessionUpdate === 'available_commands_update' ? update.availableCommands.map(({ name }) => name) : [],
+    );
+  await expect.poll(offered).toContain('context');
+  // These change or end the session of the test.
+  for (const name of offered().filter((command) => !['clear', 'logout', 'trust'].includes(command)))
+    await zed.prompt(sessionId, `/${name}`);
+  expect(saidIn(zed.updates)).not.toContain('interactive mode only');
+  expect(offered()).not.toContain('theme');
+  await zed.quit();
+});
+
+test('a mode is set, confirmed and kept; a stored session is found again', async () => {
   server = await startApiServer({
     turns: [calls(toolUse('Write', { file_path: join(project.dir, 'b.txt'), content: 'beta\n' })), says('Written.')],
   });
@@ -144,7 +178,7 @@ test('a mode is chosen, told back and holds; a stored session is found again', a
     model: { currentValue: 'claude-haiku-4-5' },
   });
   await zed.agent.request('session/set_mode', { sessionId, modeId: 'acceptEdits' });
-  await expect(zed.agent.request('session/set_mode', { sessionId, modeId: 'yolo' })).rejects.toThrow(/no mode/);
+  await expect(zed.agent.request('session/set_mode', { sessionId, modeId: 'yolo' })).rejects.toThrow(/Unknown mode/);
   await zed.prompt(sessionId, 'write b.txt');
   expect(await readFile(join(project.dir, 'b.txt'), 'utf8')).toBe('beta\n');
   expect(zed.asked).toEqual([]);
@@ -156,12 +190,12 @@ test('a mode is chosen, told back and holds; a stored session is found again', a
     sessions: [{ sessionId, title: 'write b.txt', cwd: project.dir }],
   });
   await expect(zed.agent.request('session/new', { cwd: '/no/such/folder', mcpServers: [] })).rejects.toThrow(
-    /There is no folder/,
+    /Folder .* not found/,
   );
   expect(await zed.quit()).toBe(0);
 });
 
-test('cancel withdraws a question that is open, and nothing has run', async () => {
+test('cancel withdraws an open permission request, and nothing runs', async () => {
   server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'touch b.txt' }, 'toolu_1'))] });
   const { closed, open } = gate();
   const zed = await editor(() => {
@@ -177,7 +211,7 @@ test('cancel withdraws a question that is open, and nothing has run', async () =
   expect(await zed.quit()).toBe(0);
 });
 
-test('cancel stops the request, and the prompt ends as cancelled', async () => {
+test('cancel aborts the request, and the prompt ends as cancelled', async () => {
   const { closed, open } = gate();
   server = await startApiServer({
     turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],
@@ -193,7 +227,7 @@ test('cancel stops the request, and the prompt ends as cancelled', async () => {
   await zed.quit();
 });
 
-test('instructions of a folder nobody trusts are not given to the model, those of a trusted one are', async () => {
+test('instructions of an untrusted folder do not reach the model, those of a trusted one do', async () => {
   await project.write('CLAUDE.md', 'Speak of herons.');
   server = await startApiServer({ turns: () => says('Hi.') });
   const zed = await editor(() => '');
@@ -208,7 +242,7 @@ test('instructions of a folder nobody trusts are not given to the model, those o
   expect(server.requests().at(-1)?.raw).toContain('Speak of herons.');
 });
 
-longTest('what ends in the background begins a turn of its own, which a prompt may join', async () => {
+longTest('the end of a background command starts its own turn, which a prompt may join', async () => {
   const { closed, open } = gate();
   const inBackground = { command: 'until [ -e go ]; do sleep 0.05; done', run_in_background: true };
   server = await startApiServer({

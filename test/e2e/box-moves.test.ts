@@ -19,8 +19,8 @@ const WAYS = [
 
 const HEAD = 'ref: refs/heads/main\n';
 
-describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblewrap works here'})`, () => {
-  test('hooks and settings that a repository names elsewhere in the workspace stay as they are', async () => {
+describe.skipIf(NO_BOX !== undefined)(`deep inside the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('hooks and settings that a repository defines elsewhere in the workspace are protected', async () => {
     await using project = await createTempProject({
       ...{ '.git/HEAD': HEAD, 'lib/.git/HEAD': HEAD, 'tools/git/hooks/pre-commit': 'own', 'lib/more': '' },
       '.git/config': '[core]\n\thooksPath = tools/git/hooks\n[include]\n\tpath = ../conf/git/first\n',
@@ -41,7 +41,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblew
     expect(readFileSync(join(project.dir, 'lib/more'), 'utf8')).toBe('');
   });
 
-  longTest('what may not be written stays in its place, also when the folders above it are moved', async () => {
+  longTest('protected paths stay in place, also when the folders above them are moved', async () => {
     await using project = await createTempProject({ 'conf/deep/prod.yaml': 'own', 'gen/src/a': 'own' });
     const { run, sandbox } = await boxIn(project, {
       settings: { network: false, denyWrite: ['conf/deep/prod.yaml'] },
@@ -55,25 +55,22 @@ describe.skipIf(NO_BOX !== undefined)(`what is deep inside (${NO_BOX ?? 'bubblew
     expect(readFileSync(join(project.dir, 'gen/src/a'), 'utf8')).toBe('own');
   });
 
-  longTest(
-    'where home is the workspace, nothing that runs at a login comes by moving the folder it would lie in',
-    async () => {
-      await using project = await createTempProject();
-      await project.write('../home/.config/own', 'x');
-      const { run, sandbox } = await boxIn(project, { roots: [project.home] });
-      const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
-      await run(
-        `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
-          .map((way) => `(${way})`)
-          .join('\n')}\ndone`,
-      );
-      sandbox.close();
-      const left = names.filter((name) => existsSync(join(project.home, name)));
-      expect(left).toEqual([]);
-    },
-  );
+  longTest('where home is the workspace, nothing that runs at login can be created by moving its folder', async () => {
+    await using project = await createTempProject();
+    await project.write('../home/.config/own', 'x');
+    const { run, sandbox } = await boxIn(project, { roots: [project.home] });
+    const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
+    await run(
+      `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
+        .map((way) => `(${way})`)
+        .join('\n')}\ndone`,
+    );
+    sandbox.close();
+    const left = names.filter((name) => existsSync(join(project.home, name)));
+    expect(left).toEqual([]);
+  });
 
-  longTest('no file becomes a program that runs as its owner, and everything else of a mode can be set', async () => {
+  longTest('no file can be made setuid, and all other mode bits can be set', async () => {
     await using project = await createTempProject({ a: '' });
     const { run, sandbox } = await boxIn(project);
     const printed = await run(`exec 2>/dev/null

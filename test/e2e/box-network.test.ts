@@ -1,7 +1,7 @@
 import { createServer as createPages } from 'node:http';
 import type { Server } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { BoxNetworkParts } from '../../src/sandbox/network/box-network.ts';
+import type { SandboxNetworkDeps } from '../../src/sandbox/network/sandbox-network.ts';
 import { boxIn, NO_BOX } from '../support/box.ts';
 import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -15,10 +15,10 @@ async function listening<Made extends Server | ReturnType<typeof createPages>>(s
 
 const pages = () => listening(createPages((request, response) => response.end(`page of ${request.headers.host}\n`)));
 
-const all: BoxNetworkParts['decide'] = async () => ({ ok: true });
+const all: SandboxNetworkDeps['decideHost'] = async () => ({ ok: true });
 
-describe.skipIf(NO_BOX !== undefined)(`the way out of a box (${NO_BOX ?? 'bubblewrap works here'})`, () => {
-  test('a command reaches the hosts it may by whatever it speaks, and the model is told of the others', async () => {
+describe.skipIf(NO_BOX !== undefined)(`network of the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('a command reaches allowed hosts with any protocol, and the model learns about the others', async () => {
     await using project = await createTempProject();
     await using server = await pages();
     const named = `127.0.0.1:${server.port}`;
@@ -48,17 +48,17 @@ describe.skipIf(NO_BOX !== undefined)(`the way out of a box (${NO_BOX ?? 'bubble
       ...[page, page],
       '403',
       'curl ended with 56',
-      'The sandbox keeps this command from inner.test:80: inner.test leads to an address that is not on the public internet.',
-      'missing.test could not be found',
+      'The sandbox blocks the connection to inner.test:80: inner.test resolves to an address that is not public.',
+      'missing.test could not be resolved',
       '403',
       'around it 7',
       'without it 7',
-      `[kept in by the sandbox, not reached: evil.test:${server.port} (nobody wants it), evil.test:443 (nobody wants it), inner.test:80 (inner.test leads to an address that is not on the public internet), 169.254.169.254:80 (169.254.169.254 leads to an address that is not on the public internet)]`,
+      `[kept in by the sandbox, not reached: evil.test:${server.port} (nobody wants it), evil.test:443 (nobody wants it), inner.test:80 (inner.test resolves to an address that is not public), 169.254.169.254:80 (169.254.169.254 resolves to an address that is not public)]`,
     ]);
     expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['true']));
   });
 
-  longTest('what one command serves the next one reaches', async () => {
+  longTest('a server started by one command is reached by the next', async () => {
     await using project = await createTempProject();
     const { run, sandbox } = await boxIn(project, { settings: {}, decide: all });
     const serving = run(
@@ -72,7 +72,7 @@ describe.skipIf(NO_BOX !== undefined)(`the way out of a box (${NO_BOX ?? 'bubble
     sandbox.close();
   });
 
-  longTest('git and npm find what they need through it', async () => {
+  longTest('git and npm work through the proxy', async () => {
     await using project = await createTempProject();
     await using pack = await npmRegistry(project.home);
     await using repository = await gitServer(project.home);
@@ -90,7 +90,7 @@ describe.skipIf(NO_BOX !== undefined)(`the way out of a box (${NO_BOX ?? 'bubble
     expect(printed).toBe('of the repository\nof the package\n');
   });
 
-  test('without the door the machine has no network, and the reason is told', async () => {
+  test('without the proxy the sandbox has no network, and the reason is reported', async () => {
     await using project = await createTempProject();
     const { run, sandbox } = await boxIn(project, { settings: {}, env: { PATH: '/nowhere' } });
     await expect(run('true')).rejects.toThrow('bwrap is not installed');

@@ -28,7 +28,7 @@ async function played(project: TempProject, { inputs, answer }: Scene) {
       return input === undefined ? says('done') : calls(toolUse('Bash', input, `call-${at}`));
     },
   });
-  const made = await composed(project, server.url, { face: 'screen' }, { PATH: process.env.PATH ?? '' });
+  const made = await composed(project, server.url, { frontend: 'screen' }, { PATH: process.env.PATH ?? '' });
   const asked: PermissionRequest[] = [];
   made.conversation.agent.subscribe((event) => {
     if (event.type !== 'permission_request') return;
@@ -49,8 +49,8 @@ const YES: PermissionAnswer = { behavior: 'allow' };
 /** Writes into places of home, each time another word. */
 const TRY = 'for p in .cache/tool .cache/other .config .local; do mkdir -p ~/$p; echo "$1" > ~/$p/made; done';
 
-describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bubblewrap works here'})`, () => {
-  test('a yes opens exactly that place to exactly that command, whether it was there or not', async () => {
+describe.skipIf(NO_BOX !== undefined)(`exceptions of the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('a yes opens exactly that path to exactly that command, whether it existed or not', async () => {
     await using project = await createTempProject({ 'try.sh': TRY });
     const { asked } = await played(project, {
       inputs: [
@@ -66,7 +66,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
     expect(others).toEqual([false, false, false]);
   });
 
-  longTest('what could not be written is told the model along with the way to ask', async () => {
+  longTest('the model is told what could not be written and how to ask', async () => {
     await using project = await createTempProject({ 'try.sh': 'touch /usr/made-by-ouro; echo x >&2' });
     const { told } = await played(project, { inputs: [{ command: 'bash try.sh' }], answer: () => YES });
     expect(told[0]).toContain('Read-only file system');
@@ -89,7 +89,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
     expect(questions).toEqual(expected);
   });
 
-  test('what was agreed to is what is opened: a place that leads elsewhere since is not', async () => {
+  test('only the approved path is opened: one that now leads elsewhere is not', async () => {
     await using project = await createTempProject({ 'out/a': '' });
     await mkdir(join(project.home, '.ssh'));
     await mkdir(join(project.home, '.cache'));
@@ -101,11 +101,11 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
         return YES;
       },
     });
-    expect(told[0]).toContain('is not what it was when that was agreed to');
+    expect(told[0]).toContain('cannot be made writable');
     expect(existsSync(join(project.home, '.ssh/x'))).toBe(false);
   });
 
-  longTest('within a place that is opened, keys stay hidden and what programs run from stays as it is', async () => {
+  longTest('inside an opened path, keys stay hidden and executable locations stay protected', async () => {
     await using project = await createTempProject();
     const files = {
       '../home/big/repo/.git/HEAD': 'ref: refs/heads/main\n',
@@ -131,7 +131,7 @@ describe.skipIf(NO_BOX !== undefined)(`what is opened of a box (${NO_BOX ?? 'bub
     expect(readFileSync(join(project.home, '.local/bin/tool'), 'utf8')).toBe('own');
   });
 
-  longTest('a host is opened to a program alone, by the rule that was offered for it', async () => {
+  longTest('a host is opened to one program only, by the suggested rule', async () => {
     await using project = await createTempProject();
     const server = createServer((_, response) => response.end('page\n'));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

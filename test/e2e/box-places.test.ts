@@ -2,14 +2,18 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { GUARDED, GUARDED_OF_GIT } from '../../src/sandbox/places.ts';
+import { PROTECTED_IN_GIT_DIR } from '../../src/sandbox/git-dirs.ts';
+import { PROTECTED_IN_PROJECT } from '../../src/sandbox/protected-paths.ts';
 import { boxIn, NO_BOX } from '../support/box.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const NAMES = [
-  ...[...GUARDED.folders, ...GUARDED.files],
-  ...[...GUARDED_OF_GIT.folders, ...GUARDED_OF_GIT.files].flatMap((name) => [`.git/${name}`, `a/b/.git/${name}`]),
+  ...[...PROTECTED_IN_PROJECT.folders, ...PROTECTED_IN_PROJECT.files],
+  ...[...PROTECTED_IN_GIT_DIR.folders, ...PROTECTED_IN_GIT_DIR.files].flatMap((name) => [
+    `.git/${name}`,
+    `a/b/.git/${name}`,
+  ]),
 ];
 
 /** Ways to put something into a place, or something else in its place; `$n` is the place, `$e` a folder of the attacker's. */
@@ -59,9 +63,9 @@ function everything(folder: string): readonly string[] {
     });
 }
 
-describe.skipIf(NO_BOX !== undefined)(`guarded places (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_BOX !== undefined)(`protected paths (${NO_BOX ?? 'bubblewrap works here'})`, () => {
   test.each(STATES)(
-    'no way of writing changes one that is %s',
+    'no kind of write changes a path that is %s',
     async (state) => {
       const head = 'ref: refs/heads/main\n';
       await using project = await createTempProject({

@@ -30,6 +30,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
     'perl -MSocket -e \'for (1, 17, 29, 31, 38, 40, 44) { print "OUT $_\\n" if socket(S, $_, SOCK_STREAM, 0) || socket(S, $_, SOCK_DGRAM, 0) }\'',
   'abstract sockets':
     'perl -MSocket -e \'print "OUT\\n" if socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("\\0x"))\'',
+  'a datagram from one of a pair': 'perl -MSocket -e \'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) and print "OUT\\n"\'',
   'typing into a terminal':
     'perl -e \'open T, "<", "/dev/tty" and print "OUT\\n"; ioctl(STDIN, 0x5412, "x") and print "OUT\\n"; print "OUT $!\\n" unless $!{EPERM}\'',
   'the network':
@@ -76,8 +77,8 @@ mount -o remount,rw / && echo remounted
 [ "$(ls /proc | grep -c '^[0-9]')" -lt 12 ] && echo alone
 `;
 
-describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here'})`, () => {
-  test('no way leads out of it', async () => {
+describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('there is no way out of it', async () => {
     await using project = await createTempProject();
     await writeFile(join(project.home, 'kept'), '');
     const { run } = await boxIn(project, { env: { MY_TOKEN: 'a-key-of-mine' } });
@@ -88,7 +89,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(printed.split('\n').filter((line) => line.startsWith('OUT') || line === 'through')).toEqual(['through']);
   });
 
-  test('what runs inside writes only in the workspace, reads no key and reaches nobody', async () => {
+  test('a command inside writes only in the workspace, reads no key and reaches no host', async () => {
     await using project = await createTempProject({
       secret: 'x',
       '.git/config': '[core]\n',
@@ -126,7 +127,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect((await readdir(join(project.dir, '.git'))).sort()).toEqual(['HEAD', 'config', 'hooks', 'index', 'modules']);
   });
 
-  test('a guarded name that is a link is as it was when the command has ended', async () => {
+  test('a protected path that is a link is unchanged after the command', async () => {
     await using project = await createTempProject({ 'real.json': '{}', 'shared/a': '' });
     await symlink('real.json', join(project.dir, '.mcp.json'));
     await symlink('shared', join(project.dir, '.claude'));
@@ -143,7 +144,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(readFileSync(join(project.dir, 'real.json'), 'utf8')).toBe('{}');
   });
 
-  test('a file that stands for a repository is not led elsewhere, nor a folder made one', async () => {
+  test('a .git file is not redirected, and no folder is turned into a repository', async () => {
     await using project = await createTempProject({ 'sub/.git': 'gitdir: ../elsewhere\n' });
     const { run } = await boxIn(project);
     await run(
@@ -153,7 +154,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(existsSync(join(project.dir, 'HEAD'))).toBe(false);
   });
 
-  test('where home is the workspace, nothing is made that runs at the next login', async () => {
+  test('where home is the workspace, nothing that runs at the next login can be created', async () => {
     await using project = await createTempProject();
     const { run } = await boxIn(project, { roots: [project.home] });
     const names = [
@@ -183,7 +184,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(left.sort()).toEqual(['moved', 'moved/bin', 'moved/git']);
   });
 
-  test('in a worktree one commits, and changes nothing of what its repository runs', async () => {
+  test('in a worktree a commit works, and nothing that its repository runs is changed', async () => {
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     const tree = join(project.home, 'tree');
@@ -202,7 +203,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(await project.read('a')).toBe('1');
   });
 
-  test('a folder opens no repository that does not say the same of it', async () => {
+  test('a folder opens no repository that does not refer back to it', async () => {
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     await project.git('worktree', 'add', '-q', join(project.home, 'tree'));
@@ -214,7 +215,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(existsSync(join(project.dir, '.git/planted'))).toBe(false);
   });
 
-  test('what is not to be written stays as it is, also where it can be written', async () => {
+  test('read-only paths stay unchanged, also where they are writable', async () => {
     await using project = await createTempProject({ 'conf/a': '1', b: '1', '.envrc': '1' });
     await link(join(project.dir, 'b'), join(project.home, 'hard'));
     const { run } = await boxIn(project, { settings: { network: false, denyWrite: ['conf', 'later'] } });
@@ -223,7 +224,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect((await readdir(project.dir)).sort()).toEqual(['.envrc', 'b', 'conf']);
   });
 
-  test('what rules deny to read or to change is denied to programs too', async () => {
+  test('programs are denied what rules deny to read or change', async () => {
     await using project = await createTempProject({
       '.env': 'SECRET',
       'a/b/.env': 'SECRET',
@@ -251,7 +252,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(await project.read('.env')).toBe('SECRET');
   });
 
-  test('what one program covers stays while a command of another relies on it, and goes with the last', async () => {
+  test('a placeholder stays while another command relies on it, and is removed with the last', async () => {
     await using project = await createTempProject();
     const [first, second] = [await boxIn(project), await boxIn(project)];
     const command = { id: 'a', command: 'x', cwd: project.dir };
@@ -263,7 +264,7 @@ describe.skipIf(NO_BOX !== undefined)(`a box (${NO_BOX ?? 'bubblewrap works here
     expect(await readdir(project.dir)).toEqual([]);
   });
 
-  test('what a crash left behind goes with the next command', async () => {
+  test('files left by a crash are removed with the next command', async () => {
     await using project = await createTempProject();
     const covers = join(project.ouroHome, 'sandbox/covers');
     await mkdir(covers, { recursive: true });

@@ -83,7 +83,7 @@ const look = () =>
     ],
   });
 
-test('an untrusted repository full of traps springs none: nothing runs, nothing is reached', async () => {
+test('an untrusted repository full of traps triggers none: nothing runs, no host is reached', async () => {
   await using evil = await startApiServer({ turns: [] });
   await using project = await trapped(evil.url);
   await using server = await look();
@@ -102,7 +102,7 @@ test('an untrusted repository full of traps springs none: nothing runs, nothing 
 });
 
 longTest(
-  'trusted for a run, its hooks run and its git helpers still do not; endpoint, key and bypass stay ours',
+  'trusted for one run, its hooks run and its git helpers still do not; endpoint, key and bypass stay the user’s',
   async () => {
     await using evil = await startApiServer({ turns: [] });
     await using project = await trapped(evil.url);
@@ -136,7 +136,7 @@ longTest(
   },
 );
 
-longTest('what ouro keeps is for its owner alone', async () => {
+longTest('files that ouro stores are private to their owner', async () => {
   await using project = await createTempProject({ 'a.txt': 'x'.repeat(100_000) });
   await using server = await startApiServer({
     turns: [

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
-import { queryDeps } from '../../src/engine/defaults.ts';
-import { buildRequest } from '../../src/engine/request.ts';
-import { modelInfo } from '../../src/model/catalog.ts';
-import { createReplayPort } from '../../src/model/replay.ts';
-import { toWire } from '../../src/model/wire/to-wire.ts';
-import { readRecords } from '../../src/session/records/read-records.ts';
-import { rebuild } from '../../src/session/records/rebuild.ts';
+import { completeQueryDeps } from '../../src/engine/default-deps.ts';
+import { buildRequest } from '../../src/engine/request/build-request.ts';
+import { getModelInfo } from '../../src/model/built-in-models.ts';
+import { buildMessagesRequest } from '../../src/model/providers/anthropic/messages-request.ts';
+import { createReplayPort } from '../../src/model/record-replay.ts';
+import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { violationOf } from '../support/api/validate-request.ts';
 import { longTest } from '../support/long-test.ts';
 import { isWholeRun } from '../support/runs.ts';
@@ -42,16 +42,16 @@ const MODEL = 'claude-sonnet-4-5';
 
 /** The request a resume of this text would send. */
 function resumedRequest(text: string) {
-  const { records } = readRecords(text);
-  const { messages } = rebuild(records);
+  const { records } = parseRecords(text);
+  const { messages } = rebuildSession(records);
   const after: Message = { role: 'user', id: 'after', origin: 'prompt', blocks: [{ type: 'text', text: AFTER }] };
-  const deps = queryDeps({ model: createReplayPort([]), config: { chain: [{ model: MODEL }] } });
-  const state = {
+  const deps = completeQueryDeps({ model: createReplayPort([]), config: { chain: [{ model: MODEL }] } });
+  const state: Parameters<typeof buildRequest>[1] = {
     modelIndex: 0,
     maxOutputTokensOverride: 1_000,
-    stripped: { thinking: false, images: undefined, refused: [] },
+    excluded: { thinking: false, images: undefined, refused: [] },
   };
-  const body = toWire(buildRequest([...messages, after], state, deps), modelInfo(MODEL));
+  const body = buildMessagesRequest(buildRequest([...messages, after], state, deps), getModelInfo(MODEL));
   return {
     records,
     request: { body: JSON.parse(JSON.stringify(body)), violation: violationOf(body, HEADERS, NOTHING_ISSUED) },
@@ -60,18 +60,15 @@ function resumedRequest(text: string) {
 
 const linesOf = (records: readonly SessionRecord[]) => records.map((record) => `${JSON.stringify(record)}\n`);
 
-longTest(
-  'a file that ends at any record, or within one, gives a valid request that holds everything before once',
-  async () => {
-    const lines = linesOf((await wholeRun()).records);
-    const first = lines.findIndex((line) => line.includes('"type":"user"'));
-    for (let count = first + 1; count <= lines.length; count += 1) {
-      const whole = lines.slice(0, count).join('');
-      const next = lines[count] ?? '';
-      for (const torn of ['', next.slice(0, 1), next.slice(0, next.length / 2), next.slice(0, -2)]) {
-        const { records, request } = resumedRequest(whole + torn);
-        expect(requestFaults(request, records, []), `after record ${count}, torn at ${torn.length}`).toEqual([]);
-      }
+longTest('a file that ends at or within any record gives a valid request with everything before it once', async () => {
+  const lines = linesOf((await wholeRun()).records);
+  const first = lines.findIndex((line) => line.includes('"type":"user"'));
+  for (let count = first + 1; count <= lines.length; count += 1) {
+    const whole = lines.slice(0, count).join('');
+    const next = lines[count] ?? '';
+    for (const torn of ['', next.slice(0, 1), next.slice(0, next.length / 2), next.slice(0, -2)]) {
+      const { records, request } = resumedRequest(whole + torn);
+      expect(requestFaults(request, records, []), `after record ${count}, torn at ${torn.length}`).toEqual([]);
     }
-  },
-);
+  }
+});

@@ -51,7 +51,7 @@ async function again(...flags: readonly string[]) {
 /** What was sent last, without the marks of the cache. */
 const lastSent = () => JSON.stringify(server.requests().at(-1)?.body.messages);
 
-test('ESC keeps the answer so far: on screen, in the transcript, in the next request and when it is resumed', async () => {
+test('ESC keeps the partial answer on screen, in the transcript, in the next request and after a resume', async () => {
   await using terminal = await open([stays(), says('Two.')]);
   terminal.type('how many?');
   terminal.press('enter');
@@ -65,10 +65,10 @@ test('ESC keeps the answer so far: on screen, in the transcript, in the next req
       .match(/is forty/g),
   ).toHaveLength(1);
   terminal.press('ctrl+o');
-  await terminal.waitForText(/the answer was cut off here/);
+  await terminal.waitForText(/the response was cut off here/);
   terminal.press('esc');
   await using resumed = await again('--continue');
-  await resumed.waitForText(/Stopped\. .*press enter to go on/);
+  await resumed.waitForText(/Stopped\. .*press enter to continue/);
   terminal.press('enter');
   await terminal.waitForText(/Two\./);
   expect(lastSent()).toMatch(/forty[\s\S]*\[Request interrupted by user\]/);
@@ -76,7 +76,7 @@ test('ESC keeps the answer so far: on screen, in the transcript, in the next req
   expect(await replayAll(project)).toMatchObject({ different: [] });
 });
 
-test('a host that interrupts hears the answer so far, marked as cut', async () => {
+test('a host that interrupts receives the partial answer, marked as cut off', async () => {
   server = await startApiServer({ turns: [stays(thinking('hm'))] });
   const running = startOuro(project, ['-p', 'how many?', '--output-format', 'stream-json', '--verbose'], server.url);
   await vi.waitUntil(async () => (await openAnswer()) !== undefined, { timeout: 10_000 });
@@ -92,10 +92,14 @@ test('a host that interrupts hears the answer so far, marked as cut', async () =
   expect(stdout).not.toContain('"cut":true}]');
 });
 
-longTest('a connection that is lost for good keeps the answer so far', async () => {
+longTest('a connection lost for good keeps the partial answer', async () => {
   server = await startApiServer({ turns: [unfinished(cutAt), says('Two.')] });
   const lost = await runOuro(project, ['-p', 'how many?'], server.url, { env: { OURO_MAX_RETRIES: '0' } });
-  expect(lost).toMatchObject({ code: 1, stdout: `${WORDS}\n`, stderr: expect.stringContaining('The answer is cut') });
+  expect(lost).toMatchObject({
+    code: 1,
+    stdout: `${WORDS}\n`,
+    stderr: expect.stringContaining('The answer is incomplete'),
+  });
   expect((await runOuro(project, ['-p', '--continue', 'and?'], server.url)).stdout).toBe('Two.\n');
   expect(lastSent()).toMatch(/forty[\s\S]*broke off here[\s\S]*and\?/);
 });
@@ -115,7 +119,7 @@ test.each(
     ],
     1,
   ),
-)('after kill -9 in the middle of an answer, %s, its words are there, and enter goes on', async (_where, before) => {
+)('after kill -9 during an answer, %s, its text is there, and Enter continues', async (_where, before) => {
   server = await startApiServer({ turns: [stays(...before), says('Two.')] });
   const running = startOuro(project, ['-p', 'how many?'], server.url);
   await vi.waitUntil(async () => (await openAnswer()) !== undefined, { timeout: 10_000 });
@@ -123,7 +127,7 @@ test.each(
   await running.ended;
   await using terminal = await again('--continue');
   await terminal.waitForText(/is forty/);
-  await terminal.waitForText(/The answer was cut off here/);
+  await terminal.waitForText(/The response was cut off here/);
   terminal.press('enter');
   await terminal.waitForText(/Two\./);
   expect(lastSent()).toMatch(/forty[\s\S]*in the middle of your reply/);
@@ -136,7 +140,7 @@ test.each(
   ).toHaveLength(1);
 });
 
-longTest('an answer that ends leaves nothing behind', async () => {
+longTest('a completed answer leaves no partial copy behind', async () => {
   server = await startApiServer({
     turns: [calls(text('I look.'), toolUse('Read', { file_path: 'a.txt' })), says('Two.', { chunk: 1, delayMs: 100 })],
   });

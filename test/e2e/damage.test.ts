@@ -2,16 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
-import { buildRequest } from '../../src/engine/request.ts';
-import { initialState } from '../../src/engine/state.ts';
-import { toWire } from '../../src/model/wire/to-wire.ts';
-import { settleDangling } from '../../src/session/records/dangling.ts';
-import { readRecords } from '../../src/session/records/read-records.ts';
-import { rebuild } from '../../src/session/records/rebuild.ts';
+import { buildRequest } from '../../src/engine/request/build-request.ts';
+import { createInitialState } from '../../src/engine/state.ts';
+import { buildMessagesRequest } from '../../src/model/providers/anthropic/messages-request.ts';
+import { decodeSession } from '../../src/session/persisted-state.ts';
+import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { completeDanglingCalls, rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { parseHead } from '../../src/session/request-head.ts';
-import { decodeSession } from '../../src/session/session-state.ts';
-import { checkSession, repairSession } from '../../src/session/stored/check.ts';
-import { readSession } from '../../src/session/stored/store.ts';
+import { checkSession, repairSession } from '../../src/session/store/check-session.ts';
+import { readSession } from '../../src/session/store/manage-sessions.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
@@ -142,16 +141,16 @@ function damagedLine(bytes: Buffer): string {
 
 async function resumed(bytes: Buffer) {
   await writeFile(path, bytes);
-  const rebuilt = rebuild((await readSession(path)).records);
-  const { messages } = await settleDangling(rebuilt, async () => []);
+  const rebuilt = rebuildSession((await readSession(path)).records);
+  const { messages } = await completeDanglingCalls(rebuilt, async () => []);
   const state = decodeSession(rebuilt);
   if (state.requestHead !== undefined) parseHead(state.requestHead);
   const deps = scripted([]);
   const history: readonly Message[] = [...messages];
-  return toWire({ ...buildRequest(history, initialState(history), deps), effort: 'off' }, INFO);
+  return buildMessagesRequest({ ...buildRequest(history, createInitialState(history), deps), effort: 'off' }, INFO);
 }
 
-test('whatever one fault does to the file, the resumed request is valid and holds what can still be read', async () => {
+test('whatever one fault does to the file, the resumed request is valid and has everything readable', async () => {
   await fc.assert(
     fc.asyncProperty(damage, async (hurt) => {
       const bytes = hurt(original);
@@ -174,7 +173,7 @@ test.each([
   ['flipped in its messages', (line: string) => line.replace('"messages"', '"messagec"')],
   ['flipped in a role', (line: string) => line.replace('"role":"user"', '"role":"usar"')],
   ['gone', () => ''],
-])('a compaction that is %s leaves every prompt there is', async (_, hurt) => {
+])('a compaction that is %s leaves all prompts', async (_, hurt) => {
   const lines = linesOf(original);
   const at = boundaryAt(lines);
   await writeFile(path, joined(lines.with(at, hurt(lines[at] ?? ''))));
@@ -191,7 +190,7 @@ test.each([
   expect(PROMPTS.filter((prompt) => first?.raw.includes(prompt) !== true)).toEqual([]);
 });
 
-test('a prompt is read however its line is called, and whoever is said to have said it', () => {
+test('a prompt is read however its line is named, and whatever role it has', () => {
   const message = { role: 'user', id: 'm', origin: 'prompt', blocks: [{ type: 'text', text: 'words' }] };
   const line = { v: 1, type: 'user', uuid: 'u', timestamp: 'now', message };
   const hurt = [
@@ -202,12 +201,12 @@ test('a prompt is read however its line is called, and whoever is said to have s
     { v: 1, type: 'user', uuid: 'u', timestamp: 'now', messagf: message },
   ];
   for (const one of hurt) {
-    const { messages } = rebuild(readRecords(`${JSON.stringify(one)}\n`).records);
+    const { messages } = rebuildSession(parseRecords(`${JSON.stringify(one)}\n`).records);
     expect(messages).toMatchObject([{ role: 'user', blocks: [{ type: 'text', text: 'words' }] }]);
   }
 });
 
-test('a second repair keeps the copy that the first one made', async () => {
+test('a second repair keeps the backup of the first one', async () => {
   await writeFile(path, Buffer.concat([original, Buffer.from('first damage\n')]));
   const first = await repairSession({ path });
   await writeFile(path, Buffer.concat([original, Buffer.from('second damage\n')]));

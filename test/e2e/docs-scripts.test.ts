@@ -82,7 +82,7 @@ longTest('the review of the GitHub Action is written to its file', async () => {
   expect(JSON.stringify(server.requests().at(-1)?.body.messages)).toContain('+changed');
 });
 
-test('the host on the page about hosts hears its answer', async () => {
+test('the example host of the SDK host page receives its answer', async () => {
   const [code = ''] = await blocks('sdk-hosts.md', 'ts');
   await symlink(join(ROOT, 'node_modules'), join(project.home, 'node_modules'));
   const file = join(project.home, 'host.ts');

@@ -44,12 +44,12 @@ function print(args: readonly string[], stdin: string) {
   return Promise.all([readAll(child.stdout), readAll(child.stderr), once(child, 'close')]);
 }
 
-test('what is told while a conversation is put together is on stderr of a print run', async () => {
+test('notices during startup are on stderr of a print run', async () => {
   const [stdout, stderr] = await print(['-c', '-p', 'and now?'], '');
   expect([stdout, stderr]).toEqual(['Seen.\n', expect.stringMatching(SAID)]);
 });
 
-test('a host hears it as a line', async () => {
+test('a host receives it as a line', async () => {
   const message = { type: 'user', message: { role: 'user', content: 'and now?' }, parent_tool_use_id: null };
   const [stdout] = await print(['-c', ...HOST_FLAGS], `${JSON.stringify(message)}\n`);
   const lines = stdout
@@ -61,7 +61,7 @@ test('a host hears it as a line', async () => {
   ]);
 });
 
-longTest('the screen shows it, and goes on', async () => {
+longTest('the screen shows it, and continues', async () => {
   const env = terminalEnvironment(project, server.url);
   const terminal = openTerminal([...ON_A_FULL_DISK, '-c', '--trust'], { cwd: project.dir, env, cols: 120, rows: 40 });
   await terminal.waitForText(SAID);

@@ -114,7 +114,7 @@ const PROMPTS: readonly Prompt[] = [
   {
     what: 'a limit that lasts stops at once and says when to come back',
     turns: [rateLimited(3600)],
-    end: { is_error: true, result: expect.stringMatching(/60 minutes.*try again after \d\d:\d\d/s) },
+    end: { is_error: true, result: expect.stringMatching(/60 minutes.*Try again after \d\d:\d\d/s) },
   },
   {
     what: 'a refused key',
@@ -129,7 +129,7 @@ const PROMPTS: readonly Prompt[] = [
   {
     what: '200 with a web page',
     turns: [html(200)],
-    end: { is_error: true, result: expect.stringMatching(/web page instead of a stream.*base URL/s) },
+    end: { is_error: true, result: expect.stringMatching(/web page instead of an event stream.*base URL/s) },
   },
 ];
 
@@ -139,7 +139,7 @@ const LAST: Prompt = {
   turns: [calls(thinking('Hm.'), read()), refusedSignature(), fine],
 };
 
-test('every fault of a reply ends as it should, and leaves a history that can be sent', async () => {
+test('every fault of a reply ends as it should, and leaves a valid history', async () => {
   await using project = await createTempProject({ 'a.txt': 'alpha\n' });
   const tried = [...someOf(PROMPTS, 9), LAST];
   const queue: ApiTurn[] = [];
@@ -183,13 +183,13 @@ async function play(script: Script, env = {}, files: Readonly<Record<string, str
   return { ...end, requests: server.requests().length, violations };
 }
 
-longTest.concurrent('tries come to an end, in one clear line and exit 1', async () => {
+longTest.concurrent('retries end with one clear line and exit code 1', async () => {
   const { code, stdout, stderr, requests } = await play({ turns: [], after: status(500) }, { OURO_MAX_RETRIES: '3' });
   expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: 4 });
-  expect(stderr).toMatch(/^[^\n]*internal error \(500\)[^\n]*Gave up after 4 tries\.\n$/);
+  expect(stderr).toMatch(/^[^\n]*internal error \(500\)[^\n]*Gave up after 4 attempts\.\n$/);
 });
 
-longTest.concurrent('replies that are cut off for ever come to an end that is no success', async () => {
+longTest.concurrent('replies that are always cut off end without success', async () => {
   const { code, requests, violations } = await play({ turns: [], after: cutOff(text('la la la')) });
   expect({ code, violations }).toEqual({ code: 1, violations: [] });
   expect(requests).toBeLessThanOrEqual(6);
@@ -203,7 +203,7 @@ test.concurrent.each(
     ],
     1,
   ),
-)('a prompt that %s, once: room is made and the run goes on', async (_what, fault) => {
+)('a prompt that %s, once: space is freed and the run continues', async (_what, fault) => {
   const { code, stdout, violations, requests } = await play({
     turns: [calls(read()), fault, says('Read a.txt.'), fine],
   });
@@ -211,7 +211,7 @@ test.concurrent.each(
   expect(stdout).toContain('All is well here.');
 });
 
-longTest.concurrent('a prompt that is too long for ever ends after a bounded number of requests', async () => {
+longTest.concurrent('a prompt that stays too long ends after a bounded number of requests', async () => {
   const { code, stderr, requests } = await play({ turns: [], after: promptTooLong() });
   expect(code).toBe(1);
   expect(requests).toBeLessThanOrEqual(6);
@@ -221,7 +221,7 @@ longTest.concurrent('a prompt that is too long for ever ends after a bounded num
 /** Lines that take room: about thirty thousand characters. */
 const LONG = Array.from({ length: 600 }, (_, at) => `line ${at} of a file that is rather long, too\n`).join('');
 
-longTest.concurrent('a conversation that outgrew its window is summarized once, and the run goes on', async () => {
+longTest.concurrent('a conversation that exceeded its window is summarized once, and the run continues', async () => {
   const files = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`b${at}.txt`, LONG]));
   const { code, stdout, stderr, violations, requests } = await play(
     {
@@ -240,7 +240,7 @@ longTest.concurrent('a conversation that outgrew its window is summarized once, 
   expect(stdout).toContain('All is well here.');
 });
 
-longTest.concurrent('one result in the first turn that is too long shrinks', async () => {
+longTest.concurrent('one result that is too long in the first turn is shortened', async () => {
   const { code, stdout, violations } = await play(
     {
       turns: (_request, index) => (index === 0 ? calls(toolUse('Read', { file_path: 'big.txt' })) : fine),
@@ -263,7 +263,7 @@ test.concurrent.each<[string, ApiTurn]>(
     ],
     1,
   ),
-)('a picture that %s is left out, and the run goes on', async (_what, fault) => {
+)('an image that %s is omitted, and the run continues', async (_what, fault) => {
   await using project = await createTempProject();
   const path = await project.write('dot.png', '');
   await writeFile(path, Buffer.from(PIXEL, 'base64'));
@@ -276,7 +276,7 @@ test.concurrent.each<[string, ApiTurn]>(
   expect(server.requests().length).toBeLessThanOrEqual(5);
 });
 
-longTest.concurrent('of two pictures only the one that the provider names is left out', async () => {
+longTest.concurrent('of two images only the one named by the provider is omitted', async () => {
   await using project = await createTempProject();
   const look = async (name: string, more: string) => {
     const path = await project.write(name, '');
@@ -293,22 +293,20 @@ longTest.concurrent('of two pictures only the one that the provider names is lef
   expect(server.requests().at(-1)?.violation).toBeUndefined();
 });
 
-longTest.concurrent(
-  'a picture that comes after a refused one is shown, and a replay builds the same requests',
-  async () => {
-    await using project = await createTempProject();
-    const look = async (name: string) => {
-      const path = await project.write(name, '');
-      await writeFile(path, Buffer.from(PIXEL, 'base64'));
-      return calls(toolUse('Read', { file_path: path }));
-    };
-    await using server = await startApiServer({
-      turns: [await look('a.png'), unreadableImage(), await look('b.png'), fine],
-    });
-    const { code } = await runHere(project, ['-p', 'look'], server.url);
-    expect(code).toBe(0);
-    const shown = server.requests().map(({ raw }) => raw.split('"type":"image"').length - 1);
-    expect(shown).toEqual([0, 1, 0, 1]);
-    expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
-  },
-);
+longTest.concurrent('an image after a refused one is sent, and a replay builds the same requests', async () => {
+  await using project = await createTempProject();
+  const look = async (name: string) => {
+    const path = await project.write(name, '');
+    // Different bytes: what was refused stays left out.
+    await writeFile(path, Buffer.concat([Buffer.from(PIXEL, 'base64'), Buffer.from(name)]));
+    return calls(toolUse('Read', { file_path: path }));
+  };
+  await using server = await startApiServer({
+    turns: [await look('a.png'), unreadableImage(), await look('b.png'), fine],
+  });
+  const { code } = await runHere(project, ['-p', 'look'], server.url);
+  expect(code).toBe(0);
+  const shown = server.requests().map(({ raw }) => raw.split('"type":"image"').length - 1);
+  expect(shown).toEqual([0, 1, 0, 1]);
+  expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
+});

@@ -36,7 +36,7 @@ async function ask(
 
 const STORY = 'Once upon a time there was a parser that never failed.';
 
-test.concurrent('a retry is counted down; r tries at once', async () => {
+test.concurrent('a retry counts down; r retries at once', async () => {
   await using ouro = await ask([overloaded(), says(STORY)]);
   await ouro.terminal.waitForText(/try 2 of 11 in \d+s {2}r now/);
   ouro.terminal.press('r');
@@ -44,7 +44,7 @@ test.concurrent('a retry is counted down; r tries at once', async () => {
   expect(ouro.api.requests()).toHaveLength(2);
 });
 
-longTest.concurrent('ESC ends the countdown, and the next question is asked', async () => {
+longTest.concurrent('ESC ends the countdown, and the next prompt is sent', async () => {
   await using ouro = await ask([status(500), says(STORY)]);
   await ouro.terminal.waitForText(/try 2 of 11 in \d+s {2}r now/);
   ouro.terminal.press('esc');
@@ -60,7 +60,7 @@ test.concurrent.each(
     ['breaks', cutAt],
     ['stalls', (at) => silenceAt(at, new Promise(() => undefined))],
   ]),
-)('a reply that %s half-way is taken back and shown once', async (_how, fault) => {
+)('a reply that %s half-way is removed and shown once', async (_how, fault) => {
   const half = says('Once upon a midnight dreary, and then', { chunk: 6, faults: [fault(7)] });
   const env = { OURO_RETRY_BASE_MS: '1', OURO_STREAM_IDLE_TIMEOUT_MS: '500' };
   await using ouro = await ask([half, says(STORY, { chunk: 6 })], [], env);
@@ -72,20 +72,20 @@ test.concurrent.each(
 });
 
 longTest.concurrent(
-  'a refused key says what to check, and the question comes back: changed, it is asked in place of the old; a limit that lasts says when to come back',
+  'a refused key says what to check, and the prompt returns to the draft; a lasting limit says when it resets',
   async () => {
     await using ouro = await ask([status(401), rateLimited(7200)]);
     await ouro.terminal.waitForText(/refused the credentials/);
     await ouro.terminal.waitForText(/^[▌|] tell me/m);
     ouro.terminal.type(' a story');
     ouro.terminal.press('enter');
-    await ouro.terminal.waitForText(/try again after \d\d:\d\d/);
+    await ouro.terminal.waitForText(/Try again after \d\d:\d\d/);
     const asked = ouro.api.requests().map(({ raw }) => raw.match(/"tell me[^"]*"/g));
     expect(asked).toEqual([['"tell me"'], ['"tell me a story"']]);
   },
 );
 
-longTest.concurrent('giving way to another model is told', async () => {
+longTest.concurrent('a fallback to another model is reported', async () => {
   const args = ['--model', 'opus', '--fallback-model', 'haiku'];
   const busy = [overloaded(), overloaded(), overloaded()];
   await using ouro = await ask([...busy, says(STORY)], args, { OURO_RETRY_BASE_MS: '1' });

@@ -47,7 +47,7 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
     return { OURO_HOME: folder };
   }
 
-  test('what one machine submits others work on, and any of them can collect it', async () => {
+  test('tasks submitted on one machine are run by others and collected by any', async () => {
     await begin(['one', 'two', 'three']);
     server = await startApiServer({ turns: writingModel });
     const submitted = await batch('write it', '--over', 'repos/*', '--detach', '--model', 'claude-sonnet-5-5');
@@ -62,7 +62,7 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
     expect(server.requests()).toHaveLength(6);
   });
 
-  test('a queue that cannot be reached is said in a sentence, by whoever needs it', async () => {
+  test('an unreachable queue is reported in a sentence by every command', async () => {
     await begin(['one']);
     const gone = { env: { OURO_QUEUE: 'postgres://ouro:hidden-word-1@127.0.0.1:1/none' } };
     for (const args of [
@@ -76,13 +76,13 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
       expect(stderr).not.toContain('hidden-word-1');
     }
     const doctor = await runHere(project, ['worker', 'doctor'], server?.url, gone);
-    expect(doctor.stdout).toMatch(/BAD {2}queue .*cannot be reached/);
+    expect(doctor.stdout).toMatch(/FAILED {2}queue .*cannot be reached/);
     const argv = await runHere(project, ['batch', 'list', '--queue', 'postgres://me:hidden@localhost/db']);
     expect(argv).toMatchObject({ code: 2 });
-    expect(argv.stderr).toContain('can be read by everybody on this machine');
+    expect(argv.stderr).toContain('can read a password on the command line');
   });
 
-  test('a worker that is killed loses nothing: another machine goes on with its session', async () => {
+  test('a killed worker loses nothing: another machine continues its session', async () => {
     await begin(['one']);
     const held = gate();
     let requests = 0;
@@ -116,12 +116,51 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
     }
   }
 
-  test('a queue that is named stands in a private file', async () => {
+  test('a deleted batch leaves nothing on any machine as soon as its worker runs again', async () => {
+    await begin(['one']);
+    server = await startApiServer({ turns: writingModel });
+    const submit = ['write it', '--name', 'old', '--over', 'repos/one', '--detach', '--model', 'claude-sonnet-5-5'];
+    const { stdout: id } = await batch(...submit);
+    const there = await otherMachine();
+    const { OURO_HOME: home = '' } = there;
+    await worker(there).ended;
+    const mirrors = async () => (await readdir(`${home}-work/.mirrors`)).filter((name) => name.endsWith('.git'));
+    const sessions = () => readdir(join(home, 'projects'));
+    expect([await mirrors(), await sessions()]).toMatchObject([{ length: 1 }, { length: 1 }]);
+    const deleted = await batch('delete', 'old', '--yes');
+    const pending = new RegExp(`^${id.trim()}: files not deleted yet on \\S+ \\(`, 'm');
+    expect(deleted.stdout).toMatch(pending);
+    expect((await batch('list')).stdout).toMatch(pending);
+    expect(JSON.parse((await batch('status', id.trim(), '--json')).stdout)).toMatchObject({
+      deleted: true,
+      pending: [{ machine: expect.any(String) }],
+    });
+    // The same batch again: that machine cleans up before it claims anything of it.
+    await batch(...submit);
+    const again = await worker(there).ended;
+    expect(again).toMatchObject({ code: 0, stderr: `Deleted the files of batch ${id.trim()} on this machine.\n` });
+    expect(server.requests()).toHaveLength(4);
+    expect(JSON.parse((await batch('status', '--json')).stdout)).toMatchObject({ counts: { done: 1 } });
+    expect(await batch('list')).not.toMatchObject({ stdout: expect.stringMatching(pending) });
+    await batch('delete', 'old', '--yes');
+    await worker(there).ended;
+    expect([await mirrors(), await sessions(), await readdir(`${home}-work`)]).toEqual([[], [], ['.mirrors']]);
+    // A machine that does not come back is forgotten by name.
+    await batch(...submit);
+    await worker(there).ended;
+    await batch('delete', 'old', '--yes');
+    expect((await batch('delete', id.trim(), '--yes')).stdout).toMatch(/Forgot the files on \S+\.\n$/);
+    expect((await batch('list')).stdout).toBe(
+      'No batches yet. Start one with: ouro batch "<prompt>" --over <folders>\n',
+    );
+  });
+
+  test('the address of a queue is stored in a private file', async () => {
     await begin(['one']);
     await project.write('../home/.ouro/queues.json', JSON.stringify({ team: url }));
     const listed = await runHere(project, ['batch', 'list', '--queue', 'team']);
     expect(listed).toMatchObject({ code: 0, stderr: '' });
-    expect((await runHere(project, ['batch', 'list', '--queue', 'other'])).stderr).toContain('There are: team.');
+    expect((await runHere(project, ['batch', 'list', '--queue', 'other'])).stderr).toContain('Known queues: team.');
     expect(await readFile(join(project.ouroHome, 'queues.json'), 'utf8')).toContain(url);
   });
 });

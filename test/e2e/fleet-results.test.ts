@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { isAfterCall, projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { fakeGh, gitServer } from '../support/git-server.ts';
 import { longTest } from '../support/long-test.ts';
@@ -15,11 +15,11 @@ import { isWholeRun } from '../support/runs.ts';
 const whole = test.skipIf(!isWholeRun);
 const MODEL = ['--model', 'claude-sonnet-5-5'];
 
-describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
+describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
   const on = fleetBench(kind);
 
   longTest(
-    '--prs pushes a branch of each and opens a pull request through gh; the same again finds it open',
+    '--prs pushes a branch for each and opens a pull request through gh; a second run finds it open',
     async () => {
       on.project = await projectWithRepos(['one', 'two']);
       await writePolicy(on.project);
@@ -49,7 +49,68 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
     },
   );
 
-  longTest('batches that have ended are deleted with all they have left, after showing which', async () => {
+  longTest('a changed prompt updates its branch and pull request, but no commit by somebody else', async () => {
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({
+      turns: (request) => {
+        const text = /write (\w+)/.exec(JSON.stringify(request.body.messages))?.[1] ?? '';
+        if (isAfterCall(request)) return says(`It is ${text}.`);
+        return calls(toolUse('Write', { file_path: 'done.txt', content: `${text}\n` }));
+      },
+    });
+    const origin = await gitServer(on.project, ['one']);
+    await on.project.git('--git-dir', origin.folderOf('one'), 'branch', 'release', 'main');
+    await fakeGh(on.project);
+    const withGh = { env: { ...on.env, PATH: `${on.project.dir}/bin:${process.env.PATH}` } };
+    const batch = (...args: readonly string[]) => runHere(on.project, ['batch', ...args], on.server?.url, withGh);
+    const url = `${origin.url}/one.git`;
+    const run = async (text: string) => {
+      const collect = { draft: true, labels: ['bot'], reviewers: ['ada'], body: '{{answer}} ({{batch}})' };
+      const file = {
+        name: 'prs',
+        prompt: `write ${text}`,
+        over: { repos: url },
+        ref: 'release',
+        model: MODEL[1],
+        collect,
+      };
+      await on.project.write('fleet.yaml', JSON.stringify(file));
+      expect(await batch('run', 'fleet.yaml', '--yes')).toMatchObject({ code: 0 });
+    };
+    const bare = ['--git-dir', origin.folderOf('one')];
+    const head = async () => (await on.project.git(...bare, 'rev-parse', 'ouro/prs')).trim();
+    await run('alpha');
+    expect(await batch('collect', 'prs', '--prs')).toMatchObject({ code: 0, stderr: '' });
+    await run('beta');
+    expect(await batch('collect', 'prs', '--prs')).toMatchObject({ code: 0, stderr: '' });
+    expect(await on.project.git(...bare, 'show', 'ouro/prs:done.txt')).toBe('beta\n');
+    const text = ['--base', 'release', '--title', 'prs: one'];
+    const create = ['pr', 'create', '--repo', url, '--head', 'ouro/prs', ...text.slice(0, 2)];
+    const asked = ['--draft', '--label', 'bot', '--reviewer', 'ada'];
+    expect(JSON.parse((await batch('status', 'prs', '--prs', '--json')).stdout).branches).toMatchObject([
+      { branch: 'ouro/prs', request: { url: 'https://example.com/pull/1', state: 'merged', checks: 'failed' } },
+    ]);
+    expect(
+      (await on.project.read('gh-calls'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { args: [...create, ...asked, ...text.slice(2)], body: 'It is alpha. (prs)' },
+      { args: ['pr', 'edit', 'https://example.com/pull/1', ...text], body: 'It is beta. (prs)' },
+    ]);
+    const tree = (await on.project.git(...bare, 'rev-parse', 'ouro/prs^{tree}')).trim();
+    const byHand = (await on.project.git(...bare, 'commit-tree', tree, '-p', await head(), '-m', 'By hand')).trim();
+    await on.project.git(...bare, 'update-ref', 'refs/heads/ouro/prs', byHand);
+    await run('gamma');
+    const refused = await batch('collect', 'prs', '--prs');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('commits that ouro did not make') });
+    expect(await head()).toBe(byHand);
+    await origin.close();
+  });
+
+  longTest('completed batches are deleted with everything they left, after showing which', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: writingModel });
@@ -59,24 +120,25 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
       JSON.parse((await on.run('--json')).stdout).map(({ name }: { readonly name: string }) => name);
     expect(await on.run('delete')).toMatchObject({ code: 2 });
     expect(await on.run('delete', 'old')).toMatchObject({ code: 2 });
-    expect((await on.run('delete', 'open', '--yes')).stderr).toContain('has not come to an end. Stop it first');
+    expect((await on.run('delete', 'open', '--yes')).stderr).toContain('has not ended. Stop it first');
     expect((await on.run('delete', '--older-than', '1', '--yes')).stdout).toBe('Would delete 0 batches.\n');
     const preview = await on.run('delete', '--older-than', '0', '--dry-run');
     expect(preview.stdout).toMatch(/^old-\w+ +done +1 of 1 done[^\n]*\nWould delete 1 batch\.\n$/);
     const answered = (answer: string) =>
       runHere(on.project, ['batch', 'delete', 'old'], on.server?.url, { env: on.env, answers: [answer] });
-    expect((await answered('n')).stderr).toContain('Delete it, with patches and conversations? [y/N]');
+    expect((await answered('n')).stderr).toContain('Delete 1 batch with all patches and transcripts? [y/N]');
     expect(await listed()).toEqual(['open', 'old']);
     expect((await answered('y')).stdout).toContain('Deleted 1 batch.');
     expect(await listed()).toEqual(['open']);
-    const left = readdirSync(join(on.project.ouroHome, 'fleet', 'mirrors')).filter((name) => name.endsWith('.git'));
+    const left = readdirSync(join(`${on.project.ouroHome}-work`, '.mirrors')).filter((name) => name.endsWith('.git'));
     expect(left).toEqual([]);
-    expect(readdirSync(`${on.project.ouroHome}-work`)).toEqual([]);
+    expect(readdirSync(`${on.project.ouroHome}-work`)).toEqual(['.mirrors']);
+    expect(readdirSync(join(on.project.ouroHome, 'projects'))).toEqual([]);
     await on.run('write it', '--name', 'old', '--over', 'repos/one', '--yes', ...MODEL);
     expect(on.server.requests()).toHaveLength(4);
   });
 
-  test('a worker says what its machine lacks, and begins with a careful policy', async () => {
+  test('a worker reports what its machine lacks, and starts with a careful policy', async () => {
     on.project = await projectWithRepos([]);
     const worker = (...args: readonly string[]) => runHere(on.project, ['worker', ...args], undefined, { env: on.env });
     expect(await worker('doctor')).toMatchObject({ code: 0 });
@@ -88,18 +150,21 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
     await chmod(file, 0o600);
     const doctor = await worker('doctor');
     expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toMatch(/BAD {2}policy .*is damaged/);
+    expect(doctor.stdout).toMatch(/FAILED {2}policy .*is damaged/);
     expect(await worker('--once', '--until-empty')).toMatchObject({ code: 2 });
   });
 
-  test('a disk that is full is said, and the worker leaves', async () => {
+  test('a full disk is reported, and the worker ends', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project, { freeMegabytes: 1_000_000_000 });
     on.server = await startApiServer({ turns: writingModel });
     const { code, stderr } = await on.run('write it', '--over', 'repos/one', '--model', 'claude-sonnet-5-5', '--yes');
     expect(code).toBe(4);
-    expect(stderr).toMatch(/This worker leaves: only .* are free/);
+    expect(stderr).toMatch(/This worker stops: only .* are free/);
     expect(on.server.all()).toEqual([]);
+    expect(JSON.parse((await on.run('status', '--json')).stdout)).toMatchObject({
+      tasks: [{ tries: 0, state: 'waiting' }],
+    });
   });
 
   whole('a judge in a session of its own decides, and its reason reaches the work', async () => {
@@ -136,7 +201,7 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
       await on.run('write it', '--name', 'prs', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes');
       const refused = await on.run('collect', 'prs', '--prs');
       expect(refused.code).toBe(1);
-      expect(refused.stderr).toContain('has no "origin" a pull request could be opened at');
+      expect(refused.stderr).toContain('has no remote "origin" to open a pull request at');
       expect(await on.run('collect', 'prs', '--branches')).toMatchObject({ code: 0, stderr: '' });
       const log = await on.project.git(
         '-C',
@@ -152,7 +217,7 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
       await on.project.git('-C', two, 'branch', '-f', 'ouro/prs', 'HEAD');
       const clash = await on.run('collect', 'prs', '--branches');
       expect(clash.code).toBe(1);
-      expect(clash.stderr).toContain('the branch ouro/prs is there already and holds something else');
+      expect(clash.stderr).toContain('the branch ouro/prs already exists with commits that ouro did not make');
     },
   );
 
@@ -169,6 +234,23 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
     expect(results).toMatchObject([{ title: 'one', state: 'done', patch: '', result: { structured: { n: 7 } } }]);
   });
 
+  test('a patch that is not UTF-8 survives --json byte for byte', async () => {
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    await on.project.write(
+      'fleet.yaml',
+      `name: latin\nprompt: write it\nover: { repos: [repos/one] }\nmodel: claude-sonnet-5-5\nverify: { run: "printf 'caf\\\\351\\\\n' > latin.txt" }\n`,
+    );
+    on.server = await startApiServer({ turns: () => says('It is written.') });
+    expect(await on.run('run', 'fleet.yaml', '--yes')).toMatchObject({ code: 0 });
+    const [result] = JSON.parse((await on.run('collect', 'latin', '--json')).stdout);
+    expect(result.patchEncoding).toBe('base64');
+    await on.run('collect', 'latin', '--patches', 'out');
+    const file = await readFile(join(on.project.dir, 'out', `${result.key}.patch`));
+    expect(Buffer.from(result.patch, 'base64')).toEqual(file);
+    expect(file.includes(Buffer.from('+caf\xe9\n', 'latin1'))).toBe(true);
+  });
+
   whole('what takes longer than its minutes has failed, and is not tried again by itself', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
@@ -176,7 +258,7 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
     const args = ['write it', '--over', 'repos/one', '--minutes', '0.02', '--model', 'claude-sonnet-5-5', '--yes'];
     const { code, stdout } = await on.run(...args);
     expect(code).toBe(1);
-    expect(stdout).toContain('it took longer than its minutes');
+    expect(stdout).toContain('its time limit was reached');
   });
 
   whole('a check that hangs is ended after the minutes of its task, and counts as not passed', async () => {
@@ -197,7 +279,7 @@ describe.each(STORES_OF_A_RUN)('results over %s', (kind) => {
     ];
     const { code, stdout } = await on.run(...args);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/failed {2}one-\w+ {2}(?:not verified|it took longer)/);
+    expect(stdout).toMatch(/failed {2}one-\w+ {2}(?:not verified|its time limit)/);
   });
 
   whole('a provider that asks for patience now and then gets it, and everything is done in the end', async () => {

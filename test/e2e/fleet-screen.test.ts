@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
-import { openStore } from '../../src/fleet/stores/open-store.ts';
+import { openStore } from '../../src/fleet/store/open-store.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { STORES_OF_A_RUN, testQueue } from '../support/fleet.ts';
 import { stormBatch, stormTasks } from '../support/fleet-storm.ts';
@@ -27,7 +27,7 @@ const RESULT = {
   notes: [],
 } as const;
 
-describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the screen of a batch over %s', (kind) => {
+describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the batch screen on %s', (kind) => {
   const queue = testQueue(kind);
   let project: TempProject;
   let env: Readonly<Record<string, string>> = {};
@@ -46,15 +46,23 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the screen of a batch over %
   });
   afterAll(() => queue.close());
 
-  test.each(SIZES)('a thousand tasks are watched at $cols columns without flicker', async ({ cols, rows }) => {
+  test.each(SIZES)('a thousand tasks are shown at $cols columns without flicker', async ({ cols, rows }) => {
     await store.submit(stormBatch({ atOnce: 50 }), stormTasks(1_000, 1));
     const me = { worker: 'w', machine: 'here', leaseMs: 600_000 };
     const claims = [];
     for (let at = 0; at < 14; at += 1) claims.push(await store.claim(me));
     const [failing, ...others] = claims.flatMap((claim) => claim ?? []);
     if (failing === undefined) throw new Error('There was nothing to claim.');
-    await store.finish(failing, { kind: 'failed', reason: 'it is beyond me', again: 'never' }, { cost: 20_000 });
-    await store.cool('anthropic', { kind: 'rest', untilMs: Date.now() + 600_000, words: 'the quota is used up (429)' });
+    await store.completeAttempt(
+      failing,
+      { kind: 'failed', reason: 'it is beyond me', again: 'never' },
+      { cost: 20_000 },
+    );
+    await store.pauseLane('anthropic', {
+      kind: 'rest',
+      untilMs: Date.now() + 600_000,
+      words: 'the quota is used up (429)',
+    });
     const terminal = openTerminal([LAUNCHER, 'batch', 'status', 'storm', '--watch'], {
       cwd: project.dir,
       env: { ...terminalEnvironment(project), ...env },
@@ -65,8 +73,8 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the screen of a batch over %
       await terminal.waitForText(/13 running/);
       const [before, began] = [terminal.bytes().length, performance.now()];
       for (const claim of others.slice(0, 8)) {
-        await store.beat(claim, { cost: 10_000, doing: 'Edit src/cart.mjs' });
-        await store.finish(claim, { kind: 'done', result: RESULT }, { cost: 30_000 });
+        await store.sendHeartbeat(claim, { cost: 10_000, doing: 'Edit src/cart.mjs' });
+        await store.completeAttempt(claim, { kind: 'done', result: RESULT }, { cost: 30_000 });
         await wait(100);
       }
       const shown = (await terminal.waitForText(/8 of 1000 done/)).join('\n');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
-import { openStore } from '../../src/fleet/stores/open-store.ts';
+import { openStore } from '../../src/fleet/store/open-store.ts';
 import { projectWithRepos, STORES_OF_A_RUN, testQueue, writePolicy } from '../support/fleet.ts';
 import { stormBatch, stormTasks } from '../support/fleet-storm.ts';
 import { runHere } from '../support/run-here.ts';
@@ -15,7 +15,7 @@ import type { TempProject } from '../support/temp-project.ts';
 const PATIENCE = 3;
 const CLOCK_TICKS = 100;
 
-describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet over %s', (kind) => {
+describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet on %s', (kind) => {
   const queue = testQueue(kind);
   let project: TempProject;
   let env: Readonly<Record<string, string>> = {};
@@ -35,15 +35,15 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet over %s'
   });
   afterAll(() => queue.close());
 
-  test('five thousand tasks are submitted, claimed and looked at without anybody waiting for it', async () => {
+  test('five thousand tasks are submitted, claimed and listed without delay', async () => {
     const tasks = stormTasks(5_000, 0.1);
     const submitMs = await timed(() => store.submit(stormBatch({ atOnce: 1_000 }), tasks));
     const claimMs: number[] = [];
     for (let at = 0; at < 200; at += 1)
       claimMs.push(await timed(() => store.claim({ worker: 'w', machine: 'here', leaseMs: 600_000 })));
     const statusMs: number[] = [];
-    for (let at = 0; at < 5; at += 1) statusMs.push(await timed(() => store.status('storm')));
-    const screenMs = await timed(() => store.tasks('storm', ['running', 'failed', 'done']));
+    for (let at = 0; at < 5; at += 1) statusMs.push(await timed(() => store.getStatus('storm')));
+    const screenMs = await timed(() => store.listTasks('storm', ['running', 'failed', 'done']));
     const p95 = claimMs.toSorted((a, b) => a - b)[190] ?? 0;
     const measured = { submitMs, p95, statusMs: Math.min(...statusMs), screenMs };
     process.stderr.write(`\n${kind}: ${JSON.stringify(measured)}\n`);
@@ -56,7 +56,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet over %s'
     );
   });
 
-  test('a worker that has nothing to do costs next to nothing', async () => {
+  test('an idle worker uses almost no CPU', async () => {
     const worker = startOuro(project, ['worker', '-j', '4'], undefined, { env });
     const pid = await settledPid(worker.child.pid ?? 0);
     const [before, transactionsBefore] = [ticksOf(pid), await transactions()];

@@ -23,11 +23,11 @@ import { createTempProject } from '../support/temp-project.ts';
 /** What is slow besides, and the same in another order, is tried in whole runs only. */
 const whole = test.skipIf(!isWholeRun);
 
-describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
+describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   const on = fleetBench(kind);
   const model = ['--model', 'claude-sonnet-5-5', '--yes'];
 
-  test('one prompt runs over every repository a pattern finds; the same again sends nothing', async () => {
+  test('one prompt runs over every repository a pattern finds; a second run sends nothing', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: writingModel });
@@ -60,46 +60,43 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     expect(await readFile(kept.find(existsSync) ?? '', 'utf8')).toContain('It is written.');
   });
 
-  test('a dry run lists every task and the most it can cost, and sends and stores nothing', async () => {
+  test('a dry run lists every task and the maximum cost, and sends and stores nothing', async () => {
     on.project = await projectWithRepos(['one', 'two', 'three']);
     on.server = await startApiServer({ turns: writingModel });
     const { code, stdout } = await on.run('write it', '--over', 'repos/*', '--each', '0.5', '--dry-run');
     expect(code).toBe(0);
     expect(stdout.match(/^ {2}(one|three|two) {2}/gm)).toHaveLength(3);
-    expect(stdout).toContain('at most $0.50 each and $1.50 in all');
+    expect(stdout).toContain('at most $0.50 each and $1.50 in total');
     expect(on.server.all()).toEqual([]);
     expect(existsSync(join(on.project.ouroHome, 'fleet'))).toBe(false);
   });
 
-  longTest(
-    '--try at a terminal runs the first and asks; the same command without it goes on with the rest',
-    async () => {
-      on.project = await projectWithRepos(['one', 'two', 'three', 'four']);
-      await writePolicy(on.project);
-      on.server = await startApiServer({ turns: writingModel });
-      const asked = (answers: readonly string[]) =>
-        runHere(
-          on.project,
-          ['batch', 'write it', '--over', 'repos/*', '--try', '3', '--model', 'claude-sonnet-5-5'],
-          on.server?.url,
-          { env: on.env, answers },
-        );
-      const refused = await asked(['n']);
-      expect(refused).toMatchObject({ code: 0 });
-      expect(refused.stderr).toContain('Begin with 3 tasks? [y/N]');
-      expect(on.server.all()).toEqual([]);
-      const tried = await asked(['y', '']);
-      expect(tried).toMatchObject({ code: 0 });
-      expect(tried.stderr).toContain('Go on with the other 1? [y/N]');
-      expect(tried.stdout).toContain('3 of 3 done');
-      expect(on.server.requests()).toHaveLength(6);
-      const all = await asked(['y', 'yes']);
-      expect(all.stdout).toContain('4 of 4 done');
-      expect(on.server.requests()).toHaveLength(8);
-    },
-  );
+  longTest('--try at a terminal runs the first task and asks; without it the rest is run', async () => {
+    on.project = await projectWithRepos(['one', 'two', 'three', 'four']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const asked = (answers: readonly string[]) =>
+      runHere(
+        on.project,
+        ['batch', 'write it', '--over', 'repos/*', '--try', '3', '--model', 'claude-sonnet-5-5'],
+        on.server?.url,
+        { env: on.env, answers },
+      );
+    const refused = await asked(['n']);
+    expect(refused).toMatchObject({ code: 0 });
+    expect(refused.stderr).toContain('Start 3 tasks? [y/N]');
+    expect(on.server.all()).toEqual([]);
+    const tried = await asked(['y', '']);
+    expect(tried).toMatchObject({ code: 0 });
+    expect(tried.stderr).toContain('Start the other 1 task? [y/N]');
+    expect(tried.stdout).toContain('3 of 3 done');
+    expect(on.server.requests()).toHaveLength(6);
+    const all = await asked(['y', 'yes']);
+    expect(all.stdout).toContain('4 of 4 done');
+    expect(on.server.requests()).toHaveLength(8);
+  });
 
-  longTest('work that its check does not accept goes on in the same session until it does', async () => {
+  longTest('work that its check rejects continues in the same session until it passes', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     let asked = 0;
@@ -126,7 +123,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
   });
 
   longTest(
-    'quota that is gone rests the lane: no attempt is used up, and it ends with 4 where nobody wants to wait',
+    'an exhausted quota pauses the lane: no attempt is used up, and without waiting it ends with 4',
     async () => {
       on.project = await projectWithRepos(['one', 'two', 'three']);
       await writePolicy(on.project);
@@ -136,7 +133,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
       });
       const waiting = await on.run('write it', '--over', 'repos/*', '-j', '2', '--no-wait', ...model);
       expect(waiting.code).toBe(4);
-      expect(waiting.stdout).toContain('there is no credit left (402)');
+      expect(waiting.stdout).toContain('the credit is used up (402)');
       expect(on.server.requests().length).toBeLessThanOrEqual(2);
       isGone = false;
       await on.run('resume', idOf(waiting.stdout));
@@ -151,47 +148,44 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     await writePolicy(on.project);
     const { code, stderr, stdout } = await on.run('write it', '--over', 'repos/one', '-j', '1', '--yes');
     expect(code).toBe(4);
-    expect(stderr).toContain('This worker leaves: No API key.');
+    expect(stderr).toContain('This worker stops: No API key.');
     expect(JSON.parse((await on.run('status', idOf(stdout), '--json')).stdout)).toMatchObject({
       tasks: [{ tries: 0, state: 'waiting' }],
     });
   });
 
-  longTest(
-    'a worker that is killed is paid for to the last request, and its task goes on in the same session',
-    async () => {
-      on.project = await projectWithRepos(['one']);
-      await writePolicy(on.project, { leaseSeconds: 1 });
-      const held = gate();
-      on.server = await startApiServer({
-        turns: (request, index) =>
-          index === 0
-            ? writingModel(request)
-            : index === 1
-              ? { kind: 'later', until: held.closed, turn: says('late') }
-              : says('Went on.'),
-      });
-      const settings = { env: { OURO_RETRY_BASE_MS: '1', ...on.env } };
-      const first = startOuro(
-        on.project,
-        ['batch', 'write it', '--over', 'repos/one', ...model],
-        on.server.url,
-        settings,
-      );
-      await on.server.waitForRequest(2);
-      await first.kill();
-      const second = await on.run('write it', '--over', 'repos/one', ...model);
-      held.open();
-      expect(second).toMatchObject({ code: 0 });
-      expect(JSON.stringify(on.server.requests()[2]?.body.messages)).toContain('write it');
-      const status = JSON.parse((await on.run('status', '--json')).stdout);
-      const one = JSON.parse((await on.run('show', status.id, 'one', '--json')).stdout);
-      // Each reply is 25 tokens in and 12 out, at 2 and 10 dollars a million: nobody got the second one.
-      expect({ tries: one.tries, spent: status.spent }).toEqual({ tries: 2, spent: 2 * (25 * 2 + 12 * 10) });
-    },
-  );
+  longTest('a killed worker is paid for to the last request, and its task continues in the same session', async () => {
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project, { leaseSeconds: 1 });
+    const held = gate();
+    on.server = await startApiServer({
+      turns: (request, index) =>
+        index === 0
+          ? writingModel(request)
+          : index === 1
+            ? { kind: 'later', until: held.closed, turn: says('late') }
+            : says('Went on.'),
+    });
+    const settings = { env: { OURO_RETRY_BASE_MS: '1', ...on.env } };
+    const first = startOuro(
+      on.project,
+      ['batch', 'write it', '--over', 'repos/one', ...model],
+      on.server.url,
+      settings,
+    );
+    await on.server.waitForRequest(2);
+    await first.kill();
+    const second = await on.run('write it', '--over', 'repos/one', ...model);
+    held.open();
+    expect(second).toMatchObject({ code: 0 });
+    expect(JSON.stringify(on.server.requests()[2]?.body.messages)).toContain('write it');
+    const status = JSON.parse((await on.run('status', '--json')).stdout);
+    const one = JSON.parse((await on.run('show', status.id, 'one', '--json')).stdout);
+    // Each reply is 25 tokens in and 12 out, at 2 and 10 dollars a million: nobody got the second one.
+    expect({ tries: one.tries, spent: status.spent }).toEqual({ tries: 2, spent: 2 * (25 * 2 + 12 * 10) });
+  });
 
-  test('a batch that is paused is not called done: it waits for somebody', async () => {
+  test('a paused batch is not reported as done', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: writingModel });
@@ -221,7 +215,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     await addRepo(on.project, 'two', { 'a.txt': 'beta\n' });
     const { code, stderr } = await on.run('write it', '--over', 'repos/*', '--reuse', ...model);
     expect(code).toBe(0);
-    expect(stderr).toContain('1 task taken over');
+    expect(stderr).toContain('Reused 1 result');
     expect(on.server.requests()).toHaveLength(4);
   });
 
@@ -230,7 +224,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: writingModel });
     const tried = await on.run('write it', '--over', 'repos/*', '--try', '1', ...model);
-    expect(tried.stderr).toContain('1 task is left');
+    expect(tried.stderr).toContain('1 task not started');
     expect(on.server.requests()).toHaveLength(2);
   });
 
@@ -278,7 +272,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     const without = { env: { ...on.env, PATH: on.project.home } };
     const { code, stderr } = await runHere(on.project, ['worker', '--until-empty', '-j', '1'], on.server.url, without);
     expect(code).toBe(4);
-    expect(stderr).toMatch(/This worker leaves: .*git/);
+    expect(stderr).toMatch(/This worker stops: .*git/);
     expect(on.server.all()).toEqual([]);
     expect(JSON.parse((await on.run('status', stdout.trim(), '--json')).stdout)).toMatchObject({
       tasks: [{ tries: 0, state: 'waiting' }],
@@ -332,10 +326,10 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
     const args = ['write it', '--over', 'repos/one', '--verify', 'test -f done.txt', ...model];
     const failed = await on.run(...args);
     expect(failed.code).toBe(1);
-    expect(failed.stdout).toMatch(/Try again with: ouro batch retry \S+ --failed/);
+    expect(failed.stdout).toMatch(/Retry failed tasks with: ouro batch retry \S+ --failed/);
     expect(await on.run('retry', idOf(failed.stdout))).toMatchObject({ code: 2 });
     const before = on.server.requests().length;
-    expect((await on.run('retry', idOf(failed.stdout), '--failed')).stdout).toContain('1 task begins again');
+    expect((await on.run('retry', idOf(failed.stdout), '--failed')).stdout).toContain('retrying 1 task');
     expect(await on.run(...args)).toMatchObject({ code: 0 });
     expect(JSON.stringify(on.server.requests()[before]?.body.messages)).toMatch(/I did nothing.*interrupted/);
   });
@@ -343,7 +337,7 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
   whole(
     'a cancel ends what runs within seconds; nothing has failed, and resume goes on with the sessions',
     async () => {
-      on.project = await projectWithRepos(['one', 'two']);
+      on.project = await projectWithRepos(['one', 'two', 'three', 'four']);
       await writePolicy(on.project, { leaseSeconds: 3 });
       let isHanging = true;
       on.server = await startApiServer({
@@ -351,24 +345,31 @@ describe.each(STORES_OF_A_RUN)('a batch over %s', (kind) => {
       });
       const running = startOuro(
         on.project,
-        ['batch', 'write it', '--over', 'repos/*', '-j', '2', ...model],
+        ['batch', 'write it', '--over', 'repos/*', '-j', '4', ...model],
         on.server.url,
         {
           env: on.env,
         },
       );
-      await on.server.waitForRequest(4);
+      await on.server.waitForRequest(8);
       const id = JSON.parse((await on.run('--json')).stdout)[0].id;
       await on.run('cancel', id);
       expect((await running.ended).code).toBe(1);
       await expectNoChildren();
       expect(JSON.parse((await on.run('status', id, '--json')).stdout)).toMatchObject({
-        counts: { cancelled: 2, failed: 0 },
+        counts: { cancelled: 4, failed: 0 },
       });
+      for (const { key, endedMs } of JSON.parse((await on.run('status', id, '--json')).stdout).tasks) {
+        const { attempts } = JSON.parse((await on.run('show', id, key, '--json')).stdout);
+        expect(attempts[0].endedMs - endedMs).toBeLessThan(5_000);
+      }
       isHanging = false;
       await on.run('resume', id);
       expect(await on.run('write it', '--over', 'repos/*', ...model)).toMatchObject({ code: 0 });
-      expect(JSON.stringify(on.server.requests().at(-1)?.body.messages)).toContain('interrupted');
+      const [before, after] = [on.server.requests().slice(0, 8), on.server.requests().slice(8)];
+      expect([before.length, after.length]).toEqual([8, 4]);
+      for (const request of after)
+        expect(JSON.stringify(request.body.messages)).toMatch(/write it.*tool_result.*interrupted/);
     },
   );
 

@@ -41,7 +41,7 @@ function steady(stdout: string): string {
     .replace(/"(ouro_version|claude_code_version)":"[^"]*"/g, '"$1":"VERSION"');
 }
 
-test('text is the answer and nothing else', async () => {
+test('text output is the answer and nothing else', async () => {
   expect(await run({ turns: TURNS })).toMatchObject({ code: 0, stdout: 'It says **alpha**.\n', stderr: '' });
 });
 
@@ -54,13 +54,13 @@ test.each(
     ],
     1,
   ),
-)('%s is what it was', async (name, flags) => {
+)('%s is unchanged', async (name, flags) => {
   const { code, stdout, stderr } = await run({ turns: TURNS }, ...flags);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   await expect(steady(stdout)).toMatchFileSnapshot(`golden/${name}.txt`);
 });
 
-test('stream-json with partial messages is what it was', async () => {
+test('stream-json with partial messages is unchanged', async () => {
   // Without calls: those run while their reply still streams, and end when they like.
   const { stdout } = await run(
     { turns: [reply([thinking('Let me see.'), text('It says **alpha**.')])] },
@@ -114,14 +114,14 @@ test.each<readonly [string, Script, readonly string[], object]>([
   ],
   ['prompt_too_long', { turns: [], after: promptTooLong() }, [], { code: 1, is_error: true }],
   ['api_error', { turns: [], after: status(403) }, [], { code: 1, subtype: 'success', is_error: true }],
-])('%s: exit code, subtype and reason tell one story', async (reason, script, flags, expected) => {
+])('%s: exit code, subtype and reason agree', async (reason, script, flags, expected) => {
   const { code, stdout } = await run(script, '--output-format=json', ...flags);
   const { subtype, is_error, terminal_reason } = JSON.parse(stdout);
   expect({ code, subtype, is_error, terminal_reason }).toMatchObject({ ...expected, terminal_reason: reason });
   expect(code === 0).toBe(is_error === false);
 });
 
-test('a prompt that a hook stops costs no request, and the reason is the answer', async () => {
+test('a prompt blocked by a hook costs no request, and the reason is the answer', async () => {
   const { code, stdout } = await run(
     { turns: [] },
     '--output-format=json',
@@ -136,7 +136,7 @@ test('a prompt that a hook stops costs no request, and the reason is the answer'
   expect(server.all()).toEqual([]);
 });
 
-test('a failure in text mode is told on stderr alone', async () => {
+test('a failure in text mode is reported on stderr only', async () => {
   expect(await run({ turns: [], after: status(403) })).toMatchObject({
     code: 1,
     stdout: '',

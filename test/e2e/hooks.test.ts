@@ -24,7 +24,7 @@ const HOOKS = {
   StopFailure: hook(HEARING),
 };
 
-longTest('questions, compactions, sub-agents, notifications and failures reach their hooks', async () => {
+longTest('hooks run for questions, compactions, sub-agents, notifications and failures', async () => {
   await using project = await createTempProject();
   const story = 'once upon a time '.repeat(3_000);
   await using api = await startApiServer({
@@ -81,7 +81,7 @@ longTest('questions, compactions, sub-agents, notifications and failures reach t
   expect(await project.read('made')).toBe('');
 });
 
-longTest('a Stop hook that always objects is heard a bounded number of times', async () => {
+longTest('a Stop hook that always blocks is called a bounded number of times', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Done.') });
   const hooks = {
@@ -101,7 +101,7 @@ longTest('a Stop hook that always objects is heard a bounded number of times', a
   expect(heard.filter((one) => one.hook_event_name === 'Notification')).toEqual([]);
 });
 
-test('hooks at an address are asked over HTTP; an answer without an end is left, and a guard that does not answer blocks', async () => {
+test('HTTP hooks are called; an endless answer is cut off, and a guard that does not answer blocks', async () => {
   const heard: unknown[] = [];
   await using hooksServer = await listening(async (path, body, response) => {
     heard.push(body.hook_event_name);
@@ -152,32 +152,29 @@ async function listening(
   };
 }
 
-longTest(
-  'what is said while a query runs is heard by the same hooks: words are added, and a refusal keeps it out',
-  async () => {
-    await using project = await createTempProject();
-    await using api = await startApiServer({
-      turns: (_, index) => (index === 0 ? says('Slowly.', { chunk: 1, delayMs: 40 }) : says('Fine.')),
-    });
-    const guard = `grep -q password && { echo 'No secrets here.' >&2; exit 2; }; echo The tide is low.`;
-    const flags = ['--settings', JSON.stringify({ hooks: { UserPromptSubmit: hook(guard) } })];
-    const host = startJsonHost(project, flags, api.url);
-    host.say('begin');
-    await api.waitForRequest(1);
-    host.say('my password is fish');
-    host.say('and then rest');
-    const { raw } = await api.waitForRequest(2);
-    await host.waitFor(() => host.heard().some(({ type }) => type === 'result'));
-    await host.end();
-    expect(raw).toContain('and then rest');
-    expect(raw.match(/The tide is low\./g)).toHaveLength(2);
-    expect(api.requests()).toHaveLength(2);
-    expect(raw).not.toContain('fish');
-    expect(JSON.stringify(host.heard())).toContain('No secrets here.');
-  },
-);
+longTest('messages during a query run the same hooks: context is added, and a refusal blocks them', async () => {
+  await using project = await createTempProject();
+  await using api = await startApiServer({
+    turns: (_, index) => (index === 0 ? says('Slowly.', { chunk: 1, delayMs: 40 }) : says('Fine.')),
+  });
+  const guard = `grep -q password && { echo 'No secrets here.' >&2; exit 2; }; echo The tide is low.`;
+  const flags = ['--settings', JSON.stringify({ hooks: { UserPromptSubmit: hook(guard) } })];
+  const host = startJsonHost(project, flags, api.url);
+  host.say('begin');
+  await api.waitForRequest(1);
+  host.say('my password is fish');
+  host.say('and then rest');
+  const { raw } = await api.waitForRequest(2);
+  await host.waitFor(() => host.heard().some(({ type }) => type === 'result'));
+  await host.end();
+  expect(raw).toContain('and then rest');
+  expect(raw.match(/The tide is low\./g)).toHaveLength(2);
+  expect(api.requests()).toHaveLength(2);
+  expect(raw).not.toContain('fish');
+  expect(JSON.stringify(host.heard())).toContain('No secrets here.');
+});
 
-test('a guard whose script was removed is told at the start and blocks its step', async () => {
+test('a guard whose script is missing is reported at start and blocks its step', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({
     turns: [calls(toolUse('Bash', { command: 'touch made' }, 'toolu_1')), says('I could not.')],
@@ -186,12 +183,12 @@ test('a guard whose script was removed is told at the start and blocks its step'
   const flags = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ hooks })];
   const { code, stderr } = await runHere(project, flags, api.url);
   expect(code).toBe(0);
-  expect(stderr).toContain(`${project.dir}/hooks/guard.mjs is not there`);
+  expect(stderr).toContain(`${project.dir}/hooks/guard.mjs does not exist`);
   expect(api.requests()[1]?.raw).toContain('the step is not taken');
   await expect(project.read('made')).rejects.toThrow('ENOENT');
 });
 
-test('where nobody can be asked a hook may still say yes, but not to what a breaker holds up', async () => {
+test('where nobody can be asked a hook may approve, but not what is always asked about', async () => {
   await using project = await createTempProject({ '.git/HEAD': 'ref: refs/heads/main\n' });
   const changed = ALLOWS.replace('"behavior": "allow"', '"behavior": "allow", "updatedInput": {"command": "rm -rf /"}');
   const hooks = {

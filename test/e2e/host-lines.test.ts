@@ -41,7 +41,7 @@ async function fed(stdin: string, script: Script, ...flags: readonly string[]) {
   return { ...end, lines, kinds: lines.map(({ type, subtype }) => String(subtype ?? type)) };
 }
 
-test('lines that cannot be read are told with their number, and the others are heard', async () => {
+test('unreadable lines are reported with their number, and the others are handled', async () => {
   const { code, stderr, lines } = await fed(
     `\uFEFF${userLine('one')}\n{"type":"user"\n[1]\r\n{"type":"novel"}\n{"type":"user","message":3}\n{"type":"keep_alive"}\n${userLine('two')}{"type":"us`,
     { turns: [], after: says('heard') },
@@ -60,7 +60,7 @@ test('lines that cannot be read are told with their number, and the others are h
   ).toMatch(/one.*two/);
 });
 
-test('a first line that is no JSON ends it: nobody speaks our language there', async () => {
+test('an invalid first line ends the program', async () => {
   expect(await fed('hello\n', { turns: [] })).toMatchObject({
     code: 1,
     stdout: '',
@@ -69,7 +69,7 @@ test('a first line that is no JSON ends it: nobody speaks our language there', a
   expect(server.all()).toEqual([]);
 });
 
-test('no line at all, a message without words, a message without an end of line', async () => {
+test('no line at all, a message without text, a message without a newline', async () => {
   expect(await fed('', { turns: [] })).toMatchObject({ code: 0, stdout: '', stderr: '' });
   await server.close();
   const empty = await fed(userLine('  '), { turns: [] });
@@ -80,7 +80,7 @@ test('no line at all, a message without words, a message without an end of line'
   expect(server.requests()).toHaveLength(1);
 });
 
-test('pictures by address go to the provider as they are, plain documents as words, and what is neither gets a result', async () => {
+test('images by URL go to the provider unchanged, plain documents as text, and anything else gets a result', async () => {
   const url = { type: 'url', url: 'https://pictures.example/cat.png' };
   const plain = { type: 'text', media_type: 'text/plain', data: 'the words of it' };
   const { code, lines } = await fed(
@@ -103,7 +103,7 @@ test('pictures by address go to the provider as they are, plain documents as wor
   expect(request?.raw).toContain('Notes\\n\\nthe words of it');
 });
 
-test('a message may join without a question, and one that nobody typed is taken word for word', async () => {
+test('a message can be added without a model request, and a synthetic one is passed on verbatim', async () => {
   const line = (content: string, more: object) =>
     `${JSON.stringify({ type: 'user', message: { role: 'user', content }, ...more })}\n`;
   const { code, lines } = await fed(
@@ -124,7 +124,7 @@ test('a message may join without a question, and one that nobody typed is taken 
   expect(server.requests()[0]?.raw).not.toContain('alpha');
 });
 
-longTest('the exit code tells how the last prompt went', async () => {
+longTest('the exit code is that of the last prompt', async () => {
   const refused: Script = { turns: [], after: status(401) };
   expect(await fed(userLine('hi'), refused, '-p')).toMatchObject({ code: 1 });
   await server.close();
@@ -133,13 +133,13 @@ longTest('the exit code tells how the last prompt went', async () => {
   expect(await fed(userLine('hi'), { turns: [says('one')] })).toMatchObject({ code: 0 });
 });
 
-test('requests that nobody can answer get an error, never silence', async () => {
+test('requests that nobody can answer get an error', async () => {
   const at = await host({ turns: [says('one')] });
   at.send({ type: 'keep_alive' });
   expect(await at.ask({ subtype: 'dance' })).toMatchObject({ subtype: 'error', error: 'unsupported: dance' });
   expect(await at.ask({})).toMatchObject({
     subtype: 'error',
-    error: expect.stringMatching(/^Line 3 is no valid control_request line$/),
+    error: expect.stringMatching(/^Line 3 is not a valid control_request line$/),
   });
   expect(await at.ask({ subtype: 'initialize', hooks: 5 })).toMatchObject({
     subtype: 'error',
@@ -152,7 +152,7 @@ test('requests that nobody can answer get an error, never silence', async () => 
   expect(await at.ask({ subtype: 'initialize' })).toMatchObject({ response: { output_style: 'default' } });
   expect(await at.ask({ subtype: 'initialize', appendSystemPrompt: 'Be kind.' })).toMatchObject({
     subtype: 'error',
-    error: expect.stringMatching(/comes first/),
+    error: expect.stringMatching(/must come first/),
   });
   expect(await at.ask({ subtype: 'set_permission_mode', mode: 'yolo' })).toMatchObject({ subtype: 'error' });
   expect(await at.ask({ subtype: 'set_permission_mode', mode: 'bypassPermissions' })).toMatchObject({
@@ -162,7 +162,7 @@ test('requests that nobody can answer get an error, never silence', async () => 
   expect(await at.end()).toBe(0);
 });
 
-test('rules, settings and files are told, but no file that a call could not read', async () => {
+test('rules, settings and files are returned, but no file that a call could not read', async () => {
   await mkdir(join(project.home, '.ssh'));
   await writeFile(join(project.home, '.ssh/id_rsa'), 'secret');
   const at = await host({ turns: [] }, '--allowedTools=Bash(ls *)', '--settings={"model":"haiku"}');
@@ -179,12 +179,12 @@ test('rules, settings and files are told, but no file that a call could not read
     expect(await at.ask({ subtype: 'read_file', path })).toMatchObject({ subtype: 'error' });
   expect(await at.ask({ subtype: 'stop_task', task_id: 'shell_9' })).toMatchObject({
     subtype: 'error',
-    error: expect.stringMatching(/no task/),
+    error: expect.stringMatching(/no background task/),
   });
   expect(await at.end()).toBe(0);
 });
 
-test('a host changes tastes in a file and for now, but nothing that decides what may run', async () => {
+test('a host changes preferences in a file and for the session, but no permissions', async () => {
   await project.write('../home/.ouro/settings.json', '{\n  // mine\n  "theme": "dark"\n}\n');
   const at = await host({ turns: [], after: says('fine') }, '--model=claude-opus-4-5');
   const update = (settings: object, source = 'userSettings') =>
@@ -209,7 +209,7 @@ test('a host changes tastes in a file and for now, but nothing that decides what
   expect(await at.end()).toBe(0);
 });
 
-test('a run that cannot begin ends at once and says why', async () => {
+test('a run that cannot start ends at once and says why', async () => {
   const at = await host({ turns: [] }, '--resume=nothing-like-it');
   expect(await at.ask({ subtype: 'initialize' })).toMatchObject({
     subtype: 'error',
@@ -218,7 +218,7 @@ test('a run that cannot begin ends at once and says why', async () => {
   expect(await at.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/There is no session/) });
 });
 
-test('a command in the background is stopped by its id', async () => {
+test('a background command is stopped by its id', async () => {
   const at = await host(
     {
       turns: [
@@ -247,43 +247,43 @@ test('a command in the background is stopped by its id', async () => {
   expect(await at.end()).toBe(0);
 });
 
-longTest(
-  'a host hears a turn that begins by itself like one it asked for, also behind the end of its words',
-  async () => {
-    const at = await host(
-      {
-        turns: [
-          calls(toolUse('Bash', { command: 'until [ -e go ]; do sleep 0.05; done', run_in_background: true })),
-          says('it runs'),
-          says('it has ended'),
-        ],
-      },
-      '--allowedTools=Bash',
-    );
-    at.say('go');
-    await at.waitFor(({ type }) => type === 'result');
-    await project.write('go', '');
-    expect(await at.waitFor(({ result }) => result === 'it has ended')).toMatchObject({ subtype: 'success' });
-    const types = at.heard().map(({ type, subtype }) => `${type}/${subtype}`);
-    const second = types.slice(types.indexOf('result/success') + 1);
-    expect(second.filter((type) => /init|task_notification|result/.test(type))).toEqual([
-      'system/task_notification',
-      'system/init',
-      'result/success',
-    ]);
-    at.say('and now');
-    await at.waitFor(({ result }) => result === 'done');
-    expect(await at.end()).toBe(0);
-  },
-);
+longTest('a host receives an automatic turn like one it requested, also after the end of its input', async () => {
+  const at = await host(
+    {
+      turns: [
+        calls(toolUse('Bash', { command: 'until [ -e go ]; do sleep 0.05; done', run_in_background: true })),
+        says('it runs'),
+        says('it has ended'),
+      ],
+    },
+    '--allowedTools=Bash',
+  );
+  at.say('go');
+  await at.waitFor(({ type }) => type === 'result');
+  await project.write('go', '');
+  expect(await at.waitFor(({ result }) => result === 'it has ended')).toMatchObject({ subtype: 'success' });
+  const types = at.heard().map(({ type, subtype }) => `${type}/${subtype}`);
+  const second = types.slice(types.indexOf('result/success') + 1);
+  expect(second.filter((type) => /init|task_notification|result/.test(type))).toEqual([
+    'system/task_notification',
+    'system/init',
+    'result/success',
+  ]);
+  at.say('and now');
+  await at.waitFor(({ result }) => result === 'done');
+  expect(await at.end()).toBe(0);
+});
 
-test('a host is told what each reply cost, what waits, and what calls did together', async () => {
+test('a host receives the cost of each reply, the queue, and summaries of calls', async () => {
   const gate = Promise.withResolvers<void>();
   const reads = ['1', '2', '3'].map((id) => toolUse('Read', { file_path: 'a.txt' }, `toolu_${id}`));
-  const at = await host({
-    turns: [calls(...reads), later(gate.promise, says('read'))],
-    side: ({ raw }) => (raw.includes('these tool calls') ? says('Read a file thrice') : undefined),
-  });
+  const at = await host(
+    {
+      turns: [calls(...reads), later(gate.promise, says('read'))],
+      side: ({ raw }) => (raw.includes('these tool calls') ? says('Read a file thrice') : undefined),
+    },
+    '--settings={"callSummaries":true}',
+  );
   at.say('go');
   await at.waitFor(({ type }) => type === 'user');
   at.send({ type: 'user', uuid: 'b1b7e0f8-0000-4000-8000-000000000001', message: { role: 'user', content: 'and' } });
@@ -306,7 +306,7 @@ test('a host is told what each reply cost, what waits, and what calls did togeth
   expect(await at.end()).toBe(0);
 });
 
-test('without a key a host gets a result that is an error', async () => {
+test('without a key a host gets an error result', async () => {
   server = await startApiServer({ turns: [] });
   const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
   const at = startJsonHost(project, [], '', { env });
@@ -316,7 +316,7 @@ test('without a key a host gets a result that is an error', async () => {
   expect(await at.ended).toMatchObject({ code: 1 });
 });
 
-test('the end of whoever started a host ends a running command within seconds', async () => {
+test('the end of the parent process ends a running command within seconds', async () => {
   server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'echo up; sleep 300' }))] });
   const { running, ...at } = startHostProcess(project, ['--allowedTools=Bash'], server.url);
   at.say('go');
@@ -330,7 +330,7 @@ test('the end of whoever started a host ends a running command within seconds', 
   await expectNoneLeft(project.marker);
 }, 10_000);
 
-test('a sub-agent is told with its own lines: begun, at work, done', async () => {
+test('a sub-agent is reported with its own lines: started, progress, completed', async () => {
   server = await startApiServer({
     turns: ({ raw }) => {
       if (raw.includes('look into a.txt') && raw.includes('toolu_inner')) return says('it says alpha');
@@ -374,7 +374,7 @@ test('a sub-agent is told with its own lines: begun, at work, done', async () =>
   expect(await at.end()).toBe(0);
 });
 
-test('a host that goes while a question is open leaves nothing waiting', async () => {
+test('a host that exits while a request is open leaves no process waiting', async () => {
   const at = await host(
     { turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('then not')] },
     '--permission-prompt-tool=stdio',
@@ -389,7 +389,7 @@ test('a host that goes while a question is open leaves nothing waiting', async (
   });
 });
 
-test('an interrupt withdraws the question, ends the turn, and is answered when it has', async () => {
+test('an interrupt withdraws the request, ends the turn, and is then answered', async () => {
   const at = await host(
     { turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('back')] },
     '--permission-prompt-tool=stdio',
@@ -408,7 +408,7 @@ test('an interrupt withdraws the question, ends the turn, and is answered when i
   expect(await at.end()).toBe(0);
 });
 
-longTest('a signal ends a host’s process with its own code, and a reader that goes ends it quietly', async () => {
+longTest('a signal ends a host process with its own exit code, and a closed stdout ends it quietly', async () => {
   const { closed, open } = gate();
   const never: Script = {
     turns: [],
@@ -439,7 +439,7 @@ test.each([
   { flags: ['--setting-sources='], told: 1, sent: false },
   { flags: ['--permission-mode=plan'], told: 1, sent: false },
   { flags: ['--trust'], told: 0, sent: true },
-])('a host of a folder nobody trusts sends none of its instructions: $flags', async ({ flags, told, sent }) => {
+])('for an untrusted folder no instructions are sent: $flags', async ({ flags, told, sent }) => {
   await project.write('CLAUDE.md', 'Speak of herons. @more.md');
   await project.write('more.md', 'Herons again.');
   const { stderr } = await fed(userLine('hello'), { turns: () => says('Hi.') }, ...flags);

@@ -39,7 +39,7 @@ test.each(
     ] as const,
     2,
   ),
-)('%s leaves nothing running, nothing held and the whole session behind', async (signal, code, trap) => {
+)('%s leaves no process, no lock, and the whole session', async (signal, code, trap) => {
   const { closed, open } = gate();
   server = await startApiServer({
     turns: (_, index) =>
@@ -66,7 +66,7 @@ test.each(
 });
 
 longTest(
-  'what a killed ouro left running is ended by the next start: shells in front and behind, and those of a sub-agent',
+  'processes left by a killed ouro are ended by the next start: foreground and background shells, and those of a sub-agent',
   async () => {
     const shell = (command: string, more: object = {}) => toolUse('Bash', { command, ...more });
     server = await startApiServer({
@@ -99,7 +99,7 @@ longTest(
 );
 
 longTest(
-  'what a killed ouro kept of the workspace goes with the next start, and what its command changed can be undone',
+  'workspace backups of a killed ouro are cleaned up at the next start, and its command can be undone',
   async () => {
     await project.write('a.txt', 'before\n');
     const { closed, open } = gate();

@@ -1,12 +1,14 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,7 +17,8 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MARKER } from '../../src/lib/processes/process-tree.ts';
+import manifest from '../../packages/agent/package.json' with { type: 'json' };
+import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { writeBuiltSuite } from '../support/built-suite.ts';
@@ -26,27 +29,29 @@ import { STRICT } from '../support/strict.ts';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const EXAMPLES = join(root, 'docs/examples');
+/** Programs that were written from the documentation alone. */
+const PROGRAMS = join(root, 'test/fixtures/library');
 /** Every runtime that is here; CI brings the other releases of Node. */
 const RUNTIMES = ['node', process.execPath, ...(process.env.OURO_TEST_NODES ?? '').split(delimiter)].filter(Boolean);
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 
 let project = '';
 
-/** What `npm pack` makes, installed in an empty project; the libraries are those of the checkout. */
+/** What `npm pack` makes, installed in an empty project, with the packages that it depends on and no others. */
 beforeAll(() => {
   if (!isWholeRun) return;
   execFileSync(process.execPath, [join(root, 'bin/build-library.mjs')]);
   project = mkdtempSync(join(tmpdir(), 'ouro-lib-'));
-  const modules = join(project, 'node_modules');
-  mkdirSync(join(modules, 'ouro'), { recursive: true });
+  const installed = join(project, 'node_modules/@ouro-cli/agent');
+  mkdirSync(installed, { recursive: true });
   const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
-  const tarball = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }).trim();
-  execFileSync('tar', ['-xzf', join(project, tarball), '--strip-components=1', '-C', join(modules, 'ouro')]);
-  for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
-    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  const tarball = execFileSync('npm', pack, { cwd: join(root, 'packages/agent'), encoding: 'utf8' }).trim();
+  execFileSync('tar', ['-xzf', join(project, tarball), '--strip-components=1', '-C', installed]);
+  for (const name of Object.keys(manifest.dependencies))
+    cpSync(join(root, 'node_modules', name), join(project, 'node_modules', name), { recursive: true });
   writeFileSync(join(project, 'package.json'), '{ "name": "app", "type": "module", "private": true }\n');
-  for (const name of readdirSync(EXAMPLES).filter((one) => one.endsWith('.mjs')))
-    writeFileSync(join(project, name), readFileSync(join(EXAMPLES, name), 'utf8'));
+  cpSync(EXAMPLES, project, { recursive: true });
+  cpSync(PROGRAMS, project, { recursive: true });
 }, 120_000);
 
 afterAll(() => {
@@ -61,12 +66,12 @@ const variables = (api: ApiServer) => ({
 });
 
 describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
-  test('the loop alone rolls its die', async () => {
+  test('the loop example rolls its die', async () => {
     const { stdout } = await run(runtime, ['loop.mjs'], { cwd: project });
     expect(stdout).toBe('- Roll a d6\nThe die shows 6.\ncompleted\n');
   });
 
-  test('the support desk hides cards, refuses what is too much, and goes on from its disk', async () => {
+  test('the support desk hides card numbers, refuses large refunds, and continues from disk', async () => {
     await using api = await startApiServer({
       turns: [
         calls(toolUse('FindOrder', { customer: 'Ada' }), toolUse('Refund', { euros: 80 })),
@@ -103,20 +108,57 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
     expect(JSON.stringify(api.requests()[1]?.body)).toContain('\\"type\\": \\"module\\"');
   });
 
-  test("a hook's command forbids a call, and leaves nothing when it takes too long", async () => {
+  test('the command of a hook denies a call, and leaves no process after a timeout', async () => {
     writeFileSync(join(project, 'hook.mjs'), HOOK);
     const mark = randomUUID();
-    const env = { PATH: process.env.PATH ?? '', [MARKER]: mark };
+    const env = { PATH: process.env.PATH ?? '', [CALL_MARKER]: mark };
     const { stdout } = await run(runtime, ['hook.mjs'], { cwd: project, env });
     expect(JSON.parse(stdout)).toEqual({
       blocked: 'No Pay today.',
       failures: [expect.stringContaining('did not answer within 1 s')],
     });
-    await expectNoneLeft(`${MARKER}=${mark}`);
+    await expectNoneLeft(`${CALL_MARKER}=${mark}`);
   });
 
-  test('a web page is streamed to, also when it comes late', async () => {
-    await using api = await startApiServer({ turns: [says('Hello from the server.')] });
+  test('a team shares a budget, and mistakes are refused by name', async () => {
+    const { stdout } = await run(runtime, ['team.mjs'], { cwd: project });
+    const [end, poor, ...refusals] = stdout.trim().split('\n');
+    expect([end, poor]).toEqual(['completed All is fine. 0.00105 0.00070', 'budget_exhausted']);
+    expect(refusals).toEqual([
+      'createAgent: two tools are named Research.',
+      'createAgent: unknown field "modell". Did you mean "model"?',
+      expect.stringMatching(/^createAgent: maxTurns: /),
+      'buildTool(two words): name: a tool name has 1 to 64 letters, digits, _ and -.',
+      'buildTool(Look): call: must be a function.',
+      'prompt: the prompt has the role undefined. Known: user, assistant, custom.',
+      'prompt: the prompt is not a message. Pass a text or { role, content }.',
+      'steer: the prompt is empty. Pass a text, or call continue().',
+      'change: unknown field "tool". Did you mean "tools"?',
+    ]);
+  });
+
+  test('a worker in another process answers the requests of an agent', async () => {
+    const { stdout } = await run(runtime, ['clerk.mjs'], { cwd: project });
+    expect(stdout).toBe('completed Paid. 4\nthe clerk left with 0\n');
+  });
+
+  test('a job killed while asking continues with the answer', async () => {
+    const dir = mkdtempSync(join(project, 'night-'));
+    await expect(run(runtime, ['night.mjs', dir, 'night'], { cwd: project })).rejects.toMatchObject({
+      signal: 'SIGKILL',
+    });
+    const { stdout } = await run(runtime, ['night.mjs', dir, 'morning'], { cwd: project });
+    expect(stdout).toBe('Good night.\nuser assistant user assistant\n');
+  });
+
+  // Bun runs tests with a command of its own.
+  test.skipIf(runtime === process.execPath)('the template project passes its tests without a network', async () => {
+    const { stdout } = await run(runtime, ['--test'], { cwd: join(project, 'starter') });
+    expect(stdout).toMatch(/pass 5\n.*fail 0\n/s);
+  });
+
+  test('a web page receives a stream, also when it connects late, and two messages at once', async () => {
+    await using api = await startApiServer({ turns: [says('Hello from the server.'), says('And to you.')] });
     const page = spawn(runtime, ['web-page.mjs'], { cwd: project, env: variables(api) });
     try {
       const url = await new Promise<string>((resolve) => page.stdout.once('data', (line) => resolve(`${line}`.trim())));
@@ -129,6 +171,10 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
         if (said(seen).includes('server.')) break;
       }
       expect(said(seen)).toContain('Hello from the server.');
+      const say = (body: string) => fetch(`${url}/say`, { method: 'POST', body });
+      const answers = await Promise.all(['one', 'two', ''].map(say));
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 400]);
+      expect([page.exitCode, (await say('three')).status]).toEqual([null, 202]);
     } finally {
       page.kill('SIGKILL');
     }
@@ -136,7 +182,7 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
 });
 
 const HOOK = `
-import { agentHooks } from 'ouro/hooks';
+import { agentHooks } from '@ouro-cli/agent/hooks';
 const hook = (command) => [{ hooks: [{ type: 'command', command, timeout: 1 }] }];
 const groups = { PreToolUse: hook('echo "No Pay today." >&2; exit 2'), PostToolUse: hook('sleep 60 & sleep 60') };
 const hooks = agentHooks({ cwd: '.', hooks: groups });
@@ -152,13 +198,17 @@ const said = (events: string) => events.replace(/"\n\ndata: "/g, '');
 const RUNNERS = RUNTIMES.filter((runtime) => runtime !== 'node');
 
 test.runIf(isWholeRun).each(RUNNERS)(
-  'the suite of the engine holds for the built package, on %s',
+  'the engine tests pass against the built package, on %s',
   async (runtime) => {
-    const suite = await writeBuiltSuite(project);
-    const report = join(project, 'report.json');
-    const args = ['run', '--root', project, '--reporter=json', `--outputFile=${report}`];
+    const folder = join(project, 'suite-of-the-engine');
+    mkdirSync(folder, { recursive: true });
+    if (!existsSync(join(folder, 'node_modules')))
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const suite = await writeBuiltSuite(folder);
+    const report = join(folder, 'report.json');
+    const args = ['run', '--root', folder, '--reporter=json', `--outputFile=${report}`];
     const env = { PATH: process.env.PATH ?? '' };
-    await run(runtime, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], { cwd: project, env });
+    await run(runtime, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], { cwd: folder, env });
     const { success, testResults, numPassedTests } = JSON.parse(readFileSync(report, 'utf8'));
     expect([success, testResults.length]).toEqual([true, suite.length]);
     expect(numPassedTests).toBeGreaterThan(200);
@@ -166,7 +216,22 @@ test.runIf(isWholeRun).each(RUNNERS)(
   120_000,
 );
 
-test.runIf(isWholeRun)('a strict project compiles against every part of it', async () => {
+test.runIf(isWholeRun)('the installed library is three packages of at most 20 MB', () => {
+  const modules = join(project, 'node_modules');
+  // Bundlers and test runners keep caches beside them.
+  const packages = readdirSync(modules)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) => (name.startsWith('@') ? readdirSync(join(modules, name)).map((one) => join(name, one)) : name));
+  const files = packages.flatMap((name) =>
+    readdirSync(join(modules, name), { recursive: true, encoding: 'utf8' }).map((file) =>
+      statSync(join(modules, name, file)),
+    ),
+  );
+  expect(packages.toSorted()).toEqual(['@ouro-cli/agent', 'unbash', 'zod']);
+  expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(20_000_000);
+});
+
+test.runIf(isWholeRun)('a strict project compiles against every export', async () => {
   const options = {
     strict: true,
     module: 'nodenext',
@@ -174,7 +239,7 @@ test.runIf(isWholeRun)('a strict project compiles against every part of it', asy
     exactOptionalPropertyTypes: true,
     skipLibCheck: false,
     noEmit: true,
-    types: ['node'],
+    types: [],
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['strict.ts'] }));
   writeFileSync(join(project, 'strict.ts'), STRICT);
@@ -206,7 +271,7 @@ test.runIf(isWholeRun)(
   'the agent runs where there is no Node',
   async () => {
     const entry = join(project, 'page.js');
-    writeFileSync(entry, "import { createAgent } from 'ouro/agent'; globalThis.createAgent = createAgent;");
+    writeFileSync(entry, "import { createAgent } from '@ouro-cli/agent/agent'; globalThis.createAgent = createAgent;");
     execFileSync(process.execPath, [
       'build',
       entry,
@@ -221,21 +286,27 @@ test.runIf(isWholeRun)(
     await using api = await startApiServer({ turns: [says('Hello from a page.'), says('Hello from a page.')] });
     writeFileSync(join(project, 'page.mjs'), PAGE);
     const { stdout } = await run('node', ['page.mjs', api.url], { cwd: project });
-    expect(stdout).toContain('[{"reason":"completed"},[],');
-    expect(stdout).toContain('Hello from a page.');
+    // The one line that the script prints: the library logs nothing.
+    const [end, notices] = JSON.parse(stdout);
+    expect([end.reason, end.text, notices]).toEqual(['completed', 'Hello from a page.', []]);
     if (CHROMIUM === undefined) return;
     writeFileSync(
       join(project, 'page.html'),
-      `<body><script src="bundle.js"></script><script type="module">
+      `<body><script>
+      const logged = [];
+      for (const name of ['log', 'info', 'debug', 'warn', 'error']) console[name] = (...args) => logged.push(args.join(' '));
+    </script><script src="bundle.js"></script><script type="module">
       const agent = createAgent({ apiKey: 'key', baseUrl: '${api.url}' });
       await agent.prompt('hi');
-      document.body.textContent = JSON.stringify(agent.state().messages.at(-1));
+      document.body.textContent = JSON.stringify([agent.state().messages.at(-1), logged]);
     </script></body>`,
     );
     const flags = ['--headless', '--no-sandbox', '--disable-web-security', '--allow-file-access-from-files'];
     const rest = [`--user-data-dir=${join(project, 'chromium')}`, '--virtual-time-budget=10000', '--dump-dom'];
     const shown = spawn(CHROMIUM, [...flags, ...rest, `file://${join(project, 'page.html')}`]);
-    expect(await text(shown.stdout)).toContain('Hello from a page.');
+    const page = await text(shown.stdout);
+    expect(page).toContain('Hello from a page.');
+    expect(page).toContain('},[]]</body>');
   },
   60_000,
 );

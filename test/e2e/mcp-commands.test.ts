@@ -20,7 +20,7 @@ afterEach(() => project[Symbol.asyncDispose]());
 const mcp = (...args: readonly string[]) => runHere(project, ['mcp', ...args]);
 const kept = async () => JSON.parse(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).mcpServers;
 
-test('a server is added with short flags, with a login of its own, or whole as JSON', async () => {
+test('a server is added with short flags, with its own login, or as JSON', async () => {
   await mcp(
     'add',
     '-t',
@@ -49,23 +49,23 @@ test('a server is added with short flags, with a login of its own, or whole as J
   expect((await mcp('add-json', 'broken', '{')).stderr).toMatch(/not valid JSON/);
 });
 
-test('a server that its entry switches off is not started', async () => {
+test('a server disabled in its entry is not started', async () => {
   await mcp('add-json', 'notes', JSON.stringify({ ...STUB, disabled: true }));
   const { stdout } = await mcp('list', '--json');
   expect(JSON.parse(stdout)).toMatchObject([{ name: 'notes', status: 'disabled' }]);
 });
 
-test('the servers of the desktop program are taken over, and none that is there is replaced', async () => {
+test('the servers of Claude Desktop are imported, and no existing one is replaced', async () => {
   const folder = join(project.home, '.config', 'Claude');
   await mkdir(folder, { recursive: true });
   const file = { mcpServers: { notes: { command: 'theirs' }, files: { command: 'files', args: ['.'] } } };
   await writeFile(join(folder, 'claude_desktop_config.json'), JSON.stringify(file));
   await mcp('add', 'notes', '--', 'mine');
-  expect((await mcp('add-from-claude-desktop')).stdout).toMatch(/notes is configured already[\s\S]*Added files/);
+  expect((await mcp('add-from-claude-desktop')).stdout).toMatch(/Skipped notes[\s\S]*Added files/);
   expect(await kept()).toEqual({ notes: { command: 'mine' }, files: { command: 'files', args: ['.'] } });
 });
 
-test('an address of the older kind is tried as such', async () => {
+test('an SSE address is tried as such', async () => {
   const remote = await startOld();
   await mcp('add', 'old', remote.url);
   const { stdout } = await mcp('list', '--json');
@@ -73,7 +73,7 @@ test('an address of the older kind is tried as such', async () => {
   await remote.close();
 });
 
-test('a server that refuses for good is not asked for ever', async () => {
+test('a server that keeps refusing is not retried for ever', async () => {
   const server = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -84,14 +84,14 @@ test('a server that refuses for good is not asked for ever', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ name: 'gone', status: 'failed' }]);
 });
 
-test('a login that cannot be is no fault of ours: one line says why', async () => {
+test('an impossible login is reported in one line', async () => {
   const identityProvider = { tokenEndpoint: 'https://idp.example.com', clientId: 'us', idTokenCommand: 'true' };
   const company = { url: 'http://127.0.0.1:9/mcp', oauth: { clientId: 'us', identityProvider } };
   await mcp('add-json', 'company', JSON.stringify(company));
   await mcp('add-json', 'away', JSON.stringify({ url: 'http://127.0.0.1:9/mcp' }));
   const own = await mcp('login', 'company');
-  expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no page to visit') });
+  expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('configures a login without a web page') });
   const away = await mcp('login', 'away');
   expect(away.code).toBe(1);
-  expect(own.stderr + away.stderr).not.toContain('a fault of its own');
+  expect(own.stderr + away.stderr).not.toContain('Internal error');
 });

@@ -40,7 +40,7 @@ const SCENARIOS = [
 const run = (args: readonly string[], cwd: string) =>
   execa(process.execPath, [SUITE, ...args], { cwd, all: true, reject: false, env: { NO_COLOR: '1' } });
 
-longTest('every scenario of the suite for clients is run', async () => {
+longTest('every scenario of the client conformance suite is run', async () => {
   await using project = await createTempProject();
   const { all } = await run(['list', '--client'], project.dir);
   const names = [...all.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
@@ -48,7 +48,7 @@ longTest('every scenario of the suite for clients is run', async () => {
   expect(names.slice(first).toSorted()).toEqual(SCENARIOS.toSorted());
 });
 
-longTest.each(SCENARIOS)('our client passes %s', async (scenario) => {
+longTest.each(SCENARIOS)('the client passes %s', async (scenario) => {
   await using project = await createTempProject();
   const command = `${process.execPath} ${CLIENT}`;
   const { exitCode, all } = await run(['client', '--command', command, '--scenario', scenario], project.dir);

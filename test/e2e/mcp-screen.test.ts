@@ -32,51 +32,48 @@ const BROKEN = [
   { url: 'http://127.0.0.1:9/mcp' },
 ];
 
-longTest(
-  'twenty servers, half of them broken, hold up neither the prompt nor an answer, and are gone after exit',
-  async () => {
-    await using project = await createTempProject({ 'small.mjs': SMALL });
-    await using api = await startApiServer({ turns: () => says('Here I am.') });
-    const env = {
-      ...terminalEnvironment(project, api.url),
-      PATH: process.env.PATH ?? '',
-      OURO_MCP_TIMEOUT_MS: '20000',
-    };
-    const fine = { command: process.execPath, args: [`${project.dir}/small.mjs`] };
-    const servers = [...BROKEN, ...BROKEN].flatMap(
-      (broken, at) =>
-        [
-          [`broken${at}`, broken],
-          [`fine${at}`, fine],
-        ] as const,
-    );
+longTest('twenty servers, half of them broken, delay neither the prompt nor an answer, and end with ouro', async () => {
+  await using project = await createTempProject({ 'small.mjs': SMALL });
+  await using api = await startApiServer({ turns: () => says('Here I am.') });
+  const env = {
+    ...terminalEnvironment(project, api.url),
+    PATH: process.env.PATH ?? '',
+    OURO_MCP_TIMEOUT_MS: '20000',
+  };
+  const fine = { command: process.execPath, args: [`${project.dir}/small.mjs`] };
+  const servers = [...BROKEN, ...BROKEN].flatMap(
+    (broken, at) =>
+      [
+        [`broken${at}`, broken],
+        [`fine${at}`, fine],
+      ] as const,
+  );
 
-    await project.write('../home/.ouro/settings.json', JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
-    await using terminal = openTerminal([LAUNCHER], { cwd: project.dir, env });
-    await terminal.waitForText(/^[▌|]/m);
-    terminal.type('hello');
-    await terminal.waitForText(/^[▌|] hello/m);
-    terminal.press('enter');
-    await terminal.waitForText(/Here I am\./);
-    // Until here none of them had said a word.
-    await project.write('go', '');
-    // The list shows what is so now, without being asked again.
-    terminal.type('/mcp\r');
-    await terminal.waitForText(/^MCP servers/m);
-    terminal.type('fine');
-    await terminal.waitForScreen((rows) => rows.filter((row) => /fine\d +connected/.test(row)).length === 10);
-    terminal.press('ctrl+u');
-    terminal.type('broken0');
-    await terminal.waitForText(/broken0 +failed[\s\S]*no-such-program/);
-    terminal.press('ctrl+u');
-    terminal.type('broken3');
-    await terminal.waitForText(
-      /broken3 +failed[\s\S]*printed more than 1\s+MB that is\s+not MCP; it printed\s+"garbage/,
-    );
-    terminal.press('esc');
-    await terminal.waitForScreen((rows) => !rows.join('\n').includes('MCP servers'));
-    terminal.type('/exit\r');
-    await terminal.exited;
-    await expectNoneLeft(project.marker);
-  },
-);
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+  await using terminal = openTerminal([LAUNCHER], { cwd: project.dir, env });
+  await terminal.waitForText(/^[▌|]/m);
+  terminal.type('hello');
+  await terminal.waitForText(/^[▌|] hello/m);
+  terminal.press('enter');
+  await terminal.waitForText(/Here I am\./);
+  // Until here none of them had said a word.
+  await project.write('go', '');
+  // The list shows what is so now, without being asked again.
+  terminal.type('/mcp\r');
+  await terminal.waitForText(/^▌ MCP servers/m);
+  terminal.type('fine');
+  await terminal.waitForScreen((rows) => rows.filter((row) => /fine\d +connected/.test(row)).length === 10);
+  terminal.press('ctrl+u');
+  terminal.type('broken0');
+  await terminal.waitForText(/broken0 +failed[\s\S]*no-such-program/);
+  terminal.press('ctrl+u');
+  terminal.type('broken3');
+  await terminal.waitForText(
+    /broken3 +failed[\s\S]*printed more than 1[\s▌]+MB that is[\s▌]+not MCP; it printed[\s▌]+"garbage/,
+  );
+  terminal.press('esc');
+  await terminal.waitForScreen((rows) => !rows.join('\n').includes('MCP servers'));
+  terminal.type('/exit\r');
+  await terminal.exited;
+  await expectNoneLeft(project.marker);
+});

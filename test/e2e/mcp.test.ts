@@ -19,7 +19,7 @@ async function ouro(project: TempProject, ...args: readonly string[]) {
   return { code, text: `${stdout}${stderr}` };
 }
 
-longTest('a server is added, listed, used by the model, removed, and gone when ouro is', async () => {
+longTest('a server is added, listed, used by the model, removed, and ends with ouro', async () => {
   await using project = await createTempProject();
   expect(await ouro(project, 'mcp', 'add', 'every', '--', STUB.command, ...STUB.args)).toMatchObject({ code: 0 });
   expect((await ouro(project, 'mcp', 'list')).text).toMatch(/^connected {3}every \(user\) .*tools/m);
@@ -39,7 +39,7 @@ longTest('a server is added, listed, used by the model, removed, and gone when o
   expect((await ouro(project, 'mcp', 'list')).text).toContain('No MCP server is configured');
 });
 
-test('a server of the project starts after trust and approval, not before', async () => {
+test('a project server starts after trust and approval, not before', async () => {
   const config = JSON.stringify({ mcpServers: { every: STUB } });
   await using project = await createTempProject({ '.mcp.json': config });
   await using api = await startApiServer({ turns: () => says('Fine.') });
@@ -56,14 +56,14 @@ test('a server of the project starts after trust and approval, not before', asyn
   expect((await ouro(project, 'mcp', 'remove', 'tmp')).text).toContain('Removed tmp from');
   await ouro(project, 'trust');
   const waiting = await toolsOffered();
-  expect([waiting.names, waiting.stderr]).toEqual([false, expect.stringContaining('before you approve them: every')]);
+  expect([waiting.names, waiting.stderr]).toEqual([false, expect.stringContaining('waiting for your approval: every')]);
   expect(await ouro(project, 'mcp', 'approve', 'every')).toMatchObject({ code: 0 });
   expect((await toolsOffered()).names).toBe(true);
   await project.write('.mcp.json', config.replace('"args":[', '"args":["--smol",'));
   expect((await toolsOffered()).names).toBe(false);
 });
 
-test('logging in opens no browser but tells the page, and ends when it was visited', async () => {
+test('login prints the URL instead of opening a browser, and ends when it was visited', async () => {
   await using server = await startOAuthServer();
   await using project = await createTempProject();
   await ouro(project, 'mcp', 'add', 'guarded', server.url);
@@ -75,7 +75,7 @@ test('logging in opens no browser but tells the page, and ends when it was visit
   expect((await ouro(project, 'mcp', 'list')).text).toMatch(/^connected {3}guarded/m);
 });
 
-test('another program uses our tools, as far as the rules allow', async () => {
+test('another program uses the tools of ouro within the rules', async () => {
   await using project = await createTempProject({ 'notes.txt': 'remember this' });
   const client = new Client({ name: 'test', version: '1.0.0' });
   const env = { ...bareEnvironment(project), ...NODE.env };
@@ -92,7 +92,7 @@ test('another program uses our tools, as far as the rules allow', async () => {
   await expectNoneLeft(project.marker);
 });
 
-longTest('servers that never come up cost a script their time limit and nothing else', async () => {
+longTest('servers that never start cost a script their time limit and nothing else', async () => {
   const dead = [
     { command: 'no-such-program' },
     { command: 'node', args: ['-e', 'process.exit(3)'] },
@@ -121,7 +121,7 @@ longTest('servers that never come up cost a script their time limit and nothing 
   await expectNoneLeft(project.marker);
 });
 
-longTest('resources come along by @ and by tools, and prompts are commands', async () => {
+longTest('resources are attached with @ and read by tools, and prompts are commands', async () => {
   await using project = await createTempProject();
   await project.write('servers.json', JSON.stringify({ mcpServers: { every: STUB } }));
   await using api = await startApiServer({

@@ -30,7 +30,7 @@ async function modelsAsked(args: readonly string[], script: Script, env: Readonl
   };
 }
 
-describe('choosing a model', () => {
+describe('selection of the model', () => {
   test('an alias and an effort reach the API', async () => {
     const { code, stdout, bodies } = await modelsAsked(['--model', 'opus', '--effort', 'high'], {
       turns: [says('fine')],
@@ -39,7 +39,7 @@ describe('choosing a model', () => {
     expect(bodies).toMatchObject([{ model: 'claude-opus-5-5', output_config: { effort: 'high' } }]);
   });
 
-  test('fallbacks are tried in their order when models stay overloaded or do not exist', async () => {
+  test('fallbacks are tried in order when models are overloaded or do not exist', async () => {
     const { code, stdout, models } = await modelsAsked(['--model', 'opus', '--fallback-model', 'claude-gone,haiku'], {
       turns: ({ body }) =>
         body.model === 'claude-opus-5-5' ? status(529) : body.model === 'claude-gone' ? status(404) : says('small'),
@@ -55,8 +55,8 @@ describe('choosing a model', () => {
   });
 });
 
-describe('where the key comes from', () => {
-  test('a command in the settings prints it; one that fails is told, and nothing is sent', async () => {
+describe('source of the key', () => {
+  test('a command in the settings prints it; a failing one is reported, and nothing is sent', async () => {
     await using server = await startApiServer({ turns: [], after: says('in'), apiKey: 'made-up-key' });
     const run = (command: string) =>
       runHere(project, ['-p', 'hi', '--settings', JSON.stringify({ apiKeyHelper: command })], server.url, {
@@ -95,7 +95,7 @@ describe('an OpenAI-compatible server', () => {
     const ended = await runHere(project, ['-p', 'what is in a.txt?', ...args], undefined, { env });
     expect(ended).toMatchObject({ code: 0, stdout: 'It says alpha.\n' });
     // Of the window the settings tell; of the other one the person is told what is assumed.
-    expect(ended.stderr).toMatch(how === 'by the flag alone' ? /^Nobody says what .*\n$/ : /^$/);
+    expect(ended.stderr).toMatch(how === 'by the flag alone' ? /^The limits of .* are unknown.*\n$/ : /^$/);
     const chats = server.all().filter(({ path }) => path.endsWith('/chat/completions'));
     expect(chats.map(({ violation, body }) => [violation, body.model])).toEqual([
       [undefined, 'qwen3:8b'],
@@ -105,7 +105,7 @@ describe('an OpenAI-compatible server', () => {
     expect(chats[1]?.raw).toContain('alpha');
   });
 
-  test('a server of somebody else streams its answer through the whole program', async () => {
+  test('a third-party server streams its answer through the whole program', async () => {
     // It tells its story on stdout; the test run has its own.
     vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const content = JSON.stringify({ id: 'c1', choices: [{ message: { role: 'assistant', content: 'From afar.' } }] });
@@ -130,24 +130,21 @@ describe('an OpenAI-compatible server', () => {
   });
 });
 
-longTest(
-  'limits of time in the settings are kept; a limit nobody knows and a number that is none are told',
-  async () => {
-    await using server = await startApiServer({
-      turns: [
-        says('never', { faults: [{ at: 3, do: 'wait', until: new Promise(() => undefined), pings: 'pings' }] }),
-        calls(toolUse('Bash', { command: 'sleep 100' })),
-        says('Came back.'),
-      ],
-    });
-    const timeouts = { streamIdleMs: 400, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
-    const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
-    const { code, stdout, stderr } = await runHere(project, args, server.url, {
-      env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
-    });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
-    expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
-    expect(stderr).toMatch(/soonMs/);
-    expect(stderr).toMatch(/OURO_MAX_RETRIES is "lots"/);
-  },
-);
+longTest('timeouts of the settings apply; unknown ones and invalid numbers are reported', async () => {
+  await using server = await startApiServer({
+    turns: [
+      says('never', { faults: [{ at: 3, do: 'wait', until: new Promise(() => undefined), pings: 'pings' }] }),
+      calls(toolUse('Bash', { command: 'sleep 100' })),
+      says('Came back.'),
+    ],
+  });
+  const timeouts = { streamIdleMs: 400, retryBaseMs: 1, bashMs: 200, soonMs: 3 };
+  const args = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ timeouts })];
+  const { code, stdout, stderr } = await runHere(project, args, server.url, {
+    env: { OURO_RETRY_BASE_MS: undefined, OURO_MAX_RETRIES: 'lots' },
+  });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Came back.\n' });
+  expect(server.requests()[2]?.raw).toMatch(/the limit of .* is reached/);
+  expect(stderr).toMatch(/soonMs/);
+  expect(stderr).toMatch(/OURO_MAX_RETRIES is "lots"/);
+});

@@ -43,61 +43,67 @@ async function selfSigned() {
   return { file: cert, pair: { key: await readFile(key), cert: await readFile(cert) } };
 }
 
-describe('a server with a certificate of its own', () => {
-  longTest('is trusted with NODE_EXTRA_CA_CERTS, also through a proxy; without, the sentence names it', async () => {
-    const { file, pair } = await selfSigned();
-    await using api = await startApiServer({ turns: [], after: says('safe and sound') });
-    const secure = createTlsServer(pair, (request, response) => {
-      const forward = { method: request.method ?? 'GET', headers: request.headers };
-      request.pipe(
-        send(`${api.url}${request.url ?? ''}`, forward, (answer) => {
-          response.writeHead(answer.statusCode ?? 0, answer.headers);
-          answer.pipe(response);
-        }),
-      );
-    });
-    const asked: string[] = [];
-    const proxy = createHttpServer((request, response) => {
-      asked.push(`plain ${request.url}`);
-      response.writeHead(502).end();
-    });
-    proxy.on('connect', (request, socket, head) => {
-      asked.push(request.url ?? '');
-      const tunnel = connect(port, '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-        tunnel.write(head);
-        tunnel.pipe(socket).pipe(tunnel);
+describe('a server with a private certificate', () => {
+  longTest(
+    'is trusted with NODE_EXTRA_CA_CERTS, also through a proxy and in env of the settings; without, the sentence names it',
+    async () => {
+      const { file, pair } = await selfSigned();
+      await using api = await startApiServer({ turns: [], after: says('safe and sound') });
+      const secure = createTlsServer(pair, (request, response) => {
+        const forward = { method: request.method ?? 'GET', headers: request.headers };
+        request.pipe(
+          send(`${api.url}${request.url ?? ''}`, forward, (answer) => {
+            response.writeHead(answer.statusCode ?? 0, answer.headers);
+            answer.pipe(response);
+          }),
+        );
       });
-      tunnel.on('error', () => socket.destroy());
-      socket.on('error', () => tunnel.destroy());
-    });
-    const port = await listening(secure);
-    const proxyPort = await listening(proxy);
-    const CA = { NODE_EXTRA_CA_CERTS: file };
-    try {
-      const [trusted, unknown, proxied] = await Promise.all([
-        runOuro(project, ['-p', 'hi'], `https://localhost:${port}`, { env: CA }),
-        runOuro(project, ['-p', 'hi'], `https://localhost:${port}`),
-        runOuro(project, ['-p', 'hi'], `https://${HOST}`, {
-          env: { ...CA, HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` },
-        }),
-      ]);
-      expect(trusted).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
-      expect(unknown.code).toBe(1);
-      expect(unknown.stdout + unknown.stderr).toMatch(/certificate of https:\/\/localhost.*NODE_EXTRA_CA_CERTS/s);
-      expect(proxied).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
-      expect(asked).toEqual([`${HOST}:443`]);
-      expect(api.all()).toHaveLength(2);
-    } finally {
-      secure.closeAllConnections();
-      proxy.closeAllConnections();
-      secure.close();
-      proxy.close();
-    }
-  });
+      const asked: string[] = [];
+      const proxy = createHttpServer((request, response) => {
+        asked.push(`plain ${request.url}`);
+        response.writeHead(502).end();
+      });
+      proxy.on('connect', (request, socket, head) => {
+        asked.push(request.url ?? '');
+        const tunnel = connect(port, '127.0.0.1', () => {
+          socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+          tunnel.write(head);
+          tunnel.pipe(socket).pipe(tunnel);
+        });
+        tunnel.on('error', () => socket.destroy());
+        socket.on('error', () => tunnel.destroy());
+      });
+      const port = await listening(secure);
+      const proxyPort = await listening(proxy);
+      const CA = { NODE_EXTRA_CA_CERTS: file };
+      try {
+        const settings = { env: { ...CA, HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` } };
+        const [trusted, unknown, proxied, bySettings] = await Promise.all([
+          runOuro(project, ['-p', 'hi'], `https://localhost:${port}`, { env: CA }),
+          runOuro(project, ['-p', 'hi'], `https://localhost:${port}`),
+          runOuro(project, ['-p', 'hi'], `https://${HOST}`, {
+            env: { ...CA, HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` },
+          }),
+          runOuro(project, ['-p', 'hi', '--settings', JSON.stringify(settings)], `https://${HOST}`),
+        ]);
+        expect(trusted).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
+        expect(unknown.code).toBe(1);
+        expect(unknown.stdout + unknown.stderr).toMatch(/certificate of https:\/\/localhost.*NODE_EXTRA_CA_CERTS/s);
+        expect(proxied).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
+        expect(bySettings).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
+        expect(asked).toEqual([`${HOST}:443`, `${HOST}:443`]);
+        expect(api.all()).toHaveLength(3);
+      } finally {
+        secure.closeAllConnections();
+        proxy.closeAllConnections();
+        secure.close();
+        proxy.close();
+      }
+    },
+  );
 });
 
-test('a gateway behind a path of its own is the base URL as it is written', async () => {
+test('the base URL of a gateway keeps its path', async () => {
   await using api = await startApiServer({ turns: [], after: says('never') });
   const paths: (string | undefined)[] = [];
   const gateway = createHttpServer((request, response) => {
@@ -115,7 +121,7 @@ test('a gateway behind a path of its own is the base URL as it is written', asyn
   });
 });
 
-test('a host that does not exist is said with its name', async () => {
+test('an unknown host is reported by name', async () => {
   const { code, stdout, stderr } = await runHere(project, ['-p', 'hi'], 'http://nobody.invalid', {
     env: { OURO_MAX_RETRIES: '1' },
   });
@@ -126,7 +132,7 @@ test('a host that does not exist is said with its name', async () => {
 describe('nothing but the base URL is contacted', () => {
   const turns = [calls(toolUse('Read', { file_path: 'a.txt' })), says('It says alpha.')];
 
-  test('every connection that could be had goes to one place: a proxy for all the rest sees none', async () => {
+  test('all connections go to one address: a proxy for all others sees none', async () => {
     const asked: string[] = [];
     const proxy = createHttpServer((request, response) => {
       asked.push(request.url ?? '');
@@ -147,16 +153,13 @@ describe('nothing but the base URL is contacted', () => {
   });
 
   // Where the kernel lets a user have a network of their own, it counts the packets that found no way out.
-  test.runIf(ownNetwork && isWholeRun)(
-    'alone on a machine that has nothing but loopback, no packet looks for a way out',
-    async () => {
-      const program = fileURLToPath(new URL('../support/lonely-run.ts', import.meta.url));
-      const line = 'ip link set lo up && exec "$@"';
-      const runtime = [process.execPath, '--no-env-file', `--config=${join(import.meta.dirname, '../../bunfig.toml')}`];
-      const { stdout } = await run('unshare', ['-rn', 'sh', '-c', line, 'sh', ...runtime, program]);
-      expect(JSON.parse(stdout)).toEqual({ code: 0, stdout: 'It says alpha.\n', attempts: 0, seen: 'yes' });
-    },
-  );
+  test.runIf(ownNetwork && isWholeRun)('on a machine with loopback only, no packet is sent elsewhere', async () => {
+    const program = fileURLToPath(new URL('../support/lonely-run.ts', import.meta.url));
+    const line = 'ip link set lo up && exec "$@"';
+    const runtime = [process.execPath, '--no-env-file', `--config=${join(import.meta.dirname, '../../bunfig.toml')}`];
+    const { stdout } = await run('unshare', ['-rn', 'sh', '-c', line, 'sh', ...runtime, program]);
+    expect(JSON.parse(stdout)).toEqual({ code: 0, stdout: 'It says alpha.\n', attempts: 0, seen: 'yes' });
+  });
 });
 
 function hasOwnNetwork(): Promise<boolean> {

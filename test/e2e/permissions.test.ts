@@ -44,7 +44,7 @@ test('ouro permissions explains one call, many cases, and finds rules without ef
   expect(await runHere(project, ['permissions', 'prove'])).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('a folder is trusted, listed, changed, approved anew and forgotten', async () => {
+test('a folder is trusted, listed, changed, approved again and removed', async () => {
   await using project = await createTempProject(settings({ permissions: { allow: ['Bash(touch:*)'] } }));
   const explained = async () => {
     const { stdout, stderr } = await runHere(project, ['permissions', 'explain', 'Bash', 'touch x']);
@@ -63,59 +63,56 @@ test('a folder is trusted, listed, changed, approved anew and forgotten', async 
   expect(await explained()).toEqual(['ask', 'untrusted']);
 });
 
-longTest(
-  '-p refuses what it would have to ask, says which rule would allow it, and writes every decision down',
-  async () => {
-    await using project = await createTempProject(settings({ permissions: { deny: ['Read(secret/**)'] } }));
-    await project.write('secret/key', 'hush');
-    await using server = await startApiServer({
-      turns: [
-        calls(
-          toolUse('Bash', { command: 'npm test' }, 'a'),
-          toolUse('Bash', { command: 'cat secret/key' }, 'b'),
-          toolUse('Grep', { pattern: 'hush', output_mode: 'content' }, 'c'),
-          toolUse('Write', { file_path: 'new.txt', content: 'x' }, 'd'),
-          toolUse('Bash', { command: 'ls' }, 'e'),
-          toolUse('Bash', { command: 'make it' }, 'f'),
-        ),
-        says('done'),
-      ],
-    });
-    const args = [
-      '-p',
-      'go',
-      '--output-format',
-      'json',
-      '--allowedTools',
-      'Bash(make:*)',
-      '--permission-mode',
-      'default',
-    ];
-    const { stdout, code } = await runHere(project, args, server.url);
-    expect(code).toBe(0);
-    const { permission_denials: denials } = JSON.parse(stdout);
-    expect(denials).toMatchObject([
-      { tool_use_id: 'a', reason: expect.stringContaining('--allowedTools "Bash(npm test:*)"') },
-      { tool_use_id: 'b', reason: expect.stringContaining('Read(secret/**)') },
-      { tool_use_id: 'd', reason: expect.stringContaining('acceptEdits') },
-    ]);
-    const results = JSON.stringify(server.requests()[1]?.body.messages);
-    expect(results).not.toContain('hush\\n');
-    const told = (await records(project)).filter(({ type }) => type === 'permission');
-    expect(told.map(({ callId, verdict }) => [callId, verdict])).toEqual([
-      ['a', 'deny'],
-      ['b', 'deny'],
-      ['c', 'allow'],
-      ['d', 'deny'],
-      ['e', 'allow'],
-      ['f', 'allow'],
-    ]);
-    expect(told[1]).toMatchObject({
-      tool: 'Bash',
-      trace: [{ stage: 'deny', rule: 'Read(secret/**)', source: 'project', line: 1 }],
-    });
-  },
-);
+longTest('-p denies what it would have to ask, names the rule that allows it, and logs every decision', async () => {
+  await using project = await createTempProject(settings({ permissions: { deny: ['Read(secret/**)'] } }));
+  await project.write('secret/key', 'hush');
+  await using server = await startApiServer({
+    turns: [
+      calls(
+        toolUse('Bash', { command: 'npm test' }, 'a'),
+        toolUse('Bash', { command: 'cat secret/key' }, 'b'),
+        toolUse('Grep', { pattern: 'hush', output_mode: 'content' }, 'c'),
+        toolUse('Write', { file_path: 'new.txt', content: 'x' }, 'd'),
+        toolUse('Bash', { command: 'ls' }, 'e'),
+        toolUse('Bash', { command: 'make it' }, 'f'),
+      ),
+      says('done'),
+    ],
+  });
+  const args = [
+    '-p',
+    'go',
+    '--output-format',
+    'json',
+    '--allowedTools',
+    'Bash(make:*)',
+    '--permission-mode',
+    'default',
+  ];
+  const { stdout, code } = await runHere(project, args, server.url);
+  expect(code).toBe(0);
+  const { permission_denials: denials } = JSON.parse(stdout);
+  expect(denials).toMatchObject([
+    { tool_use_id: 'a', reason: expect.stringContaining('--allowedTools "Bash(npm test:*)"') },
+    { tool_use_id: 'b', reason: expect.stringContaining('Read(secret/**)') },
+    { tool_use_id: 'd', reason: expect.stringContaining('acceptEdits') },
+  ]);
+  const results = JSON.stringify(server.requests()[1]?.body.messages);
+  expect(results).not.toContain('hush\\n');
+  const told = (await records(project)).filter(({ type }) => type === 'permission');
+  expect(told.map(({ callId, verdict }) => [callId, verdict])).toEqual([
+    ['a', 'deny'],
+    ['b', 'deny'],
+    ['c', 'allow'],
+    ['d', 'deny'],
+    ['e', 'allow'],
+    ['f', 'allow'],
+  ]);
+  expect(told[1]).toMatchObject({
+    tool: 'Bash',
+    trace: [{ stage: 'deny', rule: 'Read(secret/**)', source: 'project', line: 1 }],
+  });
+});
 
 test.each([
   ['plan', 'denied'],
@@ -134,7 +131,7 @@ test.each([
   expect([code, written]).toEqual([0, outcome]);
 });
 
-test('a host is asked with suggestions, and what it answers holds from then on', async () => {
+test('a host receives suggestions, and its answer applies from then on', async () => {
   await using project = await createTempProject();
   await using server = await startApiServer({
     turns: [
@@ -180,25 +177,33 @@ test('a host is asked with suggestions, and what it answers holds from then on',
   };
   expect(asked).toEqual([
     ['a', [suggestion], expect.stringContaining('changes the workspace')],
-    ['c', [], expect.stringContaining('.git decides what other programs run')],
+    ['c', [], expect.stringContaining('files in .git decide what other programs run')],
   ]);
-  expect(result).toMatchObject({ permission_denials: [{ tool_use_id: 'c', reason: 'not there' }] });
+  expect(result).toMatchObject({
+    permission_denials: [
+      {
+        tool_use_id: 'c',
+        reason:
+          'The application that runs this session refused this call; nothing was run or changed. It says: not there',
+      },
+    ],
+  });
   expect(JSON.parse(await project.read('.claude/settings.local.json'))).toEqual({
     permissions: { allow: ['Bash(touch one)'] },
   });
 });
 
-test('/permissions and /why answer where there is no screen', async () => {
+test('/permissions and /why work without a screen', async () => {
   await using project = await createTempProject(settings({ permissions: { deny: ['Bash(rm:*)', 'Bosh(x)'] } }));
   const { stdout, stderr } = await runHere(project, ['-p', '/permissions', '--model', 'demo']);
   expect(stdout).toContain('Permissions: mode default');
   expect(stdout).toMatch(/deny +Bash\(rm:\*\) +\.claude\/settings\.json:1\n. deny/);
   expect(stdout).toContain('not trusted');
   expect(stderr).toContain('Bosh(x)');
-  expect((await runHere(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('Nothing was decided yet.');
+  expect((await runHere(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('No decisions yet.');
 });
 
-test('what a hook refuses is a denial like any other: in the result, in the transcript, with its reason', async () => {
+test('a refusal by a hook is reported like any denial: in the result and the transcript, with its reason', async () => {
   await using project = await createTempProject(
     settings({
       hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo not today >&2; exit 2' }] }] },

@@ -27,7 +27,7 @@ const looks = (name: string) => ({
   ],
 });
 
-describe('the variables people have', () => {
+describe('environment variables of other tools', () => {
   test.each(
     someOf(
       [
@@ -50,7 +50,7 @@ describe('the variables people have', () => {
     ]);
   });
 
-  longTest('ANTHROPIC_DEFAULT_SONNET_MODEL says what the newest sonnet is called there', async () => {
+  longTest('ANTHROPIC_DEFAULT_SONNET_MODEL names the newest sonnet of a provider', async () => {
     await using server = await startServer({ turns: [], after: says('Hello.') }, BEDROCK_DIALECT);
     const env = {
       ...NO_KEY,
@@ -90,7 +90,7 @@ describe('the variables people have', () => {
     );
   });
 
-  test('CLAUDE_CODE_USE_FOUNDRY=1 with a key, which no command sees', async () => {
+  test('CLAUDE_CODE_USE_FOUNDRY=1 with a key, which no command inherits', async () => {
     const turns = [calls(toolUse('Bash', { command: 'printenv' })), says('Done.')];
     await using server = await startApiServer({ turns, apiKey: 'foundry-key' });
     const env = {
@@ -114,7 +114,7 @@ describe('the variables people have', () => {
       ],
       1,
     ),
-  )('with %j %j alone, what is missing is named', async (variables, args, words) => {
+  )('with only %j %j, the missing part is named', async (variables, args, words) => {
     const { code, stderr } = await runHere(project, ['-p', 'hi', ...args], undefined, {
       env: { ...NO_KEY, ...variables },
     });
@@ -135,7 +135,7 @@ test.each(
     ],
     1,
   ),
-)('%s answers in the form that was asked for', async (model, dialect, providersAt) => {
+)('%s answers with the requested schema', async (model, dialect, providersAt) => {
   const answer = { city: 'Köln', people: 1 };
   await using server = await startServer({ turns: [calls(toolUse('StructuredOutput', answer))] }, dialect);
   const schema = { type: 'object', properties: { city: { type: 'string' }, people: { type: 'integer' } } };
@@ -147,7 +147,7 @@ test.each(
   expect(server.requests().map(({ violation }) => violation)).toEqual([undefined]);
 });
 
-test('a session goes through four places and back, each in a run of its own', async () => {
+test('a session moves through four providers and back, each in its own run', async () => {
   const servers = {
     claude: await startApiServer(looks('Anthropic')),
     bedrock: await startServer(looks('Bedrock'), BEDROCK_DIALECT),

@@ -47,26 +47,26 @@ async function marketplace(project: TempProject): Promise<void> {
   await write('plugins/bare/custom/hi.md', 'Hi.');
 }
 
-test('a plugin is added from a marketplace, shown, switched on, used, held to its content and removed', async () => {
+test('a plugin is added from a marketplace, shown, enabled, used, pinned to its content and removed', async () => {
   await using project = await createTempProject();
   await marketplace(project);
   const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
   expect((await plugin('marketplace', 'add', '../market')).stdout).toContain('kit@acme-tools  A kit');
   const installed = await plugin('install', 'kit');
-  expect(installed.stdout).toContain('kit@acme-tools 1.2.0 is installed. It brings:');
-  expect(installed.stdout).toMatch(/hook: at UserPromptSubmit runs cat ".*cache.*\/words.txt"/);
+  expect(installed.stdout).toContain('kit@acme-tools 1.2.0 is installed. It provides:');
+  expect(installed.stdout).toMatch(/hook: on UserPromptSubmit: cat ".*cache.*\/words.txt"/);
   expect(installed.stdout).toMatch(/server: docs: \/.*\/server --x/);
   expect(installed.stdout).toContain('language server: wordsd --stdio for .word');
-  expect(installed.stdout).toContain('not used by ouro: themes');
-  expect(installed.stdout).toContain('It does not count yet.');
-  expect((await plugin('install', 'bare', '--yes')).stdout).toContain('bare@acme-tools counts from now on.');
-  expect((await plugin('install', 'far')).stderr).toContain('of a kind ouro cannot fetch');
-  expect((await plugin('install', 'out')).stderr).toContain('leads out of the marketplace');
+  expect(installed.stdout).toContain('not supported by ouro: themes');
+  expect(installed.stdout).toContain('is not enabled yet.');
+  expect((await plugin('install', 'bare', '--yes')).stdout).toContain('Plugin bare@acme-tools enabled.');
+  expect((await plugin('install', 'far')).stderr).toContain('is not supported');
+  expect((await plugin('install', 'out')).stderr).toContain('is outside the marketplace');
   await using server = await startApiServer({
     turns: ({ raw }) => (raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Skill', { name: 'pdf' }, 'toolu_1'))),
   });
   const seen = async () => {
-    const made = await composed(project, server.url, { face: 'print' });
+    const made = await composed(project, server.url, { frontend: 'print' });
     try {
       await made.conversation.agent.prompt('go');
       const { agents, warnings, mcpServers } = made.conversation.info();
@@ -90,7 +90,7 @@ test('a plugin is added from a marketplace, shown, switched on, used, held to it
   const on = await seen();
   expect(on.names).toEqual(expect.arrayContaining(['kit:ship', 'kit:pdf', 'bare:hi']));
   expect(on.agents).toContain('kit:critic');
-  expect(on.warnings).toEqual([expect.stringContaining('brings themes, which ouro does not use')]);
+  expect(on.warnings).toEqual([expect.stringContaining('contains themes, which ouro does not use')]);
   expect(on.servers).toEqual(['plugin_kit_docs']);
   expect(on.raw).toContain('words of the kit');
   expect(on.raw).toMatch(/In \/\S+cache\S+, with \/\S+plugins\/data\/kit@acme-tools\.\\?"?/);
@@ -99,13 +99,51 @@ test('a plugin is added from a marketplace, shown, switched on, used, held to it
   await writeFile(join(folder, 'words.txt'), 'other words');
   const changed = await seen();
   expect(changed.names).not.toContain('kit:ship');
-  expect(changed.warnings.join()).toContain('is not as it was when kit@acme-tools was installed');
-  expect((await plugin('remove', 'kit')).stdout).toContain('is removed');
+  expect(changed.warnings.join()).toContain('was modified after kit@acme-tools was installed');
+  expect((await plugin('remove', 'kit')).stdout).toContain('removed');
   await expect(readFile(join(project.ouroHome, 'plugins/data/kit@acme-tools/seen'))).rejects.toThrow('ENOENT');
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).not.toContain('kit');
 });
 
-longTest('a marketplace in git is pinned to a commit; an update counts again once it was looked at', async () => {
+test('the lists of a marketplace decide what is taken: four skills of many, one file of a folder, no hook', async () => {
+  await using project = await createTempProject();
+  const write = (path: string, text: string) => project.write(`../market/${path}`, text);
+  const documents = ['docx', 'pdf', 'pptx', 'xlsx'];
+  for (const name of [...documents, 'art', 'theme', 'mcp-builder'])
+    await write(`skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does ${name}\n---\nText.`);
+  await write('commands/one.md', '---\nallowed-tools: Bash(ls:*)\n---\nOne.');
+  await write('commands/two.md', 'Two.');
+  await write('hooks/hooks.json', JSON.stringify({ hooks: HOOKS }));
+  const plugins = [
+    { name: 'documents', source: './', strict: false, skills: documents.map((name) => `./skills/${name}`) },
+    { name: 'single', source: './', strict: false, commands: ['./commands/one.md'] },
+  ];
+  await write('.claude-plugin/marketplace.json', JSON.stringify({ name: 'many', plugins }));
+  const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
+  await plugin('marketplace', 'add', '../market');
+  const lines = (await plugin('install', 'documents', '--yes')).stdout.split('\n').map((line) => line.trim());
+  expect(lines.slice(1, 3)).toEqual(['4 skills: docx, pdf, pptx, xlsx', expect.stringContaining('enabled')]);
+  const single = (await plugin('install', 'single', '--yes')).stdout.split('\n').map((line) => line.trim());
+  expect(single.slice(1, 3)).toEqual(['/single:one may run Bash(ls:*) without asking', '1 command: one']);
+  const made = await composed(project, 'http://127.0.0.1:9', { frontend: 'print' });
+  const names = made.conversation.commands().map(({ name }) => name);
+  await made.close();
+  expect(names.filter((name) => name.includes(':'))).toEqual([
+    ...documents.map((name) => `documents:${name}`),
+    'single:one',
+  ]);
+});
+
+test('a marketplace of somebody else cannot have the name of an official one', async () => {
+  await using project = await createTempProject();
+  const list = JSON.stringify({ name: 'claude-plugins-official', plugins: [] });
+  await project.write('../market/.claude-plugin/marketplace.json', list);
+  const { code, stderr } = await runHere(project, ['plugin', 'marketplace', 'add', '../market']);
+  expect(code).toBe(1);
+  expect(stderr).toContain("claude-plugins-official is a name of Anthropic's own marketplaces");
+});
+
+longTest('a git marketplace is pinned to a commit; an update applies after it was reviewed', async () => {
   await using project = await createTempProject();
   await marketplace(project);
   const git = (...args: readonly string[]) => project.git('-C', '../market', ...args);
@@ -120,16 +158,16 @@ longTest('a marketplace in git is pinned to a commit; an update counts again onc
   await project.write('../market/plugins/kit/words.txt', 'newer words');
   await git('commit', '-q', '-a', '-m', 'second');
   expect((await plugin('list')).stdout).toContain(`on  kit@acme-tools 1.2.0 (${first.slice(0, 12)})`);
-  expect((await plugin('update')).stdout).toContain('It does not count yet.');
+  expect((await plugin('update')).stdout).toContain('is not enabled yet.');
   expect((await plugin('list')).stdout).toMatch(/off kit@acme-tools/);
-  expect((await plugin('update')).stdout).toContain('kit@acme-tools is as it was.');
+  expect((await plugin('update')).stdout).toContain('Plugin kit@acme-tools is up to date.');
   expect((await plugin('validate', '../market')).stdout).toMatch(
-    /far: its source[\s\S]*out: \.\.\/\.\.\/etc leads out/,
+    /far: its source[\s\S]*out: \.\.\/\.\.\/etc is outside the marketplace/,
   );
   expect((await plugin('marketplace', 'add', '--', '--upload-pack=x')).code).toBe(1);
 });
 
-test('a plugin of one run is a folder, and a project can only switch on what was installed', async () => {
+test('--plugin-dir adds a folder for one run, and a project can only enable installed plugins', async () => {
   await using project = await createTempProject({
     '.claude/settings.json': JSON.stringify({ enabledPlugins: { 'kit@acme-tools': true } }),
   });
@@ -146,7 +184,7 @@ test('a plugin of one run is a folder, and a project can only switch on what was
   }
 });
 
-test('names and paths of a marketplace lead nowhere but where they belong', async () => {
+test('names and paths of a marketplace cannot leave its folder', async () => {
   await using project = await createTempProject();
   const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
   const list = (name: string, source: unknown) =>
@@ -155,10 +193,10 @@ test('names and paths of a marketplace lead nowhere but where they belong', asyn
   expect((await plugin('marketplace', 'add', '../bad')).stderr).toContain('"name" must be letters');
   await list('bad', { source: 'git-subdir', url: 'https://127.0.0.1/x.git', path: '../..' });
   await plugin('marketplace', 'add', '../bad');
-  expect((await plugin('install', 'x')).stderr).toContain('../.. leads out of its repository');
+  expect((await plugin('install', 'x')).stderr).toContain('../.. is outside its repository');
 });
 
-test('the language server of a plugin finds what an edit breaks, tells the model with the next request, and ends with ouro', async () => {
+test('the language server of a plugin reports what an edit breaks with the next request, and ends with ouro', async () => {
   await using project = await createTempProject({ 'a.word': 'good\n' });
   const log = join(project.dir, '../lsp.log');
   const entry = {
@@ -197,7 +235,7 @@ test('the language server of a plugin finds what an edit breaks, tells the model
   expect((await readFile(log, 'utf8')).trim().split('\n').at(-1)).toContain('"exit"');
 });
 
-test('a plugin without language servers offers no tool for them, and what is wrong with one is told', async () => {
+test('a plugin without language servers has no tool for them, and its errors are reported', async () => {
   await using project = await createTempProject();
   await project.write(
     '../kit/.lsp.json',
@@ -214,6 +252,6 @@ test('a plugin without language servers offers no tool for them, and what is wro
   expect(server.requests()[0]?.raw).not.toContain('"LSP"');
   const warnings = made.conversation.info().warnings.join('\n');
   expect(warnings).toContain('"lspServers.a.extensionToLanguage":');
-  expect(warnings).toContain('"lspServers.b.transport": can only be stdio. This language server is not used.');
+  expect(warnings).toContain('"lspServers.b.transport": can only be stdio. This language server is ignored.');
   await made.close();
 });

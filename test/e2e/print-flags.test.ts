@@ -35,7 +35,7 @@ async function requestOf(...flags: readonly string[]) {
   };
 }
 
-test('model, betas and room for thinking', async () => {
+test('model, betas and thinking budget', async () => {
   const flags = ['--model', 'claude-sonnet-4-5', '--max-thinking-tokens=5000', '--betas=one,two'];
   expect(await requestOf(...flags)).toMatchObject({
     model: 'claude-sonnet-4-5',
@@ -44,27 +44,27 @@ test('model, betas and room for thinking', async () => {
   });
 });
 
-test('unasked, a model thinks as it does by itself, and may write all it can', async () => {
+test('by default thinking and output limit are those of the model', async () => {
   const asked = await requestOf();
   expect(asked).toMatchObject({ thinking: { type: 'adaptive' }, max_tokens: 128_000 });
   expect(asked).not.toHaveProperty('output_config');
 });
 
-test('an effort that the model does not have is refused before anything is asked', async () => {
+test('an effort that the model does not support is refused before any request', async () => {
   const end = await runHere(project, ['-p', 'go', '--model=claude-sonnet-4-6', '--effort=xhigh'], server.url);
   expect(end).toMatchObject({ code: 1, stdout: '' });
   expect(end.stderr).toContain('sonnet 4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.');
   expect(server.requests()).toEqual([]);
 });
 
-longTest('a usage limit is waited out where that is asked for; else its end is told', async () => {
+longTest('a usage limit is waited out on request; otherwise its reset time is reported', async () => {
   const limited = { turns: [status(429, 'used up', { 'retry-after-ms': '150' }), says('fine')] };
   await using waited = await startApiServer(limited);
   const settings = { env: { OURO_MAX_RETRIES: '0' } };
   expect(await runHere(project, ['-p', 'go', '--wait-for-limit'], waited.url, settings)).toMatchObject({
     code: 0,
     stdout: 'fine\n',
-    stderr: expect.stringMatching(/The usage limit is reached\. It is reset at \d\d:\d\d; ouro waits/),
+    stderr: expect.stringMatching(/Usage limit reached\. ouro continues when it is reset at \d\d:\d\d\./),
   });
   await using ended = await startApiServer(limited);
   const end = await runHere(project, ['-p', 'go', '--output-format=json'], ended.url, settings);
@@ -76,27 +76,24 @@ longTest('a usage limit is waited out where that is asked for; else its end is t
   expect(JSON.parse(told.stdout)).toMatchObject({ is_error: true, retry_after_ms: 90_000 });
 });
 
-test.each([['json'], ['stream-json', '--verbose']])(
-  'without a key %s gets a result that is an error',
-  async (...more) => {
-    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
-    const end = await runHere(project, ['-p', 'go', '--output-format', ...more], undefined, { env });
-    expect(end.code).toBe(1);
-    expect(JSON.parse(end.stdout)).toMatchObject({
-      type: 'result',
-      is_error: true,
-      errors: [expect.stringContaining('ANTHROPIC_API_KEY')],
-    });
-  },
-);
+test.each([['json'], ['stream-json', '--verbose']])('without a key %s gets an error result', async (...more) => {
+  const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+  const end = await runHere(project, ['-p', 'go', '--output-format', ...more], undefined, { env });
+  expect(end.code).toBe(1);
+  expect(JSON.parse(end.stdout)).toMatchObject({
+    type: 'result',
+    is_error: true,
+    errors: [expect.stringContaining('ANTHROPIC_API_KEY')],
+  });
+});
 
-test('an effort of the settings that the model does not have is told with what it becomes', async () => {
+test('an unsupported effort of the settings is reported with its replacement', async () => {
   const asked = await requestOf('--model=claude-sonnet-4-6', '--settings={"effort":"xhigh"}');
   expect(asked).toMatchObject({ output_config: { effort: 'high' } });
   expect(asked.stderr).toContain('sonnet 4.6 has no effort "xhigh".');
 });
 
-test('effort, and thinking that is switched off', async () => {
+test('effort, and disabled thinking', async () => {
   expect(await requestOf('--model=opus', '--effort=high')).toMatchObject({
     thinking: { type: 'adaptive' },
     output_config: { effort: 'high' },
@@ -108,7 +105,7 @@ test('effort, and thinking that is switched off', async () => {
   expect(await requestOf('--model=opus', '--thinking=disabled')).toMatchObject({ output_config: { effort: 'low' } });
 });
 
-test('only the tools that are named, without the ones that are refused', async () => {
+test('only listed tools, without disallowed ones', async () => {
   expect((await requestOf('--tools=Read,Grep,Bash', '--disallowedTools=Bash')).names).toEqual(['Grep', 'Read']);
   expect((await requestOf('--tools=')).names).toEqual([]);
   expect(await requestOf('--tools=Raed,mcp__x__y')).toMatchObject({
@@ -117,14 +114,14 @@ test('only the tools that are named, without the ones that are refused', async (
   });
 });
 
-test('system prompts replaced and added to, from words and from files', async () => {
+test('system prompts replaced and extended, from text and from files', async () => {
   const { words } = await requestOf('--system-prompt', 'You are a pirate.', '--append-system-prompt-file=more.md');
   expect(words).toContain('You are a pirate.');
   expect(words).toContain('from a file');
   expect(words).not.toContain('You are ouro');
 });
 
-test('a conversation held as a sub-agent has its prompt, its tools and its model', async () => {
+test('a sub-agent as the main agent has its prompt, its tools and its model', async () => {
   const agents = { pirate: { description: 'd', prompt: 'Say arr.', tools: ['Read'], model: 'haiku' } };
   const request = await requestOf(`--agents=${JSON.stringify(agents)}`, '--agent', 'pirate');
   expect(request).toMatchObject({ model: expect.stringContaining('haiku'), names: ['Read'] });
@@ -132,11 +129,11 @@ test('a conversation held as a sub-agent has its prompt, its tools and its model
   const { code, stderr } = await runHere(project, ['-p', 'go', '--agent=Explor'], server.url);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'There is no agent "Explor" to start as. Did you mean Explore?\n',
+    stderr: 'There is no sub-agent "Explor" for --agent. Did you mean Explore?\n',
   });
 });
 
-test('settings of the command line count, and chosen sources leave the others out', async () => {
+test('--settings applies, and selected sources exclude the others', async () => {
   await project.write('../home/.ouro/settings.json', '{"model": "claude-opus-4-5"}');
   expect((await requestOf('--settings={"model": "claude-haiku-4-5"}')).model).toBe('claude-haiku-4-5');
   expect((await requestOf()).model).toBe('claude-opus-4-5');
@@ -145,7 +142,7 @@ test('settings of the command line count, and chosen sources leave the others ou
   expect((await requestOf('--setting-sources=')).model).not.toBe('claude-opus-4-5');
 });
 
-test('a policy of whoever starts ouro tightens, and does nothing else', async () => {
+test('a managed policy of the host tightens, and does nothing else', async () => {
   await project.write('a.txt', 'alpha\n');
   const policy = { model: 'claude-haiku-4-5', permissions: { deny: ['Read(a.txt)'], allow: ['Bash'] } };
   await using api = await startApiServer({
@@ -175,7 +172,7 @@ test('a policy of whoever starts ouro tightens, and does nothing else', async ()
   expect(await runHere(project, ['-p', 'go', '--managed-settings', '{deny'], api.url)).toMatchObject({ code: 2 });
 });
 
-longTest('a folder is trusted for one run, and others are worked in beside it', async () => {
+longTest('a folder is trusted for one run, and additional folders are writable', async () => {
   await project.write('.claude/settings.json', JSON.stringify({ model: 'claude-haiku-4-5' }));
   expect((await requestOf()).model).not.toBe('claude-haiku-4-5');
   expect((await requestOf('--trust')).model).toBe('claude-haiku-4-5');
@@ -186,35 +183,35 @@ longTest('a folder is trusted for one run, and others are worked in beside it', 
     turns: ({ raw }) =>
       raw.includes('toolu_1') ? says('fine') : calls(toolUse('Read', { file_path: other }, 'toolu_1')),
   });
-  expect(JSON.stringify((await requestOf()).messages)).toContain('needs permission');
+  expect(JSON.stringify((await requestOf()).messages)).toContain('Nobody is there to be asked');
   expect(JSON.stringify((await requestOf('--add-dir=../other')).messages)).toContain('beta');
 });
 
-test('a session of a chosen id is gone on with, copied, or not kept at all', async () => {
+test('a session with a chosen id is continued, forked, or not stored at all', async () => {
   const id = '7f7e2b0a-9a56-4d1b-8d3c-5d8c3c1c9c11';
   await requestOf('--session-id', id);
   expect(JSON.stringify((await requestOf('--resume', id)).messages).match(/go/g)).toHaveLength(2);
   expect(JSON.stringify((await requestOf('--continue', '--fork-session')).messages).match(/go/g)).toHaveLength(3);
   expect(await runHere(project, ['-p', 'go', '-c', '--fork-session', `--session-id=${id}`], server.url)).toMatchObject({
     code: 1,
-    stderr: `There is a session ${id} already. Go on with it: ouro --resume ${id}\n`,
+    stderr: `Session ${id} already exists. Resume it with: ouro --resume ${id}\n`,
   });
   expect(await runHere(project, ['-p', 'go', '--resume', id, '--resume-session-at=none'], server.url)).toMatchObject({
     code: 1,
-    stderr: 'The session holds no message none to resume at.\n',
+    stderr: 'The session has no message none to resume at.\n',
   });
   const other = 'a37a5ed4-6e3b-4b39-8f1c-6a1df6a9f0f3';
   await requestOf('--session-id', other, '--no-session-persistence');
   expect(await runHere(project, ['-p', 'go', '--resume', other], server.url)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: `There is no session "${other}". "ouro sessions list" shows what there is.\n`,
+    stderr: `There is no session "${other}". Run "ouro sessions list" to see all sessions.\n`,
   });
 });
 
-test('the debug log is named, private and tells what happened', async () => {
+test('the debug log is named, private and describes the run', async () => {
   const { stderr } = await requestOf('--debug-file', 'log.jsonl');
-  expect(stderr).toBe(`The debug log is ${project.dir}/log.jsonl\n`);
+  expect(stderr).toBe(`Debug log: ${project.dir}/log.jsonl\n`);
   const told = (await project.read('log.jsonl'))
     .trim()
     .split('\n')
@@ -236,14 +233,14 @@ test('the budget ends the run', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_budget_usd', terminal_reason: 'budget_exhausted' });
 });
 
-test('a budget that cannot be held to, because the price is not known, is said to be none', async () => {
+test('a budget that cannot be enforced because the price is unknown is reported', async () => {
   const args = ['-p', 'go', '--max-budget-usd=1', '--model'];
   const unpriced = await runHere(project, [...args, 'claude-of-tomorrow'], server.url);
-  expect(unpriced.stderr).toContain('The price of claude-of-tomorrow is not known here');
+  expect(unpriced.stderr).toContain('No price is known for claude-of-tomorrow');
   expect((await runHere(project, [...args, 'claude-haiku-4-5'], server.url)).stderr).toBe('');
 });
 
-test('a token budget keeps the model at work until about that much is written', async () => {
+test('a token budget makes the model continue until about that much is written', async () => {
   await server.close();
   server = await startApiServer({ turns: () => says('some more', { usage: { output_tokens: 600 } }) });
   const { code, stdout } = await runHere(
@@ -260,7 +257,7 @@ test('a token budget keeps the model at work until about that much is written', 
   ]);
 });
 
-test('the fallback takes over when the first model stays away', async () => {
+test('the fallback model is used when the first is unavailable', async () => {
   await server.close();
   server = await startApiServer({
     turns: ({ body }) =>

@@ -49,7 +49,7 @@ async function run(...flags: readonly string[]) {
 
 const sent = (index: number) => JSON.stringify(server.requests()[index]?.body.messages);
 
-test('a tool of an MCP server answers what nobody is there to answer', async () => {
+test('a permission prompt tool of an MCP server answers where no user can', async () => {
   server = await startApiServer({
     turns: [
       calls(toolUse('Bash', { command: 'echo $((40 + 2))' }, 'toolu_1')),
@@ -69,14 +69,14 @@ test('a tool of an MCP server answers what nobody is there to answer', async () 
   ]);
 });
 
-longTest('a prompt tool that is not there denies, and says so', async () => {
+longTest('a missing permission prompt tool denies and is reported', async () => {
   server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'make' }, 'toolu_1')), says('done')] });
   const { code } = await run('--permission-prompt-tool=mcp__none__approve');
   expect(code).toBe(0);
   expect(sent(1)).toMatch(/mcp__none__approve could not be asked/);
 });
 
-longTest('servers of the command line are offered, alone when it says so', async () => {
+longTest('servers of the command line are available, exclusively on request', async () => {
   await project.write(
     '../home/.ouro/settings.json',
     JSON.stringify({ mcpServers: { other: { command: process.execPath, args: ['guard.mjs'] } } }),
@@ -102,7 +102,7 @@ longTest('servers of the command line are offered, alone when it says so', async
   });
 });
 
-test('what a library says on the console is nobody’s output', async () => {
+test('console output of a library is discarded', async () => {
   server = await startApiServer({ turns: [says('fine')] });
   const oauth = { grant: 'client_credentials', clientId: 'c', clientSecret: 's' };
   // The library warns as soon as it is given such a login.

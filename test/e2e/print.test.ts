@@ -40,7 +40,7 @@ async function shell(line: string) {
   return promisify(execFile)('/bin/sh', ['-c', line], { cwd: project.dir, env });
 }
 
-test('prompt and pipe come together: prompt, newline, stdin', async () => {
+test('prompt and pipe are combined: prompt, newline, stdin', async () => {
   server = await startApiServer({ turns: [says('fine')] });
   expect(await runHere(project, ['-p', 'review this'], server.url, { stdin: 'the diff' })).toMatchObject({
     code: 0,
@@ -50,7 +50,7 @@ test('prompt and pipe come together: prompt, newline, stdin', async () => {
   expect(spoken()).toContain('review this\\nthe diff');
 });
 
-longTest('stdin alone is a prompt, also ten megabytes of it', async () => {
+longTest('stdin alone is a prompt, also with ten megabytes', async () => {
   server = await startApiServer({ turns: [], after: says('long') });
   const { code, stdout } = await runHere(project, ['-p'], server.url, { stdin: 'x'.repeat(10_000_000) });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'long\n' });
@@ -75,7 +75,7 @@ test.each(
   expect(await shell(line)).toEqual({ stdout: 'here\n', stderr: '' });
 });
 
-test('a reader that leaves early is no failure', async () => {
+test('a reader that closes early is no failure', async () => {
   server = await startApiServer({
     turns: (_request, index) =>
       index < 3 ? calls(text('x'.repeat(100_000)), toolUse('Read', { file_path: 'a.txt' })) : says('end'),
@@ -85,25 +85,25 @@ test('a reader that leaves early is no failure', async () => {
   expect(await shell(line)).toEqual({ stdout: '{"type":"s', stderr: 'code 0\n' });
 });
 
-longTest(
-  'an answer that could not be written is a failure, so is a stdin that is none, and a folder that is gone',
-  async () => {
-    server = await startApiServer({ turns: [], after: says('lost') });
-    expect((await shell('"$OURO" -p hello </dev/null >/dev/full; echo "code $?" >&2')).stderr).toMatch(
-      /^The output could not be written: .*\ncode 1\n$/,
-    );
-    const host = '"$OURO" --input-format=stream-json --output-format=stream-json --verbose </; echo "code $?"';
-    expect(await shell(host)).toMatchObject({
-      stdout: 'code 1\n',
-      stderr: expect.stringMatching(/^stdin could not be read: /),
-    });
-    const line = 'mkdir gone && cd gone && rmdir ../gone && "$OURO" -p hello </dev/null; echo "code $?"';
-    expect(await shell(line)).toMatchObject({ stdout: 'code 1\n', stderr: expect.stringContaining('is gone') });
-  },
-);
+longTest('unwritable output is a failure, and so are an unreadable stdin and a missing folder', async () => {
+  server = await startApiServer({ turns: [], after: says('lost') });
+  expect((await shell('"$OURO" -p hello </dev/null >/dev/full; echo "code $?" >&2')).stderr).toMatch(
+    /^Writing to stdout failed: .*\ncode 1\n$/,
+  );
+  const host = '"$OURO" --input-format=stream-json --output-format=stream-json --verbose </; echo "code $?"';
+  expect(await shell(host)).toMatchObject({
+    stdout: 'code 1\n',
+    stderr: expect.stringMatching(/^Reading stdin failed: /),
+  });
+  const line = 'mkdir gone && cd gone && rmdir ../gone && "$OURO" -p hello </dev/null; echo "code $?"';
+  expect(await shell(line)).toMatchObject({
+    stdout: 'code 1\n',
+    stderr: expect.stringContaining('does not exist any more'),
+  });
+});
 
 test.each([
-  [['-p'], /^There is no prompt\. Usage: ouro -p/],
+  [['-p'], /^No prompt given\. Usage: ouro -p/],
   [['-p', '--allowedTools', 'Read', 'what is it?'], /put the prompt first, or after --\.$/],
   [['-p', 'x', '--modle', 'y'], /^Unknown option --modle\. Did you mean --model\?/],
   [['-p', '-r'], /^--resume needs the id or title/],
@@ -115,11 +115,11 @@ test.each([
   expect(server.all()).toEqual([]);
 });
 
-test('without any key the three ways are named, and nothing is asked of anybody', async () => {
+test('without any key the three ways are named, and no request is sent', async () => {
   server = await startApiServer({ turns: [] });
   const { code, stdout, stderr } = await runHere(project, ['-p', 'hi']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/ANTHROPIC_API_KEY.*--model demo/s);
+  expect(stderr).toMatch(/ANTHROPIC_API_KEY.*`ollama\/.*`demo`/);
 });
 
 test.each(
@@ -131,7 +131,7 @@ test.each(
     ],
     1,
   ),
-)('a %d ends in exit 1 and tells hosts %s', async (code, error) => {
+)('a %d ends with exit code 1 and hosts get %s', async (code, error) => {
   server = await startApiServer({ turns: [], after: status(code) });
   const ended = await runHere(project, ['-p', 'hi', '--output-format', 'stream-json', '--verbose'], server.url);
   const lines = ended.stdout
@@ -144,7 +144,7 @@ test.each(
   expect(server.all().length).toBeLessThanOrEqual(2);
 });
 
-test('the turn limit is kept, and the result says so', async () => {
+test('the turn limit is enforced and reported in the result', async () => {
   server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
   const { code, stdout } = await runHere(
     project,
@@ -155,7 +155,7 @@ test('the turn limit is kept, and the result says so', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_turns', is_error: true, num_turns: 2 });
 });
 
-test('a call that would need a question is denied with its reason, and the run goes on', async () => {
+test('a call that needs a question is denied with its reason, and the run continues', async () => {
   server = await startApiServer({
     turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('then not')],
   });
@@ -165,10 +165,12 @@ test('a call that would need a question is denied with its reason, and the run g
     result: 'then not',
     permission_denials: [{ tool_name: 'Bash', tool_use_id: 'toolu_1', tool_input: { command: 'touch b' } }],
   });
-  expect(JSON.stringify(server.requests()[1]?.body.messages)).toContain('needs permission');
+  expect(JSON.stringify(server.requests()[1]?.body.messages)).toContain(
+    'Allowed here without a question: commands that only read the workspace.',
+  );
 });
 
-test('a file that is named with @ comes along, but none that a rule keeps from being read', async () => {
+test('a file mentioned with @ is attached, unless a rule denies reading it', async () => {
   await project.write('secret.env', 'TOKEN=hush');
   server = await startApiServer({ turns: [says('seen')] });
   const settings = JSON.stringify({ permissions: { deny: ['Read(./secret.env)'] } });
@@ -177,7 +179,7 @@ test('a file that is named with @ comes along, but none that a rule keeps from b
   expect(spoken()).not.toContain('hush');
 });
 
-test('a structured answer is checked, and printed as JSON', async () => {
+test('a structured answer is validated and printed as JSON', async () => {
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   server = await startApiServer({
     turns: [
@@ -190,7 +192,7 @@ test('a structured answer is checked, and printed as JSON', async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"n":42}\n' });
 });
 
-test('asked twice to end, it ends at once', async () => {
+test('a second signal ends it at once', async () => {
   const { closed, open } = gate();
   server = await startApiServer({
     turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],
@@ -229,4 +231,12 @@ test.each(
     is_error: true,
     terminal_reason: 'aborted_streaming',
   });
+});
+
+test('a model that repeats itself is stopped, with its own reason and exit code', async () => {
+  server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
+  const end = await runHere(project, ['-p', 'go', '--output-format=json'], server.url);
+  expect(end.code).toBe(3);
+  expect(JSON.parse(end.stdout)).toMatchObject({ is_error: true, terminal_reason: 'loop_detected', num_turns: 8 });
+  expect(server.requests()).toHaveLength(8);
 });

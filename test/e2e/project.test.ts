@@ -63,12 +63,12 @@ async function ask(prompt: string, turns: Script['turns'], ...args: readonly str
   return { code, stdout, stderr, requests: api.requests().map(({ raw }) => raw) };
 }
 
-test('before it is trusted, a project is text to read and nothing that acts or instructs', async () => {
+test('before it is trusted, a project is only readable text', async () => {
   const { code, requests, stderr } = await ask('hello', [says('Hi.')]);
   const [first = ''] = requests;
   expect(code).toBe(0);
   const told =
-    'its instructions are not read (CLAUDE.md, AGENTS.md, .claude/rules/api.md). Run "ouro trust" to trust it, or give --trust for one run.';
+    'its instructions are not read (CLAUDE.md, AGENTS.md, .claude/rules/api.md). Run "ouro trust" to trust it, or pass --trust for one run.';
   expect(stderr.split(told)).toHaveLength(2);
   for (const words of ['Speak of herons', 'Count to seven', 'weave baskets', 'Scouts ahead', 'mcp__every']) {
     expect(first).not.toContain(words);
@@ -76,7 +76,7 @@ test('before it is trusted, a project is text to read and nothing that acts or i
   await expect(project.read('heard-SessionStart.jsonl')).rejects.toThrow('ENOENT');
 });
 
-test('trusted, it is read as a whole: memory, rules, commands, skills, agents, hooks, servers', async () => {
+test('after trust everything is read: memory, rules, commands, skills, agents, hooks, servers', async () => {
   await runHere(project, ['trust'], undefined, NODE);
   await runHere(project, ['mcp', 'approve', 'every'], undefined, NODE);
   const turns: Script['turns'] = [
@@ -113,7 +113,7 @@ test('trusted, it is read as a whole: memory, rules, commands, skills, agents, h
   expect(last).toContain('Herons ahead.');
 });
 
-test.each(EVENTS)('the hook of %s heard its event', async (event) => {
+test.each(EVENTS)('the hook of %s received its event', async (event) => {
   const lines = (await project.read(`heard-${event}.jsonl`)).trim().split('\n');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     hook_event_name: event,
@@ -123,18 +123,18 @@ test.each(EVENTS)('the hook of %s heard its event', async (event) => {
   });
 });
 
-test('a command of the project takes its arguments, runs its line and brings its file', async () => {
+test('a project command takes its arguments, runs its shell line and attaches its file', async () => {
   const { requests } = await ask('/git:ship today main', [says('Shipped.')]);
   expect(requests[0]).toContain('Ship today now. Branch: the-main-branch');
   expect(requests[0]).toContain('Never touch the mill');
 });
 
-longTest('an output style is chosen by settings', async () => {
+longTest('an output style is selected in the settings', async () => {
   const { requests } = await ask('hello', [says('Hi.')], '--settings', '{"outputStyle":"terse"}');
   expect(requests[0]).toContain('Answer in four words.');
 });
 
-longTest('what the project forbids holds for every tool', async () => {
+longTest('project deny rules apply to every tool', async () => {
   const { requests, stdout } = await ask(
     'tell',
     [calls(toolUse('Bash', { command: 'cat secret.txt', description: 'Look' }, 'toolu_1')), says('I could not.')],
@@ -147,14 +147,14 @@ longTest('what the project forbids holds for every tool', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ permission_denials: [{ tool_name: 'Bash' }] });
 });
 
-longTest('a file that is malformed is told with its place, and the rest still loads', async () => {
+longTest('a malformed file is reported with its location, and the rest still loads', async () => {
   await project.write('.claude/agents/broken.md', '---\nname: broken\ndescription: [open\n---\nNo.\n');
   const { stderr, requests } = await ask('hello', [says('Hi.')]);
   expect(stderr).toMatch(/broken\.md:\d+/);
   expect(requests[0]).toContain('Scouts ahead');
 });
 
-longTest('what changes during a session counts from the next prompt on', async () => {
+longTest('changes during a session apply from the next prompt on', async () => {
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const args = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   await using running = startOuro(project, args, api.url, { ...NODE, stdin: 'open' });
@@ -176,7 +176,7 @@ longTest('what changes during a session counts from the next prompt on', async (
   await project.write('../home/.ouro/settings.json', '<<<<<<< HEAD\n{"model": "opus"');
   say('three');
   expect((await api.waitForRequest(3)).raw.match(/The wind turns\./g)).toHaveLength(2);
-  await running.waitForOutput(/What counted before goes on counting until that is mended\./);
+  await running.waitForOutput(/The previous settings stay in effect until this is fixed\./);
 });
 
 const DEEP = '['.repeat(60_000);
@@ -188,7 +188,7 @@ function bombLine(name: string, at: number): string {
   return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${inner}`).join(',')}]`;
 }
 
-longTest('a project of pipes, devices and depths without end holds up no start, trusted or not', async () => {
+longTest('a project with pipes, devices and endless depth delays no start, trusted or not', async () => {
   await using project = await createTempProject({
     '.claude/settings.local.json': `{"hooks": ${DEEP}`,
     '.claude/commands/deep.md': `---\na: ${DEEP.slice(0, 2_000)}\n---\nDeep.`,
@@ -211,12 +211,12 @@ longTest('a project of pipes, devices and depths without end holds up no start, 
   await runHere(project, ['trust']);
   const trusted = await ask();
   expect(trusted).toMatchObject({ code: 0, stdout: 'Fine.\n' });
-  expect(trusted.stderr).toContain('.mcp.json: is not JSON');
+  expect(trusted.stderr).toContain('.mcp.json: is not valid JSON');
   expect(trusted.stderr).toContain('deep.md');
   expect(api.requests().at(-1)?.raw).toContain('Good.');
 });
 
-longTest('settings may come through a pipe of the shell, and servers with comments', async () => {
+longTest('settings may come from a process substitution, and server files may have comments', async () => {
   await using project = await createTempProject({ '.mcp.json': '{\n  // ours\n  "mcpServers": {},\n}' });
   const line = `"$0" -p hi --model demo --settings <(echo '{"theme": 7}') < /dev/null`;
   const env = { PATH: '/usr/bin:/bin', HOME: project.home };

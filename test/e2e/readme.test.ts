@@ -26,7 +26,7 @@ function wordsOf(line: string): readonly string[] {
   return words.map(([, double, single, plain]) => double ?? single ?? plain ?? '');
 }
 
-test.each(lines.filter((line) => line.includes(' -p ')))('%s answers', async (line) => {
+test.each(lines.filter((line) => line.includes(' -p ')))('%s works', async (line) => {
   await using project = await createTempProject({ 'a.txt': 'a' });
   await using api = await startApiServer({ turns: () => says('Three things.') });
   const [, called = line] = line.split(' | ');
@@ -63,23 +63,23 @@ function installed(prefix: string): string {
 }
 
 longTest(
-  'a stranger starts, takes the demo to its edit, leaves, goes on, and asks once, from the packed tarball',
+  'a new user starts, follows the demo to its edit, exits, resumes, and asks once, from the packed tarball',
   async () => {
     expect(lines).toEqual(expect.arrayContaining(['ouro', 'ouro -c', 'ouro -r']));
     await using project = await createTempProject();
     const options = { cwd: project.dir, env: terminalEnvironment(project), cols: 100, rows: 40 };
     const session = await (async () => {
       await using terminal = openTerminal([ouro], options);
-      await terminal.waitForText(/d {2}the built-in demo/);
+      await terminal.waitForText(/d {2}The demo: a scripted model/);
       // What README shows of the first screen is on it.
-      for (const row of ['There is no API key on this machine', 'k  the API: paste a key', 'n  leave']) {
+      for (const row of ['No API key was found on this machine', 'k  An API key: Anthropic', 'esc exit']) {
         expect([row, README.includes(row)]).toEqual([row, true]);
         await terminal.waitForText(new RegExp(row));
       }
       terminal.press('d');
       const questions = [
         /Run the tests of[\s\S]*(?:↑↓|up down) enter/,
-        /this change\?[\s\S]*(?:↑↓|up down) enter/,
+        /Change src\/cart\.mjs\?[\s\S]*(?:↑↓|up down) enter/,
         /Run the tests again[\s\S]*(?:↑↓|up down) enter/,
       ];
       for (const question of questions) {
@@ -92,7 +92,7 @@ longTest(
         (rows) => /That was the tour/.test(rows.join('\n')) && !/esc stop/.test(rows.join('\n')),
       );
       terminal.press('ctrl+c');
-      await terminal.waitForText(/ctrl-c again to leave/);
+      await terminal.waitForText(/ctrl\+c again to exit/);
       terminal.press('ctrl+c');
       await terminal.exited;
       return /ouro --resume (\S+)/.exec(terminal.logicalLines().join('\n'))?.[1];
@@ -111,25 +111,33 @@ longTest(
   },
 );
 
-longTest('who runs goes on, whatever tool is wanted first, while an update replaces what was installed', async () => {
-  const cell = { cell_type: 'code', id: 'c', source: 'alpha', metadata: {}, outputs: [], execution_count: null };
-  const notebook = JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 });
-  await using project = await createTempProject({ 'a.ipynb': notebook });
-  const path = join(project.dir, 'a.ipynb');
-  const edit = toolUse('NotebookEdit', { notebook_path: path, cell_id: 'c', new_source: 'beta' });
-  const turns = [later(1_200, calls(toolUse('Read', { file_path: path }))), says('Ready.'), calls(edit), says('Done.')];
-  await using api = await startApiServer({ turns });
-  const options = { cwd: project.dir, env: terminalEnvironment(project, api.url), cols: 100, rows: 40 };
-  await using terminal = openTerminal([ouro, '--trust', '--allowedTools', 'Read', 'NotebookEdit'], options);
-  await terminal.waitForText(/^▌ /m);
-  terminal.type('Are you there?');
-  terminal.press('enter');
-  await terminal.waitForText(/Ready\./);
-  const root = join(prefix.dir, 'lib', 'node_modules', 'ouro');
-  renameSync(root, `${root}-before`);
-  mkdirSync(root);
-  terminal.type('Now edit it');
-  terminal.press('enter');
-  await terminal.waitForText(/Done\./);
-  expect(readFileSync(path, 'utf8')).toContain('beta');
-});
+longTest(
+  'a running session continues, whatever tool is needed first, while an update replaces the installation',
+  async () => {
+    const cell = { cell_type: 'code', id: 'c', source: 'alpha', metadata: {}, outputs: [], execution_count: null };
+    const notebook = JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 });
+    await using project = await createTempProject({ 'a.ipynb': notebook });
+    const path = join(project.dir, 'a.ipynb');
+    const edit = toolUse('NotebookEdit', { notebook_path: path, cell_id: 'c', new_source: 'beta' });
+    const turns = [
+      later(1_200, calls(toolUse('Read', { file_path: path }))),
+      says('Ready.'),
+      calls(edit),
+      says('Done.'),
+    ];
+    await using api = await startApiServer({ turns });
+    const options = { cwd: project.dir, env: terminalEnvironment(project, api.url), cols: 100, rows: 40 };
+    await using terminal = openTerminal([ouro, '--trust', '--allowedTools', 'Read', 'NotebookEdit'], options);
+    await terminal.waitForText(/^▌ /m);
+    terminal.type('Are you there?');
+    terminal.press('enter');
+    await terminal.waitForText(/Ready\./);
+    const root = join(prefix.dir, 'lib', 'node_modules', 'ouro');
+    renameSync(root, `${root}-before`);
+    mkdirSync(root);
+    terminal.type('Now edit it');
+    terminal.press('enter');
+    await terminal.waitForText(/Done\./);
+    expect(readFileSync(path, 'utf8')).toContain('beta');
+  },
+);

@@ -49,12 +49,12 @@ test.concurrent.each<[string, string, (place: string) => ApiTurn]>(
     ],
     1,
   ),
-)('a %s that a provider names as bad is left out, and the session goes on', async (_, words, say) => {
+)('a %s that a provider rejects is omitted, and the session continues', async (_, words, say) => {
   await using project = await createTempProject(FILES);
   await using server = await startApiServer({ turns: picky(words, say) });
   const first = await runHere(project, ['-p', 'look', '--verbose'], server.url);
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('All is well here.') });
-  expect(first.stderr).toContain('The provider refused a part of the request');
+  expect(first.stderr).toContain('The provider rejected a part of the request');
   expect(server.requests()).toHaveLength(3);
   const resumed = await runHere(project, ['-p', '--continue', 'and now?'], server.url);
   expect(resumed).toMatchObject({ code: 0, stdout: 'All is well here.\n' });
@@ -62,7 +62,7 @@ test.concurrent.each<[string, string, (place: string) => ApiTurn]>(
   expect(await replayAll(project)).toEqual({ requests: 5, different: [] });
 });
 
-test.concurrent('a tool that a provider refuses is no longer offered', async () => {
+test.concurrent('a tool that a provider rejects is no longer sent', async () => {
   await using project = await createTempProject(FILES);
   await using server = await startApiServer({
     turns: ({ body }) => {
@@ -77,7 +77,7 @@ test.concurrent('a tool that a provider refuses is no longer offered', async () 
   expect(await replayAll(project)).toEqual({ requests: 2, different: [] });
 });
 
-longTest.concurrent('chat completions name messages of their own', async () => {
+longTest.concurrent('chat completions report rejected messages by index', async () => {
   await using project = await createTempProject(FILES);
   await using server = await startOpenAiServer({
     turns: ({ body }, index) => {

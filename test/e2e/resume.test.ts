@@ -37,7 +37,7 @@ const ouro = (args: readonly string[], stdin?: string) =>
 const plain = (value: unknown) => JSON.stringify(value).replaceAll(/,"cache_control":\{[^}]*\}/g, '');
 const lastSaid = () => JSON.stringify(server?.requests().at(-1)?.body.messages?.at(-1));
 
-test('a resume repeats every byte, though instructions, repository and read files have changed; they are told', async () => {
+test('a resume repeats every byte although instructions, repository and files have changed; the changes are reported', async () => {
   await project.initGit();
   await project.write('CLAUDE.md', 'Say please.\n');
   const path = join(project.dir, 'a.txt');
@@ -54,7 +54,7 @@ test('a resume repeats every byte, though instructions, repository and read file
   expect(plain(again?.tools)).toBe(plain(sent?.tools));
   expect(again?.messages?.slice(0, 3).map(plain)).toEqual(sent?.messages?.map(plain));
   expect(lastSaid()).toContain('Say thanks.');
-  expect(lastSaid()).toMatch(/a\.txt was changed outside/);
+  expect(lastSaid()).toMatch(/a\.txt has changed on disk/);
   await serve(() => says('fine'));
   await ouro(['--continue', 'once more', '--dangerously-skip-permissions']);
   expect(lastSaid()).not.toContain('Say thanks.');
@@ -68,7 +68,7 @@ test.each([
     { 'CLAUDE.md': 'Say please.\n\n@more.md\n', 'more.md': 'And thanks.\n', '.claude/rules/tests.md': 'Test it.\n' },
   ],
   ['instructions of the person too', { '../home/.claude/CLAUDE.md': 'Be kind.\n' }],
-])('nothing has changed, so a resume says nothing but the prompt: %s', async (_what, files) => {
+])('when nothing has changed, a resume adds nothing but the prompt: %s', async (_what, files) => {
   for (const [path, text] of Object.entries(files)) await project.write(path, text);
   await serve(() => says('ok'));
   await ouro(['look']);
@@ -81,7 +81,7 @@ test.each([
   }
 });
 
-test('todos, plan, model, mode and folder are as they were left', async () => {
+test('todos, plan, model, mode and folder are restored', async () => {
   await project.write('sub/x', '');
   await serve((_, index) =>
     index === 0
@@ -101,7 +101,7 @@ test('todos, plan, model, mode and folder are as they were left', async () => {
   expect(JSON.stringify(records)).toContain('Doing first');
 });
 
-test('calls that a kill cut off are told as such, with the files that changed since', async () => {
+test('calls interrupted by a kill are reported as such, with the files that changed since', async () => {
   await serve([
     calls(
       text('I write.'),
@@ -129,7 +129,7 @@ test('calls that a kill cut off are told as such, with the files that changed si
   expect(server?.requests()[0]?.violation).toBeUndefined();
 });
 
-test('the session that heard the last prompt is gone on with, also when the clock was set back since', async () => {
+test('--continue takes the session with the latest prompt, also when the clock was set back', async () => {
   await serve(() => says('ok'));
   await ouro(['one']);
   const [{ path = '' } = {}] = await storedFiles(project);
@@ -140,7 +140,7 @@ test('the session that heard the last prompt is gone on with, also when the cloc
   expect(JSON.stringify(server?.requests().at(-1)?.body.messages)).toMatch(/two.*three/);
 });
 
-longTest('a session that is open elsewhere is gone on with in a copy, and that is said', async () => {
+longTest('a session that is open elsewhere is continued in a copy, which is reported', async () => {
   await serve(() => says('first'));
   await ouro(['hello']);
   const { closed, open } = gate();
@@ -157,7 +157,7 @@ longTest('a session that is open elsewhere is gone on with in a copy, and that i
   expect(said.filter((one) => one.includes('me too'))).toHaveLength(1);
 });
 
-test('a fork leaves the original alone; a wrong id, a taken id and a missing folder are told', async () => {
+test('a fork leaves the original unchanged; a wrong id, a used id and a missing folder are reported', async () => {
   await serve(() => says('ok'));
   await ouro(['one']);
   const before = await storedFile(project);
@@ -175,7 +175,7 @@ test('a fork leaves the original alone; a wrong id, a taken id and a missing fol
   });
 });
 
-test('a session goes on in its own file, wherever it is resumed from, also when its folder is gone', async () => {
+test('a session continues in its own file, wherever it is resumed from, also when its folder is gone', async () => {
   await serve(() => says('ok'));
   await ouro(['one']);
   const { id } = await storedFile(project);
@@ -188,7 +188,7 @@ test('a session goes on in its own file, wherever it is resumed from, also when 
   await rm(elsewhere, { recursive: true });
 });
 
-test('a session that is not to be kept leaves nothing', async () => {
+test('--no-session-persistence leaves no files', async () => {
   await serve(() => says('ok'));
   await ouro(['one', '--no-session-persistence']);
   expect(await storedFiles(project)).toEqual([]);

@@ -71,7 +71,7 @@ const PARAGRAPHS = Array.from(
     `Paragraph ${at + 1} tells of thing number ${at + 1}, at some length, so that it wraps in a narrow window.`,
 );
 
-test('a question is typed, sent and answered, the first code in colours; two Ctrl-C leave', async () => {
+test('a question is typed, sent and answered, code in colors; two Ctrl-C exit', async () => {
   const code = '```ts\nconst answer = 42;\n```';
   await using ouro = await openOuro([says(`The answer is **42**.\n\n${code}`)]);
   ouro.terminal.type('what is the answer?');
@@ -80,7 +80,7 @@ test('a question is typed, sent and answered, the first code in colours; two Ctr
   await ouro.terminal.waitForText(/The answer is 42\./);
   await atRest(ouro.terminal);
   ouro.terminal.press('ctrl+c');
-  await ouro.terminal.waitForText(/ctrl-c again to leave/);
+  await ouro.terminal.waitForText(/ctrl\+c again to exit/);
   ouro.terminal.press('ctrl+c');
   expect(await ouro.terminal.exited).toEqual({ code: 0, signal: null });
   expect(ouro.terminal.logicalLines().filter((line) => line.includes('The answer is 42'))).toHaveLength(1);
@@ -88,7 +88,7 @@ test('a question is typed, sent and answered, the first code in colours; two Ctr
   expect(ouro.terminal.bytes()).toContain('\x1b[38;2;122;162;247mconst');
 });
 
-test('every paragraph is in the history exactly once, also when the window changes while they come', async () => {
+test('every paragraph is in the scrollback exactly once, also when the window is resized meanwhile', async () => {
   await using ouro = await openOuro([says(PARAGRAPHS.join('\n\n'), { chunk: 24, delayMs: 4 })]);
   const { terminal } = ouro;
   terminal.type('talk');
@@ -106,18 +106,18 @@ test('every paragraph is in the history exactly once, also when the window chang
   expect(terminal.bytes()).not.toMatch(/\x1b\[[23]J|\x1b\[\?(?:1049|100[0-3]|1006)h/);
 });
 
-test('ESC stops an answer at once and keeps what was shown', async () => {
+test('ESC stops an answer at once and keeps the shown text', async () => {
   await using ouro = await openOuro([says('word '.repeat(4000), { chunk: 10, delayMs: 5 })]);
   const { terminal } = ouro;
   terminal.type('go');
   terminal.press('enter');
   await terminal.waitForText(/word word word/);
   terminal.press('esc');
-  await terminal.waitForText(/Stopped\. Say what to do instead/);
+  await terminal.waitForText(/Stopped\. Type what to do instead/);
   expect(terminal.logicalLines().join('\n')).toContain('word word');
 });
 
-longTest('a message that was refused is back in the draft, and enter tries again without saying it twice', async () => {
+longTest('a refused message returns to the draft, and Enter retries without repeating it', async () => {
   await using ouro = await openOuro([status(401), says('Now it works.')]);
   const { terminal } = ouro;
   terminal.type('my one question');
@@ -137,13 +137,13 @@ test('a command is asked about, and y runs it once', async () => {
   const { terminal } = ouro;
   terminal.type('make it');
   terminal.press('enter');
-  await terminal.waitForText(/Yes, once[\s\S]*(?:↑↓|up down) enter/);
+  await terminal.waitForText(/1 {2}y {2}Yes[\s\S]*(?:↑↓|up down) enter/);
   terminal.press('y');
   await terminal.waitForText(/Done\./);
   expect(await ouro.project.read('made.txt')).toBe('made\n');
 });
 
-longTest('the transcript is looked at while an answer comes, and nothing of it is lost', async () => {
+longTest('the transcript is viewed during an answer, and nothing of it is lost', async () => {
   await using ouro = await openOuro([says(PARAGRAPHS.slice(0, 12).join('\n\n'), { chunk: 24, delayMs: 10 })]);
   const { terminal } = ouro;
   terminal.type('talk');
@@ -160,7 +160,7 @@ longTest('the transcript is looked at while an answer comes, and nothing of it i
   }
 });
 
-longTest('what was being written is there again after the program was killed', async () => {
+longTest('the draft is restored after the program was killed', async () => {
   await using ouro = await openOuro([]);
   const { project, terminal } = ouro;
   terminal.type('three hours of thoughts');
@@ -173,10 +173,10 @@ longTest('what was being written is there again after the program was killed', a
   again.press('ctrl+d');
   await again.waitForText(/again/);
   again.press('ctrl+d');
-  await again.waitForText(/^Not sent and kept for the next start here: 1 draft\.$/m);
+  await again.waitForText(/^Not sent, saved for the next start in this folder: 1 draft\.$/m);
 });
 
-longTest('another session is gone on in from the list, with its last words in sight', async () => {
+longTest('another session is resumed from the list, with its last messages in sight', async () => {
   await using ouro = await openOuro([says('The first answer.'), says('The second answer.'), says('Still here.')]);
   const { terminal } = ouro;
   terminal.type('about lexers');
@@ -184,11 +184,11 @@ longTest('another session is gone on in from the list, with its last words in si
   await terminal.waitForText(/The first answer\./);
   await atRest(terminal);
   terminal.press('ctrl+c');
-  await terminal.waitForText(/ctrl-c again/);
+  await terminal.waitForText(/ctrl\+c again/);
   terminal.press('ctrl+c');
   await terminal.exited;
   await using again = await openAgain(ouro, '--resume');
-  await again.waitForText(/^Resume .*1 of 1/m);
+  await again.waitForText(/^▌ Resume .*1 of 1/m);
   again.press('enter');
   await again.waitForText(/▌ about lexers[\s\S]*The first answer\./);
   again.type('go on');

@@ -34,7 +34,7 @@ async function asked<Answer>(options: Options, ask: (running: ReturnType<typeof 
 }
 
 test.each(['argv', 'initialize'] as const)(
-  'plugins that come by %s are loaded, with their servers or without',
+  'plugins passed by %s are loaded, with or without their servers',
   async (pluginDelivery) => {
     await host.api();
     const [all, quiet] = [await plugin('all'), await plugin('quiet')];
@@ -53,7 +53,7 @@ test.each(['argv', 'initialize'] as const)(
   },
 );
 
-test('a plugin that is not there is no plugin that was applied', async () => {
+test('a missing plugin is not reported as applied', async () => {
   await host.api();
   const options: Options = {
     plugins: [{ type: 'local', path: join(host.root, 'none') }],
@@ -87,7 +87,7 @@ test.each([
   expect(ran).toBe(count);
 });
 
-test('the models of all places that are set up can be chosen from', async () => {
+test('the models of all configured providers can be selected', async () => {
   await host.api();
   await using local = await startJsonServer({ '/v1/models': { data: [{ id: 'tiny' }] } });
   const settings = { providers: { mine: { baseUrl: `${local.url}/v1`, apiKey: 'k' } } };

@@ -22,7 +22,7 @@ const exists = (name: string) =>
     () => false,
   );
 
-test('a suggestion that the host takes is a rule from then on', async () => {
+test('a suggestion accepted by the host is a rule from then on', async () => {
   await host.api(
     calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')),
     calls(toolUse('Bash', { command: 'touch two' }, 'toolu_2')),
@@ -54,7 +54,7 @@ test('a suggestion that the host takes is a rule from then on', async () => {
   expect([await exists('one'), await exists('two')]).toEqual([true, true]);
 });
 
-test('a suggested mode for an edit holds for the next one', async () => {
+test('a suggested mode for an edit applies to the next one', async () => {
   const write = (name: string) => calls(toolUse('Write', { file_path: join(host.root, name), content: 'x\n' }));
   await host.api(write('one.txt'), write('two.txt'), says('done'));
   let asked = 0;
@@ -75,7 +75,7 @@ test('a suggested mode for an edit holds for the next one', async () => {
   );
 });
 
-test('a denial that interrupts ends the turn', async () => {
+test('a denial with interrupt ends the turn', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('never asked'));
   const running = query({
     prompt: 'go',
@@ -123,7 +123,7 @@ test('questions and plans go to the host like calls', async () => {
   expect(host.sent(1)).toMatch(/Which one\?.*B/);
 });
 
-test('hooks of every kind are called with their own input', async () => {
+test('hooks of every kind are called with their input', async () => {
   await host.api(
     calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')),
     calls(toolUse('Read', { file_path: 'no.txt' }, 'toolu_2')),
@@ -193,7 +193,7 @@ test('hooks of every kind are called with their own input', async () => {
   ).toBeGreaterThan(4);
 });
 
-test('a hook allows a call, changes its input, or has it asked', async () => {
+test('a hook allows a call, changes its input, or makes it ask', async () => {
   await host.api(
     calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')),
     calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_2')),
@@ -224,7 +224,7 @@ test('a hook allows a call, changes its input, or has it asked', async () => {
   expect(host.sent(2)).toContain('alpha');
 });
 
-test('a hook of the host that breaks is told and blocks nothing', async () => {
+test('a failing hook of the host is reported and blocks nothing', async () => {
   await host.api(calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')), says('done'));
   const heard = await host.ask('go', {
     hooks: {
@@ -243,7 +243,7 @@ test('a hook of the host that breaks is told and blocks nothing', async () => {
   expect(JSON.stringify(heard)).toContain('out of order');
 });
 
-test('thinking tokens, model and mode are changed between turns', async () => {
+test('thinking tokens, model and mode change between turns', async () => {
   await host.api(says('one'), reply([thinking('hm'), text('two')]), says('three'));
   const person = conversation();
   const running = query({ prompt: person.prompts, options: host.options({ model: 'claude-sonnet-4-5' }) });
@@ -265,7 +265,7 @@ test('thinking tokens, model and mode are changed between turns', async () => {
   ).toEqual([false, true, false]);
 });
 
-test('files go back to what they were before a message of the host', async () => {
+test('files are restored to their state before a message of the host', async () => {
   await host.api(
     calls(toolUse('Read', { file_path: join(host.root, 'a.txt') })),
     calls(toolUse('Edit', { file_path: join(host.root, 'a.txt'), old_string: 'alpha', new_string: 'beta' })),
@@ -303,7 +303,7 @@ test('files go back to what they were before a message of the host', async () =>
   }
 });
 
-test('what hosts look up: context, files, agents, settings; what they have shown may be edited', async () => {
+test('requests for context, files, agents and settings are answered; files shown to the host may be edited', async () => {
   const edit = toolUse('Edit', { file_path: 'a.txt', old_string: 'alpha', new_string: 'beta' });
   await host.api(says('one'), calls(edit), says('edited'));
   const file = join(host.root, 'a.txt');
@@ -328,7 +328,7 @@ test('what hosts look up: context, files, agents, settings; what they have shown
       maxTokens: expect.any(Number),
     });
     expect(await running.readFile('a.txt')).toMatchObject({ contents: 'alpha\n' });
-    await expect(running.stopTask('none')).rejects.toThrow(/no task/);
+    await expect(running.stopTask('none')).rejects.toThrow(/no background task/);
     expect(await running.backgroundTasks('toolu_none')).toBe(false);
     expect((await running.reloadOutputStyles()).available_output_styles).toContain('default');
     expect((await running.reinitialize()).models.length).toBeGreaterThan(0);
@@ -339,7 +339,7 @@ test('what hosts look up: context, files, agents, settings; what they have shown
   expect(await readFile(file, 'utf8')).toBe('beta\n');
 });
 
-longTest('an aborted query takes its process and its request along', async () => {
+longTest('an aborted query ends its process and its request', async () => {
   const { closed, open } = gate();
   await host.api(says('never', { faults: [{ at: 4, do: 'wait', until: closed, pings: 'pings' }] }));
   const abortController = new AbortController();
@@ -357,7 +357,7 @@ longTest('an aborted query takes its process and its request along', async () =>
   open();
 });
 
-test('a run without persistence leaves no session behind, and continue takes the newest', async () => {
+test('a run without persistence leaves no session, and continue takes the newest', async () => {
   await host.api(says('one'), says('two'), says('three'));
   const [gone] = resultsOf(await host.ask('xyzzy', { persistSession: false }));
   const [kept] = resultsOf(await host.ask('I am Ann', { sessionId: '7f7e2b0a-9a56-4d1b-8d3c-5d8c3c1c9c11' }));

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => host.close());
 
-longTest('a question is answered', async () => {
+longTest('a prompt is answered', async () => {
   await host.api(says('forty-two'));
   const heard: SDKMessage[] = [];
   for await (const message of query({ prompt: 'what is it?', options: host.processOptions() })) heard.push(message);
@@ -33,7 +33,7 @@ longTest('a question is answered', async () => {
   ).toEqual([undefined]);
 });
 
-test('streaming input: several prompts in one process, one session, a result each', async () => {
+test('streaming input: several prompts in one process and session, one result each', async () => {
   await host.api(says('one'), says('two'));
   const person = conversation();
   const results: string[] = [];
@@ -65,16 +65,18 @@ test('canUseTool decides, and may change the input', async () => {
   expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', result: 'done' }]);
 });
 
-test('a denial of canUseTool reaches the model in the host’s words', async () => {
+test('the message of a denial by canUseTool reaches the model', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('I will not'));
   const heard = await host.ask('go', { canUseTool: async () => ({ behavior: 'deny', message: 'not on a Friday' }) });
-  expect(host.sent(1)).toContain('not on a Friday');
+  expect(host.sent(1)).toContain(
+    'The application that runs this session refused this call; nothing was run or changed. It says: not on a Friday',
+  );
   expect(resultsOf(heard)).toMatchObject([
     { subtype: 'success', result: 'I will not', permission_denials: [{ tool_name: 'Bash', tool_use_id: 'toolu_1' }] },
   ]);
 });
 
-test('hooks of the host hear prompts and calls, and may block', async () => {
+test('hooks of the host receive prompts and calls, and may block', async () => {
   await host.api(calls(toolUse('Read', { file_path: join('a.txt') }, 'toolu_1')), says('blocked'));
   const events: string[] = [];
   await host.ask('go', {
@@ -113,7 +115,7 @@ test('hooks of the host hear prompts and calls, and may block', async () => {
   expect(host.sent(1)).toContain('the hook says no');
 });
 
-test('tools of a server in the host’s own process are called', async () => {
+test('tools of an in-process server are called', async () => {
   await host.api(calls(toolUse('mcp__calc__add', { a: 19, b: 23 }, 'toolu_1')), says('it is 42'));
   const calc = createSdkMcpServer({
     name: 'calc',
@@ -131,7 +133,7 @@ test('tools of a server in the host’s own process are called', async () => {
   });
 });
 
-test('servers come, are switched off and go while the conversation lasts', async () => {
+test('servers are added, disabled and removed during the conversation', async () => {
   await host.api(says('one'), calls(toolUse('mcp__clock__now', {}, 'toolu_1')), says('noon'), says('three'));
   const clock = createSdkMcpServer({
     name: 'clock',
@@ -164,7 +166,7 @@ test('servers come, are switched off and go while the conversation lasts', async
   expect(offered).toEqual([false, true, false]);
 });
 
-test('interrupt ends the turn with a result, and the next prompt is heard', async () => {
+test('interrupt ends the turn with a result, and the next prompt is accepted', async () => {
   const { closed, open } = gate();
   await host.api(says('never', { faults: [{ at: 4, do: 'wait', until: closed, pings: 'pings' }] }), says('back'));
   const person = conversation();
@@ -190,7 +192,7 @@ test('interrupt ends the turn with a result, and the next prompt is heard', asyn
   expect(JSON.stringify(heard)).toContain('[Request interrupted by user]');
 });
 
-test('setModel and setPermissionMode hold from the next turn on', async () => {
+test('setModel and setPermissionMode apply from the next turn on', async () => {
   await host.api(says('one'), calls(toolUse('Write', { file_path: 'b.txt', content: 'beta\n' })), says('two'));
   const person = conversation();
   const running = query({ prompt: person.prompts, options: host.options({ model: 'claude-sonnet-4-5' }) });
@@ -213,10 +215,10 @@ test('setModel and setPermissionMode hold from the next turn on', async () => {
       .requests()
       .map(({ body }) => body.model),
   ).toEqual([expect.stringContaining('sonnet'), expect.stringContaining('haiku'), expect.stringContaining('haiku')]);
-  expect(host.sent(2)).not.toContain('needs permission');
+  expect(host.sent(2)).not.toContain('was not run');
 });
 
-test('resume keeps the session, fork makes another', async () => {
+test('resume keeps the session, fork creates another', async () => {
   await host.api(says('Hello, Ann.'), says('You are Ann.'), says('Still Ann.'));
   const [first] = resultsOf(await host.ask('I am Ann'));
   const id = String(first?.session_id);
@@ -228,7 +230,7 @@ test('resume keeps the session, fork makes another', async () => {
   expect(host.sent(2)).toContain('who am I?');
 });
 
-test('a conversation goes on from any of its replies, in a copy or for good', async () => {
+test('a conversation continues from any reply, in a copy or in place', async () => {
   await host.api(
     calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')),
     says('It says alpha.'),
@@ -273,14 +275,14 @@ test('maxTurns ends the run with its own result', async () => {
   expect(host.server().requests()).toHaveLength(2);
 });
 
-test('a structured answer comes as an object', async () => {
+test('a structured answer is returned as an object', async () => {
   await host.api(calls(toolUse('StructuredOutput', { n: 42 })));
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const heard = await host.ask('go', { outputFormat: { type: 'json_schema', schema } });
   expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', structured_output: { n: 42 } }]);
 });
 
-test('partial messages bring the raw events, each block whole just before it ends', async () => {
+test('partial messages include the raw events, each block whole just before it ends', async () => {
   await host.api(calls(text('I look.'), toolUse('Read', { file_path: 'a.txt' })), says('seen'));
   const heard = await host.ask('go', { includePartialMessages: true });
   const kinds = heard.flatMap((message) => {
@@ -300,7 +302,7 @@ test('partial messages bring the raw events, each block whole just before it end
   ]);
 });
 
-test('what a host asks about the run is answered', async () => {
+test('requests of a host about the run are answered', async () => {
   await host.api(says('one'));
   const person = conversation();
   const running = query({ prompt: person.prompts, options: host.options() });
@@ -315,7 +317,7 @@ test('what a host asks about the run is answered', async () => {
   }
 });
 
-test('the system prompt is the host’s own: none by default, its words when given', async () => {
+test('the system prompt is set by the host: none by default', async () => {
   await host.api(says('one'), says('two'));
   await host.ask('go');
   await host.ask('go', { systemPrompt: 'You are a pirate.' });
@@ -323,7 +325,7 @@ test('the system prompt is the host’s own: none by default, its words when giv
   expect(JSON.stringify(host.server().requests()[0]?.body.system ?? '')).not.toContain('ouro');
 });
 
-longTest('a prompt that many share keeps the facts about one folder in the first message', async () => {
+longTest('a prompt shared by many users keeps folder-specific facts in the first message', async () => {
   await host.api(says('one'), says('two'));
   const preset = { type: 'preset', preset: 'claude_code', append: 'Be kind.' } as const;
   await host.ask('go', { systemPrompt: preset });

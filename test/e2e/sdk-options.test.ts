@@ -10,9 +10,9 @@ import {
 } from '@anthropic-ai/claude-agent-sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { messageOf } from '../../src/lib/errors.ts';
+import { getErrorMessage } from '../../src/lib/errors.ts';
 import { STUB } from '../mcp/servers.ts';
-import { calls, hang, says, status, toolUse } from '../support/api/reply.ts';
+import { calls, hang, says, status, text, toolUse } from '../support/api/reply.ts';
 import { longTest } from '../support/long-test.ts';
 import { membersOfSdkType } from '../support/sdk-declarations.ts';
 import { conversation, createSdkHost, resultsOf, type SdkHost } from '../support/sdk-host.ts';
@@ -45,7 +45,7 @@ async function askToEnd(prompt: string, more: Options) {
   }
 }
 
-longTest('a call of an aliased tool is a call of the tool it stands for', async () => {
+longTest('a call of an aliased tool runs the tool behind the alias', async () => {
   await host.api(calls(toolUse('Bash', { command: 'ls' }, 'toolu_1')), says('done'));
   const commands: string[] = [];
   const bash = tool('bash', 'runs elsewhere', { command: z.string() }, async ({ command }) => {
@@ -61,7 +61,7 @@ longTest('a call of an aliased tool is a call of the tool it stands for', async 
   expect(host.sent(1)).toContain('ran elsewhere');
 });
 
-test('where nobody answers prompts, canUseTool is never called', async () => {
+test('with prompts disabled, canUseTool is never called', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('done'));
   let asked = 0;
   const heard = await host.ask('go', {
@@ -76,7 +76,7 @@ test('where nobody answers prompts, canUseTool is never called', async () => {
   expect(host.sent(1)).toContain('Nobody is there to be asked');
 });
 
-test('an empty list of sources leaves out everything that files bring', async () => {
+test('an empty list of setting sources excludes everything from files', async () => {
   await host.api(says('with'), says('without'));
   await mkdir(join(host.root, '.ouro'), { recursive: true });
   await writeFile(join(host.root, '.ouro', 'CLAUDE.md'), 'OWN-INSTRUCTIONS');
@@ -92,7 +92,7 @@ test('an empty list of sources leaves out everything that files bring', async ()
   expect(heard.find(({ type }) => type === 'system')).toMatchObject({ mcp_servers: [] });
 });
 
-test('only the skills of the list are there, and with an empty one none', async () => {
+test('only listed skills are available, and none with an empty list', async () => {
   await host.api(says('all'), says('one'), says('none'));
   await skill('.ouro/skills', 'pdf');
   await skill('.ouro/skills', 'docx');
@@ -106,7 +106,7 @@ test('only the skills of the list are there, and with an empty one none', async 
   expect(await seen({ skills: [] })).toEqual([false, false]);
 });
 
-test('servers that come with the first request are there for the first turn', async () => {
+test('servers of the first request are available in the first turn', async () => {
   await host.api(says('done'));
   const running = query({
     prompt: 'go',
@@ -121,20 +121,20 @@ test('servers that come with the first request are there for the first turn', as
   });
 });
 
-test('plans are made by the instructions of the host', async () => {
+test('plan mode uses the instructions of the host', async () => {
   await host.api(says('done'));
   await host.ask('go', { permissionMode: 'plan', planModeInstructions: 'Interview the person first.' });
   expect(host.sent(0)).toContain('Plan mode is on');
   expect(host.sent(0)).toContain('Interview the person first.');
 });
 
-test('the mode auto is a mode of a host as well', async () => {
+test('a host can use the mode auto', async () => {
   await host.api(says('done'));
   const heard = await host.ask('go', { permissionMode: 'auto' });
   expect(heard.find(({ type }) => type === 'system')).toMatchObject({ permissionMode: 'auto' });
 });
 
-longTest('what would be another run than the one asked for does not begin, and says why', async () => {
+longTest('a run with an unsupported option is refused with a reason', async () => {
   await host.api();
   const refused: readonly [Options, string][] = [
     [{ projectConfigRoot: '/elsewhere' }, 'projectConfigRoot'],
@@ -152,7 +152,7 @@ longTest('what would be another run than the one asked for does not begin, and s
   }
 });
 
-test('the first model of the list is the one a run begins with, by the name default', async () => {
+test('the first listed model is "default", the one a run starts with', async () => {
   await host.api();
   const { prompts, end } = conversation();
   const running = query({ prompt: prompts, options: host.options({ model: 'opus' }) });
@@ -163,14 +163,14 @@ test('the first model of the list is the one a run begins with, by the name defa
   running.close();
 });
 
-test('a run that failed is an exception with its words, after its result', async () => {
+test('a failed run throws its message after its result', async () => {
   await host.apiWith({ turns: () => status(400, 'No such thing.') });
   const { heard, thrown } = await askToEnd('go', {});
   expect(resultsOf(heard)).toMatchObject([{ is_error: true }]);
   expect(thrown).toContain('No such thing.');
 });
 
-test('a server of which each call is to be asked about asks in every mode', async () => {
+test('a server set to ask for each call asks in every mode', async () => {
   await host.api(
     calls(toolUse('mcp__notes__add', {}, 'toolu_1')),
     says('one'),
@@ -233,7 +233,7 @@ const METHODS: Readonly<
   setMcpServers: { call: (running) => running.setMcpServers({}) },
   setModel: { call: (running) => running.setModel('opus') },
   setPermissionMode: { call: (running) => running.setPermissionMode('plan') },
-  stopTask: { call: (running) => running.stopTask('none'), refuses: /no task none/ },
+  stopTask: { call: (running) => running.stopTask('none'), refuses: /no background task none/ },
   streamInput: { call: (running) => running.streamInput((async function* () {})()) },
   supportedAgents: { call: (running) => running.supportedAgents() },
   supportedCommands: { call: (running) => running.supportedCommands() },
@@ -245,7 +245,7 @@ const METHODS: Readonly<
   },
 };
 
-test('every method of a query has been decided about', () => {
+test('every method of a query is covered by a decision', () => {
   expect(Object.keys(METHODS).toSorted()).toEqual(membersOfSdkType('Query'));
 });
 
@@ -257,7 +257,7 @@ test('every method of a query is answered, or refused with a sentence', async ()
   for (const [name, { call, refuses }] of Object.entries(asked)) {
     const answer = await call(running).then(
       () => 'answered',
-      (thrown) => messageOf(thrown),
+      (thrown) => getErrorMessage(thrown),
     );
     expect([name, answer]).toEqual([name, refuses === undefined ? 'answered' : expect.stringMatching(refuses)]);
   }
@@ -287,7 +287,7 @@ const NAME_FORM = {
   },
 };
 
-test('a server asks the host, who is asked without canUseTool; what does not fit the form is no answer', async () => {
+test('an elicitation goes to the host, also without canUseTool; an answer that does not match the schema is refused', async () => {
   const seen: object[] = [];
   const answered = async (content: { readonly name: string }) => {
     const before = seen.length;
@@ -311,7 +311,7 @@ test('a server asks the host, who is asked without canUseTool; what does not fit
   expect(await answered({ name: 'A' })).toContain('Name must be at least 2 characters');
 });
 
-longTest('an address to visit is put to the host, and without anybody to ask the server hears no', async () => {
+longTest('a URL elicitation goes to the host, and without a handler the server gets a decline', async () => {
   await host.apiWith({
     turns: (_, at) => (at % 2 === 0 ? calls(toolUse('mcp__desk__ask', {}, `toolu_${at}`)) : says('done')),
   });
@@ -336,7 +336,7 @@ test.each([
   { perTaskStopAffordance: false, ended: true },
   { perTaskStopAffordance: true, ended: false },
 ])(
-  'an interrupt ends what is in the background unless the host can stop it by itself: $perTaskStopAffordance',
+  'an interrupt ends background work unless the host can stop single tasks: $perTaskStopAffordance',
   async ({ perTaskStopAffordance, ended }) => {
     await host.api(calls(toolUse('Bash', { command: 'sleep 60', run_in_background: true }, 'toolu_1')), hang());
     const { prompts, say, end } = conversation();
@@ -358,7 +358,7 @@ test.each([
   },
 );
 
-test('what could be said next is offered behind the result, from the second turn on', async () => {
+test('prompt suggestions follow the result, from the second turn on', async () => {
   await host.apiWith({
     turns: [says('one'), says('two')],
     side: ({ body }) => (body.tools === undefined ? says('run the tests') : undefined),
@@ -376,3 +376,25 @@ test('what could be said next is offered behind the result, from the second turn
   }
   expect(kinds).toEqual(['result', 'result', 'prompt_suggestion']);
 });
+
+test.each([{ forwardSubagentText: true }, {}])(
+  'text of a sub-agent goes to hosts that ask for it; its calls go to all: %o',
+  async (option) => {
+    const look = { subagent_type: 'general-purpose', description: 'look', prompt: 'INNER' };
+    await host.apiWith({
+      turns: ({ raw }) => {
+        const isInner = raw.includes('INNER') && !raw.includes('OUTER');
+        if (raw.includes('"type":"tool_result"')) return says(isInner ? 'INNER-REPORT' : 'Done.');
+        return isInner
+          ? calls(text('INNER-WORDS'), toolUse('Read', { file_path: join(host.root, 'a.txt') }))
+          : calls(toolUse('Task', look));
+      },
+    });
+    const heard = await host.ask('OUTER', { ...option, allowedTools: ['Task', 'Read'] });
+    const inner = heard.flatMap((message) =>
+      message.type === 'assistant' && message.parent_tool_use_id !== null ? message.message.content : [],
+    );
+    const isAsked = option.forwardSubagentText === true;
+    expect(inner.map(({ type }) => type)).toEqual(isAsked ? ['text', 'tool_use', 'text'] : ['tool_use']);
+  },
+);

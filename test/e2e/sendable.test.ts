@@ -72,7 +72,7 @@ test.each(
     ],
     3,
   ),
-)('%s: the prompt is answered, and so is the next one and a resumed one', async (_, blocks) => {
+)('%s: the prompt is answered, and so are the next one and a resumed one', async (_, blocks) => {
   server = await startApiServer({
     turns: (_request, index) => (index === 0 ? reply([text('I try.'), ...blocks], { chunk: 50_000 }) : says('fine')),
   });
@@ -87,7 +87,7 @@ test.each(
   expect(answers).toBe(blocks.length);
 });
 
-test('a host that was handed bad calls goes on', async () => {
+test('a host that received invalid calls continues', async () => {
   server = await startApiServer({
     turns: (_request, index) =>
       index === 0 ? reply([toolUse('a tool', {}, 'a:1'), toolUse('', {}, '')]) : says('fine'),
@@ -105,8 +105,8 @@ test('a host that was handed bad calls goes on', async () => {
 test.each(
   someOf(
     [
-      ['empty', 1, /says nothing/],
-      ['blank', 1, /says nothing/],
+      ['empty', 1, /empty prompt/],
+      ['blank', 1, /empty prompt/],
       ['assistant', 0, /^fine$/m],
       ['picture', 0, /^fine$/m],
     ],

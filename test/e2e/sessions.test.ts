@@ -67,13 +67,13 @@ test('sessions are listed, named, searched, read, exported and deleted', async (
   expect((await ouro('sessions', 'nonsense')).code).toBe(2);
 });
 
-longTest('a damaged session is counted, told, repaired beside its old file, and goes on', async () => {
+longTest('a damaged session is counted, reported, repaired with a backup, and continued', async () => {
   await talk([says('one')], 'first');
   const { id, path } = await storedFile(project);
   await appendFile(path, '\0\0\0\n{"v":1,"type":"user","uu');
   expect(await ouro('sessions', 'check')).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/1 unreadable lines.*without its end/),
+    stdout: expect.stringMatching(/1 unreadable lines.*no newline at the end/),
   });
   server = await startApiServer({ turns: [says('two')] });
   const resumed = await ouro('-p', '--continue', 'second');
@@ -83,9 +83,9 @@ longTest('a damaged session is counted, told, repaired beside its old file, and 
   expect(await readFile(`${path}.damaged`, 'utf8')).toContain('\0');
 });
 
-const SAME = '2 requests, every byte the same; the loop went the same way in 1 run.\n';
+const SAME = '2 requests identical; the loop took the same steps in 1 run.\n';
 
-test('a replay builds the same bytes; a capsule of it does too, without secrets; a changed record is found', async () => {
+test('a replay and its capsule build the same bytes, without secrets; a changed record is detected', async () => {
   await project.write('.env', `API_KEY=${SECRET}\n`);
   await talk(
     (_, index) => (index === 0 ? calls(text('I look.'), toolUse('Bash', { command: 'cat .env; pwd' })) : says('done')),
@@ -113,7 +113,7 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
   await writeFile(path, whole.replace('"reason":"next_turn"', '"reason":"follow_up"'));
   expect(await ouro('replay', id)).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/Request 1 differs.*the way the loop goes on[\s\S]*next_turn instead of follow_up/),
+    stdout: expect.stringMatching(/Request 1 differs.*the transition after it[\s\S]*next_turn instead of follow_up/),
   });
   await writeFile(path, whole.replace('"reason":"completed"', '"reason":"refusal"'));
   expect(await ouro('replay', id, '--json')).toMatchObject({
@@ -124,7 +124,7 @@ test('a replay builds the same bytes; a capsule of it does too, without secrets;
 });
 
 longTest(
-  'what a prompt changed is taken back after -p: tools and shell, modes and git-ignored files, prompt by prompt',
+  'changes of a prompt are undone after -p: tools and shell, file modes and ignored files, prompt by prompt',
   async () => {
     await project.write('.gitignore', 'secret\n');
     await project.initGit();
@@ -148,15 +148,18 @@ longTest(
     expect((await ouro('undo', '--list')).stdout).toMatch(/again\n.*tidy up\n$/);
     expect(await ouro('undo')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Files are as before: again'),
+      stdout: expect.stringContaining('Restored the files from before: again'),
     });
     expect(await picture(project.dir)).toEqual(between);
-    expect(await ouro('undo', '--redo')).toMatchObject({ code: 0, stdout: expect.stringContaining('before the undo') });
+    expect(await ouro('undo', '--redo')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('from before the undo'),
+    });
     expect(await picture(project.dir)).not.toEqual(between);
     await project.write('c/x', 'by hand');
     expect(await ouro('undo')).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^Not all files are as before: again/m),
+      stdout: expect.stringMatching(/^Not all files could be restored from before: again/m),
     });
     expect(await ouro('undo', '--redo')).toMatchObject({ code: 0 });
     await project.write('c/x', 'x\n');
@@ -165,11 +168,11 @@ longTest(
     expect((await ouro('undo')).code).toBe(0);
     expect(await picture(project.dir)).toEqual(before);
     expect(await project.git('rev-parse', 'HEAD')).toBe(git);
-    expect(await ouro('undo')).toMatchObject({ code: 1, stderr: 'No change of a file is left to undo.\n' });
+    expect(await ouro('undo')).toMatchObject({ code: 1, stderr: 'There are no file changes to undo.\n' });
   },
 );
 
-test("what a kill left empty is in nobody's way, and a session whose beginning is destroyed is still found", async () => {
+test('empty files left by a kill do not interfere, and a session with a destroyed beginning is still found', async () => {
   await talk(() => says('The walrus was Paul.'), 'who was the walrus?');
   const { path, id } = await storedFile(project);
   const dir = dirname(path);
@@ -200,4 +203,27 @@ test("what a kill left empty is in nobody's way, and a session whose beginning i
   expect(left).toContain(basename(path));
   // Its first request cannot be built anew: what it was made of is destroyed.
   await rm(path);
+});
+
+test('a part of the title finds a session, an exact title first, and hook output is in no title', async () => {
+  const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'echo HOOK-TEXT' }] }] };
+  await talk(() => says('Done.'), 'fix the lexer', '--trust', '--settings', JSON.stringify({ hooks }));
+  expect(server.requests()[0]?.raw).toContain('HOOK-TEXT');
+  await talk(() => says('Done.'), 'write a Parser');
+  const titles = JSON.parse((await ouro('sessions', 'list', '--json')).stdout).map(({ title }: never) => title);
+  expect(titles.toSorted()).toEqual(['fix the lexer', 'write a Parser']);
+  expect(await ouro('-p', 'and now?', '-r', 'LEXER')).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  expect(server.requests().at(-1)?.raw).toContain('fix the lexer');
+  expect((await ouro('sessions', 'show', 'parser')).stdout).toContain('# write a Parser');
+  expect((await ouro('-p', 'x', '-r', 'er')).stderr).toMatch(/"er" matches several sessions/);
+  await ouro('sessions', 'rename', 'parser', 'lexer');
+  expect((await ouro('sessions', 'show', 'lexer')).stdout).toContain('# lexer\n');
+});
+
+test('a session without a prompt cannot be forked', async () => {
+  await talk(() => says('Done.'), 'hello');
+  const before = await storedFiles(project);
+  const { stdout, stderr } = await ouro('-p', '/fork');
+  expect(`${stdout}${stderr}`).toContain('There is nothing to fork yet');
+  expect(await storedFiles(project)).toHaveLength(before.length);
 });

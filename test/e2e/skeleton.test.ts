@@ -30,7 +30,7 @@ async function transcript(): Promise<readonly string[]> {
   return (await readFile(join(root, dir, file), 'utf8')).trim().split('\n');
 }
 
-test('a prompt goes through the loop, a tool runs, and every step is on disk before the request that needs it', async () => {
+test('a prompt runs through the loop with a tool, and every step is on disk before the request that needs it', async () => {
   const onDisk: (readonly string[])[] = [];
   const path = join(project.dir, 'hello.txt');
   server = await startApiServer({
@@ -60,7 +60,7 @@ test('a prompt goes through the loop, a tool runs, and every step is on disk bef
   expect(server.all().map((request) => request.violation)).toEqual([undefined, undefined]);
 });
 
-test('--continue goes on where the session stopped, and repeats its bytes', async () => {
+test('--continue continues where the session stopped, and repeats its bytes', async () => {
   server = await startApiServer({ turns: [says('Hello, Ann.'), says('Ann.')] });
   await runHere(project, ['-p', 'I am Ann'], server.url);
   const { stdout } = await runHere(project, ['-p', '--continue', 'who am I?'], server.url);
@@ -97,7 +97,7 @@ test.each(
   expect((await transcript()).join()).toContain('Request interrupted by user');
 });
 
-longTest('files of a session are nobody else’s to read', async () => {
+longTest('session files are private', async () => {
   server = await startApiServer({ turns: [says('ok')] });
   await runOuro(project, ['-p', 'hi'], server.url);
   const root = join(project.ouroHome, 'projects');
@@ -107,7 +107,7 @@ longTest('files of a session are nobody else’s to read', async () => {
   expect((await stat(join(root, dir, file))).mode & 0o777).toBe(0o600);
 });
 
-test('nothing but the configured base URL is asked', async () => {
+test('only the configured base URL is contacted', async () => {
   server = await startApiServer({ turns: [says('ok')] });
   const { code } = await runHere(project, ['-p', 'hi'], server.url);
   expect(code).toBe(0);

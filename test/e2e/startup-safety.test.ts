@@ -54,7 +54,7 @@ test.each([
   expect(existsSync(canary)).toBe(false);
 });
 
-longTest('a hostile directory runs nothing through the first-run door either', async () => {
+longTest('a hostile directory runs nothing during the first run either', async () => {
   const { cwd, canary, env } = hostileProject();
   const door = join(repository, 'bin', 'bootstrap.mjs');
   const ended = await started(nodeFile(), [door, 'start', '--version'], { cwd, env });
@@ -62,7 +62,7 @@ longTest('a hostile directory runs nothing through the first-run door either', a
   expect(existsSync(canary)).toBe(false);
 });
 
-test('the program the launcher starts gets no variable from a .env file', async () => {
+test('the program that the launcher starts gets no variable from a .env file', async () => {
   const { cwd, canary, env } = hostileProject();
   const { root, env: installing } = bareCheckout();
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: installing });
@@ -75,6 +75,8 @@ test('the program the launcher starts gets no variable from a .env file', async 
     names: [
       ...new Set([
         'BUN_GC_TIMER_INTERVAL',
+        'BUN_JSC_thresholdForJITAfterWarmUp',
+        'BUN_JSC_thresholdForOptimizeAfterWarmUp',
         'BUN_JSC_useFTLJIT',
         'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
         ...Object.keys(env),

@@ -4,7 +4,7 @@ import { startApiServer } from '../support/api/server.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-test('sub-agents that always start another one come to an end', async () => {
+test('sub-agents that always start another one end', async () => {
   await using project = await createTempProject();
   let calledBy = 0;
   await using api = await startApiServer({

@@ -47,7 +47,7 @@ function linesOf(stdout: string) {
     .map((line) => JSON.parse(line));
 }
 
-test('several work side by side, each in its own place with its own reads, and report to the parent', async () => {
+test('several sub-agents work in parallel, each with its own folder and reads, and report to the parent', async () => {
   const both = gate();
   let waiting = 0;
   const meet = (turn: ApiTurn): ApiTurn => later(both.closed, turn);
@@ -96,7 +96,7 @@ test('several work side by side, each in its own place with its own reads, and r
   expect(told.find(({ type }) => type === 'result')).toMatchObject({ result: 'All done.' });
 });
 
-test('a sub-agent may do at most what its parent may, and a looking one nothing but look', async () => {
+test('a sub-agent has at most the permissions of its parent, and a read-only one can only read', async () => {
   const play = cast({
     parent: [calls(task('Ann'), task('Eve', { subagent_type: 'Explore' })), says('Nothing was done.')],
     Ann: [calls(bash('touch ann'), toolUse('Task', { description: 'x', prompt: 'x' })), says('No.')],
@@ -118,7 +118,7 @@ test('a sub-agent may do at most what its parent may, and a looking one nothing 
   expect(names).not.toContain('Task');
 });
 
-longTest('what one has read does not count for another: nobody writes over what they have not seen', async () => {
+longTest('a file read by one agent does not count as read by another', async () => {
   const file_path = join(project.dir, 'a.txt');
   const annRead = gate();
   const bobWrote = gate();
@@ -151,15 +151,17 @@ longTest('what one has read does not count for another: nobody writes over what 
     },
   });
   await runHere(project, ['-p', 'go', '--permission-mode', 'acceptEdits'], server.url);
-  expect(await project.read('a.txt')).toBe('by Bob\n');
+  // The parent is told the difference before it writes.
+  expect(await project.read('a.txt')).toBe('by the parent\n');
   const last = (words: string, not: string) =>
     server.requests().findLast(({ raw }) => raw.includes(words) && !raw.includes(not))?.raw ?? '';
   expect(last('"You are Ann"', 'toolu_Ann')).toContain('was changed on disk since it was read');
   expect(last('"You are Bob"', 'toolu_Bob')).toContain('has not been read in this session');
-  expect(server.requests().at(-1)?.raw).toContain('was changed on disk since it was read');
+  const told = JSON.stringify(server.requests().at(-1)?.body.messages);
+  expect(told).toMatch(/a\.txt has changed on disk since you last saw it\.[^"]*\+by Bob.*"by the parent/);
 });
 
-longTest('who prints waits for sub-agents in the background, and the model answers with what they found', async () => {
+longTest('print mode waits for background sub-agents, and the model answers with their results', async () => {
   const [ann, bob] = [gate(), gate()];
   const play = cast({
     parent: [
@@ -192,7 +194,7 @@ longTest('who prints waits for sub-agents in the background, and the model answe
   expect(asked.at(-1)?.raw).toContain('has finished:\\nNothing here.');
 });
 
-test('a host that has said its last word still gets what sub-agents in the background do', async () => {
+test('a host that closed its input still gets the work of background sub-agents', async () => {
   const said = gate();
   const play = cast({
     parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.'), says('Ann is done.')],
@@ -215,7 +217,7 @@ test('a host that has said its last word still gets what sub-agents in the backg
   expect(await project.read('ann')).toBe('made\n');
 });
 
-longTest('sub-agents die with their parent, and what they started with them', async () => {
+longTest('sub-agents end with their parent, and so do their processes', async () => {
   const play = cast({
     parent: [calls(task('Ann'), task('Bob'))],
     Ann: [calls(bash('echo up > ann; sleep 1000'))],
@@ -232,7 +234,7 @@ longTest('sub-agents die with their parent, and what they started with them', as
   await expectNoneLeft(project.marker);
 });
 
-test('one in the background is told of when it has finished, and its words are kept beside the session', async () => {
+test('the end of a background sub-agent is reported, and its transcript is stored beside the session', async () => {
   const done = gate();
   const play = cast({
     parent: [
@@ -258,7 +260,7 @@ test('one in the background is told of when it has finished, and its words are k
 });
 
 longTest(
-  'one in the background asks on the screen after its parent has ended, and the conversation goes on',
+  'a background sub-agent asks on the screen after its parent has ended, and the conversation continues',
   async () => {
     const asked = gate();
     const play = cast({
@@ -278,7 +280,7 @@ longTest(
     await terminal.waitForText(/Ann is at it\./);
     await terminal.waitForText(/1 background/);
     asked.open();
-    await terminal.waitForText(/a sub-agent[\s\S]*touch made[\s\S]*(?:↑↓|up down) enter/);
+    await terminal.waitForText(/\(sub-agent\)[\s\S]*touch made[\s\S]*(?:↑↓|up down) enter/);
     terminal.press('y');
     await terminal.waitForText(/has finished/);
     expect(existsSync(join(project.dir, 'made'))).toBe(true);

@@ -58,7 +58,7 @@ test.each(
     ],
     1,
   ),
-)('names, output, changes and old conversations steer no terminal, %s', async (_how, face) => {
+)('names, output, changes and old conversations cannot inject terminal sequences, %s', async (_how, face) => {
   const args = [...face, '--model', `model ${EVIL}`, '--allowedTools', 'Edit', '--', `do it ${EVIL}`];
   const command = ['sh', '-c', STEPS, 'sh', LAUNCHER, ...args];
   const env = { EVIL, FACE: face.join(' ') };
@@ -76,7 +76,6 @@ test.each(
 /** A server all of whose names and words are like that. */
 const SERVER = `
 import { createInterface } from 'node:readline';
-import { longTest } from '../support/long-test.ts';
 const EVIL = process.env.EVIL;
 const ANSWERS = {
   initialize: ({ protocolVersion }) => ({
@@ -115,7 +114,7 @@ const NAMED: Readonly<Record<string, string>> = {
 const HOOK = `printf '%s' '{"systemMessage":${QUOTED.replaceAll("'", '')}}'`;
 const hooksOf = (command: string) => [{ hooks: [{ type: 'command', command, statusMessage: EVIL }] }];
 
-const PANEL = /^ ?[A-Z][\w -]+ {2}>/m;
+const PANEL = /^▌ [A-Z][\w -]+ {2}>/m;
 /** A line that is typed, what is in sight when it was answered, and whether that is left by a key. */
 const LOOKS: readonly (readonly [string, RegExp, 'panel' | 'words'])[] = [
   ['/mcp', PANEL, 'panel'],
@@ -165,7 +164,7 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-longTest('what a project, its files and its servers are called steers no terminal, in lists and menus', async () => {
+longTest('names of projects, files and servers cannot inject terminal sequences into lists and menus', async () => {
   await using project = await createTempProject(NAMED);
   await using guarded = await guardedServer();
   const server = { command: process.execPath, args: [`${project.dir}/server.mjs`], env: { EVIL } };
@@ -236,7 +235,7 @@ async function poison(project: TempProject): Promise<string> {
 }
 
 longTest.each(someOf([[[]], [['--a11y']]] as const, 1))(
-  'a conversation that came from elsewhere steers no terminal when it is gone on with or read %j',
+  'a foreign conversation cannot inject terminal sequences when it is resumed or read %j',
   async (face) => {
     await using project = await createTempProject({ 'a.txt': 'one\n' });
     await using api = await startApiServer({

@@ -26,25 +26,25 @@ function open(env: Readonly<Record<string, string>> = {}, args: readonly string[
 
 /** The key on screen that stands before these words. */
 async function pressSuggested(terminal: ReturnType<typeof open>, words: RegExp): Promise<void> {
-  const place = new RegExp(`(?:^|\\s{2})(\\w) {2}${words.source}`, 'm');
+  const place = new RegExp(`(?:^|\\s)(\\w) {2}${words.source}`, 'm');
   const rows = await terminal.waitForText(place);
   terminal.press(place.exec(rows.join('\n'))?.[1] ?? '');
 }
 
 longTest(
-  'an empty home leads through the demo to the finished edit by the keys on screen alone, and it can be resumed',
+  'an empty home leads through the demo to the finished edit with the keys on screen, and it can be resumed',
   async () => {
     await using terminal = open();
-    await terminal.waitForText(/none answers/);
-    await pressSuggested(terminal, /the built-in demo/);
+    await terminal.waitForText(/no server found/);
+    await pressSuggested(terminal, /The demo: a scripted model/);
     for (const what of [
       /node --test[\s\S]*Run the tests of/,
-      /Make this change\?/,
+      /Change src\/cart\.mjs\?/,
       /Run the tests again/,
       /receipt\.txt/,
     ]) {
       await terminal.waitForText(new RegExp(`${what.source}[\\s\\S]*(?:↑↓|up down) enter`));
-      await pressSuggested(terminal, /Yes, once/);
+      await pressSuggested(terminal, /Yes/);
     }
     await terminal.waitForText(/That was the tour/);
     const said = terminal.logicalLines().join('\n');
@@ -61,7 +61,7 @@ longTest(
       /This is the demo, and I have no line for that[\s\S]*in this folder are real\.[\s\S]*▌ Say what is next/,
     );
     terminal.press('ctrl+c');
-    await terminal.waitForText(/ctrl-c again to leave/);
+    await terminal.waitForText(/ctrl\+c again to exit/);
     terminal.press('ctrl+c');
     expect((await terminal.exited).code).toBe(0);
 
@@ -92,18 +92,18 @@ longTest('the demo runs in print mode: what needs an answer is denied, and it sa
   expect(text).toContain('subtotal * (1 - percent / 100)');
 });
 
-test('a pasted key is kept for its owner alone and used at once; what was typed ahead becomes the draft', async () => {
+test('a pasted key is private and used at once; text typed ahead becomes the draft', async () => {
   await using api = await startApiServer({ turns: [says('Hello.'), says('Again.')], apiKey: 'sk-ant-pasted' });
   const env = { ANTHROPIC_BASE_URL: api.url };
   {
     await using terminal = open(env);
     terminal.type('say hello');
     const isQuiet = (rows: readonly string[]) => !rows.join('\n').includes('kept for your first message');
-    await terminal.waitForScreen((rows) => /paste a key/.test(rows.join('\n')) && isQuiet(rows));
-    await pressSuggested(terminal, /the API: paste a key/);
-    await terminal.waitForText(/It is not shown/);
+    await terminal.waitForScreen((rows) => /An API key: Anthropic/.test(rows.join('\n')) && isQuiet(rows));
+    await pressSuggested(terminal, /An API key: Anthropic/);
+    await terminal.waitForText(/Paste an API key/);
     terminal.paste('sk-ant-pasted');
-    await terminal.waitForText(/> \*{13}/);
+    await terminal.waitForText(/> sk-a•{8}d[\s\S]*Anthropic key, 13 characters/);
     terminal.press('enter');
     await terminal.waitForText(/▌ say hello/);
     terminal.press('enter');
@@ -114,11 +114,11 @@ test('a pasted key is kept for its owner alone and used at once; what was typed 
   expect(await runOuro(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
 });
 
-longTest('where lines are only added the same is asked, and a server is named by its address', async () => {
+longTest('linear mode asks the same, and a server is entered by its address', async () => {
   await using api = await startOpenAiServer({ turns: [says('Hello from nearby.')] });
   await using terminal = open({ TERM: 'dumb' });
-  await pressSuggested(terminal, /another server that speaks/);
-  await terminal.waitForText(/The address of the server/);
+  await pressSuggested(terminal, /Another OpenAI-compatible server/);
+  await terminal.waitForText(/Enter the address of the server/);
   terminal.type(`${new URL(api.url).port}`);
   await terminal.waitForText(new RegExp(`^${api.url}$`, 'm'));
   terminal.press('enter');
@@ -128,11 +128,11 @@ longTest('where lines are only added the same is asked, and a server is named by
   terminal.press('enter');
   await terminal.waitForText(/Answer: Hello from nearby\./);
   expect(terminal.bytes()).not.toContain('\u001b[');
-  expect(terminal.bytes().match(/^Folder/gm)).toHaveLength(1);
+  expect(terminal.bytes().match(/Which model should answer/g)).toHaveLength(1);
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).toContain(`${api.url}/v1#qwen3`);
 });
 
-test('what a folder and ~/.claude bring is asked about before it counts, and a yes is kept', async () => {
+test('content of a folder and of ~/.claude is asked about before it applies, and a yes is stored', async () => {
   await using api = await startApiServer({ turns: [] });
   await project.write('../home/.claude/CLAUDE.md', 'Be kind.\n');
   await project.write('CLAUDE.md', 'Be brief.\n');
@@ -142,20 +142,21 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
   const env = terminalEnvironment(project, api.url);
   {
     await using terminal = open(env);
-    const rows = await terminal.waitForText(/n {2}leave/);
-    expect(rows.join('\n')).toMatch(/found: .*CLAUDE\.md/);
-    expect(rows.join('\n')).toMatch(/settings of yours in \S+\.claude: CLAUDE\.md\. None was read\./);
-    await pressSuggested(terminal, /look at them/);
-    await terminal.waitForText(/Bash\(make:\*\).*settings\.json/);
-    await pressSuggested(terminal, /leave/);
+    const rows = await terminal.waitForText(/esc exit/);
+    expect(rows.join('\n')).toMatch(
+      /runs +on SessionStart: echo[\s\S]*allows +Bash\(make:\*\)[\s\S]*reads +CLAUDE\.md/,
+    );
+    terminal.press('v');
+    await terminal.waitForText(/Bash\(make:\*\).*\n?.*settings\.json/);
+    terminal.press('esc');
     expect((await terminal.exited).code).toBe(0);
   }
   {
     await using terminal = open(env);
-    await pressSuggested(terminal, /trust this folder/);
-    await terminal.waitForText(/^Folder .*\nClaude Code/m);
+    await pressSuggested(terminal, /Yes, trust this folder/);
+    await terminal.waitForText(/Copy your Claude Code settings\?[\s\S]*contains CLAUDE\.md\. ouro has not read them/);
     await expect(project.read('begun.txt')).rejects.toThrow('ENOENT');
-    await pressSuggested(terminal, /copy them to/);
+    await pressSuggested(terminal, /Yes, copy them/);
     await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ +ask /m);
     // Nothing has been said yet.
     await expect.poll(() => project.read('begun.txt').catch(() => ''), { timeout: 10_000 }).toBe('begun\n');
@@ -163,17 +164,17 @@ test('what a folder and ~/.claude bring is asked about before it counts, and a y
   expect(await readFile(join(project.ouroHome, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n');
   await using terminal = open(env);
   await terminal.waitForText(/^ +ask /m);
-  expect(terminal.bytes()).not.toMatch(/trust this folder|copy them/);
+  expect(terminal.bytes()).not.toMatch(/trust this folder|copy them/i);
 });
 
-longTest('who goes on without trust is told which instructions are passed over, and none of them is sent', async () => {
+longTest('without trust the ignored instructions are named, and none of them is sent', async () => {
   await using api = await startApiServer({ turns: () => says('Hello there.') });
   await project.write('../home/notes.md', 'Herons of home.\n');
   await project.write('CLAUDE.md', 'Speak of herons. @~/notes.md\n');
   const env = terminalEnvironment(project, api.url);
   const say = async (choice: RegExp) => {
     await using terminal = open(env);
-    await terminal.waitForText(/found: .*CLAUDE\.md.*notes\.md, outside of this folder/);
+    await terminal.waitForText(/reads +CLAUDE\.md[\s\S]*notes\.md, outside\s[\s\S]*folder/);
     await pressSuggested(terminal, choice);
     await terminal.waitForText(/^ +ask /m);
     terminal.type('hello');
@@ -182,13 +183,13 @@ longTest('who goes on without trust is told which instructions are passed over, 
     return terminal.logicalLines().join('\n');
   };
   const words = /so its instructions are not read \(CLAUDE\.md\)/;
-  expect(await say(/go on without trust: nothing of the folder is read as instruction or run/)).toMatch(words);
+  expect(await say(/No, work without its instructions and settings/)).toMatch(words);
   expect(
     api
       .requests()
       .map(({ raw }) => raw)
       .join(),
   ).not.toMatch(/herons/i);
-  expect(await say(/trust this folder/)).not.toMatch(words);
+  expect(await say(/Yes, trust this folder/)).not.toMatch(words);
   expect(api.requests().at(-1)?.raw).toMatch(/Speak of herons[\s\S]*Herons of home/);
 });

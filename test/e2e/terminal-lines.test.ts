@@ -17,21 +17,21 @@ const TURNS = [
 test.each(
   someOf(
     [
-      ['--a11y', { args: ['--a11y'] }, /the flag --a11y says so/],
+      ['--a11y', { args: ['--a11y'] }, /--a11y is given/],
       ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }, /ACCESSIBLE or OURO_A11Y is set/],
       ['TERM=dumb', { env: { TERM: 'dumb' } }, /TERM=dumb/],
     ],
     1,
   ),
 )(
-  'with %s lines are only added: what happens has a name, and questions are answered by number',
+  'with %s the output is linear: everything is labelled, and questions are answered by number',
   async (_how, how, why) => {
     await using ouro = await openOuro(TURNS, { ...how, ready: /^You: /m });
     const { terminal } = ouro;
     expect(terminal.logicalLines().join('\n')).toMatch(why);
     terminal.type('make it\r');
     await terminal.waitForText(
-      /Answer: I make it\.[\s\S]*Question: Run this command\?[\s\S]*1: Yes, once[\s\S]*Type a number/,
+      /Answer: I make it\.[\s\S]*Question: Run this command\?[\s\S]*1 or y: Yes[\s\S]*Type a number/,
     );
     terminal.type('?\r');
     await terminal.waitForText(/Type a number[\s\S]*Question: Run this command\?[\s\S]*Type a number/);
@@ -47,44 +47,41 @@ test.each(
   },
 );
 
-longTest(
-  '/stop stops what runs, a list is chosen from by number, and enter alone sends refused words again',
-  async () => {
-    const long = says('word '.repeat(4000), { chunk: 10, delayMs: 5 });
-    await using ouro = await openOuro([long, status(401), says('Heard at last.')], {
-      args: ['--a11y'],
-      ready: /^You: /m,
-    });
-    const { terminal } = ouro;
-    terminal.type('go\r');
-    await ouro.api.waitForRequest(1);
-    terminal.type('/stop\r');
-    await terminal.waitForText(/Stopped\./);
-    terminal.type('/theme\r');
-    await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
-    terminal.type('2\r');
-    terminal.type('/effort\r');
-    await terminal.waitForText(/Effort, of [\s\S]*1: auto, .*chosen[\s\S]*Type a number/);
-    terminal.type('4\r');
-    await terminal.waitForText(/Effort: medium\./);
-    terminal.type('/config theme\r');
-    await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);
-    terminal.type('/model haiku\r');
-    await terminal.waitForText(/From the next turn on: claude-haiku/);
-    terminal.type('and this?\r');
-    await terminal.waitForText(/press enter to try\s+again/);
-    terminal.type('\r');
-    await terminal.waitForText(/Heard at last\./);
-    expect(
-      ouro.api
-        .requests()
-        .at(-1)
-        ?.raw.match(/and this\?/g),
-    ).toHaveLength(1);
-  },
-);
+longTest('/stop stops a run, lists are answered by number, and Enter alone resends a refused message', async () => {
+  const long = says('word '.repeat(4000), { chunk: 10, delayMs: 5 });
+  await using ouro = await openOuro([long, status(401), says('Heard at last.')], {
+    args: ['--a11y'],
+    ready: /^You: /m,
+  });
+  const { terminal } = ouro;
+  terminal.type('go\r');
+  await ouro.api.waitForRequest(1);
+  terminal.type('/stop\r');
+  await terminal.waitForText(/Stopped\./);
+  terminal.type('/theme\r');
+  await terminal.waitForText(/Theme:[\s\S]*1: auto[\s\S]*Type a number/);
+  terminal.type('2\r');
+  terminal.type('/effort\r');
+  await terminal.waitForText(/Effort, for [\s\S]*1: auto, .*current[\s\S]*Type a number/);
+  terminal.type('4\r');
+  await terminal.waitForText(/Effort set to medium\./);
+  terminal.type('/config theme\r');
+  await terminal.waitForText(/Settings:\s+1: theme, [\s\S]*Type a number/);
+  terminal.type('/model haiku\r');
+  await terminal.waitForText(/Model set to claude-haiku/);
+  terminal.type('and this?\r');
+  await terminal.waitForText(/press enter to send it\s+again/);
+  terminal.type('\r');
+  await terminal.waitForText(/Heard at last\./);
+  expect(
+    ouro.api
+      .requests()
+      .at(-1)
+      ?.raw.match(/and this\?/g),
+  ).toHaveLength(1);
+});
 
-longTest('a line that was not sent is there again after a kill, and more than a line by /draft', async () => {
+longTest('an unsent line is restored after a kill, and several lines with /draft', async () => {
   await using ouro = await openOuro([says('Heard.')], { args: ['--a11y'], ready: /^You: /m });
   const folder = () => readdir(join(ouro.project.ouroHome, 'projects')).then(([name = '']) => name);
   const draft = async () => {
@@ -97,33 +94,35 @@ longTest('a line that was not sent is there again after a kill, and more than a 
   await expect.poll(draft, PATIENCE).toMatchObject({ text: expect.stringContaining('water the pl') });
   await ouro.terminal.kill();
   const second = ouro.again(['--a11y']);
-  await second.waitForText(/Not sent last time, and in the line again:[\s\S]*^You: water the pl/m);
+  await second.waitForText(/Unsent draft restored in the line:[\s\S]*^You: water the pl/m);
   await expect.poll(draft, PATIENCE).toMatchObject({ text: expect.stringContaining('water the pl') });
   await second.kill();
   const { path, text: stored } = await draft();
   await writeFile(path, stored.replace('water the pl', 'water the plants\\nand the cat'));
   const third = ouro.again(['--a11y']);
-  await third.waitForText(/Not sent last time:\s+water the plants\s+and the cat\s+Type \/draft to send it\./);
+  await third.waitForText(/Unsent draft:\s+water the plants\s+and the cat\s+Type \/draft to send it\./);
   third.type('/draft\r');
   await third.waitForText(/Answer: Heard\./);
   expect(ouro.api.requests()[0]?.raw).toContain('water the plants\\nand the cat');
 });
 
-longTest('an edit is changed in the editor before it is made, or asked about again when the editor fails', async () => {
-  const write = toolUse('Write', { file_path: 'note.txt', content: 'proposed\n' });
-  await using ouro = await openOuro([calls(text('A note.'), write), says('Written.')], {
-    args: ['--a11y'],
-    ready: /^You: /m,
-    env: { VISUAL: 'test -e ready && echo by hand >>' },
-  });
-  const { terminal } = ouro;
-  terminal.type('note it\r');
-  await terminal.waitForText(/(\d): edit first[\s\S]*Type a number/);
-  const number = /(\d): edit first/.exec(terminal.logicalLines().join('\n'))?.[1] ?? '';
-  terminal.type(`${number}\r`);
-  await terminal.waitForText(/ended with 1; the text stays/);
-  await ouro.project.write('ready', '');
-  terminal.type(`${number}\r`);
-  await terminal.waitForText(/Answer: Written\./);
-  expect(await ouro.project.read('note.txt')).toBe('proposed\nby hand\n');
-});
+longTest(
+  'an edit is changed in the editor before it is applied, or asked about again when the editor fails',
+  async () => {
+    const write = toolUse('Write', { file_path: 'note.txt', content: 'proposed\n' });
+    await using ouro = await openOuro([calls(text('A note.'), write), says('Written.')], {
+      args: ['--a11y'],
+      ready: /^You: /m,
+      env: { VISUAL: 'test -e ready && echo by hand >>' },
+    });
+    const { terminal } = ouro;
+    terminal.type('note it\r');
+    await terminal.waitForText(/e: edit first[\s\S]*Type a number/);
+    terminal.type('e\r');
+    await terminal.waitForText(/exited with 1; the text is/);
+    await ouro.project.write('ready', '');
+    terminal.type('e\r');
+    await terminal.waitForText(/Answer: Written\./);
+    expect(await ouro.project.read('note.txt')).toBe('proposed\nby hand\n');
+  },
+);

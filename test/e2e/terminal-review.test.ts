@@ -8,7 +8,7 @@ const EDITS = [
   { old_string: 'line 40\n', new_string: 'forty\n' },
 ];
 
-test('an edit is allowed part by part, what was made is looked at and taken back, and the model hears of both', async () => {
+test('an edit is allowed in parts, reviewed and undone, and the model learns of both', async () => {
   const read = toolUse('Read', { file_path: 'a.txt' }, 'c1');
   const change = toolUse('MultiEdit', { file_path: 'a.txt', edits: EDITS }, 'c2');
   await using ouro = await openOuro([calls(read), calls(change), says('Changed.'), says('I see.')], {
@@ -26,7 +26,7 @@ test('an edit is allowed part by part, what was made is looked at and taken back
   terminal.press('y');
   terminal.press('t');
   terminal.type('forty is fine as it is');
-  await terminal.waitForText(/why not\? forty is fine as it is/);
+  await terminal.waitForText(/reason: forty is fine as it is/);
   terminal.press('enter');
   await terminal.waitForText(/enter sends 1 yes, 1 no/);
   terminal.press('enter');
@@ -40,15 +40,15 @@ test('an edit is allowed part by part, what was made is looked at and taken back
   terminal.type('/diff');
   await terminal.waitForText(/\/diff$/m);
   terminal.press('enter');
-  await terminal.waitForText(/^Changes[\s\S]*count in words[\s\S]*a\.txt +\+1 −1/m);
+  await terminal.waitForText(/^▌ Changes[\s\S]*count in words[\s\S]*a\.txt +\+1 −1/m);
   // Whoever has moved in a list has seen it; the Enter that opened it would not count so soon.
   terminal.press('down', 'enter');
   await terminal.waitForText(/part 1 of 1, lines 1-6/);
   terminal.press('u');
-  await terminal.waitForText(/Taken back in a\.txt/);
+  await terminal.waitForText(/Reverted in a\.txt/);
   expect(await project.read('a.txt')).toBe(numbered(60).join(''));
   terminal.press('q');
-  await terminal.waitForText(/^Changes/m);
+  await terminal.waitForText(/^▌ Changes/m);
   terminal.press('esc');
   await terminal.waitForScreen((rows) => !rows.join('\n').includes('Changes'));
   terminal.type('go on');

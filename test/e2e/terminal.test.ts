@@ -22,7 +22,7 @@ function sent({ api }: OpenOuro, nth: number): string {
 }
 
 longTest(
-  'the cursor stands at the caret, wide characters counted, also while the spinner turns; a paste folds and is sent whole',
+  'the cursor is at the caret, also with wide characters and a spinner; a paste folds and is sent whole',
   async () => {
     const gate = Promise.withResolvers<void>();
     await using ouro = await openOuro([later(gate.promise, says('First.')), says('Second.'), says('Third.')]);
@@ -67,57 +67,54 @@ longTest(
   },
 );
 
-longTest(
-  'ESC stops while it thinks, runs a command, asks and waits to try again; what waited comes back into the draft',
-  async () => {
-    await using ouro = await openOuro(
-      [
-        reply([thinking('hm '.repeat(3000)), text('never')], { chunk: 5, delayMs: 5 }),
-        calls(text('Waiting.'), toolUse('Bash', { command: 'echo begun; sleep 60' })),
-        calls(toolUse('Bash', { command: 'touch asked' })),
-        status(529),
-        status(529),
-        says('after all'),
-      ],
-      {
-        env: { OURO_RETRY_BASE_MS: '60000' },
-        args: ['--allowedTools', 'Bash(echo:*)', 'Bash(sleep:*)', '--effort', 'high'],
-      },
+longTest('ESC stops thinking, commands, questions and retries; queued messages return to the draft', async () => {
+  await using ouro = await openOuro(
+    [
+      reply([thinking('hm '.repeat(3000)), text('never')], { chunk: 5, delayMs: 5 }),
+      calls(text('Waiting.'), toolUse('Bash', { command: 'echo begun; sleep 60' })),
+      calls(toolUse('Bash', { command: 'touch asked' })),
+      status(529),
+      status(529),
+      says('after all'),
+    ],
+    {
+      env: { OURO_RETRY_BASE_MS: '60000' },
+      args: ['--allowedTools', 'Bash(echo:*)', 'Bash(sleep:*)', '--effort', 'high'],
+    },
+  );
+  const { terminal, api } = ouro;
+  const stopped = async (nth: number) => {
+    terminal.press('esc');
+    await terminal.waitForScreen(
+      () => terminal.logicalLines().filter((line) => line.includes('Type what to do instead')).length === nth,
     );
-    const { terminal, api } = ouro;
-    const stopped = async (nth: number) => {
-      terminal.press('esc');
-      await terminal.waitForScreen(
-        () => terminal.logicalLines().filter((line) => line.includes('Say what to do instead')).length === nth,
-      );
-    };
-    await send(ouro, 'think');
-    await terminal.waitForText(/thinking \d/);
-    await send(ouro, 'queued one');
-    await terminal.waitForText(/↳ queued one/);
-    await stopped(1);
-    await terminal.waitForText(/^[▌|] queued one/m);
-    await api.waitForSocketClosed(1);
-    terminal.press('ctrl+c');
-    await terminal.waitForText(AT_REST);
+  };
+  await send(ouro, 'think');
+  await terminal.waitForText(/thinking \d/);
+  await send(ouro, 'queued one');
+  await terminal.waitForText(/↳ queued one/);
+  await stopped(1);
+  await terminal.waitForText(/^[▌|] queued one/m);
+  await api.waitForSocketClosed(1);
+  terminal.press('ctrl+c');
+  await terminal.waitForText(AT_REST);
 
-    await send(ouro, 'run');
-    await terminal.waitForText(/│ begun/);
-    await stopped(2);
+  await send(ouro, 'run');
+  await terminal.waitForText(/│ begun/);
+  await stopped(2);
 
-    await send(ouro, 'ask');
-    await terminal.waitForText(/(?:↑↓|up down) enter/);
-    await stopped(3);
-    await expect(ouro.project.read('asked')).rejects.toThrow();
+  await send(ouro, 'ask');
+  await terminal.waitForText(/(?:↑↓|up down) enter/);
+  await stopped(3);
+  await expect(ouro.project.read('asked')).rejects.toThrow();
 
-    await send(ouro, 'retry');
-    await terminal.waitForText(/overloaded.*try 2 of/i);
-    await stopped(4);
-    expect(api.requests()).toHaveLength(4);
-  },
-);
+  await send(ouro, 'retry');
+  await terminal.waitForText(/overloaded.*try 2 of/i);
+  await stopped(4);
+  expect(api.requests()).toHaveLength(4);
+});
 
-test('messages queue while it works, Up takes the last one back, and keys typed before a question never answer it', async () => {
+test('messages are queued during work, Up takes the last one back, and keys typed before a question never answer it', async () => {
   const gate = Promise.withResolvers<void>();
   await using ouro = await openOuro([
     later(gate.promise, calls(toolUse('Bash', { command: 'touch answered' }))),
@@ -153,24 +150,24 @@ test('messages queue while it works, Up takes the last one back, and keys typed 
   await terminal.waitForText(/^[▌|] yes no y/m);
 });
 
-longTest('Esc Esc offers the earlier messages, and the chosen one comes back to be edited', async () => {
+longTest('Esc Esc lists earlier messages, and the selected one is edited again', async () => {
   await using ouro = await openOuro([says('One.'), says('Two.')]);
   const { terminal } = ouro;
   await send(ouro, 'the first message');
   await terminal.waitForText(/One\.[\s\S]*^[▌|] (?:Say|typing) .*$/m);
   await terminal.waitForText(AT_REST);
   terminal.press('esc');
-  await terminal.waitForText(/esc again/);
+  await terminal.waitForText(/esc again to rewind/);
   terminal.press('esc');
-  await terminal.waitForText(/Go back to/);
+  await terminal.waitForText(/Rewind to/);
   // A list hears enter when somebody has looked around in it.
   terminal.press('down', 'enter');
-  await terminal.waitForText(/Bring back/);
+  await terminal.waitForText(/Restore/);
   terminal.press('down', 'enter');
   await terminal.waitForText(/^[▌|] the first message/m);
 });
 
-longTest('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal as it was after the end', async () => {
+longTest('under a shell: external editor, Ctrl-Z and fg, and a restored terminal at the end', async () => {
   const ouroCommand = `EDITOR='printf edited >>' '${LAUNCHER}' --settings '{"title":true}'`;
   const write = calls(toolUse('Write', { file_path: 'made.txt', content: 'proposed, ' }));
   // What is typed a quarter of a second after an answer counts as part of it.
@@ -206,7 +203,7 @@ longTest('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal
   terminal.type('a draft');
   await terminal.waitForText(/^[▌|] a draft/m);
   terminal.press('ctrl+c', 'ctrl+c');
-  await terminal.waitForText(/ctrl-c again/);
+  await terminal.waitForText(/ctrl\+c again/);
   terminal.press('ctrl+c');
   await terminal.waitForText(/shell\$ *$/m);
   expect(modes(terminal.bytes())).toEqual([]);
@@ -214,7 +211,7 @@ longTest('under a shell: an editor of one’s own, Ctrl-Z and fg, and a terminal
   await terminal.waitForText(/^modes: icanon echo/m);
 });
 
-test('a draft survives kill -9, and SIGTERM leaves a terminal as it was', async () => {
+test('a draft survives kill -9, and SIGTERM restores the terminal', async () => {
   await using ouro = await openOuro([says('Hello.')]);
   ouro.terminal.type('hours of work');
   await ouro.terminal.waitForText(/^[▌|] hours of work/m);

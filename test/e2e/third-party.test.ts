@@ -15,7 +15,7 @@ const run = promisify(execFile);
 
 if (NO_CLIENTS !== undefined) process.stderr.write(`\n${NO_CLIENTS}\n`);
 
-describe.skipIf(NO_CLIENTS !== undefined)("other people's programs", () => {
+describe.skipIf(NO_CLIENTS !== undefined)('third-party programs', () => {
   let project: TempProject;
   let server: ApiServer;
   afterEach(async () => {
@@ -34,7 +34,7 @@ describe.skipIf(NO_CLIENTS !== undefined)("other people's programs", () => {
     return (await run(CLIENT_NODE, [clientFile(file), ...args], { cwd: project.dir, env: variables })).stdout;
   }
 
-  test('ccusage counts what a mirrored session and its sub-agent have used', async () => {
+  test('ccusage counts the usage of a mirrored session and its sub-agent', async () => {
     const aside = toolUse('Task', { description: 'd', prompt: 'p', subagent_type: 'Explore' });
     await begin([calls(text('I ask.'), aside), says('Quiet.'), says('Done.')], { transcriptMirror: '~/.claude' });
     expect(await runOuro(project, ['-p', 'what is up?'], server.url)).toMatchObject({ code: 0, stderr: '' });
@@ -43,13 +43,13 @@ describe.skipIf(NO_CLIENTS !== undefined)("other people's programs", () => {
     expect(JSON.parse(told).totals).toMatchObject({ inputTokens: 75, outputTokens: 36 });
   });
 
-  test('ccstatusline draws what it is told', async () => {
+  test('ccstatusline renders the status payload', async () => {
     const command = `${CLIENT_NODE} ${clientFile('ccstatusline/dist/ccstatusline.js')}`;
     await using ouro = await openOuro([says('Done.')], { cols: 120, settings: { statusLine: { command } } });
     await ouro.terminal.waitForText(/Model: sonnet 5\.5 \|/);
   });
 
-  test('acpx speaks to ouro as to any agent', async () => {
+  test('acpx drives ouro like any agent', async () => {
     await begin([calls(toolUse('Bash', { command: 'touch made' })), says('It is made.')]);
     const agent = ['--agent', `${LAUNCHER} acp`, '--approve-all', '--format', 'text'];
     expect(await using('acpx/dist/cli.js', [...agent, 'exec', 'make it'])).toContain('It is made.');
@@ -74,7 +74,7 @@ describe.skipIf(NO_CLIENTS !== undefined)("other people's programs", () => {
     expect(stdout).toBe('Hello from a model.');
   });
 
-  test('tdd-guard forbids and allows what is written, and asks ouro as its judge', async () => {
+  test('tdd-guard denies and allows edits, and uses ouro as its judge', async () => {
     const write = (name: string) =>
       calls(toolUse('Write', { file_path: join(project.dir, name), content: 'x = 1\n' }, name));
     const judged = (decision: 'block' | null) => says(JSON.stringify({ decision, reason: 'Write a test first.' }));

@@ -38,7 +38,7 @@ test('a plain reply completes the query in one request', async () => {
   expect(history.map((message) => message.role)).toEqual(['user', 'assistant']);
 });
 
-test('a reply with calls is followed by one message with all results in call order, attachments behind them', async () => {
+test('a reply with calls is followed by one message with all results in call order, then attachments', async () => {
   const deps = scripted(
     [calls({ name: 'Echo', id: 'a', input: { n: 1 } }, { name: 'Echo', id: 'b', input: { n: 2 } }), says('done')],
     {
@@ -59,13 +59,13 @@ test('a reply with calls is followed by one message with all results in call ord
   });
 });
 
-test('a call decides that the loop goes on, whatever the stop reason says', async () => {
+test('a call continues the loop, whatever the stop reason', async () => {
   const deps = scripted([{ ...calls('Echo'), stop: 'end_turn' }, says('done')]);
   const { reasons } = await run(deps);
   expect(reasons).toEqual(['next_turn']);
 });
 
-test('an overloaded model gives way to the fallback, and its thinking stays out of the next request', async () => {
+test('an overloaded model is replaced by the fallback, and its thinking is omitted from the next request', async () => {
   const thinking = { type: 'thinking' as const, thinking: 'hm', signature: 'sig' };
   const first = { ...calls('Echo'), blocks: [thinking, ...calls('Echo').blocks] };
   const deps = scripted([first, overloaded(), says('from b')], {
@@ -86,14 +86,14 @@ test('an overloaded model gives way to the fallback, and its thinking stays out 
   expect(JSON.stringify(history)).toContain('"thinking":"hm"');
 });
 
-test('a failure without a fallback ends the query and is told once', async () => {
+test('a failure without a fallback ends the query and is reported once', async () => {
   const deps = scripted([fails('auth', { status: 401 })]);
   const { result, events } = await run(deps);
   expect(result).toMatchObject({ reason: 'api_error', failure: { kind: 'auth' } });
   expect(events.filter((event) => event.type === 'notice' && event.level === 'error')).toHaveLength(1);
 });
 
-test('staged collapses are committed before anything is compacted', async () => {
+test('staged collapses are applied before a compaction', async () => {
   let staged = true;
   const drainOnce: QueryDeps['context']['drain'] = async () => {
     const was = staged;
@@ -106,7 +106,7 @@ test('staged collapses are committed before anything is compacted', async () => 
   expect(result).toEqual({ reason: 'completed' });
 });
 
-test('a context that is too long is compacted once and asked again', async () => {
+test('a context that is too long is compacted once and sent again', async () => {
   const deps = scripted([tooLong(), says('fits')]);
   const { reasons, events, history } = await run(deps);
   expect(reasons).toEqual(['reactive_compact_retry']);
@@ -114,7 +114,7 @@ test('a context that is too long is compacted once and asked again', async () =>
   expect(history.map((message) => message.role)).toEqual(['boundary', 'user', 'assistant']);
 });
 
-test('room is made by the model that answers now, not by the one that was passed over', async () => {
+test('the compaction is for the model in use now, not for the skipped one', async () => {
   const asked: (string | undefined)[] = [];
   const deps = scripted([overloaded(), tooLong(), says('fits')], {
     config: { chain: [{ model: 'model-a' }, { model: 'model-b' }] },
@@ -130,21 +130,21 @@ test('room is made by the model that answers now, not by the one that was passed
   expect(asked).toEqual(['model-b']);
 });
 
-test('a context that stays full after compaction is surfaced, not retried for ever', async () => {
+test('a context that stays full after compaction is reported, not retried for ever', async () => {
   const deps = scripted([], { after: tooLong() });
   const { result } = await run(deps);
   expect(result.reason).toBe('prompt_too_long');
   expect(deps.calls()).toBe(2);
 });
 
-test('a reply that ran into the end of the window is compacted too', async () => {
+test('a reply that reached the end of the window is compacted too', async () => {
   const deps = scripted([says('and then', 'model_context_window_exceeded'), says('fits')]);
   const { reasons, events } = await run(deps);
   expect(reasons).toEqual(['reactive_compact_retry']);
   expect(events.some((event) => event.type === 'tombstone')).toBe(true);
 });
 
-test('media that is too large is stripped once, then compacted, then surfaced as an image error', async () => {
+test('media that is too large is removed once, then compacted, then reported as an image error', async () => {
   const deps = scripted([], { after: fails('media_too_large') });
   const { result, reasons } = await run(deps);
   expect(result.reason).toBe('image_error');
@@ -158,12 +158,12 @@ test.each([
   ),
   // Another model would have the same key, and the same lack of a network.
   ...(['auth', 'network'] as const).map((kind) => [kind, []] as const),
-])('when the first model fails with %s, the next of the chain is asked: %j', async (kind, wanted) => {
+])('when the first model fails with %s, the next of the chain is used: %j', async (kind, wanted) => {
   const chain = [{ model: 'model-a' }, { model: 'model-b' }];
   expect((await run(scripted([fails(kind), says('from b')], { config: { chain } }))).reasons).toEqual(wanted);
 });
 
-test('a cut reply is dropped and asked for again with the full cap, then continued at most three times', async () => {
+test('a cut-off reply is repeated with the full output limit, then continued at most three times', async () => {
   const deps = scripted([], { after: cutOff('piece') });
   const { result, reasons, history } = await run(deps);
   expect(result.reason).toBe('max_output_tokens');
@@ -178,7 +178,7 @@ test('a cut reply is dropped and asked for again with the full cap, then continu
   expect(history.filter((message) => message.role === 'assistant')).toHaveLength(4);
 });
 
-test('a model already at its highest cap is asked to go on at once', async () => {
+test('a model at its highest output limit is continued at once', async () => {
   const deps = scripted([cutOff(), says('rest')], {
     modelInfo: (id) => ({ ...INFO, id, defaultOutputTokens: 64_000 }),
   });
@@ -188,7 +188,7 @@ test('a model already at its highest cap is asked to go on at once', async () =>
 test.each([
   ['raised to what the window has left', 150_000, [8_000, 49_000]],
   ['left as it is in a window that is nearly full', 195_000, [8_000, 8_000]],
-])('a cap is %s', async (_what, inputTokens, caps) => {
+])('an output limit is %s', async (_what, inputTokens, caps) => {
   const usage = { inputTokens, outputTokens: 8_000, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const deps = scripted([{ ...cutOff(), usage }, says('rest')]);
   expect((await run(deps)).result.reason).toBe('completed');
@@ -206,7 +206,7 @@ test.each([
   ],
   ['least', [fails('output_limit')], { defaultOutputTokens: 4_000 }, [4_000]],
 ])(
-  'a provider that refuses the %s cap is asked for less, as long as there is less',
+  'a provider that refuses the %s output limit is sent a lower one, as long as there is one',
   async (_which, replies, info, caps) => {
     const deps = scripted(replies, { modelInfo: (id) => ({ ...INFO, id, ...info }) });
     const { result } = await run(deps);
@@ -215,7 +215,7 @@ test.each([
   },
 );
 
-test('a call whose input was cut is never run', async () => {
+test('a call with incomplete input is never run', async () => {
   const cut = {
     blocks: [{ type: 'tool_use' as const, id: 'x', name: 'Echo', input: '{"a', unparsed: '{"a' }],
     stop: 'max_tokens',
@@ -226,7 +226,7 @@ test('a call whose input was cut is never run', async () => {
   expect(events.some((event) => event.type === 'tool_start')).toBe(false);
 });
 
-test('a stop hook objects with words the model reads, at most eight times, and does not refill the compaction', async () => {
+test('a stop hook blocks with text for the model, at most eight times, and does not reset the compaction budget', async () => {
   const deps = scripted([tooLong()], {
     onStop: async () => ({ kind: 'object', words: 'tests fail' }),
     after: says('done now'),
@@ -240,7 +240,7 @@ test('a stop hook objects with words the model reads, at most eight times, and d
   );
 });
 
-test('compaction after a stop hook objection is not tried twice: the death spiral has an end', async () => {
+test('compaction after a blocking stop hook is not repeated: no endless loop', async () => {
   let asked = 0;
   const onStop = async () => {
     asked += 1;
@@ -252,12 +252,12 @@ test('compaction after a stop hook objection is not tried twice: the death spira
   expect(asked).toBe(1);
 });
 
-test('a hook may prevent the end of the turn from going on at all', async () => {
+test('a hook may end the run instead of continuing', async () => {
   const deps = scripted([says('x')], { onStop: async () => ({ kind: 'prevent', words: 'enough' }) });
   expect((await run(deps)).result).toEqual({ reason: 'stop_hook_prevented', words: 'enough' });
 });
 
-test('stop hooks never hear of an API error', async () => {
+test('stop hooks are not called for an API error', async () => {
   let asked = 0;
   const onStop = async () => {
     asked += 1;
@@ -267,18 +267,18 @@ test('stop hooks never hear of an API error', async () => {
   expect(asked).toBe(0);
 });
 
-test('a token budget asks for more until gains diminish', async () => {
+test('a token budget continues until gains diminish', async () => {
   const deps = scripted([], { config: { tokenBudget: 100_000 } });
   const { reasons, result } = await run(deps);
   expect(reasons).toEqual(Array(3).fill('token_budget_continuation'));
   expect(result).toEqual({ reason: 'completed' });
 });
 
-test('a token budget that is nearly used asks for nothing more', async () => {
+test('a nearly used token budget stops', async () => {
   expect((await run(scripted([], { config: { tokenBudget: 22 } }))).reasons).toEqual([]);
 });
 
-test('a paused turn is handed back, at most ten times in a row', async () => {
+test('a paused turn is continued, at most ten times in a row', async () => {
   const deps = scripted([], { after: pauses() });
   const { reasons, result } = await run(deps);
   expect(reasons).toEqual(Array(10).fill('pause_turn_resume'));
@@ -305,7 +305,7 @@ test('a queued follow-up starts when everything else is done', async () => {
   expect(history.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant']);
 });
 
-test('steering typed while the last reply streamed is heard before the hooks', async () => {
+test('steering typed while the last reply streamed is delivered before the stop hooks run', async () => {
   const order: string[] = [];
   const steering: ReturnType<typeof queued>[] = [];
   const deps = scripted([says('one'), says('two')], {
@@ -325,13 +325,13 @@ test('steering typed while the last reply streamed is heard before the hooks', a
   expect(order).toEqual(['request', 'request', 'hook']);
 });
 
-test('a refusal ends the query and leaves nothing of itself behind', async () => {
+test('a refusal ends the query and is not sent again', async () => {
   const { result, history } = await run(scripted([{ ...refusal(), blocks: [{ type: 'text', text: 'I' }] }]));
   expect(result.reason).toBe('refusal');
   expect(history).toEqual(PROMPT);
 });
 
-test('the turn limit ends the query after the results are kept', async () => {
+test('the turn limit ends the query after the results are stored', async () => {
   const { result, history } = await run(scripted([], { config: { maxTurns: 2 }, after: calls('Echo') }));
   expect(result.reason).toBe('max_turns');
   expect(history.at(-1)).toMatchObject({ role: 'user', origin: 'results' });
@@ -351,7 +351,7 @@ test('a spent budget ends the query before the next request', async () => {
   expect(deps.calls()).toBe(1);
 });
 
-test('a full context with nothing left to try blocks before the request', async () => {
+test('a full context with no recovery left is blocked before the request', async () => {
   const full = {
     ...roomyContext,
     prepare: async (messages: readonly never[]) => ({ messages, view: messages, tokens: 5_000, freedTokens: 0 }),
@@ -361,13 +361,16 @@ test('a full context with nothing left to try blocks before the request', async 
     context: { ...roomyContext, prepare: full.prepare },
   });
   const { result } = await run(deps);
-  expect(result).toMatchObject({ reason: 'blocking_limit', words: expect.stringContaining('/compact') });
+  expect(result).toMatchObject({
+    reason: 'blocking_limit',
+    words: expect.stringContaining('Compact it, or start a new one.'),
+  });
   const { result: alone } = await run(deps, [userSays('word '.repeat(5_000))]);
-  expect(alone).toMatchObject({ reason: 'blocking_limit', words: expect.stringContaining('Put it into a file') });
+  expect(alone).toMatchObject({ reason: 'blocking_limit', words: expect.stringContaining('Shorten it') });
   expect(deps.calls()).toBe(0);
 });
 
-test('three compactions that fail in a row are not followed by a fourth', async () => {
+test('three failed compactions in a row are not followed by a fourth', async () => {
   let tried = 0;
   const context: QueryDeps['context'] = {
     ...roomyContext,
@@ -381,7 +384,7 @@ test('three compactions that fail in a row are not followed by a fourth', async 
   expect(tried).toBe(3);
 });
 
-test('a refused signature is healed once by leaving all thinking out', async () => {
+test('a refused signature is recovered once by omitting all thinking', async () => {
   const deps = scripted([fails('invalid', { refusedPart: 'signature' }), says('ok')]);
   const { result, reasons, events } = await run(deps);
   expect(result.reason).toBe('completed');
@@ -390,7 +393,7 @@ test('a refused signature is healed once by leaving all thinking out', async () 
   expect(deps.calls()).toBe(2);
 });
 
-test('a refused picture takes the pictures of its request along, and none that come later', async () => {
+test('a refused image removes the newest images of its request, and no earlier or later ones', async () => {
   const image = (data: string) =>
     ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }) as const;
   const shows = echoTool({ name: 'Show', call: async ({ data }) => ({ content: [image(String(data))] }) });
@@ -408,11 +411,11 @@ test('a refused picture takes the pictures of its request along, and none that c
         .filter((data) => JSON.stringify(messages).includes(`"media_type":"image/png","data":"${data}"`))
         .join(' '),
     );
-  expect(pictures).toEqual(['', 'AAAA', '', 'BBBB', 'BBBB CCCC', '', 'DDDD']);
+  expect(pictures).toEqual(['', 'AAAA', '', 'BBBB', 'BBBB CCCC', 'BBBB', 'BBBB DDDD']);
   expect(events.filter(({ type }) => type === 'recovery_end')).toHaveLength(2);
 });
 
-test('what is refused in the middle of a reply takes the calls it began with it', async () => {
+test('a refusal during a reply also drops the calls it started', async () => {
   const failure = { kind: 'invalid' as const, message: 'no pictures', refusedPart: 'image' as const };
   let stopped = false;
   const { promise: hold, resolve: began } = Promise.withResolvers<void>();
@@ -433,11 +436,11 @@ test('what is refused in the middle of a reply takes the calls it began with it'
   expect(unbalanced(events)).toEqual([]);
 });
 
-test('a port that throws ends the query as a model error', async () => {
+test('a model port that throws ends the query as a model error', async () => {
   expect((await run(scripted([{ blocks: [], throws: 'boom' }]))).result.reason).toBe('model_error');
 });
 
-test('a stream that breaks after a call has run keeps the result and goes on', async () => {
+test('a stream that breaks after a call has run keeps the result and continues', async () => {
   const broken = { ...calls('Echo'), failure: { kind: 'cut' as const, message: 'cut' } };
   const { reasons, result } = await run(scripted([broken, says('done')]));
   expect(reasons).toEqual(['next_turn']);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { strippedAfter } from '../../src/agent/agent-state.ts';
-import { firstDifference } from '../../src/context/report/request-diff.ts';
+import { addExcludedContent } from '../../src/agent/agent-state.ts';
+import { findFirstDifference } from '../../src/context/report/request-diff.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import type { ModelRequest } from '../../src/contracts/model.ts';
-import type { Stripped } from '../../src/contracts/query.ts';
-import type { Terminal } from '../../src/contracts/terminal.ts';
+import type { ExcludedContent } from '../../src/contracts/query.ts';
+import type { Terminal } from '../../src/contracts/terminal-reason.ts';
 import { query } from '../../src/engine/query.ts';
 import { unbalanced } from '../support/loop/event-balance.ts';
 import { invariantBreaches } from '../support/loop/invariants.ts';
@@ -76,7 +76,7 @@ const prompt = fc.record({
 
 type RandomPrompt = typeof prompt extends fc.Arbitrary<infer Value> ? Value : never;
 
-async function play(history: readonly Message[], said: RandomPrompt, at: number, stripped: Stripped) {
+async function play(history: readonly Message[], said: RandomPrompt, at: number, excluded: ExcludedContent) {
   const slow = echoTool({
     name: 'Slow',
     safe: 'alone',
@@ -90,7 +90,7 @@ async function play(history: readonly Message[], said: RandomPrompt, at: number,
   const deps = scripted(
     said.script.map((name) => REPLIES[name]?.() ?? says('x')),
     {
-      config: { chain: said.chain.map((model) => ({ model })), stripped },
+      config: { chain: said.chain.map((model) => ({ model })), excluded },
       tools: () => [echoTool(), slow],
       steering: many(said.steering, 'next'),
       followUps: many(said.followUps, 'after'),
@@ -109,7 +109,7 @@ async function play(history: readonly Message[], said: RandomPrompt, at: number,
     else events.push(step.value);
     if (events.length === said.abortAt) controller.abort();
   }
-  const left = events.reduce(strippedAfter, stripped);
+  const left = events.reduce(addExcludedContent, excluded);
   return { events, result, requests: deps.requests(), history: historyOf(first, events), stripped: left };
 }
 
@@ -124,7 +124,7 @@ test('random conversations with failures, ESC, model switches and resumes end, s
     fc.asyncProperty(fc.array(prompt, { minLength: 1, maxLength: 4 }), async (prompts) => {
       let history: readonly Message[] = [];
       let previous: ModelRequest | undefined;
-      let stripped: Stripped = { thinking: false, images: undefined, refused: [] };
+      let stripped: ExcludedContent = { thinking: false, images: undefined, refused: [] };
       let since: AgentEvent[] = [];
       for (const [at, said] of prompts.entries()) {
         const run = await play(history, said, at, stripped);
@@ -136,7 +136,7 @@ test('random conversations with failures, ESC, model switches and resumes end, s
           since.push(event);
           const request = event.type === 'request_sent' ? requests.shift() : undefined;
           if (request === undefined) continue;
-          const difference = previous === undefined ? undefined : firstDifference(previous, request);
+          const difference = previous === undefined ? undefined : findFirstDifference(previous, request);
           if (difference !== undefined && previous !== undefined) {
             expect(isExplained(previous, request, since), difference.cause).toBe(true);
           }

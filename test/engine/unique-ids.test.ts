@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
-import { admittedBlock, uniqueMessageId } from '../../src/engine/unique-ids.ts';
+import { admitBlock, ensureUniqueMessageId } from '../../src/engine/unique-ids.ts';
 import { userSays } from '../support/loop/scripted.ts';
 
 const reply = (id: string, callId: string): Message => ({
@@ -15,11 +15,11 @@ const given = { type: 'tool_use', id: 'toolu_1', name: 'Echo', input: {} } as co
 /** What becomes of the id of a message and of a call that were both given before. */
 function idsIn(history: readonly Message[]) {
   const facts = { history, newId: () => 'fresh' };
-  const block = admittedBlock(given, [], facts);
-  return [uniqueMessageId('msg_1', [], facts), block?.type === 'tool_use' ? block.id : undefined];
+  const block = admitBlock(given, [], facts);
+  return [ensureUniqueMessageId('msg_1', [], facts), block?.type === 'tool_use' ? block.id : undefined];
 }
 
-test('ids are unique in a conversation as it grows, is taken back, and begins anew', () => {
+test('ids stay unique as a conversation grows, is rewound, and starts anew', () => {
   const first = reply('msg_1', 'toolu_1');
   expect(idsIn([prompt])).toEqual(['msg_1', 'toolu_1']);
   expect(idsIn([prompt, first])).toEqual(['fresh', 'toolu_fresh']);

@@ -1,10 +1,9 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { expandCommand } from '../../src/extensions/expand-command.ts';
+import { type ExpandOptions, expandCommand } from '../../src/extensions/expand-command.ts';
 import { loadAgents } from '../../src/extensions/load-agents.ts';
-import { loadCommands } from '../../src/extensions/load-commands.ts';
-import { loadOutputStyles } from '../../src/extensions/load-output-styles.ts';
+import { loadCommands, loadOutputStyles } from '../../src/extensions/load-extensions.ts';
 import { findSkill, loadSkills } from '../../src/extensions/load-skills.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -21,7 +20,7 @@ const folders = () => [
   { folder: join(project.dir, 'user/x'), source: 'user' as const },
 ];
 
-test('a linked folder is followed, and one that links to itself ends', async () => {
+test('a linked folder is followed, and a link cycle ends', async () => {
   await project.write('elsewhere/shared.md', 'Shared');
   await project.write('.claude/x/own.md', 'Own');
   await symlink(join(project.dir, 'elsewhere'), join(project.dir, '.claude/x/linked'));
@@ -31,7 +30,7 @@ test('a linked folder is followed, and one that links to itself ends', async () 
   expect(items.length).toBeLessThan(20);
 });
 
-test('commands are found in sub-folders, with their heads, and the project hides the user', async () => {
+test('commands are found in sub-folders, with front matter, and project commands override user commands', async () => {
   await project.write(
     '.claude/x/git/ship.md',
     '---\ndescription: Ship it\nargument-hint: <tag>\nallowed-tools: Bash(git tag:*), Read\nmodel: haiku\n---\nShip $1\n',
@@ -51,10 +50,10 @@ test('commands are found in sub-folders, with their heads, and the project hides
     { name: 'plain', description: 'Look around', source: 'project' },
   ]);
   expect(problems).toHaveLength(1);
-  expect(problems[0]?.text).toContain('is hidden by');
+  expect(problems[0]?.text).toContain('is overridden by');
 });
 
-test('a malformed head is told with its line, and the rest still loads', async () => {
+test('malformed front matter is reported with its line, and the rest still loads', async () => {
   await project.write('.claude/x/bad.md', '---\ndescription: "open\n---\nbody');
   await project.write('.claude/x/good.md', 'fine');
   await project.write('.claude/x/open.md', '---\nnever closed');
@@ -67,7 +66,7 @@ test('a malformed head is told with its line, and the rest still loads', async (
   expect(problems.map(({ line }) => line)).toEqual([expect.any(Number), 1]);
 });
 
-test('heads that are no YAML are read as they are meant', async () => {
+test('front matter that is not valid YAML is read leniently', async () => {
   const told = 'Use this when: tests fail. <example>user: "foo" assistant: "bar: baz"</example>';
   await project.write(
     '.claude/x/tester.md',
@@ -115,15 +114,15 @@ test.each([
   ['Run !`echo $0`', 'x', 'Run [sh echo x]'],
   ['Take $ARGUMENTS', `@secret ${variable('CLAUDE_SKILL_DIR')} $0`, `Take @secret ${variable('CLAUDE_SKILL_DIR')} $0`],
 ])('"%s" with "%s" becomes "%s"', async (body, args, expected) => {
-  const parts = {
+  const parts: ExpandOptions = {
     runShell: async (command: string) => `[sh ${command}]`,
     readFile: async (path: string) => (path.startsWith('src/') ? `[file ${path}]` : undefined),
-    facts: { CLAUDE_SKILL_DIR: '/skills/x' },
+    variables: { CLAUDE_SKILL_DIR: '/skills/x' },
   };
   expect(await expandCommand({ body, argumentNames: ['issue', 'branch'] }, args, parts)).toBe(expected);
 });
 
-test('skills need a description or a text; what is wrong is told', async () => {
+test('skills need a description or a text; problems are reported', async () => {
   await project.write(
     '.claude/x/pdf/SKILL.md',
     '---\nname: pdf-tools\ndescription: Reads PDFs\npaths:\n  - "**/*.pdf"\n---\nUse pdftotext.',
@@ -137,7 +136,7 @@ test('skills need a description or a text; what is wrong is told', async () => {
   expect(problems).toHaveLength(2);
 });
 
-test('sub-agents come from flags, files and ouro itself, in that order of strength', async () => {
+test('sub-agents come from flags, files and built-in ones, in that order of precedence', async () => {
   await project.write(
     '.claude/x/reviewer.md',
     '---\ndescription: Reviews\ntools: Read, Grep\nmodel: haiku\nmaxTurns: 5\npermissionMode: plan\n---\nYou review.',
@@ -159,20 +158,20 @@ test('sub-agents come from flags, files and ouro itself, in that order of streng
     prompt: 'You review.',
   });
   expect(problems).toEqual([]);
-  expect((await loadAgents([], { x: { prompt: 'y' } })).problems[0]?.text).toContain('does not fit');
+  expect((await loadAgents([], { x: { prompt: 'y' } })).problems[0]?.text).toContain('is invalid');
 });
 
-test('output styles of the project stand before the built-in ones', async () => {
+test('output styles of the project override the built-in ones', async () => {
   await project.write('.claude/x/pirate.md', '---\nname: pirate\ndescription: Arr\n---\nSpeak like a pirate.');
   const { items } = await loadOutputStyles(folders());
   expect(items.map(({ name }) => name)).toEqual(['pirate', 'default', 'explanatory']);
 });
 
-test('missing folders hold nothing', async () => {
+test('missing folders are empty', async () => {
   expect(await loadCommands([{ folder: '/nowhere', source: 'user' }])).toEqual({ items: [], problems: [] });
 });
 
-test('every field of a sub-agent counts or is told, once for a folder', async () => {
+test('every field of a sub-agent is used or reported, once per folder', async () => {
   await project.write(
     '.claude/x/all.md',
     `---
@@ -223,12 +222,12 @@ All.`,
   });
   expect(items[0]).toMatchObject({ name: 'flagged', effort: 'low' });
   expect(problems.map(({ text }) => text)).toEqual([
-    'has sub-agents with fields that change nothing in ouro: odd: true (flagged).',
-    'has sub-agents with fields that change nothing in ouro: glow: strong (all.md); isolation: remote (own.md); glow: 1 (own.md).',
+    'has sub-agents with fields that ouro ignores: odd: true (flagged).',
+    'has sub-agents with fields that ouro ignores: glow: strong (all.md); isolation: remote (own.md); glow: 1 (own.md).',
   ]);
 });
 
-test('commands and skills carry every field of their heads, and are called by any of their names', async () => {
+test('commands and skills have all front matter fields, and are found by any of their names', async () => {
   const head = `description: Ships
 when_to_use: When all is green.
 argument-hint: [tag] [branch]
@@ -248,7 +247,7 @@ glow: strong`;
     deniedTools: ['Write'],
     model: 'haiku',
     effort: 'low',
-    fork: 'Explore',
+    forkAgentType: 'Explore',
     callers: 'people',
   };
   await project.write('.claude/x/ship.md', `---\n${head}\n---\nShip it.`);
@@ -268,7 +267,5 @@ glow: strong`;
   for (const name of ['Ship It Now', 'ship-it', 'ship it now', '/ship-it'])
     expect(findSkill(items, name)?.slashName).toBe('ship-it');
   expect(findSkill(items, 'ship')).toBeUndefined();
-  expect(problems.map(({ text }) => text)).toEqual([
-    'has skills with fields that change nothing in ouro: glow (ship-it).',
-  ]);
+  expect(problems.map(({ text }) => text)).toEqual(['has skills with fields that ouro ignores: glow (ship-it).']);
 });

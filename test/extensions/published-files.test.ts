@@ -6,11 +6,11 @@ import { validatePlugin } from '../../src/extensions/plugins/validate-plugin.ts'
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/claude');
-const admits = (path: string) => ({ ok: true, realPath: path }) as const;
+const checkFile = (path: string) => ({ ok: true, realPath: path }) as const;
 const load = (...projectFolders: readonly string[]) =>
-  loadExtensions({ projectFolders, agentsFlag: undefined, admits });
+  loadExtensions({ projectFolders, agentsFlag: undefined, checkFile });
 
-test('files with every field people publish load without a word, each field with its meaning', async () => {
+test('files with every published field load without a warning, each field with its meaning', async () => {
   const found = await load(join(FIXTURES, 'project'));
   expect(found.problems).toEqual([]);
   expect(found.agents[0]).toMatchObject({
@@ -39,7 +39,7 @@ test('files with every field people publish load without a word, each field with
       argumentNames: ['file', 'page'],
       allowedTools: ['Read', 'Bash(pdftotext:*)'],
       deniedTools: ['Write'],
-      fork: 'reviewer',
+      forkAgentType: 'reviewer',
       callers: 'all',
       paths: ['**/*.pdf'],
       hooks: { PostToolUse: [{ matcher: 'Bash' }] },
@@ -48,15 +48,15 @@ test('files with every field people publish load without a word, each field with
   expect(found.styles[0]).toMatchObject({ name: 'Terse', text: 'Answer in one sentence.' });
 });
 
-test('a marketplace with a source of each kind is sound, and so is its plugin with a part of each', async () => {
+test('a marketplace with a source of each kind is valid, and so is a plugin with a part of each kind', async () => {
   const folder = join(FIXTURES, 'market');
   expect(await validatePlugin(folder)).toEqual([]);
   const root = join(folder, 'plugins/kit');
   const read = await readPlugin(root);
   if (!read.ok) throw new Error(read.why);
-  expect(read.plugin).toMatchObject({ unused: [], mcpServers: { docs: { command: join(root, 'server') } } });
+  expect(read.plugin).toMatchObject({ unsupported: [], mcpServers: { docs: { command: join(root, 'server') } } });
   expect(Object.keys(read.plugin.hooks)).toEqual(['SessionStart']);
-  const found = await loadExtensions({ projectFolders: [], plugins: [read.plugin], agentsFlag: undefined, admits });
+  const found = await loadExtensions({ projectFolders: [], plugins: [read.plugin], agentsFlag: undefined, checkFile });
   expect(found.problems).toEqual([]);
   const names = [...found.commands, ...found.skills, ...found.agents, ...found.styles].map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['kit:ship', 'kit:tables', 'kit:critic', 'Loud']));
@@ -88,14 +88,14 @@ test.each([
     '---\ndescription: d\ntools:\n  - Read\n  - Bash(git log:*)\n---\nB',
     { tools: ['Read', 'Bash(git log:*)'] },
   ],
-])('a sub-agent whose head has %s means what it says', async (_, text, expected) => {
+])('a sub-agent whose front matter has %s means what it says', async (_, text, expected) => {
   await project.write('.claude/agents/x y.md', text);
   const { agents, problems } = await load(project.dir);
   expect(problems).toEqual([]);
   expect(agents[0]).toMatchObject(expected);
 });
 
-test('what cannot be read or is missing is told, one sentence each, and names with spaces can be typed', async () => {
+test('unreadable and missing files are reported, one sentence each, and names with spaces can be typed', async () => {
   const skills = '.claude/skills';
   await project.write('.claude/agents/huge.md', `---\nname: huge\ndescription: h\n---\n${'x'.repeat(300_000)}`);
   await project.write('.claude/agents/knows.md', '---\ndescription: k\nskills: [PDF Tools, gone]\n---\nB');
@@ -107,9 +107,9 @@ test('what cannot be read or is missing is told, one sentence each, and names wi
   expect(found.skills).toMatchObject([{ name: 'PDF Tools', slashName: 'pdf', description: 'Reads PDFs' }]);
   expect(found.commands).toMatchObject([{ name: 'ship-it' }]);
   expect(found.problems.map(({ path, text }) => `${path.slice(project.dir.length)} ${text}`)).toEqual([
-    '/.claude/skills/empty/SKILL.md has neither a description nor a text, so nobody could know when to use it. It is not offered.',
+    '/.claude/skills/empty/SKILL.md has neither a description nor a body, so the model cannot know when to use it. It is ignored.',
     '/.claude/agents/huge.md is left out: it is larger than 250 KB.',
-    '/.claude/output-styles has output styles with fields that change nothing in ouro: volume (loud.md).',
-    '/.claude/agents/knows.md wants skills that are not here: gone. It works without them.',
+    '/.claude/output-styles has output styles with fields that ouro ignores: volume (loud.md).',
+    '/.claude/agents/knows.md names skills that do not exist: gone. It runs without them.',
   ]);
 });

@@ -6,28 +6,28 @@ import { z } from 'zod';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { BATCH_FLAGS, WORKER_FLAGS } from '../../src/cli/args/fleet-flags.ts';
 import { SUBCOMMANDS } from '../../src/cli/args/subcommands.ts';
-import { readTaskFile } from '../../src/fleet/tasks/task-file.ts';
+import { parseTaskFile } from '../../src/fleet/tasks/task-file.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 const PAGE = readFileSync(join(DOCS, 'fleet.md'), 'utf8');
 const EXAMPLES = readdirSync(join(DOCS, 'examples/fleet'));
 const exampleText = (name: string) => readFileSync(join(DOCS, 'examples/fleet', name), 'utf8');
 
-test('the task file of the page is one', () => {
+test('the task file of the page is valid', () => {
   const [, text = ''] = /```yaml\n([\s\S]*?)```/.exec(PAGE) ?? [];
-  const read = readTaskFile(text, 'fleet.yaml');
+  const read = parseTaskFile(text, 'fleet.yaml');
   expect('file' in read && read.file).toMatchObject({ name: 'react-20', limits: { each: 2, all: 60, at_once: 8 } });
 });
 
 const TEXTS = [['fleet.md', PAGE] as const, ...EXAMPLES.map((name) => [name, exampleText(name)] as const)];
 
-test.each(TEXTS)('every flag and verb in %s is one of ouro', (_, text) => {
+test.each(TEXTS)('every flag and verb in %s exists', (_, text) => {
   const known = { batch: BATCH_FLAGS, worker: WORKER_FLAGS };
   const commands = [...text.matchAll(/ouro (batch|worker)\b([^\n"`#;]*(?:"[^"\n]*"[^\n"`#;]*)*)/g)];
   expect(commands.length).toBeGreaterThan(0);
   for (const [, name = '', rest = ''] of commands) {
     const command = name === 'batch' ? 'batch' : 'worker';
-    const names = Object.values(known[command]).flatMap((flag) => flag.spelling.match(/--?[a-zA-Z][\w-]*/g) ?? []);
+    const names = Object.values(known[command]).flatMap((flag) => flag.syntax.match(/--?[a-zA-Z][\w-]*/g) ?? []);
     const used = rest.replaceAll(/"[^"]*"|'[^']*'/g, 'words').match(/(?<=\s)--?[a-zA-Z][\w-]*/g) ?? [];
     expect(used.filter((flag) => !names.includes(flag))).toEqual([]);
     const [verb] = /^ [a-z]+/.exec(rest) ?? [];
@@ -35,7 +35,7 @@ test.each(TEXTS)('every flag and verb in %s is one of ouro', (_, text) => {
   }
 });
 
-test.each(EXAMPLES)('%s starts a worker, holds no secret, and names variables that are read', (name) => {
+test.each(EXAMPLES)('%s starts a worker, contains no secret, and uses variables that are read', (name) => {
   const text = exampleText(name);
   expect(text).toMatch(/ouro worker (?:-j|--until-empty)/);
   expect(text).not.toMatch(/sk-|:\/\/[^\s/]+:[^\s@$…]+@/);
@@ -60,7 +60,7 @@ const compose = z.object({
   }),
 });
 
-test('the workers of the compose file reach its queue, and are given the time they need to end', () => {
+test('the workers of the compose file reach its queue, and have enough time to stop', () => {
   const { services } = compose.parse(parse(exampleText('compose.yaml')));
   const { POSTGRES_USER: user, POSTGRES_DB: database } = services.queue.environment;
   expect(services.worker.environment.OURO_QUEUE).toBe(`postgres://${user}@queue/${database}`);
@@ -90,7 +90,7 @@ test('the Kubernetes Job mounts the policy where a worker reads it', () => {
   expect(containers[0].volumeMounts[0]).toEqual({ name: volumes[0].name, mountPath: '/root/.ouro/worker.json' });
 });
 
-test('systemd is told what the codes of a worker mean', () => {
+test('systemd knows the exit codes of a worker', () => {
   const lines = exampleText('ouro-worker.service').split('\n');
   for (const line of ['SuccessExitStatus=143', 'RestartPreventExitStatus=4', 'Restart=on-failure', 'TimeoutStopSec=20'])
     expect(lines).toContain(line);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import { mergeVerdicts } from '../../src/hooks/merge-verdicts.ts';
-import { createMessageDisplay } from '../../src/hooks/message-display.ts';
+import { mergeHookResults } from '../../src/hooks/merge-results.ts';
+import { createMessageDisplayHooks } from '../../src/hooks/message-display.ts';
 
 const says = (delta: string, kind: 'text' | 'thinking' = 'text'): AgentEvent => ({
   type: 'message_update',
@@ -22,15 +22,15 @@ function hooksOf(displayContent?: string) {
   const waiting: (() => void)[] = [];
   const works: Promise<unknown>[] = [];
   let others = 0;
-  const hear = createMessageDisplay(
+  const hear = createMessageDisplayHooks(
     {
       has: () => true,
       fire(_, { delta, index, final, turn_id: turn }) {
         heard.push([index, final, delta, turn]);
-        const verdict = { ...mergeVerdicts([]), displayContent };
+        const verdict = { ...mergeHookResults([]), displayContent };
         return new Promise((resolve) => waiting.push(() => resolve(verdict)));
       },
-      behind: (work) => void works.push(work(new AbortController().signal)),
+      runInBackground: (work) => void works.push(work(new AbortController().signal)),
     },
     () => {
       others += 1;
@@ -54,7 +54,7 @@ function hooksOf(displayContent?: string) {
   };
 }
 
-test('lines are told when they are whole, what comes meanwhile together, and the rest at the end', async () => {
+test('complete lines are reported, batched while busy, and the rest at the end', async () => {
   const hooks = hooksOf();
   await hooks.hear(prompt, says('one\ntw'), says('ideas', 'thinking'));
   expect(hooks.heard).toEqual([[0, false, 'one\n', 'u1']]);
@@ -70,7 +70,7 @@ test('lines are told when they are whole, what comes meanwhile together, and the
   expect(hooks.heard).toHaveLength(3);
 });
 
-test('a message that ends with its last line has an end of its own, and one that is void ends as well', async () => {
+test('a message that ends with its last line has its own end, and so has a discarded one', async () => {
   const hooks = hooksOf();
   await hooks.hear(says('one\n'));
   await hooks.letGo();
@@ -86,7 +86,7 @@ test('a message that ends with its last line has an end of its own, and one that
   expect(hooks.heard.at(-1)).toEqual([0, true, 'tw', '']);
 });
 
-test('a message without words is none, and words a hook would rather show are told of', async () => {
+test('a message without text is skipped, and replaced text is reported', async () => {
   const hooks = hooksOf('OTHER');
   await hooks.hear(prompt, reply);
   expect(hooks.heard).toEqual([]);

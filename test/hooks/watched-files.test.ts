@@ -2,20 +2,20 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Hook } from '../../src/contracts/hook.ts';
-import { createWatchedFiles } from '../../src/hooks/watched-files.ts';
+import { createWatchedFileCheck } from '../../src/hooks/watched-files.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-async function watching(matchers: readonly string[], watched: () => readonly string[] = () => []) {
+async function watching(matchers: readonly string[], listWatchedPaths: () => readonly string[] = () => []) {
   const project = await createTempProject({ '.env': 'A=1', 'a.lock': '1', 'b.txt': '1' });
   const fired: string[] = [];
-  const look = createWatchedFiles(
+  const look = createWatchedFileCheck(
     {
       list: () =>
         matchers.map((matcher): { readonly hook: Hook; readonly last: undefined } => ({
           hook: { event: 'FileChanged', type: 'command', command: 'true', source: 'user', matcher },
           last: undefined,
         })),
-      watched,
+      listWatchedPaths,
       fireInBackground: (_, { file_path, event }) =>
         void fired.push(`${event} ${String(file_path).slice(project.dir.length + 1)}`),
     },
@@ -32,7 +32,7 @@ async function watching(matchers: readonly string[], watched: () => readonly str
   };
 }
 
-test('names of files are watched, those that are not there yet too', async () => {
+test('file names are watched, also of files that do not exist yet', async () => {
   const { write, remove, seen } = await watching(['.env|.envrc']);
   expect(await seen()).toEqual([]);
   await write('.envrc', 'use x');
@@ -44,7 +44,7 @@ test('names of files are watched, those that are not there yet too', async () =>
   expect(await seen()).toEqual([]);
 });
 
-test('a pattern is for the names in the folder: those that come, change and go', async () => {
+test('a pattern matches names in the folder: created, changed and deleted ones', async () => {
   const { write, remove, seen } = await watching(['.*\\.lock', '']);
   expect(await seen()).toEqual([]);
   await write('a.lock', '22');
@@ -56,7 +56,7 @@ test('a pattern is for the names in the folder: those that come, change and go',
   expect(await seen()).toEqual(['unlink a.lock', 'unlink new.lock']);
 });
 
-test('paths that hooks have named are watched from then on, whatever the matcher', async () => {
+test('paths named by hooks are watched from then on, whatever the matcher', async () => {
   let paths: readonly string[] = [];
   const { project, write, seen } = await watching([''], () => paths);
   await seen();

@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
-import { joinPrinted, NOTHING_PRINTED, type Printable, printed } from '../../src/lib/printable.ts';
-import { printableCode, printableLine, printablePage, sanitize, sanitizeScreen } from '../../src/lib/text/sanitize.ts';
-import type { TerminalOut } from '../../src/ui/terminal/stage.ts';
+import { EMPTY_PRINTABLE, joinPrintable, type Printable, printable } from '../../src/lib/printable.ts';
+import { escapeCode, escapeLine, escapeText, sanitize, sanitizeForScreen } from '../../src/lib/text/sanitize.ts';
+import type { TerminalOutput } from '../../src/ui/terminal/screen-host.ts';
 import type { Paint } from '../../src/ui/theme/paint.ts';
 import { anyText } from '../support/any-text.ts';
 import { runs } from '../support/runs.ts';
 
-test('a terminal takes only what is fit to be printed, and a text as such is not', () => {
-  expectTypeOf<Parameters<TerminalOut['write']>[0]>().toEqualTypeOf<Printable>();
+test('a terminal accepts only printable text, not plain strings', () => {
+  expectTypeOf<Parameters<TerminalOutput['write']>[0]>().toEqualTypeOf<Printable>();
   expectTypeOf<ReturnType<Paint>>().toEqualTypeOf<Printable>();
   expectTypeOf<string>().not.toExtend<Printable>();
-  expectTypeOf<Parameters<typeof printed>[1]>().toEqualTypeOf<Printable | number>();
+  expectTypeOf<Parameters<typeof printable>[1]>().toEqualTypeOf<Printable | number>();
 });
 
-test('clean pieces are put together with words and sequences of ours', () => {
-  const row = printed`\u001b[${3}G${printableLine('a\u001b[2Jb')}`;
-  expect(joinPrinted([row, NOTHING_PRINTED, row], printed`\r\n`)).toBe(
+test('clean parts are joined with text and sequences of ouro', () => {
+  const row = printable`\u001b[${3}G${escapeLine('a\u001b[2Jb')}`;
+  expect(joinPrintable([row, EMPTY_PRINTABLE, row], printable`\r\n`)).toBe(
     '\u001b[3Ga<U+001B>[2Jb\r\n\r\n\u001b[3Ga<U+001B>[2Jb',
   );
 });
@@ -27,27 +27,27 @@ const signs = fc.oneof(
 );
 const texts = fc.array(signs, { maxLength: 8 }).map((parts) => parts.join(''));
 
-test('nothing that is said to be clean steers a terminal', () => {
+test('printable text contains no terminal sequence', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      for (const clean of [printableLine(text), printablePage(text), sanitizeScreen(text), sanitize(text, 'line')])
+      for (const clean of [escapeLine(text), escapeText(text), sanitizeForScreen(text), sanitize(text, 'line')])
         expect(clean).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-      expect(printablePage(text)).not.toMatch(/[\u200b\u200e\u200f\u{e0000}-\u{e007f}]/u);
+      expect(escapeText(text)).not.toMatch(/[\u200b\u200e\u200f\u{e0000}-\u{e007f}]/u);
     }),
     runs(400),
   );
 });
 
-test('a page keeps its lines and columns, and spells out what hides in it', () => {
-  expect(printablePage(`name${' '.repeat(30)}size\nb\u202egpj\tx\u001b[31m\n\n\n\n\n\n`)).toBe(
+test('a page keeps lines and columns, and shows hidden characters', () => {
+  expect(escapeText(`name${' '.repeat(30)}size\nb\u202egpj\tx\u001b[31m\n\n\n\n\n\n`)).toBe(
     `name${' '.repeat(30)}size\nb<U+202E>gpj\tx\n\n\n\n\n\n`,
   );
 });
 
-test('a line of code spells out what would not show, and keeps its indentation, pictures and alphabets', () => {
+test('a line of code shows invisible characters, and keeps indentation, emoji and alphabets', () => {
   const kept = `${' '.repeat(40)}\tif (x) // ❤️ 👨‍👩‍👧 می‌خواهم`;
-  expect(printableCode(`${kept}\r`)).toBe(kept);
-  expect(printableCode('a\u202eb\u200bc\u200dd\u0430\u200de\u001b[31mf\rg\u00a0h')).toBe(
+  expect(escapeCode(`${kept}\r`)).toBe(kept);
+  expect(escapeCode('a\u202eb\u200bc\u200dd\u0430\u200de\u001b[31mf\rg\u00a0h')).toBe(
     'a<U+202E>b<U+200B>c<U+200D>d\u0430<U+200D>e<U+001B>[31mf<U+000D>g<U+00A0>h',
   );
 });

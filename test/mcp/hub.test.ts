@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import type { CallContext } from '../../src/contracts/tool.ts';
-import { MARKER, marked } from '../../src/lib/processes/process-tree.ts';
+import { CALL_MARKER, listMarkedProcesses } from '../../src/lib/processes/process-tree.ts';
 import { callTool } from '../support/call-tool.ts';
 import { processesMarked } from '../support/processes.ts';
 import { hubInside } from './in-process.ts';
@@ -17,12 +17,12 @@ import { configured, inTime, STUB, startHub, stub } from './servers.ts';
 type Hub = ReturnType<typeof startHub>['hub'];
 
 function tool(hub: Hub, name: string) {
-  const found = hub.tools().find((each) => each.name === name);
-  if (found === undefined) throw new Error(`There is no ${name} among ${hub.tools().map((each) => each.name)}.`);
+  const found = hub.listTools().find((each) => each.name === name);
+  if (found === undefined) throw new Error(`There is no ${name} among ${hub.listTools().map((each) => each.name)}.`);
   return found;
 }
 
-test.concurrent('a long call tells its progress, and an aborted one ends at once', async () => {
+test.concurrent('a long call reports progress, and an aborted one ends at once', async () => {
   await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: [{ name: 'count', inputSchema: { type: 'object' } }],
@@ -48,7 +48,7 @@ test.concurrent('a long call tells its progress, and an aborted one ends at once
   expect(notes).toEqual(['one (1 of 300)']);
 });
 
-test.concurrent('a question of a server is asked in the name of the call that runs', async () => {
+test.concurrent('an elicitation of a server is shown in the name of the running call', async () => {
   await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: [{ name: 'ask', inputSchema: { type: 'object' } }],
@@ -75,29 +75,28 @@ test.concurrent.each([
   const remote = await start();
   await using started = startHub([configured('far', { kind, url: remote.url, headers: {} })], { backoffMs: 5 });
   const { hub } = started;
-  await hub.settled();
+  await hub.whenSettled();
   const simple = tool(hub, 'mcp__far__test_simple_text');
   expect((await callTool(simple, {})).content).toContain('simple text response');
   await remote.close();
   await expect(callTool(simple, {})).rejects.toThrow(/far/);
 });
 
-test.concurrent('how an argument could go on is asked of the server of the prompt', async () => {
+test.concurrent('argument completion is requested from the server of the prompt', async () => {
   const remote = await startPresent();
   const launch = { kind: 'http', url: remote.url, headers: {} } as const;
   await using started = startHub([configured('far', launch)]);
-  await started.hub.settled();
+  await started.hub.whenSettled();
   const completions = (typed: string) =>
-    started.hub.completions('mcp__far__test_prompt_with_arguments', typed, inTime());
+    started.hub.completeArguments('mcp__far__test_prompt_with_arguments', typed, inTime());
   expect(await completions('arg2=pari')).toEqual(['arg2=paris']);
   expect(await completions('a b ')).toEqual([]);
   await remote.close();
 });
 
-test.concurrent('folders that came since are told before the next call', async () => {
+test.concurrent('added folders are reported before the next call', async () => {
   const heard: string[] = [];
   let folders = ['/one'];
-  const parts = { roots: () => folders };
   await using started = await hubInside(
     { capabilities: { tools: {} } },
     (server) => {
@@ -111,7 +110,7 @@ test.concurrent('folders that came since are told before the next call', async (
         return { content: [] };
       });
     },
-    parts,
+    { getRoots: () => folders },
   );
   const look = tool(started.hub, 'mcp__inside__look');
   await callTool(look, {});
@@ -120,7 +119,7 @@ test.concurrent('folders that came since are told before the next call', async (
   expect(heard).toEqual(['file:///one', 'changed', 'file:///one', 'file:///two']);
 });
 
-test.concurrent('servers that do not start are told with their reason, and hold up nobody', async () => {
+test.concurrent('servers that do not start are reported with their reason, and delay nothing', async () => {
   await using started = startHub(
     [
       configured('missing', { kind: 'stdio', command: 'no-such-program-at-all', args: [], env: {} }),
@@ -133,12 +132,12 @@ test.concurrent('servers that do not start are told with their reason, and hold 
       configured('silent', { kind: 'stdio', command: 'sleep', args: ['600'], env: {} }),
       configured('deaf', { kind: 'http', url: 'http://127.0.0.1:9/mcp', headers: {} }),
     ],
-    { limits: () => ({ startMs: 700 }) },
+    { getLimits: () => ({ startMs: 700 }) },
   );
   const { hub, changes } = started;
-  expect(hub.states().map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending']);
-  await hub.settled();
-  const errors = Object.fromEntries(hub.states().map(({ name, status, error }) => [name, `${status}: ${error}`]));
+  expect(hub.listStates().map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending']);
+  await hub.whenSettled();
+  const errors = Object.fromEntries(hub.listStates().map(({ name, status, error }) => [name, `${status}: ${error}`]));
   expect(errors).toMatchObject({
     missing: expect.stringContaining('no-such-program-at-all'),
     dies: expect.stringContaining('no licence'),
@@ -148,41 +147,41 @@ test.concurrent('servers that do not start are told with their reason, and hold 
   expect(changes.filter(({ kind }) => kind === 'state')).toHaveLength(4);
 });
 
-test.concurrent('a server that dies is started again, and its tools work as before', async () => {
+test.concurrent('a server that dies is restarted, and its tools work as before', async () => {
   const marker = randomUUID();
   await using started = startHub([stub('mortal')], { newMarker: () => marker, backoffMs: 5 });
   const { hub, changes } = started;
-  await hub.settled();
-  for (const { pid } of await processesMarked(`${MARKER}=${marker}`)) process.kill(pid, 'SIGKILL');
-  while (!changes.some((change) => change.kind === 'state' && change.words.includes('started again'))) {
+  await hub.whenSettled();
+  for (const { pid } of await processesMarked(`${CALL_MARKER}=${marker}`)) process.kill(pid, 'SIGKILL');
+  while (!changes.some((change) => change.kind === 'state' && change.message.includes('being restarted'))) {
     await new Promise(setImmediate);
   }
-  await hub.settled();
+  await hub.whenSettled();
   expect((await callTool(tool(hub, 'mcp__mortal__echo'), { message: 'again' })).content).toBe('Echo: again');
 });
 
-test.concurrent('switched off it offers nothing; switched on it is back; removed it is gone', async () => {
+test.concurrent('a disabled server offers nothing; enabled again it does; a removed one is gone', async () => {
   await using started = startHub([stub('one')]);
   const { hub } = started;
-  await hub.settled();
+  await hub.whenSettled();
   await hub.toggle('one', 'off');
-  expect([hub.states()[0]?.status, hub.tools().length]).toEqual(['disabled', 0]);
+  expect([hub.listStates()[0]?.status, hub.listTools().length]).toEqual(['disabled', 0]);
   expect(await hub.toggle('one', 'on')).toEqual({ ok: true });
-  expect(hub.tools().map(({ name }) => name)).toEqual(['mcp__one__echo']);
-  await hub.remove('one');
-  expect([hub.states(), hub.tools()]).toEqual([[], []]);
+  expect(hub.listTools().map(({ name }) => name)).toEqual(['mcp__one__echo']);
+  await hub.removeServer('one');
+  expect([hub.listStates(), hub.listTools()]).toEqual([[], []]);
   expect(await hub.reconnect('one')).toEqual({ ok: false, why: 'There is no MCP server one.' });
 });
 
-test.concurrent('a server leaves nothing, whatever it put out of sight', async () => {
+test.concurrent('a server leaves no process, whatever it hides', async () => {
   const marker = randomUUID();
   const line = `env -i setsid -f sleep 300 >/dev/null 2>&1; exec "$0" "$@"`;
   const launch = { kind: 'stdio', command: 'bash', args: ['-c', line, STUB.command, ...STUB.args], env: {} } as const;
   {
     await using hidden = startHub([configured('hidden', launch)], { newMarker: () => marker });
-    await hidden.hub.settled();
-    expect(hidden.hub.states()).toMatchObject([{ status: 'connected' }]);
-    expect((await marked(marker)).length).toBeGreaterThan(1);
+    await hidden.hub.whenSettled();
+    expect(hidden.hub.listStates()).toMatchObject([{ status: 'connected' }]);
+    expect((await listMarkedProcesses(marker)).length).toBeGreaterThan(1);
   }
-  expect(await marked(marker)).toEqual([]);
+  expect(await listMarkedProcesses(marker)).toEqual([]);
 });

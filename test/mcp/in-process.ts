@@ -1,10 +1,10 @@
 import { Server, type ServerOptions } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { HostMcpServer } from '../../src/contracts/face/host.ts';
+import type { HostMcpServer } from '../../src/contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../src/contracts/json.ts';
-import { asJson } from '../../src/lib/as-json.ts';
-import type { McpParts } from '../../src/mcp/server/mcp-parts.ts';
+import { copyAsJson } from '../../src/lib/json.ts';
+import type { McpHubDeps } from '../../src/mcp/client/hub-deps.ts';
 import { startHub } from './servers.ts';
 
 /** A real server of the MCP library inside this process, as a host lends one; what it says reaches whoever listens. */
@@ -15,7 +15,7 @@ export function inProcess(options: ServerOptions, arrange: (server: Server) => v
   const transport: Transport = {
     start: async () => undefined,
     async send(message) {
-      for (const hear of listeners) hear(asJson(message));
+      for (const hear of listeners) hear(copyAsJson(message));
     },
     close: async () => undefined,
   };
@@ -34,9 +34,9 @@ export function inProcess(options: ServerOptions, arrange: (server: Server) => v
 export async function hubInside(
   options: ServerOptions,
   arrange: (server: Server) => void,
-  parts: Partial<McpParts> = {},
+  parts: Partial<McpHubDeps> = {},
 ) {
-  const started = startHub([], { hosted: [inProcess(options, arrange)], ...parts });
-  await started.hub.settled();
+  const started = startHub([], { hostServers: [inProcess(options, arrange)], ...parts });
+  await started.hub.whenSettled();
   return started;
 }

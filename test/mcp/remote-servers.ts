@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { serveHttp } from '../../src/mcp/serve/serve-http.ts';
+import { serveHttp } from '../../src/mcp/server/serve-http.ts';
 import { CONFORMANCE_OFFER } from '../support/conformance-offer.ts';
 
 type Remote = { readonly url: string; close(): Promise<void> };

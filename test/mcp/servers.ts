@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfiguredServer, Launch } from '../../src/mcp/config/configured-server.ts';
-import { launchHash } from '../../src/mcp/config/configured-server.ts';
+import type { McpChange, McpHubDeps } from '../../src/mcp/client/hub-deps.ts';
+import { type ConfiguredServer, hashLaunch, type Launch } from '../../src/mcp/configured-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
-import type { McpChange, McpParts } from '../../src/mcp/server/mcp-parts.ts';
 
 /** The small server of our own, where a real one is not the subject. */
 export const STUB = {
@@ -22,17 +21,17 @@ export function stub(name: string): ConfiguredServer {
 }
 
 export function configured(name: string, launch: Launch): ConfiguredServer {
-  return { name, scope: 'user', launch, hash: launchHash(launch) };
+  return { name, scope: 'user', launch, hash: hashLaunch(launch) };
 }
 
 /** A hub of these servers, started, with what it told about them. */
-export function startHub(servers: readonly ConfiguredServer[], parts: Partial<McpParts> = {}) {
+export function startHub(servers: readonly ConfiguredServer[], parts: Partial<McpHubDeps> = {}) {
   const changes: McpChange[] = [];
   const hub = createMcpHub({
     servers,
-    hosted: [],
+    hostServers: [],
     cwd: tmpdir(),
-    roots: () => [tmpdir()],
+    getRoots: () => [tmpdir()],
     variables: { PATH: process.env.PATH ?? '', HOME: tmpdir() },
     ouroHome: join(tmpdir(), 'no-such-home'),
     version: '1.0.0',

@@ -1,36 +1,39 @@
 import { expect, test } from 'vitest';
-import { blocksOf, outcomeOf } from '../../src/mcp/content.ts';
-import { toTools } from '../../src/mcp/tools.ts';
+import { convertContentBlock, convertMcpResult } from '../../src/mcp/content.ts';
+import { createServerTools, type ServerToolsOptions } from '../../src/mcp/tools.ts';
 
-const PARTS = { server: 's', prefix: 's', call: async () => ({ content: '' }) };
+const PARTS: ServerToolsOptions = { server: 's', prefix: 's', callTool: async () => ({ content: '' }) };
 
 function prepared(schema: object, input: Readonly<Record<string, string>>, annotations = {}) {
-  const [tool] = toTools([{ name: 't', inputSchema: { type: 'object', ...schema }, annotations }], PARTS);
+  const [tool] = createServerTools([{ name: 't', inputSchema: { type: 'object', ...schema }, annotations }], PARTS);
   const read = tool?.prepare(input);
   return read?.ok === true ? read.call : read?.problem;
 }
 
-test('a field that has a value of its own is left to the server, also where its schema requires it', () => {
+test('a field with a default is left to the server, also if its schema requires it', () => {
   const schema = { properties: { a: { default: 1 }, b: {} }, required: ['a', 'b'] };
   expect(prepared(schema, { b: 'x' })).toMatchObject({ input: { b: 'x' } });
   expect(prepared(schema, { a: 'x' })).toMatch(/lacks "b"/);
 });
 
-test('calls that only read run side by side; nothing else is believed of what a server says', () => {
+test('read-only calls run in parallel; no other claim of a server is believed', () => {
   expect(prepared({}, {}, { readOnlyHint: true })).toMatchObject({ isConcurrencySafe: true, isReadOnly: false });
   expect(prepared({}, {})).toMatchObject({ isConcurrencySafe: false, isReadOnly: false });
 });
 
-test('bytes that are text are read as text, and others are told', () => {
+test('text content is decoded, other binary content is described', () => {
   const blob = (mimeType: string, bytes: string) =>
-    blocksOf({ type: 'resource', resource: { uri: 'a:b', mimeType, blob: Buffer.from(bytes).toString('base64') } });
+    convertContentBlock({
+      type: 'resource',
+      resource: { uri: 'a:b', mimeType, blob: Buffer.from(bytes).toString('base64') },
+    });
   expect(blob('text/markdown', '# Grüße')).toEqual([{ type: 'text', text: '[resource a:b]\n# Grüße' }]);
   expect(blob('application/vnd.api+json', '{}')).toEqual([{ type: 'text', text: '[resource a:b]\n{}' }]);
   const broken = { uri: 'a:b', mimeType: 'text/plain', blob: Buffer.from([0xff, 0xfe]).toString('base64') };
-  expect(JSON.stringify(blocksOf({ type: 'resource', resource: broken }))).toContain('left out');
+  expect(JSON.stringify(convertContentBlock({ type: 'resource', resource: broken }))).toContain('left out');
 });
 
-test('bytes that no model can be shown are kept, and it is told where', async () => {
+test('content that no model can read is stored, and its path is returned', async () => {
   const kept: string[] = [];
   const keep = async (bytes: Uint8Array, type: string) => {
     kept.push(`${type} ${bytes.length}`);
@@ -44,7 +47,7 @@ test('bytes that no model can be shown are kept, and it is told where', async ()
     { type: 'resource', resource: { uri: 'a:text', mimeType: 'text/plain', blob: data } },
     { type: 'text', text: 'the same again' },
   ] as const;
-  const outcome = await outcomeOf({ content: [...content], structuredContent: { a: 1 } }, keep);
+  const outcome = await convertMcpResult({ content: [...content], structuredContent: { a: 1 } }, keep);
   expect(kept).toEqual(['audio/wav 3', 'application/zip 3']);
   expect(outcome).toMatchObject({ structured: { a: 1 } });
   expect(outcome.content).toMatchObject([

@@ -1,12 +1,12 @@
 import type { ModelPort } from '../../src/contracts/model.ts';
-import { createAnthropicPort } from '../../src/model/anthropic.ts';
-import { createOpenAiPort } from '../../src/model/openai-compatible.ts';
-import type { Patience } from '../../src/model/wire/attempt.ts';
+import { createAnthropicPort } from '../../src/model/providers/anthropic/anthropic-port.ts';
+import { createOpenAiPort } from '../../src/model/providers/openai-chat/openai-chat-port.ts';
+import type { StreamTimeouts } from '../../src/model/stream/attempt.ts';
 
 /** One provider as data: how to make its port, and how its server says each thing. */
 export type Dialect = {
   readonly name: string;
-  readonly create: (url: string, patience?: Partial<Patience>) => ModelPort;
+  readonly create: (url: string, patience?: Partial<StreamTimeouts>) => ModelPort;
   readonly path: string;
   readonly open: string;
   readonly text: (index: number, ...parts: string[]) => string[];
@@ -48,7 +48,7 @@ export const ANTHROPIC: Dialect = {
     createAnthropicPort({
       credentials: { apiKey: 'test-key' },
       baseUrl: url,
-      patience: () => patience,
+      timeouts: () => patience,
       betas: ['beta-1'],
     }),
   path: '/v1/messages',
@@ -96,7 +96,7 @@ const OPENAI_USAGE = { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_d
 export const OPENAI: Dialect = {
   name: 'openai-compatible',
   create: (url, patience = {}) =>
-    createOpenAiPort({ baseUrl: `${url}/v1`, apiKey: 'test-key', patience: () => patience }),
+    createOpenAiPort({ baseUrl: `${url}/v1`, apiKey: 'test-key', timeouts: () => patience }),
   path: '/v1/chat/completions',
   open: chunk({ role: 'assistant', content: '' }),
   text: (_index, ...parts) => parts.map((content) => chunk({ content })),

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { EFFORTS } from '../../src/contracts/model.ts';
-import { listModels, modelInfo } from '../../src/model/catalog.ts';
-import { effortFor, effortInstead, effortProblem, effortsOf, thinkingEffort } from '../../src/model/efforts.ts';
+import { getModelInfo, listModels } from '../../src/model/built-in-models.ts';
+import {
+  clampEffort,
+  deriveThinkingEffort,
+  explainReplacedEffort,
+  explainUnsupportedEffort,
+  listEfforts,
+} from '../../src/model/efforts.ts';
 
 test.each([
   ['claude-opus-5-5', 'auto low medium high xhigh max'],
@@ -9,45 +15,45 @@ test.each([
   ['claude-sonnet-4-6', 'auto off low medium high max'],
   ['claude-opus-4-5', 'auto off low medium high'],
   ['qwen3', 'auto off'],
-])('%s takes exactly %s', (model, words) => {
-  expect(effortsOf(modelInfo(model)).join(' ')).toBe(words);
+])('%s accepts exactly %s', (model, words) => {
+  expect(listEfforts(getModelInfo(model)).join(' ')).toBe(words);
 });
 
-test('a level that a model does not have is refused with those it has', () => {
-  expect(effortProblem('xhigh', modelInfo('claude-sonnet-4-6'))).toBe(
+test('an unsupported effort is rejected with the list of supported ones', () => {
+  expect(explainUnsupportedEffort('xhigh', getModelInfo('claude-sonnet-4-6'))).toBe(
     'sonnet 4.6 has no effort "xhigh". Choose one of auto, off, low, medium, high, max.',
   );
-  expect(effortProblem('off', modelInfo('opus'))).toMatch(/^opus 5.5 always thinks/);
-  expect(effortProblem('high', modelInfo('qwen3'))).toMatch(/^qwen3 cannot be told/);
-  expect(effortProblem('xhigh', modelInfo('opus'))).toBeUndefined();
+  expect(explainUnsupportedEffort('off', getModelInfo('opus'))).toMatch(/^opus 5.5 always thinks/);
+  expect(explainUnsupportedEffort('high', getModelInfo('qwen3'))).toMatch(/^qwen3 has no effort levels/);
+  expect(explainUnsupportedEffort('xhigh', getModelInfo('opus'))).toBeUndefined();
 });
 
-test('whatever is wished, a model is told only what it takes, and never more than was wished if it has less', () => {
-  for (const info of [...listModels(), ...['claude-opus-4-5', 'claude-sonnet-4-6', 'demo', 'other'].map(modelInfo)])
+test('an effort is clamped to a supported level, never to a higher one', () => {
+  for (const info of [...listModels(), ...['claude-opus-4-5', 'claude-sonnet-4-6', 'demo', 'other'].map(getModelInfo)])
     for (const wanted of EFFORTS) {
-      const level = effortFor(wanted, info);
-      expect(effortsOf(info)).toContain(level);
-      if (effortsOf(info).includes(wanted)) expect(level).toBe(wanted);
+      const level = clampEffort(wanted, info);
+      expect(listEfforts(info)).toContain(level);
+      if (listEfforts(info).includes(wanted)) expect(level).toBe(wanted);
       else if (wanted !== 'off') expect(EFFORTS.indexOf(level)).toBeLessThan(EFFORTS.indexOf(wanted));
     }
 });
 
-test('a wish that stays with another model is told with what it becomes', () => {
-  expect(effortInstead('xhigh', modelInfo('claude-sonnet-4-6'))).toMatch(
-    /has no effort "xhigh".* Until then it is high\.$/,
+test('an unsupported effort of the settings is reported with its replacement', () => {
+  expect(explainReplacedEffort('xhigh', getModelInfo('claude-sonnet-4-6'))).toMatch(
+    /has no effort "xhigh".* Using high instead\.$/,
   );
-  expect(effortInstead('off', modelInfo('opus'))).toMatch(/always thinks.* Until then it is low\.$/);
-  expect(effortInstead('high', modelInfo('opus'))).toBeUndefined();
-  expect(effortInstead('high', modelInfo('qwen3'))).toBeUndefined();
+  expect(explainReplacedEffort('off', getModelInfo('opus'))).toMatch(/always thinks.* Using low instead\.$/);
+  expect(explainReplacedEffort('high', getModelInfo('opus'))).toBeUndefined();
+  expect(explainReplacedEffort('high', getModelInfo('qwen3'))).toBeUndefined();
 });
 
-test('room for thinking says how much where no level was chosen', () => {
-  expect([undefined, 0, 4000, 10_000, 20_000].map((tokens) => thinkingEffort('auto', tokens))).toEqual([
+test('the thinking budget determines the level where none was chosen', () => {
+  expect([undefined, 0, 4000, 10_000, 20_000].map((tokens) => deriveThinkingEffort('auto', tokens))).toEqual([
     'auto',
     'off',
     'low',
     'medium',
     'high',
   ]);
-  expect(thinkingEffort('xhigh', 0)).toBe('xhigh');
+  expect(deriveThinkingEffort('xhigh', 0)).toBe('xhigh');
 });

@@ -41,7 +41,7 @@ async function run(tries: readonly Try[], options: Partial<StreamOptions> = {}) 
 }
 
 describe('withRetry', () => {
-  test('a failure that may heal is repeated with growing waits up to the cap', async () => {
+  test('a temporary failure is retried with growing delays up to the maximum', async () => {
     const { outcome, waits, calls } = await run([
       ...Array.from({ length: 8 }, () => failed()),
       { outcome: reply('hi') },
@@ -51,13 +51,13 @@ describe('withRetry', () => {
     expect(calls).toBe(9);
   });
 
-  test('jitter only ever shortens a wait', async () => {
+  test('jitter only shortens a delay', async () => {
     const { port, waits } = setup([failed(), { outcome: reply('') }], () => 1);
     await drain(port);
     expect(waits).toEqual([375]);
   });
 
-  test('each retry is told with attempt, limit, delay and cause; the attempt numbers count up', async () => {
+  test('each retry is reported with attempt, limit, delay and cause; attempt numbers increase', async () => {
     const { events } = await run([failed(), { outcome: reply('') }]);
     expect(events).toEqual([
       { type: 'request_sent', attempt: 1 },
@@ -66,7 +66,7 @@ describe('withRetry', () => {
     ]);
   });
 
-  test('what was shown is discarded before the next attempt', async () => {
+  test('shown text is discarded before the next attempt', async () => {
     const { events } = await run([{ ...failed({ kind: 'cut' }), events: SHOWN }, { outcome: reply('') }]);
     expect(events.map((event) => event.type)).toEqual([
       'request_sent',
@@ -79,21 +79,21 @@ describe('withRetry', () => {
     expect(events[3]).toEqual({ type: 'discarded', messageId: 'm1' });
   });
 
-  test('ten retries, then the failure is given back and says so', async () => {
+  test('after ten retries the failure is returned with their number', async () => {
     const { outcome, calls } = await run([failed()]);
     expect(calls).toBe(11);
-    expect(outcome).toEqual({ ok: false, failure: { kind: 'server', message: 'Broken. Gave up after 11 tries.' } });
+    expect(outcome).toEqual({ ok: false, failure: { kind: 'server', message: 'Broken. Gave up after 11 attempts.' } });
   });
 
   test.each(['auth', 'not_found', 'invalid', 'too_long', 'media_too_large', 'aborted'] as const)(
-    '%s is never repeated',
+    '%s is never retried',
     async (kind) => {
       const { calls, events } = await run([failed({ kind })]);
       expect([calls, events.length]).toEqual([1, 1]);
     },
   );
 
-  test('the wish of the provider is honoured up to a minute', async () => {
+  test('the delay requested by the provider is respected up to a minute', async () => {
     const soon = failed({ kind: 'rate_limited', retryAfterMs: 0 });
     expect((await run([soon, soon, soon, { outcome: reply('') }])).waits).toEqual([500, 1000, 2000]);
     const { waits } = await run([failed({ kind: 'rate_limited', retryAfterMs: 60_000 }), { outcome: reply('') }]);
@@ -108,11 +108,11 @@ describe('withRetry', () => {
     const { outcome, calls } = await run([failed({ kind: 'rate_limited', retryAfterMs: 720_000 })]);
     expect(calls).toBe(1);
     expect(outcome).toMatchObject({
-      failure: { message: 'Broken. The API asks to wait 12 minutes: try again after 12:12.' },
+      failure: { message: 'Broken. The API asks to wait 12 minutes. Try again after 12:12.' },
     });
   });
 
-  test('a run may wait less long: no wait is longer, and who is told to wait longer gives up at once', async () => {
+  test('a run may limit the delay: a longer requested delay gives up at once', async () => {
     const patience = { maxRetryDelayMs: 1_000 };
     const { waits } = await run([failed(), failed(), failed(), failed(), { outcome: reply('') }], patience);
     expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
@@ -120,14 +120,14 @@ describe('withRetry', () => {
     expect(told.calls).toBe(1);
   });
 
-  test('once a call has started nothing is thrown away: the failure comes back with its finished blocks', async () => {
+  test('once a call has started nothing is discarded: the failure is returned with its completed blocks', async () => {
     const partial = { role: 'assistant', id: 'm', model: 'x', blocks: [{ type: 'text', text: 'done' }] } as const;
     const outcome = { ok: false, failure: { kind: 'cut', message: 'Cut.' }, partial } as const;
     const result = await run([{ outcome, events: SHOWN }], { restartable: () => false });
     expect([result.calls, result.outcome]).toEqual([1, outcome]);
   });
 
-  test('overloads in a row are given back at their limit; another failure between them starts the count anew', async () => {
+  test('consecutive overloads are limited; another failure between them resets the count', async () => {
     const overloaded = failed({ kind: 'overloaded' });
     const inRow = await run([overloaded], { overloadLimit: 3 });
     const mixed = await run([overloaded, overloaded, failed(), overloaded, overloaded, { outcome: reply('') }], {
@@ -137,13 +137,13 @@ describe('withRetry', () => {
     expect([mixed.calls, mixed.outcome.ok]).toEqual([6, true]);
   });
 
-  test('a link of the fallback chain may set its own number of retries', async () => {
+  test('an entry of the fallback chain may set its own number of retries', async () => {
     expect((await run([failed()], { maxRetries: 2 })).calls).toBe(3);
     expect((await run([failed()], { maxRetries: 0 })).outcome).toMatchObject({ failure: { message: 'Broken.' } });
   });
 });
 
-describe('the wait', () => {
+describe('the retry delay', () => {
   const broken: ModelPort = {
     name: 'broken',
     async *stream() {

@@ -58,7 +58,7 @@ const RUNS = runs(80);
 /** Of the lists that are gone through as a whole, a few as long as somebody waits. */
 const isTried = (at: number) => isWholeRun || at % 8 === 0;
 
-test('one more rule that denies or asks never loosens anything', () => {
+test('one more deny or ask rule never loosens anything', () => {
   const stricter = fc.constantFrom('deny' as const, 'ask' as const);
   fc.assert(
     fc.property(anyCommand, anySetup, anyRule, stricter, (command, setup, rule, behavior) => {
@@ -70,7 +70,7 @@ test('one more rule that denies or asks never loosens anything', () => {
   );
 });
 
-test('a mode further to the strict side never loosens', () => {
+test('a stricter mode never loosens anything', () => {
   const strict: readonly (readonly [PermissionMode, PermissionMode])[] = [
     ['default', 'acceptEdits'],
     ['acceptEdits', 'bypassPermissions'],
@@ -86,7 +86,7 @@ test('a mode further to the strict side never loosens', () => {
   );
 });
 
-test('what is appended to a command that runs unasked never runs unasked with it', () => {
+test('appending to a command that runs unasked never makes the addition run unasked', () => {
   const joints = ['; ', ' && ', ' || ', ' | ', '\n', ' & ', ' |& ', '; ( ', '\n{ '];
   const tails = ['touch pwned', 'rm -rf x', 'curl https://evil.example', 'sh x.sh', './x', 'tee pwned', 'cat > pwned'];
   const open = [...ALLOWED, ...ALLOWED_LINES, ...ALLOWED_LOOPS].flatMap((command, at) =>
@@ -154,7 +154,7 @@ const SPELLINGS: readonly ((word: string) => string)[] = [
   (word) => `/usr/bin/${word}`,
 ];
 
-test('a denied command stays denied in every quoting, wrapping and nesting', () => {
+test('a denied command stays denied with any quoting, wrapping and nesting', () => {
   const setups: readonly (readonly [string, readonly string[], Setup])[] = [
     ['rm', ['x'], { deny: ['Bash(rm:*)'], allow: ['Bash'], mode: 'bypassPermissions' }],
     ['git', ['-C', '.', 'push', 'origin'], { deny: ['Bash(git push:*)'], allow: ['Bash'] }],
@@ -180,7 +180,7 @@ test('a denied command stays denied in every quoting, wrapping and nesting', () 
   expect(open).toEqual([]);
 });
 
-test('any bytes at all get a verdict, and none of them run unasked unless bash reads them as we do', () => {
+test('any bytes get a decision, and none run unasked unless bash parses them as ouro does', () => {
   const pieces = fc.constantFrom(
     ...[
       'ls',
@@ -241,7 +241,7 @@ test('any bytes at all get a verdict, and none of them run unasked unless bash r
   );
 });
 
-test('any input of any tool gets a verdict', () => {
+test('any input of any tool gets a decision', () => {
   const tools = [
     'Bash',
     'Read',
@@ -265,7 +265,7 @@ test('any input of any tool gets a verdict', () => {
   );
 });
 
-test('a decision about a usual command takes under two milliseconds', () => {
+test('a decision about an everyday command takes under two milliseconds', () => {
   const setup: Setup = {
     deny: ['Bash(rm:*)', 'Read(secrets/**)'],
     ask: ['Bash(git push:*)'],
@@ -291,7 +291,7 @@ test('a decision about a usual command takes under two milliseconds', () => {
   expect(took.filter(({ ms }) => ms > 2)).toEqual([]);
 });
 
-test('our own limits only make a verdict stricter', () => {
+test('analysis limits only make a decision stricter', () => {
   const setup: Setup = { allow: ['Bash'], deny: ['Read(secrets/**)', 'Bash(rm:*)'], mode: 'bypassPermissions' };
   const names = (count: number) => Array.from({ length: count }, (_, at) => `f${at}`).join(' ');
   const lines = [

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { factsOf } from '../../src/app/permissions/tool-facts.ts';
+import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { Decision, PermissionMode, Policy, Rule } from '../../src/contracts/permission.ts';
 import { decide } from '../../src/permissions/decide.ts';
-import { diskFs } from '../../src/permissions/paths/fs.ts';
-import { parseRule } from '../../src/permissions/rules/rules.ts';
+import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { parseRule } from '../../src/permissions/rules/parse-rule.ts';
 
 export type Fixture = { readonly home: string; readonly ws: string; readonly outside: string };
 
@@ -62,6 +62,8 @@ export type Setup = {
   readonly deny?: readonly string[];
   readonly cwd?: string;
   readonly trusted?: 'no';
+  /** `none`: no read-only sandbox can be had. */
+  readonly readOnlySandbox?: 'none';
 };
 
 export function policyFor({ home, ws }: Fixture, setup: Setup = {}): Policy {
@@ -82,6 +84,7 @@ export function policyFor({ home, ws }: Fixture, setup: Setup = {}): Policy {
     sensitivePaths: [join(home, '.ouro/keys')],
     searchPath: ['/usr/bin', '/bin'],
     disk: 'case-sensitive',
+    ...(setup.readOnlySandbox === 'none' ? {} : { readOnlySandbox: 'available' }),
   };
 }
 
@@ -96,5 +99,5 @@ export function decideTool(
   setup: Setup = {},
 ): Decision {
   const policy = policyFor(fixture, setup);
-  return decide(factsOf(tool, input, policy.cwd), policy, diskFs);
+  return decide(getToolFacts(tool, input, policy.cwd), policy, diskFs);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initialPrompt, mustCompare, reducePrompt } from '../../src/prompt/prompt-state.ts';
+import { createPromptState, reducePrompt, shouldCompare } from '../../src/prompt/prompt-state.ts';
 
 const PARTS = [
   { name: 'base', text: 'You are ouro.' },
@@ -8,8 +8,8 @@ const PARTS = [
 ];
 const MEMORY_NEWS = 'The files of instructions have changed since this session began.';
 
-test('parts that move into the first message are news, and are told again after a compaction', () => {
-  const rendered = reducePrompt(initialPrompt(undefined), { type: 'rendered', parts: PARTS, dynamicParts: 'move' });
+test('parts moved into the first message are reported, and again after a compaction', () => {
+  const rendered = reducePrompt(createPromptState(undefined), { type: 'rendered', parts: PARTS, dynamicParts: 'move' });
   const words = ['Use tabs.', 'Git branch: main\nGit status: clean'];
   expect(rendered).toMatchObject({ moved: PARTS.slice(1), memoryText: 'Use tabs.', news: words });
   const taken = reducePrompt(rendered, { type: 'news_taken' });
@@ -17,12 +17,12 @@ test('parts that move into the first message are news, and are told again after 
   expect(reducePrompt(taken, { type: 'compacted', system: [] }).news).toEqual(words);
 });
 
-test('a resumed prompt is compared once with how things are now; what is as it was is no news', () => {
-  const resumed = initialPrompt({ system: PARTS, memoryText: undefined });
-  expect(mustCompare(resumed)).toBe(true);
+test('a resumed prompt is compared once with the current state; unchanged parts are not reported', () => {
+  const resumed = createPromptState({ system: PARTS, memoryText: undefined });
+  expect(shouldCompare(resumed)).toBe(true);
   const git = { branch: 'main', changes: [], commits: [] };
   const same = reducePrompt(resumed, { type: 'compared', system: PARTS, rendered: PARTS, git });
-  expect([mustCompare(same), same.news]).toEqual([false, []]);
+  expect([shouldCompare(same), same.news]).toEqual([false, []]);
   const rendered = [{ name: 'memory', text: 'Use spaces.' }];
   const other = { ...git, branch: 'other' };
   const { news } = reducePrompt(resumed, { type: 'compared', system: PARTS, rendered, git: other });
@@ -32,10 +32,10 @@ test('a resumed prompt is compared once with how things are now; what is as it w
   ]);
 });
 
-test('a compaction takes the comparison with it, a new beginning needs none', () => {
-  const resumed = initialPrompt({ system: PARTS, memoryText: 'Use spaces.' });
+test('after a compaction the comparison is dropped, after /clear none is needed', () => {
+  const resumed = createPromptState({ system: PARTS, memoryText: 'Use spaces.' });
   const compared = reducePrompt(resumed, { type: 'compared', system: PARTS, rendered: PARTS, git: undefined });
   const compacted = reducePrompt(compared, { type: 'compacted', system: PARTS });
-  expect([mustCompare(compacted), compacted.memoryText]).toEqual([true, 'Use tabs.']);
-  expect(mustCompare(reducePrompt(compacted, { type: 'restarted' }))).toBe(false);
+  expect([shouldCompare(compacted), compacted.memoryText]).toEqual([true, 'Use tabs.']);
+  expect(shouldCompare(reducePrompt(compacted, { type: 'restarted' }))).toBe(false);
 });

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { clearOldCaches, touchCaches } from '../../src/sandbox/caches.ts';
+import { deleteOldCaches, prepareCacheFolder } from '../../src/sandbox/caches.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 /** So long a cache that nothing used is kept. */
@@ -19,7 +19,7 @@ const CACHE_DAYS = 30;
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 const daysAgo = (days: number) => new Date(NOW - days * 86_400_000);
 
-test('caches that nothing used for a month go, with whatever a box left in them; the others stay', async () => {
+test('caches unused for a month are removed, with everything a sandbox left in them; others stay', async () => {
   await using project = await createTempProject({ 'kept/file': 'kept' });
   const all = join(project.dir, 'caches');
   const made = (name: string, days: number) => {
@@ -36,20 +36,20 @@ test('caches that nothing used for a month go, with whatever a box left in them;
   made('old', CACHE_DAYS + 1);
   made('lately', CACHE_DAYS - 1);
   made('half.old-12345678', 0);
-  await clearOldCaches(own, NOW);
+  await deleteOldCaches(own, NOW);
   expect(readdirSync(all).sort()).toEqual(['lately', 'own']);
   expect(existsSync(join(project.dir, 'kept/file'))).toBe(true);
   chmodSync(join(all, 'own/npm'), 0o700);
   chmodSync(join(all, 'lately/npm'), 0o700);
 });
 
-test('whoever uses caches keeps them from being old', async () => {
+test('using a cache keeps it fresh', async () => {
   await using project = await createTempProject();
   const own = join(project.dir, 'caches/own');
-  touchCaches(own, NOW);
+  prepareCacheFolder(own, NOW);
   utimesSync(own, daysAgo(CACHE_DAYS + 1), daysAgo(CACHE_DAYS + 1));
-  touchCaches(own, NOW);
+  prepareCacheFolder(own, NOW);
   expect(statSync(own).mtimeMs).toBe(NOW);
-  await clearOldCaches(join(project.dir, 'caches/other'), NOW);
+  await deleteOldCaches(join(project.dir, 'caches/other'), NOW);
   expect(existsSync(own)).toBe(true);
 });

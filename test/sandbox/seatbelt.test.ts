@@ -1,31 +1,35 @@
 import { expect, test } from 'vitest';
-import type { SandboxPlan } from '../../src/sandbox/plan.ts';
-import { seatbeltArguments, seatbeltProfile } from '../../src/sandbox/seatbelt.ts';
+import type { NetworkAccess, SandboxPlan } from '../../src/sandbox/plan.ts';
+import { buildReadOnlySeatbeltProfile, buildSeatbeltArgs, buildSeatbeltProfile } from '../../src/sandbox/seatbelt.ts';
 
 const PLAN: SandboxPlan = {
   roots: ['/w'],
-  nested: [],
-  gitNames: { folders: [], files: [] },
+  nestedGitPaths: [],
+  gitConfigPaths: { folders: [], files: [] },
   allowWrite: ['/cache "x"'],
   denyRead: ['/w/secret'],
   denyWrite: [],
   home: '/Users/me',
+  programFiles: [],
+  ignoreFiles: [],
+  homePaths: { hidden: [], opened: [], secretFiles: [] },
+  runtimeCache: '/home/me/.cache/ouro',
   ouroHome: '/Users/me/.ouro',
   sessionFolder: '/Users/me/.ouro/s',
   network: 'none',
-  set: ['GOCACHE'],
-  caches: '/home/me/.ouro/c',
+  setVariables: ['GOCACHE'],
+  cacheFolder: '/home/me/.ouro/c',
   unixSockets: [],
-  otherSockets: [],
+  blockedSockets: [],
   localPorts: 'closed',
   user: 'plain',
-  secrets: ['GH_TOKEN'],
-  kindOf: (path) => (path === '/w/.git' ? 'directory' : path === '/w/.git/HEAD' ? 'file' : 'missing'),
-  follow: (path) => path,
+  secretVariables: ['GH_TOKEN'],
+  getPathKind: (path) => (path === '/w/.git' ? 'directory' : path === '/w/.git/HEAD' ? 'file' : 'missing'),
+  resolveLinks: (path) => path,
 };
 
-test('on macOS the workspace is written, what decides which programs run is not, and secrets are not read', () => {
-  const rules = seatbeltProfile(PLAN).split('\n');
+test('on macOS the workspace is writable, files that decide which programs run are not, and secrets are unreadable', () => {
+  const rules = buildSeatbeltProfile(PLAN).split('\n');
   expect(rules[3]).toBe(
     '(allow file-write* (subpath "/w") (subpath "/cache \\"x\\"") (subpath "/private/tmp") (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))',
   );
@@ -36,12 +40,12 @@ test('on macOS the workspace is written, what decides which programs run is not,
   for (const path of ['/Users/me/.ouro', '/Users/me/.ssh', '/Users/me/Library/Keychains', '/w/secret'])
     expect(rules[5]).toContain(`(subpath "${path}")`);
   expect(rules.at(-1)).toBe('(deny network*)');
-  expect(seatbeltProfile({ ...PLAN, network: 'open' })).not.toContain('(deny network*)');
+  expect(buildSeatbeltProfile({ ...PLAN, network: 'open' })).not.toContain('(deny network*)');
 });
 
-test('on macOS secrets are taken out of the environment, and what programs find their way by is put in', () => {
-  const way = { enter: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
-  const words = seatbeltArguments({ ...PLAN, network: 'hosts', way });
+test('on macOS secrets are removed from the environment, and search paths are set', () => {
+  const networkAccess: NetworkAccess = { entryArgs: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
+  const words = buildSeatbeltArgs({ ...PLAN, network: 'hosts', networkAccess });
   expect(words.slice(0, 2)).toEqual(['/usr/bin/env', 'TMPDIR=/tmp']);
   expect(words).toContain('npm_config_cache=/home/me/.ouro/c/npm');
   expect(words).toContain('HTTPS_PROXY=http://ouro:key@127.0.0.1:4711');
@@ -49,16 +53,19 @@ test('on macOS secrets are taken out of the environment, and what programs find 
 });
 
 const network = (more: Partial<SandboxPlan>) =>
-  seatbeltProfile({ ...PLAN, ...more })
+  buildSeatbeltProfile({ ...PLAN, ...more })
     .split('\n')
-    .filter((rule) => /network|remote|local ip/.test(rule));
+    .filter((rule) => /network|[(]remote|local ip/.test(rule));
 
-test('on macOS nothing leads out but the door, what the settings open, or all of it', () => {
+test('on macOS the network is closed except for the proxy, configured hosts, or all', () => {
   const closed = '(deny network*)';
-  const way = { enter: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
-  expect(network({ network: 'none', way })).toEqual([closed]);
+  const networkAccess: NetworkAccess = { entryArgs: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
+  expect(network({ network: 'none', networkAccess })).toEqual([closed]);
   expect(network({ network: 'hosts' })).toEqual([closed]);
-  expect(network({ network: 'hosts', way })).toEqual([closed, '(allow network-outbound (remote ip "localhost:4711"))']);
+  expect(network({ network: 'hosts', networkAccess })).toEqual([
+    closed,
+    '(allow network-outbound (remote ip "localhost:4711"))',
+  ]);
   expect(network({ network: 'hosts', localPorts: 'open' }).slice(1)).toEqual([
     '(allow network-bind (local ip "localhost:*"))',
     '(allow network-inbound (local ip "localhost:*"))',
@@ -74,10 +81,33 @@ test('on macOS nothing leads out but the door, what the settings open, or all of
   ]);
 });
 
-test('on macOS no name of a place ends its rule', () => {
+test('on macOS no path can end its rule', () => {
   const odd = '/w/a")(allow default)("';
-  const profile = seatbeltProfile({ ...PLAN, denyRead: [odd], allowWrite: [`${odd}\\`] });
+  const profile = buildSeatbeltProfile({ ...PLAN, denyRead: [odd], allowWrite: [`${odd}\\`] });
   const bare = profile.replace(/"(?:[^"\\]|\\.)*"/gs, 'T');
   expect(bare.split('\n').filter((rule) => rule.includes('allow default'))).toEqual(['(allow default)']);
   expect((bare.match(/\(/g) ?? []).length).toBe((bare.match(/\)/g) ?? []).length);
+});
+
+test('on macOS a read-only command writes nothing, connects nowhere, and reads only named secrets', () => {
+  const profile = buildReadOnlySeatbeltProfile({
+    home: '/Users/me',
+    hiddenHome: ['/Users/me/.ssh', '/Users/me/.config'],
+    visible: ['/Users/me/.config/git', '/w'],
+    hidden: ['/w/.env', '/w/a "b'],
+    readable: ['/w/sub/.env'],
+  });
+  expect(profile.split('\n')).toEqual([
+    ...['(version 1)', '(allow default)', '(deny file-write*)'],
+    '(allow file-write* (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))',
+    '(deny file-read* (subpath "/Users/me/.ssh") (subpath "/Users/me/.config"))',
+    '(allow file-read* (subpath "/Users/me/.config/git") (subpath "/w"))',
+    '(deny file-read* (subpath "/w/.env") (subpath "/w/a \\"b"))',
+    '(allow file-read* (subpath "/w/sub/.env"))',
+    '(deny network*)',
+    '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
+    '(deny mach-lookup (global-name "com.apple.pboard") (global-name "com.apple.coreservices.launchservicesd"))',
+    ...['(deny appleevent-send)', '(deny process-info* (target others))', '(deny signal (target others))'],
+    '(deny job-creation)',
+  ]);
 });

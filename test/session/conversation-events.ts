@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
-import { projectDir } from '../../src/session/paths.ts';
+import { getProjectDir } from '../../src/session/paths.ts';
 import type { AppendFs } from '../../src/session/records/append-fs.ts';
 import { openTranscript, type Transcript, type TranscriptOptions } from '../../src/session/records/transcript.ts';
 
@@ -89,7 +89,7 @@ export function openTest({ ouroHome, ...more }: Partial<TranscriptOptions> & { r
   let count = 0;
   const transcript = openTranscript({
     cwd: '/somewhere',
-    dir: projectDir(ouroHome, '/somewhere'),
+    dir: getProjectDir(ouroHome, '/somewhere'),
     sessionId: 'session-1',
     gitBranch: 'main',
     version: '0.0.0',
@@ -100,8 +100,8 @@ export function openTest({ ouroHome, ...more }: Partial<TranscriptOptions> & { r
       return `uuid-${count}`;
     },
     now: () => 1_700_000_000_000 + count,
-    tell: (level, text) => told.push(`${level}: ${text}`),
-    claim: { release: () => Promise.resolve() },
+    onNotice: (level, text) => told.push(`${level}: ${text}`),
+    lock: { release: () => Promise.resolve() },
     ...more,
   });
   return { transcript, told };
@@ -118,7 +118,7 @@ export function memoryDisk(refuse: (write: number) => number | undefined = () =>
     text: () => text,
     fs: {
       open: async () => ({
-        endsClean: text === '' || text.endsWith('\n'),
+        endsWithNewline: text === '' || text.endsWith('\n'),
         write: async (more) => {
           writes += 1;
           const upTo = refuse(writes);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createStatusLine } from '../../src/settings/status-line-script.ts';
+import { createStatusLineScript } from '../../src/settings/status-line-script.ts';
 
-test('the words of one script are never those of another', async () => {
+test('outputs of different scripts are kept apart', async () => {
   const commands = ['echo one', 'false', 'echo two', undefined, 'false', 'echo two'];
   const words: (string | undefined)[] = [];
   let command: string | undefined;
-  const ask = createStatusLine({
+  const ask = createStatusLineScript({
     settings: () => (command === undefined ? {} : { statusLine: { command } }),
     variables: () => ({}),
     cwd: () => '/',
@@ -15,9 +15,9 @@ test('the words of one script are never those of another', async () => {
   expect(words).toEqual(['one', undefined, 'two', undefined, undefined, 'two']);
 });
 
-test('what changed while a script ran is told to it once more, however often it was asked', async () => {
+test('changes while a script runs cause one more run, however many there are', async () => {
   let asked = 0;
-  const ask = createStatusLine({
+  const ask = createStatusLineScript({
     settings: () => ({ statusLine: { command: 'cat' } }),
     variables: () => ({ PATH: '/usr/bin:/bin' }),
     cwd: () => '/',

@@ -57,7 +57,7 @@ const FULL = reply(
   { chunk: 5, usage: { input_tokens: 7, output_tokens: 9 } },
 );
 
-test('the SDK puts a streamed reply together exactly as it reads the same reply whole', async () => {
+test('the SDK assembles a streamed reply exactly as it reads the whole one', async () => {
   await using world = await start({ turns: [FULL, FULL] });
   const streamed = await world.client.messages.stream({ ...ASK, messages: [...ASK.messages] }).finalMessage();
   const whole = await ask(world.client);
@@ -85,7 +85,7 @@ test.each<[string, ApiTurn, number, string]>([
   expect(error).toMatchObject({ status: code, error: { type: 'error', error: { type } }, requestID: 'req_msg_0001' });
 });
 
-test('a rate limit names its seconds', async () => {
+test('a rate limit has its seconds', async () => {
   await using world = await start({ turns: [faults.rateLimited(7)] });
   const error = await ask(world.client).catch((thrown: unknown) => thrown);
   const headers = error instanceof Anthropic.APIError ? error.headers : undefined;
@@ -109,7 +109,7 @@ test.each<[string, readonly StreamFault[], readonly string[], 'error' | 'no erro
   expect(error === undefined ? 'no error' : 'error').toBe(outcome);
 });
 
-test('what was sent before a cut arrives, whatever comes after it does not', async () => {
+test('data sent before a cut arrives, later data does not', async () => {
   const { closed, open } = gate();
   await using world = await start({ turns: [hello(faults.silenceAt(5, closed), faults.cutAt(5))] });
   const { seen } = await events(world.client, (count) => count === 4 && open());
@@ -133,7 +133,7 @@ test.each([
   expect(request.violation).toBeUndefined();
 });
 
-test('a client that leaves is seen to leave, mid-stream and before the headers', async () => {
+test('a client that disconnects is noticed, mid-stream and before the headers', async () => {
   await using world = await start({ turns: [hello(faults.silenceAt(3, new Promise(() => undefined))), hang()] });
   for (const [n, path] of [
     [1, 'stream'],
@@ -156,7 +156,7 @@ test('a socket may stay open after the last event', async () => {
   expect(await world.server.waitForSocketClosed(1)).toBeGreaterThan(0);
 });
 
-test('a reset, a late answer, a page of a gateway and JSON instead of a stream', async () => {
+test('a reset, a late answer, an HTML page of a gateway and JSON instead of a stream', async () => {
   const { closed, open } = gate();
   await using world = await start({
     turns: [reset(), later(closed, says('late')), html(), json({ ok: true }), later(5, html(200))],
@@ -189,7 +189,7 @@ test.each([
   expect(seen.find((event) => event.type === 'message_delta')).toMatchObject({ delta: { stop_reason: stop } });
 });
 
-test('a broken rule is answered in the words of the API and kept with the request', async () => {
+test('an invalid request is answered with the message of the API and kept', async () => {
   await using world = await start({ turns: [calls(toolUse('Read', {}, 'toolu_9'))] });
   await ask(world.client);
   const messages: Anthropic.MessageParam[] = [
@@ -203,7 +203,7 @@ test('a broken rule is answered in the words of the API and kept with the reques
   expect(world.server.requests()[1]?.raw).toBe(JSON.stringify({ ...ASK, messages }));
 });
 
-test('a signature goes back only with the thought it was given for', async () => {
+test('a signature is valid only with its own thinking', async () => {
   await using world = await start({ turns: [reply([thinking('Deep.'), text('Yes.')])] });
   const { content } = await ask(world.client);
   const again = (blocks: Anthropic.ContentBlock[]) =>
@@ -216,7 +216,7 @@ test('a signature goes back only with the thought it was given for', async () =>
   await expect(again(forged)).rejects.toThrow('cannot be modified');
 });
 
-test('side requests leave the script alone, wrong keys and full windows are refused, tokens and models are told', async () => {
+test('side requests do not use the script; wrong keys and full windows are refused; tokens and models are returned', async () => {
   await using world = await start({
     turns: [says('main')],
     side: ({ body }) => (String(body.model).includes('haiku') ? says('side') : undefined),
@@ -241,7 +241,7 @@ test('side requests leave the script alone, wrong keys and full windows are refu
   await expect(world.client.models.retrieve('gpt')).rejects.toThrow('Not found');
 });
 
-test('a reply may take its time', async () => {
+test('a reply may be delayed', async () => {
   await using world = await start({ turns: [says('slow', { delayMs: 2 })] });
   const begun = performance.now();
   expect((await events(world.client)).types.at(-1)).toBe('message_stop');

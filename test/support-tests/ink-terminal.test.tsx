@@ -17,7 +17,7 @@ function Probe({ done }: { readonly done: readonly string[] }) {
   );
 }
 
-test('components are drawn, hear keys and pastes, and learn of a new width', async () => {
+test('components are drawn, receive keys and pastes, and learn a new width', async () => {
   await using terminal = renderInTerminal(<Probe done={['first']} />, { cols: 30, rows: 6 });
   await terminal.waitForText(/^first\n30 columns\n>/);
   terminal.type('a');
@@ -29,7 +29,7 @@ test('components are drawn, hear keys and pastes, and learn of a new width', asy
   await terminal.waitForText(/20 columns/);
 });
 
-test('what is finished scrolls away once, and nothing clears the screen', async () => {
+test('finished output is scrolled away once, and nothing clears the screen', async () => {
   const lines = Array.from({ length: 9 }, (_, at) => `line ${at}`);
   await using terminal = renderInTerminal(<Probe done={lines.slice(0, 3)} />, { cols: 30, rows: 5 });
   terminal.rerender(<Probe done={lines} />);

@@ -25,7 +25,7 @@ async function post(script: Script, body: object, headers: Record<string, string
   return { status: response.status, body: await response.text().catch(() => 'cut') };
 }
 
-test('a reply is streamed as chunks, with usage when asked and [DONE] at the end', async () => {
+test('a reply is streamed as chunks, with usage on request and [DONE] at the end', async () => {
   const turn = reply([thinking('Hm.'), text('Yes'), toolUse('Read', { a: 1 }, 'c1'), toolUse('Read', {}, 'c2')], {
     chunk: 2,
   });
@@ -52,7 +52,7 @@ test('a reply is streamed as chunks, with usage when asked and [DONE] at the end
   expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 25, completion_tokens: 12 } });
 });
 
-test('the same reply comes whole to who does not stream', async () => {
+test('the same reply is returned whole without streaming', async () => {
   const { body } = await post({ turns: [calls(text('Yes'), toolUse('Read', { a: 1 }, 'c1'))] }, GOOD);
   expect(JSON.parse(body).choices).toEqual([
     {
@@ -76,7 +76,7 @@ test.each<[string, ApiTurn, number, string]>([
   expect(answer.body).not.toContain('[DONE]');
 });
 
-test('models are listed in both ways, keys are checked when there is one', async () => {
+test('models are listed in both ways, and a configured key is checked', async () => {
   await using server = await startOpenAiServer({ turns: [] });
   const get = async (path: string) => (await fetch(`${server.url}${path}`)).json();
   expect(await get('/v1/models')).toMatchObject({ object: 'list', data: [{ id: 'qwen3:8b' }, {}] });
@@ -110,7 +110,7 @@ test.each<[string, unknown, RegExp]>([
   expect(check(body)).toMatch(words);
 });
 
-test('a conversation with calls passes', () => {
+test('a conversation with calls is accepted', () => {
   const list = [
     { role: 'system', content: 'x' },
     user,

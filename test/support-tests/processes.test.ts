@@ -24,7 +24,7 @@ async function shell(script: string) {
   return { child, pid: child.pid ?? 0, said: Number(pid) };
 }
 
-test('descendants, groups and sessions are told apart', async () => {
+test('descendants, groups and sessions are distinguished', async () => {
   const { pid, said } = await shell('sleep 60 & setsid sh -c "echo \\$\\$; sleep 60" & wait');
   // The shell has said its number before its sleep has a name of its own.
   const sleepers = async () => (await descendantsOf(pid)).filter(({ command }) => command === 'sleep 60');
@@ -33,7 +33,7 @@ test('descendants, groups and sessions are told apart', async () => {
   expect((await processesInSession(said)).length).toBeGreaterThan(0);
 });
 
-test('a daemon that left its parent, group and session is found by its mark', async () => {
+test('a daemon that left its parent, group and session is found by its marker', async () => {
   const { child, said } = await shell('(setsid sh -c "echo \\$\\$; exec sleep 60" >&1 2>/dev/null &) ; exit 0');
   if (child.exitCode === null) await once(child, 'exit');
   expect((await processesMarked(marker)).map((one) => one.pid)).toContain(said);

@@ -9,7 +9,7 @@ import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
-test('a project has files, a repository, a home of its own, and is gone afterwards', async () => {
+test('a project has files, a repository, its own home, and is removed afterwards', async () => {
   const project = await createTempProject({ 'src/a.txt': 'alpha\n' });
   await project.initGit();
   await project.write('b.txt', 'beta');
@@ -29,7 +29,7 @@ test('a project has files, a repository, a home of its own, and is gone afterwar
   await expect(stat(project.dir)).rejects.toThrow('ENOENT');
 });
 
-test('ouro runs as a process of its own, and its lines can be followed', async () => {
+test('ouro runs as its own process, and its lines can be followed', async () => {
   await using project = await createTempProject();
   const ended = await runOuro(project, ['--version']);
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
@@ -43,7 +43,7 @@ test('ouro runs as a process of its own, and its lines can be followed', async (
   await startOuro(project, ['--no-such-flag']).waitForErrors(/no-such-flag/);
 });
 
-test('what is sent to stdin arrives, and a project that goes takes its running processes with it', async () => {
+test('stdin is passed on, and a removed project ends its running processes', async () => {
   await using server = await startApiServer({
     turns: [says('…', { faults: [silenceAt(3, new Promise(() => undefined))] })],
   });
@@ -58,7 +58,7 @@ test('what is sent to stdin arrives, and a project that goes takes its running p
   await expectNoneLeft(project.marker);
 });
 
-test('the launcher works in a terminal, too', async () => {
+test('the launcher works in a terminal', async () => {
   await using project = await createTempProject();
   await using terminal = openTerminal([LAUNCHER, '--version'], {
     cwd: project.dir,

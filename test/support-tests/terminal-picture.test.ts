@@ -23,7 +23,7 @@ test.each([
   expect(await picture(bytes)).toMatch(wanted);
 });
 
-test('the picture holds the screen, or all there was, and a title when asked', async () => {
+test('the picture shows the screen, or the whole scrollback, and a title on request', async () => {
   const screen = await picture('one\ntwo\nthree');
   expect(screen).not.toContain('>one');
   expect(screen).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="192" height="60"/);

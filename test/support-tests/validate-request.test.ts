@@ -36,7 +36,7 @@ const check = (body: unknown, headers: Record<string, string> = HEADERS) =>
   violationOf(body, headers, { thoughts: new Map([['known', 'hm']]), thoughtfulCalls: new Set(['thoughtful']) });
 const messages = (...list: unknown[]) => ({ ...GOOD, messages: list });
 
-test('a well-formed request breaks no rule', () => {
+test('a well-formed request passes every rule', () => {
   expect(check(GOOD)).toBeUndefined();
 });
 
@@ -233,13 +233,13 @@ test('missing headers are refused', () => {
   expect(check(GOOD, { 'anthropic-version': 'x', 'content-type': 'text/plain' })).toMatch(/content-type/);
 });
 
-test('a request without the right key is sent away', () => {
+test('a request without the right key is rejected', () => {
   expect(refusedCredentials({}, undefined)).toBe('x-api-key header is required');
   expect(refusedCredentials({ 'x-api-key': 'a' }, 'b')).toBe('invalid x-api-key');
   expect(refusedCredentials({ authorization: 'Bearer b' }, 'b')).toBeUndefined();
 });
 
-test('what the API takes passes: two user messages in a row, escapes that only look like half a character', () => {
+test('accepted by the API: two user messages in a row, escapes that only look like half a character', () => {
   expect(check(messages(user('one'), user('a file says "\\ud83d"')))).toBeUndefined();
   expect(check({ ...GOOD, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } })).toBeUndefined();
   const beta = { ...HEADERS, 'anthropic-beta': 'context-management-2025-06-27' };

@@ -10,7 +10,7 @@ const OPTIONS: TerminalOptions = {
 const bash = (script: string, options: Partial<TerminalOptions> = {}) =>
   openTerminal(['bash', '-c', script], { ...OPTIONS, ...options });
 
-test('a shell sees a terminal, its size, what is typed, and how it ends', async () => {
+test('a shell has a terminal, its size, input, and exit code', async () => {
   await using terminal = bash('tty; stty size; read -r line; echo "you said: $line"; exit 3', { cols: 50, rows: 12 });
   await terminal.waitForText(/12 50/);
   terminal.type('héllo 🌞');
@@ -29,7 +29,7 @@ test('a resize reaches the program', async () => {
   expect(terminal.screen()).toHaveLength(9);
 });
 
-test('ctrl+c interrupts, and hanging up the terminal ends the program', async () => {
+test('ctrl+c interrupts, and closing the terminal ends the program', async () => {
   await using first = bash('echo ready; sleep 60');
   await first.waitForText(/ready/);
   first.press('ctrl+c');
@@ -44,12 +44,12 @@ test.each([
   ['its kind', '\\033[c', /\^\[\[\?1;2c/],
   ['its cursor', '\\033[6n', /\^\[\[1;1R/],
   ['its background', '\\033]11;?\\033\\\\', /\^\[\]11;rgb:1e1e\/1e1e\/1e1e/],
-])('the terminal answers a question about %s', async (_name, question, answer) => {
+])('the terminal answers a query about %s', async (_name, question, answer) => {
   await using terminal = bash(`printf '${question}'; sleep 60`);
   await terminal.waitForText(answer);
 });
 
-test('a paste comes in brackets only when they were asked for', async () => {
+test('a paste is bracketed only when enabled', async () => {
   await using terminal = bash('stty -echo; echo ready; cat -v');
   await terminal.waitForText(/ready/);
   terminal.paste('one\n');
@@ -61,7 +61,7 @@ test('a paste comes in brackets only when they were asked for', async () => {
   await terminal.waitForText(/\^\[\[200~two/);
 });
 
-test('what left the screen is in the scrollback, wrapped rows are one line again, and no byte is lost', async () => {
+test('the scrollback keeps what left the screen, wrapped rows are one line, and no byte is lost', async () => {
   await using terminal = bash(
     'for i in 1 2 3 4 5 6; do echo "line $i"; done; echo "a word and another word"; sleep 60',
     {
@@ -77,7 +77,7 @@ test('what left the screen is in the scrollback, wrapped rows are one line again
   expect(terminal.bytes()).toContain('line 1\r\n');
 });
 
-test('waiting for what never comes shows what is there instead', async () => {
+test('a failed wait shows the current screen instead', async () => {
   const view = createScreen({ cols: 10, rows: 2 });
   view.feed('other');
   await view.waitForText(/other/);
@@ -96,7 +96,7 @@ test.each([
   ['shift+enter', '\x1b[13;2u'],
   ['up', '\x1b[A'],
   ['ä', 'ä'],
-])('%s is the bytes xterm sends', (key, bytes) => {
+])('%s has the bytes xterm sends', (key, bytes) => {
   expect(bytesOfKey(key)).toBe(bytes);
 });
 

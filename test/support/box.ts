@@ -2,13 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { createBoxWay, openBoxNetwork } from '../../src/app/permissions/box-way.ts';
-import { type Sandbox, wireSandbox } from '../../src/app/permissions/sandbox.ts';
 import type { Policy } from '../../src/contracts/permission.ts';
 import type { SandboxSettings } from '../../src/contracts/settings.ts';
-import { deniedPlaces } from '../../src/permissions/paths/denied-places.ts';
-import { rulesOfTexts } from '../../src/permissions/rules/collect-rules.ts';
-import type { BoxNetworkParts } from '../../src/sandbox/network/box-network.ts';
+import { parseRuleTexts } from '../../src/permissions/rules/parse-rule.ts';
+import { listDeniedPaths } from '../../src/sandbox/create-plan.ts';
+import { createLazyNetwork, openSandboxNetwork } from '../../src/sandbox/network/lazy-network.ts';
+import type { SandboxNetworkDeps } from '../../src/sandbox/network/sandbox-network.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { testCore } from './core.ts';
 import type { TempProject } from './temp-project.ts';
 
@@ -27,7 +27,7 @@ export type BoxOptions = {
   /** Places that were opened to each command. */
   readonly opens?: readonly string[];
   /** Which hosts may be reached; asked where the settings leave the network out. */
-  readonly decide?: BoxNetworkParts['decide'];
+  readonly decide?: SandboxNetworkDeps['decideHost'];
   /** Where names lead. */
   readonly names?: Readonly<Record<string, string>>;
 };
@@ -39,7 +39,7 @@ export async function boxIn(
     settings = { network: false },
     env = {},
     roots = [project.dir],
-    decide = refuseAll,
+    decide: decideHost = refuseAll,
     names,
     deny = [],
     opens = [],
@@ -52,14 +52,19 @@ export async function boxIn(
     ...env,
   });
   const core = await testCore(project, { environment });
-  const asked = { ...core, settings: { ...core.settings, now: () => ({ sandbox: { enabled: true, ...settings } }) } };
-  const way = createBoxWay((plan, bwrap) =>
-    openBoxNetwork(asked, { decide, ...(names && { resolve: resolver(names) }) }, plan, bwrap),
+  const resolve = names === undefined ? {} : { resolve: resolver(names) };
+  const listAllowedDomains = () => settings.allowedDomains ?? [];
+  const network = createLazyNetwork((plan, bwrap) =>
+    openSandboxNetwork({ environment, decideHost, listAllowedDomains, ...resolve }, plan, bwrap),
   );
-  const denied = (use: 'read' | 'write') => deniedPlaces(policyWith(project, deny), use);
-  const opened = () => opens;
+  const getDeniedPaths = (use: 'read' | 'write') => listDeniedPaths(policyWith(project, deny), use);
+  const takeOpenedPaths = () => opens;
   const sessionFolder = join(project.ouroHome, 's');
-  const sandbox = wireSandbox(asked, { roots: () => roots, sessionFolder, way, denied, opened });
+  const sandbox = createSandbox({
+    ...{ environment, cwd: core.cwd, now: core.now, sessionFolder, network, getDeniedPaths, takeOpenedPaths },
+    getSettings: () => ({ sandbox: { enabled: true, ...settings } }),
+    getRoots: () => roots,
+  });
   return {
     sandbox,
     async run(command) {
@@ -67,9 +72,9 @@ export async function boxIn(
       const wrap = await sandbox.wrap({ id, command, cwd: project.dir });
       const [file = '', ...args] = wrap?.(['/bin/bash', '--noprofile', '--norc', '-c', command]) ?? [];
       const printed = await outputOf(file, args, { cwd: roots[0], env: { ...environment.variables } });
-      sandbox.sweep('exited', id);
-      sandbox.sweep('over', id);
-      return [printed, ...sandbox.keptFrom(id, printed.split('\n'))].join('');
+      sandbox.cleanUp('exited', id);
+      sandbox.cleanUp('over', id);
+      return [printed, ...sandbox.describeBlocked(id, printed.split('\n'))].join('');
     },
   };
 }
@@ -83,7 +88,7 @@ function policyWith({ dir, home }: TempProject, deny: readonly string[]): Policy
   return {
     ...{ mode: 'default', workspaceRoots: [dir], cwd: dir, home, trusted: true, canBypass: false, protectedPaths: [] },
     ...{ sensitivePaths: [], searchPath: [], disk: 'case-sensitive' },
-    rules: rulesOfTexts(deny, 'deny', { source: 'flag', root: dir }),
+    rules: parseRuleTexts(deny, 'deny', { source: 'flag', root: dir }),
   };
 }
 

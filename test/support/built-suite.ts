@@ -13,9 +13,9 @@ const CONFIG = `export default {
 };
 `;
 
-/** Writes the engine's own suite into a project, led to the built modules of the package that is installed there. */
+/** Writes the engine's own suite into a project, led to the built modules, of which the package is bundled. */
 export async function writeBuiltSuite(project: string): Promise<readonly string[]> {
-  const built = join(project, 'node_modules/ouro/dist/lib');
+  const built = join(TESTS, '../dist/lib');
   const files = withImports(SUITE.flatMap(filesIn).filter((name) => name !== NOT_OF_THE_PACKAGE));
   for (const name of files) {
     const text = readFileSync(join(TESTS, name), 'utf8');

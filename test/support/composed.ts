@@ -1,8 +1,8 @@
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import type { Conversation } from '../../src/contracts/face/conversation.ts';
-import type { RunOptions } from '../../src/contracts/face/run-options.ts';
+import type { Conversation } from '../../src/contracts/frontend/conversation.ts';
+import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
 import { bareEnvironment } from './environment.ts';
 import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';
@@ -30,7 +30,7 @@ export async function composed(
   const { conversation } = made;
   const events: AgentEvent[] = [];
   conversation.agent.subscribe((event) => void events.push(event));
-  await conversation.ready?.();
+  await conversation.waitUntilReady?.();
   return {
     conversation,
     events,
@@ -39,7 +39,7 @@ export async function composed(
       if (outcome.kind === 'show') return outcome.markdown;
       if (outcome.kind === 'panel' || outcome.kind === 'review') return outcome.text;
       if (outcome.kind === 'open') return outcome.text ?? outcome.kind;
-      return outcome.kind === 'done' || outcome.kind === 'failed' ? (outcome.words ?? '') : outcome.kind;
+      return outcome.kind === 'done' || outcome.kind === 'failed' ? (outcome.message ?? '') : outcome.kind;
     },
     close: () => conversation.close('other'),
   };

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Launch, OAuthChoice } from '../../src/mcp/config/configured-server.ts';
-import { launchHash } from '../../src/mcp/config/configured-server.ts';
+import { loginInBrowser } from '../../src/mcp/auth/login.ts';
+import { hashLaunch, type Launch, type OAuthConfig } from '../../src/mcp/configured-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
-import { login } from '../../src/mcp/login/login.ts';
 
 /** Our MCP client as the conformance suite starts it: connects to the address, logs in where it must, calls what is there. */
 const url = process.argv.at(-1) ?? '';
@@ -32,7 +31,7 @@ const vouching =
       };
 const ouroHome = await mkdtemp(join(tmpdir(), 'conformance-'));
 /** An address as an id is read by servers that look there, and by no others. */
-const oauth: OAuthChoice = {
+const oauth: OAuthConfig = {
   clientId: context.client_id ?? 'https://conformance-test.local/client-metadata.json',
   clientSecret: context.client_secret,
   privateKey: context.private_key_pem,
@@ -42,10 +41,10 @@ const oauth: OAuthChoice = {
 };
 const launch: Launch = { kind: 'http', url, headers: {}, oauth };
 const hub = createMcpHub({
-  servers: [{ name: 'suite', scope: 'user', launch, hash: launchHash(launch) }],
-  hosted: [],
+  servers: [{ name: 'suite', scope: 'user', launch, hash: hashLaunch(launch) }],
+  hostServers: [],
   cwd: tmpdir(),
-  roots: () => [tmpdir()],
+  getRoots: () => [tmpdir()],
   variables: { PATH: process.env.PATH ?? '' },
   ouroHome,
   version: '1.0.0',
@@ -55,15 +54,15 @@ const hub = createMcpHub({
 
 /** A person with a browser, who says yes to everything. */
 async function logIn(): Promise<void> {
-  const visit = (address: URL) => void fetch(address).catch(() => undefined);
-  await login({ url, oauth, ouroHome, visit, signal: AbortSignal.timeout(20_000) });
+  const openPage = (address: URL) => void fetch(address).catch(() => undefined);
+  await loginInBrowser({ url, oauth, ouroHome, openPage, signal: AbortSignal.timeout(20_000) });
   await hub.reconnect('suite');
 }
 
 const INPUT = { a: 5, b: 3 };
 
 async function callAll(): Promise<boolean> {
-  for (const tool of hub.tools()) {
+  for (const tool of hub.listTools()) {
     const prepared = tool.prepare(INPUT);
     if (!prepared.ok) continue;
     const ask = async () => ({ kind: 'elicitation', action: 'accept', content: {} }) as const;
@@ -79,11 +78,11 @@ async function callAll(): Promise<boolean> {
 }
 
 hub.start();
-await hub.settled();
-if (hub.states()[0]?.status === 'needs-auth') await logIn();
-for (let times = 0; times < 3 && !(await callAll()) && hub.states()[0]?.status === 'needs-auth'; times += 1)
+await hub.whenSettled();
+if (hub.listStates()[0]?.status === 'needs-auth') await logIn();
+for (let times = 0; times < 3 && !(await callAll()) && hub.listStates()[0]?.status === 'needs-auth'; times += 1)
   await logIn();
-const [state] = hub.states();
+const [state] = hub.listStates();
 console.error(JSON.stringify({ ...state, context }));
 await hub.close();
 await rm(ouroHome, { recursive: true, force: true });

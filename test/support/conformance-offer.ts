@@ -4,7 +4,7 @@ import type {
   GetPromptResult,
   Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Offer, ServedCall } from '../../src/mcp/serve/offer.ts';
+import type { ServedCallContext, ServedFeatures } from '../../src/mcp/server/server-definition.ts';
 
 /** A red dot and a short silence: what the suite takes as a picture and a sound. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -17,7 +17,7 @@ const resource = (uri: string, mimeType: string, words: string) =>
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 async function asked(
-  { ask }: ServedCall,
+  { ask }: ServedCallContext,
   what: string,
   properties: ElicitRequestFormParams['requestedSchema']['properties'],
   message = 'Please fill it in',
@@ -37,7 +37,7 @@ const TITLED = [
 
 type Made = {
   readonly schema?: Tool['inputSchema'];
-  readonly call: (input: { readonly [name: string]: unknown }, call: ServedCall) => Promise<CallToolResult>;
+  readonly call: (input: { readonly [name: string]: unknown }, call: ServedCallContext) => Promise<CallToolResult>;
 };
 
 const words = (name: string): Tool['inputSchema'] => ({
@@ -80,9 +80,9 @@ const TOOLS: Readonly<Record<string, Made>> = {
     },
   },
   test_tool_with_progress: {
-    async call(_, { progress }) {
+    async call(_, { reportProgress }) {
       for (const amount of [0, 50, 100]) {
-        progress({ progress: amount, total: 100 });
+        reportProgress({ progress: amount, total: 100 });
         await pause();
       }
       return text('Done.');
@@ -142,8 +142,8 @@ const TOOLS: Readonly<Record<string, Made>> = {
     call: async () => text('Fine.'),
   },
   test_reconnection: {
-    async call(_, { release }) {
-      release?.();
+    async call(_, { releaseStream }) {
+      releaseStream?.();
       await pause();
       return text('Reconnection test completed.');
     },
@@ -178,7 +178,7 @@ const PROMPTS: Readonly<
 };
 
 /** What the official suite wants of a server, served by the code that serves our own. */
-export const CONFORMANCE_OFFER: Offer = {
+export const CONFORMANCE_OFFER: ServedFeatures = {
   name: 'conformance',
   version: '1.0.0',
   tools: () =>

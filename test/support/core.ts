@@ -1,14 +1,13 @@
-import { createBus } from '../../src/app/bus.ts';
-import type { Core } from '../../src/app/core.ts';
+import { type Core, createEventBus } from '../../src/app/core.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { readSettings } from '../../src/app/settings/read-settings.ts';
-import type { Live } from '../../src/contracts/live.ts';
+import { readSettings } from '../../src/app/read-settings.ts';
+import type { LiveValues } from '../../src/contracts/live-state.ts';
 import { openRepository } from '../../src/git/repository.ts';
-import { choosePort } from '../../src/model/choose/choose-port.ts';
+import { createMountHealth } from '../../src/lib/files/mount-health.ts';
+import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
 import { createUsageMeter } from '../../src/model/usage-meter.ts';
-import { createLiveState } from '../../src/session/live-state.ts';
-import { childVariables } from '../../src/settings/child-variables.ts';
-import { limitsOf } from '../../src/settings/limits.ts';
+import { createLiveState } from '../../src/session/persisted-state.ts';
+import { buildChildVariables, resolveLimits } from '../../src/settings/effective-environment.ts';
 import { bareEnvironment } from './environment.ts';
 import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';
@@ -16,11 +15,11 @@ import type { TempProject } from './temp-project.ts';
 /** What parts of a conversation in this project are made with; `more` replaces what a test is about. */
 export async function testCore(
   project: TempProject,
-  { live = {}, ...more }: Partial<Omit<Core, 'live'>> & { readonly live?: Partial<Live> } = {},
+  { live = {}, ...more }: Partial<Omit<Core, 'live'>> & { readonly live?: Partial<LiveValues> } = {},
 ): Promise<Core> {
   const { environment = readEnvironment(bareEnvironment(project)), trusted = true } = more;
   const loaded = await readSettings({ cwd: project.dir }, environment, trusted);
-  const model = choosePort({ model: 'sonnet', apiKey: 'k' });
+  const model = createModelRegistry({ model: 'sonnet', apiKey: 'k' });
   if (!model.ok) throw new Error(model.problem);
   const extensions = { commands: [], skills: [], agents: [], styles: [], plugins: [], problems: [] };
   return {
@@ -28,29 +27,30 @@ export async function testCore(
     environment,
     cwd: project.dir,
     trusted,
-    acceptsOutside: () => false,
+    acceptsExternalFile: () => false,
     settings: {
-      now: () => loaded.merged,
+      current: () => loaded.merged,
       loaded: () => loaded,
-      limits: () => limitsOf(environment, loaded.merged),
-      variables: () => childVariables(environment, loaded.merged),
+      limits: () => resolveLimits(environment, loaded.merged),
+      variables: () => buildChildVariables(environment, loaded.merged),
       refresh: async () => undefined,
       approveOwnChange: async () => undefined,
     },
-    extensions: { now: () => extensions, refresh: async () => undefined, reload: async () => undefined },
+    extensions: { current: () => extensions, refresh: async () => undefined, reload: async () => undefined },
     live: createLiveState({ ...START, cwd: project.dir, ...live }),
     model,
-    smallModel: () => model.smallModelFor('sonnet'),
+    smallModel: () => model.getSmallModel('sonnet'),
     meter: createUsageMeter(model.infoOf),
-    repository: await openRepository(project.dir, { variables: {}, trusted: false, mayLook: () => false }),
-    bus: createBus(),
+    mounts: createMountHealth(),
+    repository: await openRepository(project.dir, { variables: {}, trusted: false, isConfigSafe: () => false }),
+    bus: createEventBus(),
     now: Date.now,
     newId: () => crypto.randomUUID(),
     ...more,
   };
 }
 
-const START: Omit<Live, 'cwd'> = {
+const START: Omit<LiveValues, 'cwd'> = {
   model: 'claude-sonnet-5-5',
   effort: 'off',
   thinkingTokens: undefined,

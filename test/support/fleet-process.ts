@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { NewBatch } from '../../src/contracts/fleet.ts';
-import { fleetGit } from '../../src/fleet/git/fleet-git.ts';
+import { createFleetGit } from '../../src/fleet/git/fleet-git.ts';
 import { openMirrors } from '../../src/fleet/git/mirrors.ts';
-import { openPostgres } from '../../src/fleet/stores/engines/postgres.ts';
-import { openStore, type StorePlace } from '../../src/fleet/stores/open-store.ts';
-import { ownSecrets } from '../../src/fleet/worker/own-secrets.ts';
+import type { Transaction } from '../../src/fleet/store/database.ts';
+import { createStore, openStore, type StoreLocation } from '../../src/fleet/store/open-store.ts';
+import { openPostgres } from '../../src/fleet/store/postgres.ts';
+import { createMachineSecrets } from '../../src/fleet/worker/machine-secrets.ts';
 import { runWorker } from '../../src/fleet/worker/worker.ts';
+import { formatEvent } from '../../src/fleet/worker/worker-events.ts';
 import { stormTasks } from './fleet-storm.ts';
 
 /** What a process of a storm is to do. */
 export type StormRole =
   | {
       readonly role: 'worker';
-      readonly place: StorePlace;
+      readonly place: StoreLocation;
       readonly folder: string;
       readonly program: string;
       readonly slots: number;
@@ -22,12 +24,12 @@ export type StormRole =
     }
   | {
       readonly role: 'submit';
-      readonly place: StorePlace;
+      readonly place: StoreLocation;
       readonly batch: NewBatch;
       readonly count: number;
       readonly seconds: number;
     }
-  /** Stops inside of a transaction that holds the batch. */
+  /** Stops inside of the transaction of a claim, which holds the batch. */
   | { readonly role: 'freeze'; readonly url: string };
 
 /** One process of a storm: the real store and the real worker, around a program that stands for ouro. */
@@ -41,35 +43,40 @@ async function play(role: StormRole): Promise<void> {
     return store.close();
   }
   const environment = readEnvironment();
-  const git = fleetGit(environment);
+  const git = createFleetGit(environment);
   const { folder, program } = role;
   const ended = await runWorker({
     store,
     name: `w${process.pid}`,
     machine: 'storm',
+    installation: 'storm',
     slots: role.slots,
     leaseMs: role.leaseMs,
     until: role.until,
-    atRest: 'waits',
+    whenPaused: 'waits',
     fleetFolder: folder,
     freeMegabytes: 0,
     signal: new AbortController().signal,
-    costOfLost: async () => undefined,
-    say: (line) => process.stderr.write(`${line}\n`),
-    partsFor: (claim) => ({
+    getLostCost: async () => undefined,
+    renewTasks: async ({ tasks }) => tasks,
+    deleteFiles: async () => [],
+    pruneMirrors: async () => undefined,
+    onEvent: (event) => process.stderr.write(`${formatEvent(event) ?? event.kind}\n`),
+    createTaskDeps: (claim) => ({
       environment,
       program,
       workRoot: join(folder, 'work'),
       git,
-      mirrors: openMirrors(folder, git),
+      mirrors: openMirrors(join(folder, 'work'), git),
       policy: {},
-      secrets: ownSecrets(environment, claim.spec),
+      readSettings: async () => ({ layers: [], merged: {}, problems: [] }),
+      secrets: createMachineSecrets(environment, claim.spec),
       machine: 'storm',
-      scrub: async (text) => text,
-      keep: undefined,
-      costOf: async () => 0,
-      stored: (kind) => store.file(claim.batch, claim.key, kind),
-      results: async () => [],
+      redactTranscript: async (text) => text,
+      saveFile: undefined,
+      readSessionCost: async () => 0,
+      loadFile: (kind) => store.readFile(claim.batch, claim.key, kind),
+      listResults: async () => [],
     }),
   });
   process.stdout.write(`${ended.kind}\n`);
@@ -77,13 +84,21 @@ async function play(role: StormRole): Promise<void> {
 }
 
 async function freeze(url: string): Promise<void> {
-  const { sql } = await openPostgres(url);
-  await sql.transaction(async (tx) => {
-    await tx.all('SELECT * FROM fleet_batches FOR UPDATE');
-    process.stdout.write('frozen\n');
-    process.kill(process.pid, 'SIGSTOP');
-    await tx.all('SELECT 1');
+  const sql = await openPostgres(url);
+  const query =
+    (tx: Transaction): Transaction['query'] =>
+    async (text, ...values) => {
+      const rows = await tx.query(text, ...values);
+      if (!text.includes('INSERT INTO fleet_attempts')) return rows;
+      process.stdout.write('frozen\n');
+      process.kill(process.pid, 'SIGSTOP');
+      return rows;
+    };
+  const store = await createStore({
+    ...sql,
+    transaction: (work) => sql.transaction((tx) => work({ ...tx, query: query(tx) })),
   });
+  await store.claim({ worker: 'frozen', machine: 'storm', leaseMs: 1_500 });
 }
 
 await play(JSON.parse(process.argv[2] ?? '{}'));

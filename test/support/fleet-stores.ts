@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
-import { createStore } from '../../src/fleet/stores/create-store.ts';
-import { openSqliteQueue } from '../../src/fleet/stores/engines/sqlite-queue.ts';
-import { openSqlite } from '../../src/fleet/stores/engines/sqlite-sql.ts';
-import { openStore } from '../../src/fleet/stores/open-store.ts';
+import { createStore, openStore } from '../../src/fleet/store/open-store.ts';
+import { openSqlite } from '../../src/fleet/store/sqlite.ts';
 import type { TestPostgres } from './postgres.ts';
 
 /** One store, reached over two connections, whose time can be put forward. */
@@ -19,16 +17,21 @@ export type StorePair = {
   close(): Promise<void>;
 };
 
-const TABLES = ['fleet_batches', 'fleet_tasks', 'fleet_attempts', 'fleet_lanes', 'fleet_files'];
+const TABLES = [
+  'fleet_batches',
+  'fleet_tasks',
+  'fleet_attempts',
+  'fleet_lanes',
+  'fleet_files',
+  'fleet_schedules',
+  'fleet_deletions',
+];
 
 export async function sqlitePair(): Promise<StorePair> {
   const folder = await mkdtemp(join(tmpdir(), 'ouro-store-'));
   let ahead = 0;
   const clock = () => Date.now() + ahead;
-  const open = async () => {
-    const sql = openSqlite(join(folder, 'fleet.db'), clock);
-    return createStore(sql, await openSqliteQueue(sql));
-  };
+  const open = () => createStore(openSqlite(join(folder, 'fleet.db'), clock));
   const [one, two] = [await open(), await open()];
   const cleaner = openSqlite(join(folder, 'fleet.db'), clock);
   return {
@@ -39,7 +42,7 @@ export async function sqlitePair(): Promise<StorePair> {
     },
     empty: () =>
       cleaner.transaction(async (tx) => {
-        for (const table of [...TABLES, 'jobs']) await tx.all(`DELETE FROM ${table}`);
+        for (const table of TABLES) await tx.query(`DELETE FROM ${table}`);
       }),
     async close() {
       await cleaner.close();
@@ -62,11 +65,13 @@ export async function postgresPair(postgres: TestPostgres): Promise<StorePair> {
         url,
         `UPDATE fleet_attempts SET beat_ms = beat_ms - ${ms}, started_ms = started_ms - ${ms};
          UPDATE fleet_lanes SET until_ms = until_ms - ${ms}, since_ms = since_ms - ${ms};
-         UPDATE pgboss.job SET start_after = start_after - interval '${ms} milliseconds';`,
+         UPDATE fleet_tasks SET due_ms = due_ms - ${ms};
+         UPDATE fleet_deletions SET created_ms = created_ms - ${ms};
+         UPDATE fleet_schedules SET next_ms = next_ms - ${ms};`,
       );
     },
     async empty() {
-      await postgres.query(url, [...TABLES, 'pgboss.job'].map((table) => `DELETE FROM ${table};`).join('\n'));
+      await postgres.query(url, TABLES.map((table) => `DELETE FROM ${table};`).join('\n'));
     },
     async close() {
       await Promise.all([one.close(), two.close()]);

@@ -53,7 +53,7 @@ prompt=$(cat)
 set -- $(printf '%s\\n' "$prompt" | tail -n 1)
 if [ -f ${join(project.dir, 'gone')} ]; then
   echo "$3" >> ${join(project.dir, 'refused')}
-  echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["no credit"],"api_error_status":402,"num_turns":1,"total_cost_usd":0,"permission_denials":[],"terminal_reason":"api_error"}'
+  echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["no credit"],"api_error_kind":"no_credit","api_error_status":402,"num_turns":1,"total_cost_usd":0,"permission_denials":[],"terminal_reason":"api_error"}'
   exit 1
 fi
 echo "$3" >> ${join(project.dir, 'begun')}

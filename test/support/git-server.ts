@@ -60,19 +60,28 @@ export async function fakeGh(project: TempProject): Promise<void> {
     `#!${process.execPath}
 const { appendFileSync, readFileSync } = require('node:fs');
 const args = process.argv.slice(2);
+if (args[1] === 'view') {
+  console.log(JSON.stringify({ state: 'MERGED', isDraft: false, statusCheckRollup: [{ conclusion: 'SUCCESS' }, { conclusion: 'FAILURE' }] }));
+  process.exit(0);
+}
 const at = args.indexOf('--body-file');
 const body = readFileSync(args[at + 1], 'utf8');
 const log = ${JSON.stringify(join(project.dir, 'gh-calls'))};
 let known = [];
-try { known = readFileSync(log, 'utf8').trim().split('\\n'); } catch {}
-const call = JSON.stringify({ args: args.slice(0, at), body });
-const number = known.indexOf(call) + 1;
+try { known = readFileSync(log, 'utf8').trim().split('\\n').map((line) => JSON.parse(line).args); } catch {}
+const note = () => appendFileSync(log, JSON.stringify({ args: args.slice(0, at), body }) + '\\n');
+if (args[1] === 'edit') {
+  note();
+  process.exit(0);
+}
+const created = known.filter((other) => other[1] === 'create');
+const number = created.findIndex((other) => other[3] === args[3] && other[5] === args[5]) + 1;
 if (number > 0) {
   console.error('a pull request for branch "x" into branch "main" already exists:\\nhttps://example.com/pull/' + number);
   process.exit(1);
 }
-appendFileSync(log, call + '\\n');
-console.log('https://example.com/pull/' + (known.length + 1));
+note();
+console.log('https://example.com/pull/' + (created.length + 1));
 `,
   );
   await chmod(program, 0o755);

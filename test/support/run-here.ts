@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { Io } from '../../src/cli/io.ts';
+import { runToExitCode } from '../../src/cli/run-cli.ts';
 import { createShutdown } from '../../src/cli/shutdown.ts';
-import { runToCode } from '../../src/cli/start.ts';
 import { bareEnvironment, withSettings } from './environment.ts';
 import type { RunSettings } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';
@@ -73,8 +73,8 @@ export function startHere(
       isTty: false,
       columns: () => 80,
       write: (text) => void stdout.write(text),
-      paint: (text) => void stdout.write(text),
-      trouble: () => undefined,
+      writePrintable: (text) => void stdout.write(text),
+      getWriteError: () => undefined,
       flushed: async () => undefined,
       onClosed: (listener) => void stdout.once('close', listener),
     },
@@ -89,7 +89,7 @@ export function startHere(
   const shutdown = createShutdown({ onSignal: () => () => undefined, exit: () => undefined });
 
   async function run() {
-    const code = await runToCode(args, io, shutdown);
+    const code = await runToExitCode(args, io, shutdown);
     await shutdown.finish();
     const read = new Promise((resolve) => stdout.once('close', resolve));
     stdout.end();
@@ -101,7 +101,7 @@ export function startHere(
 
   const kill = () => {
     program.killed = true;
-    shutdown.begin('sigterm');
+    shutdown.start('sigterm');
     return true;
   };
   const program = Object.assign(new EventEmitter(), { stdin, stdout, ...state, kill });

@@ -1,10 +1,10 @@
-import type { RunOptions } from '../../src/contracts/face/run-options.ts';
+import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
 
 /** What a run is asked for where a test says nothing else: a new session that is kept in memory. */
 export function runOptions(more: Partial<RunOptions> = {}): RunOptions {
   return {
     cwd: '/project',
-    face: 'host',
+    frontend: 'host',
     session: { kind: 'new' },
     persistence: 'memory',
     partialMessages: false,

@@ -49,8 +49,18 @@ export function startOuro(
   apiUrl?: string,
   settings: RunSettings = {},
 ): Running {
+  return startProgram(project, [LAUNCHER, ...args], apiUrl, settings);
+}
+
+/** Starts a program that starts the launcher, in the environment the launcher gets. */
+export function startProgram(
+  project: TempProject,
+  [program = '', ...args]: readonly string[],
+  apiUrl?: string,
+  settings: RunSettings = {},
+): Running {
   const env = withSettings(bareEnvironment(project, apiUrl), settings.env);
-  const child = spawn(LAUNCHER, [...args], { cwd: settings.cwd ?? project.dir, env, detached: true });
+  const child = spawn(program, args, { cwd: settings.cwd ?? project.dir, env, detached: true });
   const said = { stdout: '', stderr: '' };
   let listeners: (() => void)[] = [];
   for (const name of ['stdout', 'stderr'] as const) {

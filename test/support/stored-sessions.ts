@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rerunSession } from '../../src/app/replay/session-archive.ts';
+import { replayRecords } from '../../src/app/replay/session-archive.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
-import { readRecords } from '../../src/session/records/read-records.ts';
+import { parseRecords } from '../../src/session/records/parse-records.ts';
 import type { TempProject } from './temp-project.ts';
 
 /** One session as it lies on disk. */
@@ -16,7 +16,7 @@ export async function storedFiles({ ouroHome }: Pick<TempProject, 'ouroHome'>): 
   return Promise.all(
     files.map(async (name) => {
       const path = join(root, name);
-      const { records } = readRecords(await readFile(path, 'utf8'));
+      const { records } = parseRecords(await readFile(path, 'utf8'));
       return { id: name.replace(/^.*\/|\.jsonl$/g, ''), path, records };
     }),
   );
@@ -43,7 +43,7 @@ export async function cutAfter({ path, records }: StoredFile, count: number): Pr
 /** Replays every session of a project; what differs is what comes back. */
 export async function replayAll(project: Pick<TempProject, 'ouroHome'>) {
   const files = await storedFiles(project);
-  const replays = await Promise.all(files.map(async ({ id, records }) => ({ id, ...(await rerunSession(records)) })));
+  const replays = await Promise.all(files.map(async ({ id, records }) => ({ id, ...(await replayRecords(records)) })));
   return {
     requests: replays.reduce((all, { requests }) => all + requests, 0),
     different: replays.filter(({ difference }) => difference !== undefined),

@@ -1,16 +1,16 @@
 /** A module of a strict project, which takes something of every part of the package. */
 export const STRICT = `
-import { createAgent, type AgentEvent } from 'ouro';
-import { query, type Message } from 'ouro/agent';
-import { builtInTools, rulesGate } from 'ouro/tools';
-import { createAnthropicPort, withRetry } from 'ouro/model';
-import { openSession } from 'ouro/session';
-import { createContext } from 'ouro/context';
-import { connectMcp } from 'ouro/mcp';
-import { buildTool } from 'ouro/tools';
-import { decisionOf } from 'ouro/permissions';
-import { agentHooks } from 'ouro/hooks';
-declare module 'ouro/agent' { interface CustomMessages { ticket: { readonly number: number } } }
+import { createAgent, type AgentEvent } from '@ouro-cli/agent';
+import { query, type Message } from '@ouro-cli/agent/agent';
+import { builtInTools, rulesGate } from '@ouro-cli/agent/tools';
+import { createAnthropicPort, withRetry } from '@ouro-cli/agent/model';
+import { openSession } from '@ouro-cli/agent/session';
+import { createContext } from '@ouro-cli/agent/context';
+import { connectMcp } from '@ouro-cli/agent/mcp';
+import { buildTool } from '@ouro-cli/agent/tools';
+import { decisionOf } from '@ouro-cli/agent/permissions';
+import { agentHooks } from '@ouro-cli/agent/hooks';
+declare module '@ouro-cli/agent/agent' { interface CustomMessages { ticket: { readonly number: number } } }
 const agent = createAgent({ tools: builtInTools({ cwd: '/', gate: rulesGate({ cwd: '/' }) }) });
 await agent.append({ role: 'custom', id: 't', kind: 'ticket', data: { number: 7 } });
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;

@@ -37,8 +37,11 @@ async function checkReplays(ouroHome: string): Promise<void> {
   if (different.length > 0) throw new Error(`A replay differs: ${JSON.stringify(different)}`);
 }
 
-export async function createTempProject(files: Readonly<Record<string, string>> = {}): Promise<TempProject> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-test-')));
+export async function createTempProject(
+  files: Readonly<Record<string, string>> = {},
+  parent = tmpdir(),
+): Promise<TempProject> {
+  const root = await realpath(await mkdtemp(join(parent, 'ouro-test-')));
   const dir = join(root, 'project');
   const home = join(root, 'home');
   await mkdir(dir);

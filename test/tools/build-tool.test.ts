@@ -30,7 +30,7 @@ const ROOM = {
   $defs: { person: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
 } as const;
 
-test('a JSON schema is what the model reads, and what its input is held to', async () => {
+test('a JSON schema is sent to the model, and validates its input', async () => {
   const tool = toolOf(ROOM);
   expect(tool.spec.input_schema).toEqual(ROOM);
   const prepared = tool.prepare({ nights: 2, guest: { name: 'Ada' }, wish: 'quiet' });
@@ -40,19 +40,39 @@ test('a JSON schema is what the model reads, and what its input is held to', asy
 });
 
 test.each<readonly [string, JsonValue, string]>([
-  ['lacks a field', {}, 'The input of Book does not fit: "nights": Invalid input: expected number, received undefined'],
-  ['has another type', { nights: 'two' }, '"nights": Invalid input'],
-  ['is out of bounds', { nights: 0 }, '"nights": Too small'],
-  ['is wrong further down', { nights: 1, guest: {} }, '"guest.name": Invalid input'],
+  ['lacks a field', {}, 'Book needs "nights" (a whole number). You gave: nothing.'],
+  ['has another type', { nights: 'two' }, '"nights" must be a number, not "two".'],
+  ['is out of bounds', { nights: 0 }, '"nights" must be at least 1, not 0.'],
+  ['is wrong further down', { nights: 1, guest: {} }, 'Book needs "guest.name". You gave: nights, guest.'],
   ['is no object', [1], 'Book takes a JSON object, not a list.'],
-])('input that %s is refused in words', (_what, input, words) => {
+])('input that %s is refused with a message', (_what, input, words) => {
   const prepared = toolOf(ROOM).prepare(input);
   expect(prepared.ok ? 'taken' : prepared.problem).toContain(words);
 });
 
-test('a schema without a type is one of an object; another type, or what cannot be checked, is told at once', () => {
+test('a schema without a type describes an object; another type, or an invalid schema, is reported at once', () => {
   expect(toolOf({ properties: { a: { type: 'number' } } }).prepare({ a: 'x' }).ok).toBe(false);
   expect(toolOf({}).spec.input_schema).toEqual({ type: 'object' });
   expect(() => toolOf({ type: 'string' })).toThrow('The input of Book must be an object');
   expect(() => toolOf({ type: 'object', if: {} })).toThrow('The input schema of Book cannot be checked');
+});
+
+test('a spec is the same object until its description or its arguments change', () => {
+  let prompt = 'Books a room.';
+  let hidden: readonly string[] = [];
+  const tool = buildTool({
+    name: 'Book',
+    prompt: () => prompt,
+    input: ROOM,
+    listHiddenArguments: () => hidden,
+    call: async () => ({ content: '' }),
+  });
+  const first = tool.spec;
+  expect(tool.spec).toBe(first);
+  prompt = 'Books rooms.';
+  const second = tool.spec;
+  expect(second).toEqual({ ...first, description: prompt });
+  hidden = ['beds'];
+  expect(Object.keys(Object(tool.spec.input_schema.properties))).toEqual(['nights', 'guest']);
+  expect(tool.spec).toBe(tool.spec);
 });

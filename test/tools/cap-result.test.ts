@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createCapResult } from '../../src/tools/cap-result.ts';
+import { createResultCap } from '../../src/tools/cap-result.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -11,14 +11,14 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 const cap = (content: string, maxChars = 30_000, callId = 'call_1') =>
-  createCapResult(() => join(root, 'results'))({ callId, tool: 'X' }, { content }, maxChars);
+  createResultCap(() => join(root, 'results'))({ callId, tool: 'X' }, { content }, maxChars);
 
-test('a result within its limit stays as it is, and no file is made', async () => {
+test('a result within its limit is unchanged, and no file is created', async () => {
   expect(await cap('small')).toEqual({ content: 'small' });
   expect(await readdir(root)).toEqual([]);
 });
 
-test('a larger one is kept whole, for its owner alone, and shown by head and tail at whole lines', async () => {
+test('a larger one is stored privately in full, and shown by head and tail of whole lines', async () => {
   const text = Array.from({ length: 20_000 }, (_, at) => `line ${at}`).join('\n');
   const { content } = await cap(text);
   const path = join(root, 'results', 'call_1.txt');
@@ -32,14 +32,14 @@ test('a larger one is kept whole, for its owner alone, and shown by head and tai
   expect(String(content).length).toBeLessThan(12_500);
 });
 
-test.each([0, 1, 2])('no character is cut in half (%i)', async (shift) => {
+test.each([0, 1, 2])('no character is split (%i)', async (shift) => {
   const { content } = await cap(`${'a'.repeat(shift)}${'😀'.repeat(20_000)}`);
   expect(String(content).isWellFormed()).toBe(true);
 });
 
-test('pictures stay beside the shortened text', async () => {
+test('images stay beside the shortened text', async () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } } as const;
-  const capped = await createCapResult(() => root)(
+  const capped = await createResultCap(() => root)(
     { callId: 'call_1', tool: 'X' },
     { content: [{ type: 'text', text: 'x'.repeat(40_000) }, image] },
     30_000,
@@ -47,12 +47,12 @@ test('pictures stay beside the shortened text', async () => {
   expect(capped.content).toEqual([{ type: 'text', text: expect.stringContaining('40000 characters') }, image]);
 });
 
-test('an id of the provider chooses no place outside the folder', async () => {
+test('an id of the provider cannot choose a path outside the folder', async () => {
   await cap('x'.repeat(100), 50, '../../evil');
   expect(await readdir(join(root, 'results'))).toEqual(['______evil.txt']);
 });
 
-test('a folder that cannot be written is told, and the preview comes all the same', async () => {
+test('an unwritable folder is reported, and the preview is returned anyway', async () => {
   await writeFile(join(root, 'results'), 'a file in the way');
   const { content } = await cap('x'.repeat(40_000));
   expect(content).toContain('could not be kept');

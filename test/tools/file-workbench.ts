@@ -2,8 +2,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { JsonValue } from '../../src/contracts/json.ts';
-import type { Tool, ToolOutcome } from '../../src/contracts/tool.ts';
-import { createReadState } from '../../src/tools/read-state.ts';
+import type { CallContext, Tool, ToolOutcome } from '../../src/contracts/tool.ts';
+import { createReadState } from '../../src/tools/files/read-state.ts';
 
 /** An empty directory and what the file tools are built from. */
 export async function createWorkbench() {
@@ -21,7 +21,7 @@ export async function createWorkbench() {
 export async function callTool(
   tool: Tool,
   input: JsonValue,
-  from: { readonly cwd: string; readonly signal?: AbortSignal },
+  from: Pick<CallContext, 'cwd' | 'findSent'> & { readonly signal?: AbortSignal },
 ): Promise<ToolOutcome> {
   const prepared = tool.prepare(input);
   if (!prepared.ok) throw new Error(prepared.problem);
@@ -29,6 +29,7 @@ export async function callTool(
     callId: 'call',
     cwd: from.cwd,
     signal: from.signal ?? new AbortController().signal,
+    ...(from.findSent === undefined ? {} : { findSent: from.findSent }),
     report: () => undefined,
     ask: async () => undefined,
   });

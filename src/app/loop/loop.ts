@@ -1,132 +1,158 @@
-import { readDecisions } from '../../context/decisions.ts';
+import { parseDecisions } from '../../context/reduction-log.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { asJson } from '../../lib/as-json.ts';
-import type { Shells } from '../../tools/bash/shells.ts';
-import { createKillShellTool } from '../../tools/kill-shell/kill-shell.ts';
-import { createLocator } from '../../tools/search/choose-locator.ts';
-import { createSendMessageTool } from '../../tools/send-message/send-message.ts';
-import { createSkillTool } from '../../tools/skill/skill.ts';
-import { createCallOwners } from '../../tools/task/call-owners.ts';
+import { copyAsJson } from '../../lib/json.ts';
+import type { PresentState } from '../../prompt/present-state.ts';
+import { createKillShellTool } from '../../tools/bash/kill-shell.ts';
+import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
+import { createSearchBackend, excludeHungMounts } from '../../tools/search/create-search-backend.ts';
+import { createSendMessageTool } from '../../tools/send-message.ts';
+import { createSkillTool } from '../../tools/skill.ts';
+import { createSubAgentCalls } from '../../tools/task/call-owners.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
-import { createJudge } from '../permissions/judge.ts';
+import { createJudge } from '../permissions/auto-mode-judge.ts';
 import type { Permissions } from '../permissions/permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
-import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
-import { type ContextWiring, contextOfAgent, makeContext } from './context.ts';
-import { createFallbacks } from './fallbacks.ts';
-import { createGatedCalls } from './gated-calls.ts';
-import type { SessionHooks } from './hooks/session-hooks.ts';
-import { createPrompt, type Prompt } from './prompt.ts';
+import type { SessionEditor } from '../session-editor.ts';
+import { createSessionFormat } from '../session-format.ts';
+import type { SessionHooks } from '../session-hooks.ts';
+import type { SessionLsp } from '../session-lsp.ts';
+import { type ContextPipelineDeps, createContextPipeline, createSubAgentContext } from './context-pipeline.ts';
+import { createDirectToolCalls } from './direct-tool-calls.ts';
+import { createModelFallbacks } from './model-fallbacks.ts';
 import { createQueryDeps } from './query-deps.ts';
-import { createOfferedSkills } from './skills/offered-skills.ts';
-import type { RunWishes } from './skills/run-wishes.ts';
-import { createSkills, type Skills } from './skills.ts';
+import type { RunOverrides } from './run-overrides.ts';
+import { createSessionPrompt, type SessionPrompt } from './session-prompt.ts';
+import { createOfferedSkills, createSkills, type Skills } from './skills.ts';
 import { createSubAgents, type SubAgents } from './sub-agents.ts';
 import { createToolset, type Toolset } from './toolset.ts';
 import type { TurnLog } from './turn-log.ts';
 
-type Needs = {
+type LoopDeps = {
   readonly session: Session;
   readonly permissions: Permissions;
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
   readonly hooks: SessionHooks;
-  readonly wishes: RunWishes;
-  readonly shells: Shells;
+  readonly runOverrides: RunOverrides;
+  readonly shells: ShellRegistry;
   readonly turnLog: TurnLog;
-  readonly languages: SessionLanguages;
+  readonly languages: SessionLsp;
+  readonly editor: SessionEditor;
 };
 
-/** What the loop runs on: tools, context, prompt, sub-agents, and from these what each query depends on. */
+/** The parts of the loop: tools, context, prompt, sub-agents, and the query dependencies made from them. */
 export type Loop = ReturnType<typeof createLoop>;
 
-export function createLoop(core: Core, needs: Needs) {
-  const { session, mcp, hooks, shells, turnLog, wishes } = needs;
-  const locator = createLocator(core.environment.variables);
-  const owners = createCallOwners();
-  const news = createNews(shells, mcp);
+/** Creates the parts of the loop of a conversation. */
+export function createLoop(core: Core, deps: LoopDeps) {
+  const { session, mcp, hooks, shells, turnLog, runOverrides } = deps;
+  const locator = excludeHungMounts(createSearchBackend(core.environment.variables), core.mounts);
+  const owners = createSubAgentCalls();
+  const news = createBackgroundNews(shells, mcp);
   const offeredSkills = createOfferedSkills(core);
-  const toolset = createToolset(core, { ...needs, locator, owners });
-  const prompt = createPrompt(core, {
-    offeredSkills: offeredSkills.now,
-    permissions: needs.permissions,
+  const toolset = createToolset(core, { ...deps, locator, owners });
+  const prompt = createSessionPrompt(core, {
+    offeredSkills: offeredSkills.list,
+    permissions: deps.permissions,
     sentBefore: session.sentBefore,
-    tools: () => toolset.offered().map(({ name }) => name),
-    mcpInstructions: mcp.hub.instructions,
+    tools: () => toolset.listOffered().flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
+    mcpInstructions: mcp.hub.listInstructions,
     takeDiskChanges: toolset.readState.takeDiskChanges,
     backgroundNews: news.take,
   });
-  const fallbacks = createFallbacks(core);
-  const contextWiring: ContextWiring = {
+  const fallbacks = createModelFallbacks(core);
+  const contextWiring: ContextPipelineDeps = {
     live: core.live,
-    chain: fallbacks.chain,
-    settings: core.settings.now,
-    infoOf: core.model.infoOf,
+    chain: fallbacks.getChain,
+    settings: core.settings.current,
+    getModelInfo: core.model.infoOf,
     port: core.model.port,
     system: prompt.system.parts,
-    specs: () => toolset.specs(toolset.offered()),
-    tools: toolset.offered,
+    listSpecs: () => toolset.getSpecs(toolset.listOffered()),
+    tools: toolset.listOffered,
     readState: toolset.readState,
     folder: session.transcript.folder,
     hooks,
-    plan: () => core.live.now().plan,
-    onUsage: core.meter.add,
-    onLevel: turnLog.level,
-    tell: (event) => void core.bus.tell(event),
-    remember: (decision) =>
-      void session.transcript.append({ type: 'system', subtype: 'context', data: asJson(decision) }),
+    plan: () => core.live.current().plan,
+    getState: () => ({
+      ...core.live.current(),
+      branch: prompt.getBranch(),
+      planInstructions: core.options.planInstructions,
+      background: [...listRunningShells(shells), ...subAgents.listRunning()],
+    }),
+    onUsage: core.meter.addReply,
+    onLevel: turnLog.recordLevel,
+    emit: (event) => void core.bus.emit(event),
+    recordDecision: (decision) =>
+      void session.transcript.append({ type: 'system', subtype: 'context', data: copyAsJson(decision) }),
     newId: core.newId,
   };
-  const context = makeContext(contextWiring);
-  const contextFor = (agent: Parameters<typeof contextOfAgent>[1]) => contextOfAgent(contextWiring, agent);
-  const { written } = needs.permissions;
-  const judge = createJudge(core, { earlier: session.opened.messages, system: prompt.system.parts, written });
-  const parts = { toolset, owners, prompt, context, contextFor, fallbacks, judge };
-  const deps = createQueryDeps(core, { ...needs, ...parts });
-  const subAgents = createSubAgents(core, { ...needs, owners, deps, learn: fallbacks.learn, addNews: news.add });
-  hooks.answerWith(subAgents.answerHook);
-  const gatedCalls = createGatedCalls(core, { deps, toolset });
+  const context = createContextPipeline(contextWiring);
+  const contextFor = (agent: Parameters<typeof createSubAgentContext>[1]) =>
+    createSubAgentContext(contextWiring, agent);
+  const { listWrittenFiles } = deps.permissions;
+  const judge = createJudge(core, {
+    earlierMessages: session.opened.messages,
+    getSystemPrompt: prompt.system.parts,
+    listWrittenFiles,
+  });
+  const format = createSessionFormat(core, deps.checkpoints);
+  const parts = { format, toolset, owners, prompt, context, contextFor, fallbacks, judge };
+  const queryDeps = createQueryDeps(core, { ...deps, ...parts });
+  const subAgents = createSubAgents(core, {
+    ...deps,
+    owners,
+    deps: queryDeps,
+    learn: fallbacks.lookUpModels,
+    addNews: news.add,
+  });
+  hooks.setAgentRunner(subAgents.answerHook);
+  const directCalls = createDirectToolCalls(core, { deps: queryDeps, toolset });
   const sessionId = session.opened.id;
-  const skills = createSkills(core, { sessionId, gatedCalls, wishes, run: subAgents.run });
-  toolset.add(toolsOnTop(subAgents, skills, shells));
-  const heardClearing = createClearings(toolset, turnLog);
-  resumeParts(core, session, { toolset, prompt, context, news });
+  const skills = createSkills(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent });
+  toolset.add(createDependentTools(subAgents, skills, shells));
+  const onClearing = createClearingListener(turnLog);
+  restoreParts(core, session, { toolset, prompt, context, news });
   return {
     toolset,
     prompt,
     context,
-    deps,
+    queryDeps,
     subAgents,
     locator,
-    gatedCalls,
+    directCalls,
     skills,
-    wishes,
+    runOverrides,
     addNews: news.add,
-    hasNews: news.isWaiting,
-    learn: fallbacks.learn,
+    hasNews: news.hasAny,
+    lookUpModels: fallbacks.lookUpModels,
     ready: async () => {
-      const models = fallbacks.chain(core.live.now().model);
-      await Promise.all([prompt.ready(), mcp.ready(), fallbacks.learn(models)]);
+      const models = fallbacks.getChain(core.live.current().model);
+      await Promise.all([prompt.ready(), mcp.whenReady(), fallbacks.lookUpModels(models)]);
     },
-    /** What events mean for the parts. */
-    hear(event: AgentEvent): void {
-      heardClearing(event);
-      turnLog.hear(event);
-      judge.hear(event);
-      fallbacks.hear(event);
-      prompt.listen(event);
-      offeredSkills.hear(event);
-      if (event.type === 'agent_end') wishes.end();
+    /** Passes an event to the parts. */
+    onEvent(event: AgentEvent): void {
+      onClearing(event);
+      turnLog.onEvent(event);
+      judge.onEvent(event);
+      fallbacks.onEvent(event);
+      prompt.onEvent(event);
+      offeredSkills.onEvent(event);
+      if (event.type === 'agent_end') runOverrides.endRun();
     },
   };
 }
 
-/** Tools that can only be made once there are others. */
-function toolsOnTop(subAgents: SubAgents, skills: Skills, shells: Shells): readonly Tool[] {
+function listRunningShells(shells: ShellRegistry): PresentState['background'] {
+  return shells.list().flatMap(({ id, command, exit }) => (exit === undefined ? [{ id, title: command }] : []));
+}
+
+/** Creates the tools that depend on other tools. */
+function createDependentTools(subAgents: SubAgents, skills: Skills, shells: ShellRegistry): readonly Tool[] {
   return [
     createTaskTool(subAgents),
     createSendMessageTool(subAgents),
@@ -135,54 +161,56 @@ function toolsOnTop(subAgents: SubAgents, skills: Skills, shells: Shells): reado
   ];
 }
 
-/** What happened in the background, for the model's next turn. */
-function createNews(shells: Pick<Shells, 'hasNotices' | 'takeNotices'>, mcp: Pick<McpServers, 'takeNews'>) {
-  let waiting: string[] = [];
+/** Collects background news for the model's next turn. */
+function createBackgroundNews(
+  shells: Pick<ShellRegistry, 'hasNotices' | 'takeNotices'>,
+  mcp: Pick<McpServers, 'takeResourceChanges'>,
+) {
+  let pending: string[] = [];
   return {
-    add: (words: string) => void waiting.push(words),
-    isWaiting: () => waiting.length > 0 || shells.hasNotices(),
+    add: (text: string) => void pending.push(text),
+    hasAny: () => pending.length > 0 || shells.hasNotices(),
     take(): readonly string[] {
-      const taken = [...shells.takeNotices(), ...mcp.takeNews(), ...waiting];
-      waiting = [];
+      const taken = [...shells.takeNotices(), ...mcp.takeResourceChanges(), ...pending];
+      pending = [];
       return taken;
     },
   };
 }
 
-/** Results that the provider leaves out are gone for the model: a repeated read must show them again. */
-function createClearings({ readState }: Pick<Toolset, 'readState'>, turnLog: Pick<TurnLog, 'level'>) {
+/** Records the results that the provider excludes by itself. */
+function createClearingListener(turnLog: Pick<TurnLog, 'recordLevel'>) {
   let before = { results: 0, tokens: 0 };
   return (event: AgentEvent): void => {
     if (event.type === 'compacted') before = { results: 0, tokens: 0 };
     const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
     if (cleared === undefined || cleared.results <= before.results) return;
     const blocks = cleared.results - before.results;
-    turnLog.level({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
-    readState.forgetShown();
+    turnLog.recordLevel({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
     before = cleared;
   };
 }
 
-type Resumed = {
+type RestoredParts = {
   readonly toolset: Toolset;
-  readonly prompt: Pick<Prompt, 'known'>;
-  readonly context: Pick<ReturnType<typeof makeContext>, 'restore'>;
-  readonly news: Pick<ReturnType<typeof createNews>, 'add'>;
+  readonly prompt: Pick<SessionPrompt, 'getKnownFacts'>;
+  readonly context: Pick<ReturnType<typeof createContextPipeline>, 'restore'>;
+  readonly news: Pick<ReturnType<typeof createBackgroundNews>, 'add'>;
 };
 
-/** Takes up what an earlier run left, and has it kept for the next one. */
-function resumeParts(
+/** Restores the state of an earlier run, and registers the state to save for the next one. */
+function restoreParts(
   { meter }: Core,
-  { opened, alsoKeep }: Session,
-  { toolset, prompt, context, news }: Resumed,
+  { opened, addSavedState }: Session,
+  { toolset, prompt, context, news }: RestoredParts,
 ): void {
-  context.restore(readDecisions(opened.stored.context));
+  context.restore(parseDecisions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
-  for (const words of opened.news) news.add(words);
-  meter.resume(opened.messages);
+  for (const text of opened.news) news.add(text);
+  meter.restore(opened.messages);
   const earlierUsd = opened.stored.spentUsd ?? 0;
-  alsoKeep(() => {
-    const spentUsd = earlierUsd + meter.costUsd();
-    return { files: toolset.readState.snapshot(), ...prompt.known(), ...(spentUsd > 0 ? { spentUsd } : {}) };
+  addSavedState(() => {
+    const spentUsd = earlierUsd + meter.getCostUsd();
+    return { files: toolset.readState.snapshot(), ...prompt.getKnownFacts(), ...(spentUsd > 0 ? { spentUsd } : {}) };
   });
 }

@@ -2,97 +2,99 @@ import { assembleAgent } from '../../agent/agent.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { PromptVerdict } from '../../contracts/hook.ts';
 import type { UserOrigin } from '../../contracts/message.ts';
-import { loopHooks } from '../../hooks/loop-hooks.ts';
+import { createLoopHooks } from '../../hooks/loop-hooks.ts';
+import { createConfigChangeCheck } from '../../hooks/session-changes.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
-import type { SessionLanguages } from '../session/languages.ts';
 import type { Session } from '../session/session.ts';
+import type { SessionEditor } from '../session-editor.ts';
+import { createHookEventListener, type SessionHooks } from '../session-hooks.ts';
+import type { SessionLsp } from '../session-lsp.ts';
 import { createSettingsFollower } from '../settings/follow-settings.ts';
-import { createFileMoments } from './hooks/hook-moments.ts';
-import type { SessionHooks } from './hooks/session-hooks.ts';
-import { hookNews } from './hooks/session-hooks.ts';
 import type { Loop } from './loop.ts';
 import type { TurnLog } from './turn-log.ts';
 
-type Needs = {
+type MainAgentDeps = {
   readonly session: Session;
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
   readonly hooks: SessionHooks;
   readonly loop: Loop;
-  readonly turnLog: Pick<TurnLog, 'expect'>;
-  readonly languages: Pick<SessionLanguages, 'main'>;
-  /** Nothing that an earlier run left lives any more. */
+  readonly turnLog: Pick<TurnLog, 'expectChange'>;
+  readonly languages: Pick<SessionLsp, 'mainDiagnostics'>;
+  readonly editor: Pick<SessionEditor, 'takeContext' | 'waitUntilReady'>;
+  /** Resolves when all processes of earlier runs have ended. */
   readonly ready: Promise<unknown>;
 };
 
-/** The agent of the conversation: what it is told is on disk first, then everybody else hears. */
-export function createMainAgent(core: Core, needs: Needs): Agent {
-  const { session, checkpoints, hooks, loop } = needs;
+/** Creates the agent of the conversation. An event is on disk before other listeners get it. */
+export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
+  const { session, checkpoints, hooks, loop } = deps;
   const { opened } = session;
-  const tell = (text: string) => void core.bus.tell({ type: 'notice', level: 'warn', topic: 'hook', text });
+  const warn = (text: string) => void core.bus.emit({ type: 'notice', level: 'warn', topic: 'hook', text });
   const agent = assembleAgent({
     sessionId: opened.id,
     messages: opened.messages,
     queued: opened.stored.queued,
     listeners: [
       session.record,
-      ...(checkpoints === undefined ? [] : [checkpoints.hear]),
-      core.meter.count,
-      loop.hear,
-      hookNews(hooks, loop.addNews, { face: core.options.face, tell }),
+      ...(checkpoints === undefined ? [] : [checkpoints.onEvent]),
+      core.meter.countEvent,
+      loop.onEvent,
+      createHookEventListener(hooks, loop.addNews, { face: core.options.frontend, warn: warn }),
       ...(session.debugLog === undefined ? [] : [session.debugLog]),
     ],
     attach: core.bus.attach,
-    onPrompt: promptHearer(core, needs),
-    deps: loop.deps.conversation,
+    onPrompt: createPromptHook(core, deps),
+    deps: loop.queryDeps.conversation,
     describe: () => {
-      const { model, effort, mode, cwd } = core.live.now();
+      const { model, effort, mode, cwd } = core.live.current();
       return { model, effort, mode, cwd };
     },
     newId: core.newId,
     now: core.now,
   });
-  hooks.hearLate(({ words, how, title }) => {
-    loop.addNews(words);
-    if (how === 'next turn') return;
-    const about = {
+  hooks.onAsyncResult(({ text, delivery, title }) => {
+    loop.addNews(text);
+    if (delivery === 'next turn') return;
+    const event = {
       type: 'background',
       id: `hook_${core.newId().slice(0, 8)}`,
       callId: '',
       kind: 'shell',
       title,
     } as const;
-    void core.bus.tell({ ...about, state: 'started' });
-    void core.bus.tell({ ...about, state: 'completed', words });
+    void core.bus.emit({ ...event, state: 'started' });
+    void core.bus.emit({ ...event, state: 'completed', words: text });
   });
-  return { ...agent, subscribe: (listener) => core.bus.join(agent.subscribe, listener) };
+  return { ...agent, subscribe: (listener) => core.bus.subscribe(agent.subscribe, listener) };
 }
 
-const GO: PromptVerdict = { kind: 'go' };
+const ADMIT: PromptVerdict = { kind: 'go' };
 
-/** Before a prompt: files that changed are read again, what must be ready is waited for, and hooks are asked. */
-function promptHearer(core: Core, { mcp, loop, hooks, turnLog, languages, ready }: Needs) {
+/** Creates the prompt hook: it reloads changed files, waits for what the request needs, and runs hooks. */
+function createPromptHook(core: Core, { mcp, loop, hooks, turnLog, languages, editor, ready }: MainAgentDeps) {
   const { settings, bus } = core;
   const followSettings = createSettingsFollower(core, turnLog);
-  const { onPrompt } = loopHooks(hooks, 'Stop');
-  const lookAtFiles = createFileMoments(core, hooks, loop.prompt.memory);
-  return async (words: string, signal: AbortSignal, origin: UserOrigin): ReturnType<typeof onPrompt> => {
-    bus.begin();
+  const { onPrompt } = createLoopHooks(hooks, 'Stop');
+  const fireFileEvents = createConfigChangeCheck(core, hooks, loop.prompt.memory);
+  return async (prompt: string, signal: AbortSignal, origin: UserOrigin): ReturnType<typeof onPrompt> => {
+    bus.dropNotices();
     await settings.refresh();
     followSettings();
     await mcp.refresh();
-    await Promise.all([loop.ready(), ready]);
-    lookAtFiles();
-    await hooks.lookAtWatched();
-    const opened = await hooks.opening.context(signal);
-    // What nobody said is nothing a hook could object to.
-    const verdict = origin === 'background' ? GO : await onPrompt(words, signal);
+    await Promise.all([loop.ready(), ready, editor.waitUntilReady()]);
+    fireFileEvents();
+    await hooks.checkWatchedFiles();
+    const openingContext = await hooks.sessionStart.takeContext(signal);
+    // Automatic turns have no user prompt that a hook could refuse.
+    const verdict = origin === 'background' ? ADMIT : await onPrompt(prompt, signal);
     if (verdict.kind === 'block') return verdict;
-    loop.wishes.begin();
-    const news = [...(await loop.prompt.collect()), ...(await languages.main.newsSoFar())];
-    const context = [opened, verdict.context, ...news].filter((text) => text !== undefined);
+    loop.runOverrides.startRun();
+    const news = [...(await loop.prompt.collectNews()), ...(await languages.mainDiagnostics.takeReportedDiagnostics())];
+    const focus = origin === 'background' ? [] : editor.takeContext();
+    const context = [openingContext, verdict.context, ...news, ...focus].filter((text) => text !== undefined);
     return context.length === 0 ? verdict : { kind: 'go', context: context.join('\n') };
   };
 }

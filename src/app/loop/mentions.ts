@@ -1,47 +1,58 @@
 import type { Prompt } from '../../contracts/agent.ts';
-import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type { ResultBlock } from '../../contracts/message.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { type ExpandPromptParts, expandPrompt } from '../../prompt/expand-prompt.ts';
-import { readFileBytes } from '../../tools/file-bytes.ts';
-import { showMedia } from '../../tools/read/media.ts';
+import { findHungMount } from '../../permissions/resolve-path.ts';
+import { type ExpandPromptDeps, expandPrompt } from '../../prompt/expand-prompt.ts';
+import { readFileWithEditor } from '../../tools/files/editor-files.ts';
+import { readFileBytes } from '../../tools/files/read-bytes.ts';
+import { renderMedia } from '../../tools/read/media.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
+import { canReadUnasked } from '../permissions/host-file-access.ts';
 import type { Permissions } from '../permissions/permissions.ts';
-import { mayReadUnasked } from '../permissions/read-for-host.ts';
 
-const PATIENCE_MS = 30_000;
+const READ_TIMEOUT_MS = 30_000;
 
-type Needs = { readonly permissions: Pick<Permissions, 'policy'>; readonly mcp: Pick<McpServers, 'mentioned'> };
+type MentionDeps = {
+  readonly permissions: Pick<Permissions, 'getPolicy' | 'fs'>;
+  readonly mcp: Pick<McpServers, 'readMention'>;
+};
 
-/** Prompts with the files they name by `@`. What is named in vain is told; a screen asks beforehand instead. */
+/** Creates the expansion of `@` mentions. Unresolved mentions are reported, except on the screen, which asks first. */
 export function createMentions(
-  { cwd, environment, options, bus }: Core,
-  { permissions, mcp }: Needs,
-): Required<Pick<Conversation, 'expandPrompt' | 'unfoundMentions'>> {
-  const parts: ExpandPromptParts = {
+  { cwd, environment, options, mounts, bus }: Core,
+  { permissions, mcp }: MentionDeps,
+): Required<Pick<Conversation, 'expandPrompt' | 'listUnresolvedMentions'>> {
+  const parts: ExpandPromptDeps = {
     cwd,
     home: environment.home,
-    readResource: mcp.mentioned,
-    mayRead: (path) => mayReadUnasked(path, { permissions, cwd }),
-    showMedia: mediaOf,
+    readResource: mcp.readMention,
+    mayRead: (path) => canReadUnasked(path, { permissions, cwd }),
+    findHungMount: (path) => findHungMount(path, { cwd, home: environment.home }, mounts),
+    showMedia: readMedia,
+    async readText(path) {
+      const { bytes } = await readFileWithEditor(path, options.host?.files, AbortSignal.timeout(READ_TIMEOUT_MS));
+      return Buffer.from(bytes).toString('utf8');
+    },
   };
   return {
-    async expandPrompt(words, images = []): Promise<Prompt> {
-      const { prompt, problems } = await expandPrompt(words, images, parts);
-      if (options.face !== 'screen')
-        for (const text of problems) void bus.tell({ type: 'notice', level: 'warn', topic: 'mention', text });
+    async expandPrompt(text, images = []): Promise<Prompt> {
+      const { prompt, problems } = await expandPrompt(text, images, parts);
+      if (options.frontend !== 'screen')
+        for (const problem of problems)
+          void bus.emit({ type: 'notice', level: 'warn', topic: 'mention', text: problem });
       return prompt;
     },
-    unfoundMentions: async (words) => (await expandPrompt(words, [], parts)).problems,
+    listUnresolvedMentions: async (text) => (await expandPrompt(text, [], parts)).problems,
   };
 }
 
-async function mediaOf(path: string): Promise<readonly ResultBlock[] | string | undefined> {
+async function readMedia(path: string): Promise<readonly ResultBlock[] | string | undefined> {
   try {
-    const { bytes } = await readFileBytes(path, AbortSignal.timeout(PATIENCE_MS));
-    const shown = await showMedia(path, bytes);
-    // The note about its size is for who called a tool.
+    const { bytes } = await readFileBytes(path, AbortSignal.timeout(READ_TIMEOUT_MS));
+    const shown = await renderMedia(path, bytes);
+    // The text block notes the size for tool calls, which a mention does not need.
     return typeof shown?.content === 'object' ? shown.content.filter(({ type }) => type !== 'text') : undefined;
   } catch (thrown) {
     if (thrown instanceof ToolFailure) return thrown.message;

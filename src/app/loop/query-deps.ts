@@ -1,146 +1,300 @@
 import { join } from 'node:path';
-import type { AgentPort } from '../../agent/parts.ts';
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { SubAgentDefinition } from '../../contracts/extension.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { ContextPort, QueryDeps } from '../../contracts/query.ts';
-import { queryDeps } from '../../engine/defaults.ts';
-import { askWithHooks } from '../../hooks/ask-with-hooks.ts';
-import type { HookFire } from '../../hooks/create-hooks.ts';
-import { loopHooks } from '../../hooks/loop-hooks.ts';
-import { createToolBatch } from '../../hooks/tool-batch.ts';
-import { plannerOf, resolveModel } from '../../model/catalog.ts';
-import { thinkingEffort } from '../../model/efforts.ts';
-import { subagentPath } from '../../session/paths.ts';
-import { createCapResult } from '../../tools/cap-result.ts';
-import { requireAnswer } from '../../tools/structured-output/structured-output.ts';
+import { type ContextPort, DEFAULT_LOOP_GUARD, type QueryDeps } from '../../contracts/query.ts';
+import type { Settings } from '../../contracts/settings.ts';
+import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { completeQueryDeps, type QueryDepsInput } from '../../engine/default-deps.ts';
+import { selectAgentTools } from '../../extensions/apply-agent.ts';
+import type { HookDispatcher } from '../../hooks/create-hooks.ts';
+import { collectAgentHooks } from '../../hooks/hook-sources.ts';
+import { createLoopHooks, createToolBatchHooks, wrapAskWithHooks } from '../../hooks/loop-hooks.ts';
+import { getPlanModel, resolveModel } from '../../model/built-in-models.ts';
+import { deriveThinkingEffort } from '../../model/efforts.ts';
+import { SUB_AGENT_PROMPT } from '../../prompt/system-prompt.ts';
+import { getSubAgentPath } from '../../session/paths.ts';
+import { bashTraits } from '../../tools/bash/bash.ts';
+import { createResultCap } from '../../tools/cap-result.ts';
+import { editTraits } from '../../tools/edit/edit.ts';
+import { formatDiskChanges } from '../../tools/files/disk-changes.ts';
+import { createReadState, type ReadState } from '../../tools/files/read-state.ts';
+import { readTraits } from '../../tools/read/read.ts';
+import { requireStructuredAnswer } from '../../tools/structured-output.ts';
+import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import { toolSearchTraits } from '../../tools/tool-search.ts';
+import { findToolTraits } from '../../tools/tool-traits.ts';
+import { writeTraits } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
-import type { GateBounds } from '../permissions/gate.ts';
-import type { Judge } from '../permissions/judge.ts';
+import type { AutoModeJudge } from '../permissions/auto-mode-judge.ts';
 import type { Permissions } from '../permissions/permissions.ts';
-import type { CallWatch, SessionLanguages } from '../session/languages.ts';
+import type { GateBounds } from '../permissions/query-gate.ts';
 import type { Session } from '../session/session.ts';
-import { type AgentNeeds, agentDeps, type SubAgentAsking } from './agent-deps.ts';
-import { agentBounds } from './agents/agent-words.ts';
-import type { Fallbacks } from './fallbacks.ts';
-import { hooksOfAgent } from './hooks/carried-hooks.ts';
-import { gateWithHooks, type SessionHooks } from './hooks/session-hooks.ts';
-import type { Prompt } from './prompt.ts';
-import { createSideAsks } from './side-asks.ts';
-import type { RunWishes } from './skills/run-wishes.ts';
+import type { SessionEditor } from '../session-editor.ts';
+import type { SessionFormat } from '../session-format.ts';
+import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
+import type { CallDiagnostics, SessionLsp } from '../session-lsp.ts';
+import type { SubAgentContext } from './context-pipeline.ts';
+import type { ModelFallbacks } from './model-fallbacks.ts';
+import type { RunOverrides } from './run-overrides.ts';
+import type { SessionPrompt } from './session-prompt.ts';
+import { createSideRequests } from './side-requests.ts';
+import { createPermissionBounds, type SubAgentWorkspace } from './sub-agent-setup.ts';
+import type { Toolset } from './toolset.ts';
 import type { TurnLog } from './turn-log.ts';
 
-type Needs = AgentNeeds & {
+type QueryDepsParts = SubAgentQueryDeps & {
   readonly session: Session;
   readonly permissions: Permissions;
   readonly hooks: SessionHooks;
   readonly context: ContextPort;
   readonly turnLog: TurnLog;
-  readonly fallbacks: Fallbacks;
-  readonly wishes: RunWishes;
-  readonly judge: Judge;
-  readonly languages: SessionLanguages;
+  readonly fallbacks: ModelFallbacks;
+  readonly runOverrides: RunOverrides;
+  readonly judge: AutoModeJudge;
+  readonly languages: SessionLsp;
+  readonly format: SessionFormat;
+  readonly editor: Pick<SessionEditor, 'wrapBeforeCall'>;
 };
 
-/** Makes the dependencies of each query: a snapshot of what holds when it begins. */
+/** Creates the dependencies of each query, as a snapshot at its start. */
 export type QueryDepsSource = {
+  /** Creates the dependencies of a query of the conversation. */
   conversation(port: AgentPort): QueryDeps;
-  /** A sub-agent never may more than its parent. */
-  subAgent(port: AgentPort, asking: SubAgentAsking): QueryDeps;
+  /** Creates the dependencies of a sub-agent's query, with at most the permissions of its parent. */
+  subAgent(port: AgentPort, asking: SubAgentQuery): QueryDeps;
+  /** Creates a permission gate, optionally with the bounds of a sub-agent. */
   gate(port: AgentPort, bounds?: GateBounds): QueryDeps['gate'];
 };
 
-export function createQueryDeps(core: Core, needs: Needs): QueryDepsSource {
+/** Creates the source of query dependencies. */
+export function createQueryDeps(core: Core, parts: QueryDepsParts): QueryDepsSource {
   const { options, live, model, settings, meter } = core;
-  const { session, permissions, hooks, toolset, prompt, wishes } = needs;
-  const capResult = createCapResult(() => join(session.transcript.folder, 'results'));
-  const { summarizeCalls } = createSideAsks(core);
+  const { session, permissions, hooks, toolset, prompt, runOverrides, format } = parts;
+  const capResult = createResultCap(() => join(session.transcript.folder, 'results'));
+  const { summarizeCalls } = createSideRequests(core);
 
   const gate: QueryDepsSource['gate'] = (port, bounds = {}) =>
-    gateWithHooks(hooks, port, (asking) => permissions.gate({ ...asking, judge: needs.judge.judge }, bounds));
+    wrapGateWithHooks(hooks, port, (asking) =>
+      permissions.createGate({ ...asking, askJudge: parts.judge.judgeCall }, bounds),
+    );
 
-  /** What holds for the conversation and its sub-agents alike. */
-  function shared(port: AgentPort) {
-    const { effort: chosen, thinkingTokens, model: first } = live.now();
-    const effort = wishes.effort() ?? chosen;
-    const wanted = wishes.model() ?? plannerNow(core);
+  /** Creates the dependencies that the conversation and its sub-agents share. */
+  function createSharedDeps(port: AgentPort) {
+    const { effort: liveEffort, thinkingTokens, model: liveModel } = live.current();
+    const effort = runOverrides.effort() ?? liveEffort;
+    const override = runOverrides.model() ?? findPlanModel(core);
     const config = {
-      chain: needs.fallbacks
-        .chain(wanted === undefined ? first : resolveModel(wanted))
+      chain: parts.fallbacks
+        .getChain(override === undefined ? liveModel : resolveModel(override))
         .map((name) => ({ model: name })),
-      effort: thinkingEffort(effort, thinkingTokens),
+      effort: deriveThinkingEffort(effort, thinkingTokens),
       thinkingBudgetTokens: thinkingTokens,
       maxTurns: options.maxTurns,
       maxBudgetUsd: options.maxBudgetUsd,
       tokenBudget: options.tokenBudget,
-      autoCompact: settings.now().autoCompact ?? true,
+      autoCompact: settings.current().autoCompact ?? true,
+      loopGuard: getLoopGuard(settings.current()),
       partialMessages: options.partialMessages,
       betas: options.betas ?? [],
+      contextAdvice: CONTEXT_ADVICE,
     };
     const { onWait } = port;
-    const ask = askWithHooks(hooks, port.ask);
-    return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.costUsd, newId: core.newId };
+    const ask = wrapAskWithHooks(hooks, port.ask);
+    return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.getCostUsd, newId: core.newId };
   }
 
-  function hooked(port: AgentPort, watch: CallWatch, fire: HookFire, ...whose: [StopEvent, JsonObject?]) {
-    const { beforeCall, afterCall, onStop } = loopHooks(fire, ...whose);
-    return { beforeCall: permissions.watched(port, beforeCall), afterCall: watch.hearing(afterCall), onStop };
+  function createHookCallbacks(
+    port: AgentPort,
+    watch: CallDiagnostics,
+    firing: HookDispatcher,
+    ...stopHook: [StopEvent, JsonObject?]
+  ) {
+    const { beforeCall, afterCall, onStop } = createLoopHooks(firing, ...stopHook);
+    return {
+      beforeCall: watch.wrapBeforeCall(parts.editor.wrapBeforeCall(permissions.recordHookDenials(port, beforeCall))),
+      afterCall: format.wrapAfterCall(watch.wrapAfterCall(afterCall)),
+      onStop,
+    };
   }
 
   return {
     gate,
     conversation(port) {
       const system = prompt.system.parts();
-      const { main } = needs.languages;
-      const hooksOfQuery = hooked(port, main, hooks, 'Stop');
-      const batch = createToolBatch(hooks, hooksOfQuery.afterCall);
-      const deps = queryDeps({
-        ...shared(port),
-        ...hooksOfQuery,
+      const { mainDiagnostics } = parts.languages;
+      const hookCallbacks = createHookCallbacks(port, mainDiagnostics, hooks, 'Stop');
+      const batch = createToolBatchHooks(hooks, reportShellChanges(toolset.readState, hookCallbacks.afterCall));
+      const deps = completeQueryDeps({
+        ...createSharedDeps(port),
+        ...hookCallbacks,
         afterCall: batch.afterCall,
-        onStop: requireAnswer(options.jsonSchema, hooksOfQuery.onStop),
-        model: session.recorded,
-        toolSpecs: toolset.specs,
-        cwd: () => live.now().cwd,
-        gate: gate(port, { rules: wishes.rules }),
-        context: needs.context,
+        onStop: format.wrapOnStop(requireStructuredAnswer(options.jsonSchema, hookCallbacks.onStop)),
+        model: session.recordedPort,
+        toolSpecs: toolset.getSpecs,
+        cwd: () => live.current().cwd,
+        gate: gate(port, { getRules: runOverrides.rules }),
+        context: parts.context,
         queues: port.queues,
         attachments: async () => [
           ...(await batch.end()),
-          ...(await freshNews(core, prompt, hooks)),
-          ...(await main.news()),
+          ...(await collectFreshNews(core, prompt, hooks)),
+          ...(await mainDiagnostics.takeNewDiagnostics()),
         ],
-        transformRequest: needs.turnLog.sent,
+        transformRequest: parts.turnLog.recordRequest,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
-      return { ...deps, system: () => system, tools: toolset.offered };
+      return { ...deps, system: () => system, tools: toolset.listOffered };
     },
     subAgent(port, asking) {
-      const own = gate(port, agentBounds(core, asking.kind, asking.place));
-      const fire = asking.isOfHook ? hooks.ofHooks : hooks.with(hooksOfAgent(asking.kind));
+      const agentGate = gate(port, createPermissionBounds(core, asking.kind, asking.workspace));
+      const agentHooks = asking.isForHook ? hooks.withoutAgentHooks : hooks.withHooks(collectAgentHooks(asking.kind));
       const { agentId, kind } = asking;
-      const watch = needs.languages.watch();
-      const hooksOfQuery = hooked(port, watch, fire, 'SubagentStop', {
+      const watch = parts.languages.createDiagnostics();
+      const hookCallbacks = createHookCallbacks(port, watch, agentHooks, 'SubagentStop', {
         agent_id: agentId,
         agent_type: kind.name,
-        agent_transcript_path: subagentPath(session.transcript.folder, agentId),
+        agent_transcript_path: getSubAgentPath(session.transcript.folder, agentId),
       });
-      const common = { ...shared(port), ...hooksOfQuery, gate: own, queues: port.queues, attachments: watch.news };
-      return agentDeps(core, needs, common, asking);
+      const shared = {
+        ...createSharedDeps(port),
+        ...hookCallbacks,
+        gate: agentGate,
+        queues: port.queues,
+        attachments: watch.takeNewDiagnostics,
+      };
+      return createSubAgentDeps(core, parts, shared, asking);
     },
+  };
+}
+
+function getLoopGuard({ loopGuard: { enabled = true, ...limits } = {} }: Settings): QueryDeps['config']['loopGuard'] {
+  return enabled ? { ...DEFAULT_LOOP_GUARD, ...limits } : undefined;
+}
+
+/** Adds the known files that a shell command changed to its result; the model need not read them again. */
+function reportShellChanges(readState: ReadState, afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'] {
+  return async (request, outcome, durationMs, signal) => {
+    const changes = request.tool === bashTraits.name ? await readState.adoptDiskChanges() : [];
+    if (changes.length === 0) return afterCall(request, outcome, durationMs, signal);
+    const { content } = outcome;
+    const note = formatDiskChanges(changes, request.cwd);
+    const noted: ToolOutcome = {
+      ...outcome,
+      content: typeof content === 'string' ? `${content}\n${note}`.trim() : [...content, { type: 'text', text: note }],
+    };
+    return { outcome: noted, ...(await afterCall(request, noted, durationMs, signal)) };
   };
 }
 
 type StopEvent = 'Stop' | 'SubagentStop';
 
-/** `opusplan`: one model plans, another works. Who chose a model since goes on with that. */
-function plannerNow({ options, environment, settings, live }: Core): string | undefined {
-  const said = options.model ?? environment.model ?? settings.now().model;
-  const { mode, model } = live.now();
-  return mode === 'plan' && said !== undefined && resolveModel(said) === model ? plannerOf(said) : undefined;
+const CONTEXT_ADVICE = {
+  fullContext: 'Use /compact, or /clear to start over.',
+  longMessage: 'Save it as a file and name the file: ouro reads the parts it needs.',
+};
+
+/** Returns the plan model of `opusplan` in plan mode, unless the user has chosen another model since. */
+function findPlanModel({ options, environment, settings, live }: Core): string | undefined {
+  const configured = options.model ?? environment.model ?? settings.current().model;
+  const { mode, model } = live.current();
+  if (mode !== 'plan' || configured === undefined || resolveModel(configured) !== model) return undefined;
+  return getPlanModel(configured);
 }
 
-/** What the calls of the last reply have written, skills and the like, can be used in the next one. */
-async function freshNews({ extensions }: Core, prompt: Prompt, hooks: SessionHooks): Promise<readonly string[]> {
-  await hooks.lookAtWatched();
+/** Reloads extensions and watched files that the last calls may have changed, and collects the news. */
+async function collectFreshNews(
+  { extensions }: Core,
+  prompt: SessionPrompt,
+  hooks: SessionHooks,
+): Promise<readonly string[]> {
+  await hooks.checkWatchedFiles();
   await extensions.refresh();
-  return prompt.collect();
+  return prompt.collectNews();
+}
+
+/** The sub-agent whose query dependencies are created, with its requested model. */
+export type SubAgentQuery = {
+  readonly kind: SubAgentDefinition;
+  readonly agentId: string;
+  readonly model: string | undefined;
+  readonly workspace: SubAgentWorkspace;
+  /** Its system prompt: instructions, skills and notes. */
+  readonly systemPrompt: string;
+  /** Tools of MCP servers that only this sub-agent uses. */
+  readonly privateTools: readonly Tool[];
+  /** A hook started it, so hooks that start sub-agents do not run for it. */
+  readonly isForHook: boolean;
+};
+
+/** The parts of the conversation that a sub-agent's query depends on. */
+type SubAgentQueryDeps = {
+  readonly toolset: Toolset;
+  readonly owners: SubAgentCalls;
+  readonly prompt: SessionPrompt;
+  readonly contextFor: (agent: SubAgentContext) => ContextPort;
+};
+
+/** Dependencies shared with the conversation, with a gate for this sub-agent. */
+type SharedDeps = Omit<QueryDepsInput, 'model' | 'tools' | 'system'> & {
+  readonly config: QueryDeps['config'] | QueryDepsInput['config'];
+  readonly gate: QueryDeps['gate'];
+};
+
+const NOTE_TOOLS = [readTraits.name, writeTraits.name, editTraits.name];
+
+/** Creates the dependencies of a sub-agent's query. */
+function createSubAgentDeps(
+  { live, model }: Pick<Core, 'live' | 'model'>,
+  { toolset, owners, prompt, contextFor }: SubAgentQueryDeps,
+  { config, gate: agentGate, ...shared }: SharedDeps,
+  {
+    kind,
+    agentId,
+    workspace,
+    systemPrompt,
+    privateTools,
+    model: requestedModel = kind.model ?? 'inherit',
+  }: SubAgentQuery,
+): QueryDeps {
+  const ownModel = requestedModel === 'inherit' ? [] : [{ model: resolveModel(requestedModel) }];
+  const chain = [...ownModel, ...config.chain];
+  const readState = createReadState();
+  const depth = owners.getDepth(agentId);
+  const tools = selectAgentTools(kind, toolset.createForSubAgent(readState, privateTools), {
+    depth,
+    toolNamed: findToolTraits,
+    noteTools: NOTE_TOOLS,
+  });
+  const system = [
+    { name: 'core', text: SUB_AGENT_PROMPT },
+    { name: 'agent', text: systemPrompt },
+    ...prompt.listDynamicParts(),
+    ...(workspace.promptText === undefined ? [] : [{ name: 'worktree', text: workspace.promptText }]),
+  ];
+  const first = chain[0] ?? '';
+  const { afterCall } = shared;
+  const deps = completeQueryDeps({
+    ...shared,
+    ...(afterCall && { afterCall: reportShellChanges(readState, afterCall) }),
+    config: {
+      ...config,
+      ...(kind.effort === undefined ? {} : { effort: kind.effort }),
+      maxTurns: kind.maxTurns,
+      tokenBudget: undefined,
+      chain,
+    },
+    model: model.port,
+    // Without the ToolSearch tool, all tools are sent.
+    toolSpecs: tools.some(({ name }) => name === toolSearchTraits.name)
+      ? toolset.getSpecs
+      : (offered) => offered.flatMap(({ spec, isHidden }) => (isHidden === true ? [] : [spec])),
+    cwd: () => owners.getCwd(agentId) ?? live.current().cwd,
+    gate(request, hint, signal) {
+      owners.assignCall(request.callId, agentId);
+      return agentGate({ ...request, agentId }, hint, signal);
+    },
+    context: contextFor({ model: typeof first === 'string' ? first : first.model, system, tools, readState }),
+  });
+  return { ...deps, system: () => system, tools: () => tools };
 }

@@ -1,125 +1,150 @@
 import { ToolFailure } from '../../contracts/tool.ts';
-import type { HookRunners } from '../../hooks/act.ts';
+import type { HookRunners } from '../../hooks/hook-actions.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { agentMeant, NO_USAGE, type SubAgent } from '../../session/sub-agents/roster.ts';
-import type { SendMessageParts } from '../../tools/send-message/send-message.ts';
-import type { CallOwners } from '../../tools/task/call-owners.ts';
-import { createFrontAgents } from '../../tools/task/front-agents.ts';
-import { type AgentOrder, type AgentReport, movedWords, type TaskParts, taskStatement } from '../../tools/task/task.ts';
+import { findAgent, NO_USAGE, type SubAgent } from '../../session/sub-agents/agent-registry.ts';
+import type { SendMessageDeps } from '../../tools/send-message.ts';
+import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import { createForegroundAgents } from '../../tools/task/foreground-agents.ts';
+import {
+  describeMoved,
+  type SubAgentReport,
+  type SubAgentTask,
+  type TaskDeps,
+  taskTraits,
+} from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
-import { type AgentRuns, createAgentRuns } from './agent-runs.ts';
+import { createSubAgentRuns, type SubAgentRun, type SubAgentRuns } from './sub-agent-runs.ts';
 
-export type SubAgents = TaskParts &
-  SendMessageParts &
-  Pick<AgentRuns, 'messages' | 'close'> & {
-    /** Looks around for a hook and answers its question. */
+/** The sub-agents of a conversation: starting, messaging, listing and stopping them. */
+export type SubAgents = TaskDeps &
+  SendMessageDeps &
+  Pick<SubAgentRuns, 'messages' | 'close'> & {
+    /** Runs an Explore sub-agent for a hook and returns its answer. */
     readonly answerHook: HookRunners['askAgent'];
-    /** All of the session, the oldest first. */
-    readonly all: () => readonly SubAgent[];
-    /** Those nobody waits for. */
-    readonly running: () => readonly { readonly id: string; readonly title: string; readonly startedAtMs: number }[];
-    /** Lets the one of this call, or else all the conversation waits for, go on without it; false when there is none. */
+    /** Lists all sub-agents of the session, oldest first. */
+    readonly list: () => readonly SubAgent[];
+    /** Lists running background sub-agents. */
+    readonly listRunning: () => readonly {
+      readonly id: string;
+      readonly title: string;
+      readonly startedAtMs: number;
+    }[];
+    /**
+     * Moves the sub-agent of this call, or else all foreground sub-agents, to the background. False when there is none.
+     */
     readonly moveToBackground: (callId?: string) => boolean;
-    /** Ends one that is at work; false when there is none of that id. */
+    /** Stops a running sub-agent. False when there is none with this id. */
     readonly stop: (id: string) => boolean;
-    /** By its id or name. */
+    /** Finds a sub-agent by id or name. */
     readonly find: (wanted: string) => SubAgent | undefined;
-    /** A person speaks to it; answers with what becomes of that. */
-    readonly tell: (id: string, words: string) => string;
+    /** Sends a message of the user to a sub-agent. Returns what happens with it. */
+    readonly sendMessage: (id: string, text: string) => string;
   };
 
-type Needs = Parameters<typeof createAgentRuns>[1] & {
-  /** Told to the model with its next turn. */
-  readonly addNews: (words: string) => void;
+type SubAgentDeps = Parameters<typeof createSubAgentRuns>[1] & {
+  /** Adds news for the model's next turn. */
+  readonly addNews: (text: string) => void;
 };
 
-/** Runs sub-agents: each its own loop and messages, with at most the parent's permissions, gone when the parent is. */
-export function createSubAgents(core: Core, { addNews, ...needs }: Needs): SubAgents {
-  const { owners, deps } = needs;
-  const runs = createAgentRuns(core, needs);
-  const background = createBackground(core, runs, { addNews, ...needs });
-  const front = createFrontAgents();
-  const kinds = () => core.extensions.now().agents;
-  const meant = (wanted: string, callId: string) => agentMeant(runs.roster(), wanted, owners.ownerOf(callId));
+/**
+ * Creates the sub-agents of a conversation. Each has its own loop and messages, at most the permissions of its parent,
+ * and ends with it.
+ */
+export function createSubAgents(core: Core, { addNews, ...runDeps }: SubAgentDeps): SubAgents {
+  const { owners, deps } = runDeps;
+  const runs = createSubAgentRuns(core, runDeps);
+  const background = createBackground(core, runs, { addNews, ...runDeps });
+  const foreground = createForegroundAgents();
+  const kinds = () => core.extensions.current().agents;
+  const findForCall = (wanted: string, callId: string) =>
+    findAgent(runs.getRegistry(), wanted, owners.getOwner(callId));
 
-  const fresh = (order: AgentOrder) => freshAgent(core, owners, order);
+  const createNew = (order: SubAgentTask) => createSubAgent(core, owners, order);
 
-  /** Who must not be started must not go on either. */
-  async function refuseGoingOn({ kind, title }: SubAgent, callId: string, signal: AbortSignal): Promise<void> {
-    const tool = taskStatement.name;
+  /** Asks the permission gate before a resume, as for a start. Throws when it is denied. */
+  async function requireResumePermission(
+    { kind, title }: SubAgent,
+    callId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const tool = taskTraits.name;
     const input = { subagent_type: kind, description: title };
-    const call = { callId, tool, title, input, cwd: core.live.now().cwd, isReadOnly: true };
-    const verdict = await deps.gate(core.bus.port())(call, {}, signal);
+    const call = { callId, tool, title, input, cwd: core.live.current().cwd, isReadOnly: true };
+    const verdict = await deps.gate(core.bus.getPort())(call, {}, signal);
     if (verdict.behavior === 'deny') throw new ToolFailure(verdict.message);
   }
 
-  async function wanted(order: AgentOrder, signal: AbortSignal): Promise<SubAgent> {
-    if (order.resume === undefined) return fresh(order);
-    const found = meant(order.resume, order.callId);
-    if (found === undefined) throw new ToolFailure(unknownWords(order.resume, runs));
-    await refuseGoingOn(found, order.callId, signal);
-    const now = runs.roster().get(found.id) ?? found;
-    if (now.state === 'working') throw new ToolFailure(`${now.id} is at work. SendMessage reaches it.`);
-    return now;
+  async function resolveAgent(order: SubAgentTask, signal: AbortSignal): Promise<SubAgent> {
+    if (order.resume === undefined) return createNew(order);
+    const found = findForCall(order.resume, order.callId);
+    if (found === undefined) throw new ToolFailure(describeUnknownAgent(order.resume, runs));
+    await requireResumePermission(found, order.callId, signal);
+    const current = runs.getRegistry().get(found.id) ?? found;
+    if (current.state === 'working') throw new ToolFailure(`${current.id} is at work. SendMessage reaches it.`);
+    return current;
   }
 
-  const runOf = ({ prompt, callId, report }: AgentOrder) => ({ words: prompt, byCall: callId, report });
-  const cut = runs.takeCut();
-  if (cut.length > 0)
+  const createRun = ({ prompt, callId, report }: SubAgentTask): SubAgentRun => ({
+    prompt: prompt,
+    byCall: callId,
+    report,
+  });
+  const interrupted = runs.takeInterrupted();
+  if (interrupted.length > 0)
     addNews(
-      `At work when this session was left: ${cut.map(labelOf).join(', ')}. SendMessage goes on with what is still wanted of it.`,
+      `At work when this session was left: ${interrupted.map(formatLabel).join(', ')}. SendMessage goes on with what is still wanted of it.`,
     );
 
   return {
-    types: kinds,
+    listTypes: kinds,
     async answerHook({ prompt, model }, signal) {
       const order = { callId: '', type: 'Explore', description: 'A hook asks', prompt, model, isolation: undefined };
-      const run = { words: prompt, byCall: '', report: () => undefined, isOfHook: true } as const;
-      const { held, report } = runs.start(fresh({ ...order, report: run.report }), run);
-      const { text, failed } = await whileWanted(held, report, signal);
+      const run: SubAgentRun = { prompt: prompt, byCall: '', report: () => undefined, isForHook: true };
+      const { runner, report } = runs.start(createNew({ ...order, report: run.report }), run);
+      const { text, failed } = await stopOnAbort(runner, report, signal);
       return failed ? undefined : text;
     },
-    async run(order, signal) {
-      const agent = await wanted(order, signal);
-      const { held, report } = runs.start(agent, runOf(order));
+    async runAgent(order, signal) {
+      const agent = await resolveAgent(order, signal);
+      const { runner, report } = runs.start(agent, createRun(order));
       const { callId } = order;
-      const isOfConversation = owners.ownerOf(callId) === undefined;
-      const moved = (late: Promise<AgentReport>) => background.watch({ ...agent, callId }, late);
-      const end = await front.wait({ callId, isOfConversation, stop: held.stop, report, moved }, signal);
-      return end === 'moved' ? movedReport(agent) : end;
+      const isTopLevel = owners.getOwner(callId) === undefined;
+      const onMoved = (pending: Promise<SubAgentReport>) => background.watch({ ...agent, callId }, pending);
+      const end = await foreground.wait({ callId, isTopLevel, stop: runner.stop, report, onMoved: onMoved }, signal);
+      return end === 'moved' ? createMovedReport(agent) : end;
     },
     async runInBackground(order, signal) {
-      return background.begin(await wanted(order, signal), runOf(order));
+      return background.start(await resolveAgent(order, signal), createRun(order));
     },
-    async send({ callId, to, words }, signal) {
-      const found = meant(to, callId);
-      if (found === undefined) throw new ToolFailure(unknownWords(to, runs));
-      if (found.state !== 'working') await refuseGoingOn(found, callId, signal);
-      return background.tell(found.id, words, callId);
+    async send({ callId, to, text }, signal) {
+      const found = findForCall(to, callId);
+      if (found === undefined) throw new ToolFailure(describeUnknownAgent(to, runs));
+      if (found.state !== 'working') await requireResumePermission(found, callId, signal);
+      return background.sendMessage(found.id, text, callId);
     },
-    find: (name) => agentMeant(runs.roster(), name, undefined),
-    tell: (id, words) => background.tell(id, words, ''),
-    all: () => [...runs.roster().values()],
-    running: background.running,
-    moveToBackground: front.move,
+    find: (name) => findAgent(runs.getRegistry(), name, undefined),
+    sendMessage: (id, text) => background.sendMessage(id, text, ''),
+    list: () => [...runs.getRegistry().values()],
+    listRunning: background.running,
+    moveToBackground: foreground.moveToBackground,
     messages: runs.messages,
     close: runs.close,
     stop(id) {
-      const held = runs.held(id);
+      const held = runs.getRunner(id);
       held?.stop();
       return held !== undefined;
     },
   };
 }
 
-/** One that has done nothing yet, as deep as who asks for it and one more. */
-function freshAgent(
+/** Creates a sub-agent that has not run yet, one level deeper than its parent. */
+function createSubAgent(
   core: Core,
-  owners: CallOwners,
-  { callId, type, description, name, model, effort, isolation }: AgentOrder,
+  owners: SubAgentCalls,
+  { callId, type, description, name, model, effort, isolation }: SubAgentTask,
 ): SubAgent {
-  const parent = owners.ownerOf(callId);
-  const depth = parent === undefined ? 1 : owners.depthOf(parent) + 1;
+  const parent = owners.getOwner(callId);
+  const depth = parent === undefined ? 1 : owners.getDepth(parent) + 1;
   const id = `agent_${core.newId().slice(0, 8)}`;
   const facts = { id, kind: type, title: description, name, callId, parent, depth, model, effort, isolation };
   return {
@@ -134,75 +159,79 @@ function freshAgent(
   };
 }
 
-/** Nobody waits any longer: it ends. */
-function whileWanted(held: { stop(): void }, report: Promise<AgentReport>, signal: AbortSignal): Promise<AgentReport> {
+/** Stops the sub-agent when the signal is aborted. */
+function stopOnAbort(
+  held: { stop(): void },
+  report: Promise<SubAgentReport>,
+  signal: AbortSignal,
+): Promise<SubAgentReport> {
   if (signal.aborted) held.stop();
   signal.addEventListener('abort', held.stop);
   return report.finally(() => signal.removeEventListener('abort', held.stop));
 }
 
-/** What is known of it so far is told with its end. */
-function movedReport({ id, calls, tokens, usage }: SubAgent): AgentReport {
-  return { id, text: movedWords(id), calls, tokens, usage, durationMs: 0, failed: false, isMoved: true };
+/** Creates the report of a sub-agent that was moved to the background. The final report follows at its end. */
+function createMovedReport({ id, calls, tokens, usage }: SubAgent): SubAgentReport {
+  return { id, text: describeMoved(id), calls, tokens, usage, durationMs: 0, failed: false, isMoved: true };
 }
 
-function labelOf({ id, title, name }: SubAgent): string {
+function formatLabel({ id, title, name }: SubAgent): string {
   return `${id} (${name === undefined ? '' : `${name}: `}${title})`;
 }
 
-const MOST_NAMED = 10;
+const MAX_LISTED = 10;
 
-function unknownWords(wanted: string, runs: AgentRuns): string {
-  const known = [...runs.roster().values()].slice(-MOST_NAMED).map(labelOf);
+function describeUnknownAgent(wanted: string, runs: SubAgentRuns): string {
+  const known = [...runs.getRegistry().values()].slice(-MAX_LISTED).map(formatLabel);
   return known.length === 0
     ? `There is no sub-agent ${wanted}: none was started in this session.`
     : `There is no sub-agent ${wanted} of yours. The last ${formatCount(known.length, 'sub-agent')}: ${known.join(', ')}.`;
 }
 
-/** Sub-agents nobody waits for: their end is told with the model's next turn. */
+/** Creates the background sub-agents. Their end is reported with the model's next turn. */
 function createBackground(
   { bus, now }: Core,
-  runs: AgentRuns,
-  { addNews, hooks, session }: Pick<Needs, 'addNews' | 'hooks' | 'session'>,
+  runs: SubAgentRuns,
+  { addNews, hooks, session }: Pick<SubAgentDeps, 'addNews' | 'hooks' | 'session'>,
 ) {
   const running = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
 
-  function ended({ id, callId, title, name = id }: SubAgent, { text }: AgentReport): void {
+  function onEnd({ id, callId, title, name = id }: SubAgent, { text }: SubAgentReport): void {
     running.delete(id);
-    const last = runs.roster().get(id)?.state;
-    const state = last === 'completed' || last === 'stopped' ? last : 'failed';
-    const words = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
-    addNews(`${words}:\n${text}`);
-    void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state, words: `${words}.` });
+    const finalState = runs.getRegistry().get(id)?.state;
+    const state = finalState === 'completed' || finalState === 'stopped' ? finalState : 'failed';
+    const message = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
+    addNews(`${message}:\n${text}`);
+    void bus.emit({ type: 'background', id, callId, kind: 'agent', title, state, words: `${message}.` });
     const team = { teammate_name: name, team_name: session.transcript.sessionId };
     if (state === 'completed') hooks.fireInBackground('TeammateIdle', team);
   }
 
-  function watch(agent: SubAgent, report: Promise<AgentReport>): void {
+  function watch(agent: SubAgent, report: Promise<SubAgentReport>): void {
     const { id, callId, title } = agent;
     running.set(id, { title, startedAtMs: now() });
-    void bus.tell({ type: 'background', id, callId, kind: 'agent', title, state: 'started' });
-    void report.then((end) => ended(agent, end)); // It never fails: its end is a report.
+    void bus.emit({ type: 'background', id, callId, kind: 'agent', title, state: 'started' });
+    void report.then((end) => onEnd(agent, end)); // The report never rejects.
   }
 
-  function begin(agent: SubAgent, run: Parameters<AgentRuns['start']>[1]): string {
+  function start(agent: SubAgent, run: Parameters<SubAgentRuns['start']>[1]): string {
     watch(agent, runs.start(agent, run).report);
     return agent.id;
   }
 
   return {
-    begin,
+    start,
     watch,
-    tell(id: string, words: string, byCall: string): string {
-      const agent = runs.roster().get(id);
-      const held = runs.held(id);
+    sendMessage(id: string, text: string, byCall: string): string {
+      const agent = runs.getRegistry().get(id);
+      const held = runs.getRunner(id);
       if (agent === undefined) return `There is no sub-agent ${id}.`;
-      held?.tell(words);
-      if (held !== undefined) return `${labelOf(agent)} is at work and hears it after its present turn.`;
-      begin(agent, { words, byCall, report: () => undefined });
-      return `${labelOf(agent)} goes on in the background. You are told when it has finished.`;
+      held?.queueMessage(text);
+      if (held !== undefined) return `${formatLabel(agent)} is at work and hears it after its present turn.`;
+      start(agent, { prompt: text, byCall, report: () => undefined });
+      return `${formatLabel(agent)} goes on in the background. You are told when it has finished.`;
     },
-    running: () => [...running].map(([id, one]) => ({ id, ...one })),
+    running: () => [...running].map(([id, facts]) => ({ id, ...facts })),
   };
 }
 

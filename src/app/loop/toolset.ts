@@ -1,109 +1,289 @@
-import type { RunOptions } from '../../contracts/face/run-options.ts';
+import { join } from 'node:path';
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
 import { CHARS_PER_TOKEN, type ModelInfo, type ToolSpec } from '../../contracts/model.ts';
 import type { Rule } from '../../contracts/permission.ts';
+import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { withOwn } from '../../extensions/tools-of-agent.ts';
-import { nearest } from '../../lib/text/nearest.ts';
-import { namesTool } from '../../permissions/tool-findings.ts';
-import { repeatSpecs } from '../../session/request-head.ts';
-import { createDeferral } from '../../tools/deferral.ts';
-import { lspStatement } from '../../tools/lsp/lsp.ts';
-import { createReadState, type ReadState } from '../../tools/read-state.ts';
-import { skillStatement } from '../../tools/skill/skill.ts';
-import { createSpecOrder } from '../../tools/spec-order.ts';
-import { structuredOutputStatement } from '../../tools/structured-output/structured-output.ts';
-import { createToolSearchTool } from '../../tools/tool-search/tool-search.ts';
-import { webSearchStatement } from '../../tools/web-search/web-search.ts';
+import { replaceTools } from '../../extensions/apply-agent.ts';
+import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { isRuleForTool } from '../../permissions/collect-findings.ts';
+import { getUnfinishedWritesDir } from '../../session/paths.ts';
+import { reuseUnchangedSpecs } from '../../session/request-head.ts';
+import { askUserQuestionTool, askUserQuestionTraits } from '../../tools/ask-user-question.ts';
+import { type BashDeps, createBashTool } from '../../tools/bash/bash.ts';
+import { createBashOutputTool } from '../../tools/bash/bash-output.ts';
+import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
+import { createDeferredSpecs, createSpecSorter } from '../../tools/deferred-tool-specs.ts';
+import { createEditTool } from '../../tools/edit/edit.ts';
+import { createMultiEditTool } from '../../tools/edit/multi-edit.ts';
+import { createNotebookEditTool } from '../../tools/edit/notebook-edit.ts';
+import { createOpenFileNotices } from '../../tools/files/file-in-use-notices.ts';
+import { createReadState, type ReadState } from '../../tools/files/read-state.ts';
+import { recordShownFiles } from '../../tools/files/record-shown.ts';
+import { createGlobTool } from '../../tools/glob.ts';
+import { createGrepTool } from '../../tools/grep.ts';
+import { createLspTool, lspTraits } from '../../tools/lsp.ts';
+import { createApplyPatchTool } from '../../tools/patch/apply-patch.ts';
+import {
+  createEnterPlanModeTool,
+  createExitPlanModeTool,
+  enterPlanModeTraits,
+  exitPlanModeTraits,
+} from '../../tools/plan-mode.ts';
+import { createReadTool, getReadTokenLimit } from '../../tools/read/read.ts';
+import type { SearchBackend } from '../../tools/search/search-backend.ts';
+import { skillTraits } from '../../tools/skill.ts';
+import { createStructuredOutputTool, structuredOutputTraits } from '../../tools/structured-output.ts';
+import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import { createTodoWriteTool } from '../../tools/todo-write.ts';
+import { createToolSearchTool } from '../../tools/tool-search.ts';
+import { createWebFetchTool } from '../../tools/web-fetch/web-fetch.ts';
+import { createWebSearchTool, webSearchTraits } from '../../tools/web-search/web-search.ts';
+import { createWriteTool } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Permissions } from '../permissions/permissions.ts';
-import type { SessionLanguages } from '../session/languages.ts';
+import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
-import { builtInTools, fileTools, type ToolNeeds } from './built-in-tools.ts';
+import type { SessionHooks } from '../session-hooks.ts';
+import type { SessionLsp } from '../session-lsp.ts';
+import { createSideRequests } from './side-requests.ts';
 
 /** The tools of a conversation. */
 export type Toolset = {
-  /** What the model has read of files. */
+  /** Record of the files the model has read. */
   readonly readState: ReadState;
-  /** Tools that can only be made once others are there. */
+  /** Adds tools that depend on other tools. */
   add(tools: readonly Tool[]): void;
-  /** Ours, whatever was asked for and is allowed. */
-  builtIn(): readonly Tool[];
-  /** All that were asked for and are not denied as a whole, in an order that never changes. */
-  all(): readonly Tool[];
-  /** The same, without what the model's provider cannot do. */
-  offered(): readonly Tool[];
-  /** Those of a sub-agent: what they know of files is its own, and it may have more. */
-  forAgent(reads: ReadState, more: readonly Tool[]): readonly Tool[];
-  /** What is sent of tools: the same words in the same places as before, and the rest when it is asked for. */
-  specs(tools: readonly Tool[]): readonly ToolSpec[];
+  /** Returns all built-in tools, including disabled ones. */
+  listBuiltIn(): readonly Tool[];
+  /** Returns all enabled tools that no rule denies entirely, in a stable order. */
+  listEnabled(): readonly Tool[];
+  /** Returns the tools that the current model can call, including hidden ones. */
+  listOffered(): readonly Tool[];
+  /** Returns the tools of a sub-agent, with its own file tools and additional tools. */
+  createForSubAgent(reads: ReadState, more: readonly Tool[]): readonly Tool[];
+  /** Returns the specs to send. Text and order stay the same between requests; deferred tools are sent when loaded. */
+  getSpecs(tools: readonly Tool[]): readonly ToolSpec[];
 };
 
-type Needs = ToolNeeds & {
+type ToolsetDeps = BuiltInToolDeps & {
   readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
   readonly permissions: Permissions;
-  readonly mcp: Pick<McpServers, 'tools'>;
-  readonly languages: SessionLanguages;
+  readonly mcp: Pick<McpServers, 'listTools'>;
+  readonly languages: SessionLsp;
 };
 
-export function createToolset(core: Core, needs: Needs): Toolset {
+/** Creates the tools of a conversation. */
+export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
   const { options, live, model } = core;
   const readState = createReadState();
-  const builtIn = [...builtInTools(core, needs, readState)];
-  const modelInfo = () => model.infoOf(live.now().model);
-  const watch = needs.checkpoints?.watch ?? ((tools: readonly Tool[]) => tools);
-  const allowed = (tools: readonly Tool[]) => offerTools(watch(tools), options, needs.permissions.rules());
-  const all = () => allowed([...builtIn, ...needs.mcp.tools()]);
-  /** Tools for what is not here are none. */
-  const isFor = ({ name }: Tool) =>
-    name === skillStatement.name
-      ? core.extensions.now().skills.length > 0
-      : name !== lspStatement.name || needs.languages.hasAny();
-  const offered = () => fittingTools(all(), modelInfo()).filter(isFor);
-  const deferral = createDeferral({
-    tools: offered,
-    windowTokens: () => modelInfo().contextWindow,
-    tokensOf: (text) => Math.ceil(text.length / CHARS_PER_TOKEN),
+  const builtIn = [...createBuiltInTools(core, deps, readState)];
+  const getModelInfo = () => model.infoOf(live.current().model);
+  const watch = deps.checkpoints?.wrapTools ?? ((tools: readonly Tool[]) => tools);
+  const enable = (tools: readonly Tool[]) => selectEnabledTools(watch(tools), options, deps.permissions.getRules());
+  const listAll = () => enable([...builtIn, ...deps.mcp.listTools()]);
+  const listEnabled = () => listAll().filter(({ isHidden }) => isHidden !== true);
+  const sentBefore = deps.session.sentBefore?.tools ?? [];
+  // Decided once: a tool that comes or goes would invalidate the prompt cache.
+  const canAsk = options.frontend !== 'print' || deps.permissions.canAsk;
+  const canPlan =
+    canAsk || live.current().mode === 'plan' || sentBefore.some(({ name }) => name === exitPlanModeTraits.name);
+  /** Returns whether a tool is usable: questions need a user, Skill needs skills, LSP needs a language server. */
+  const isUsable = ({ name }: Tool) => {
+    switch (name) {
+      case askUserQuestionTraits.name:
+        return canAsk;
+      case enterPlanModeTraits.name:
+      case exitPlanModeTraits.name:
+        return canPlan;
+      case skillTraits.name:
+        return core.extensions.current().skills.length > 0;
+      case lspTraits.name:
+        return deps.languages.hasServers();
+      default:
+        return true;
+    }
+  };
+  const listOffered = () => selectSupportedTools(listAll(), getModelInfo(), core.settings.current()).filter(isUsable);
+  const deferral = createDeferredSpecs({
+    listTools: listOffered,
+    windowTokens: () => getModelInfo().contextWindow,
+    countTokens: (text) => Math.ceil(text.length / CHARS_PER_TOKEN),
   });
-  const sentBefore = needs.session.sentBefore?.tools ?? [];
   deferral.load(sentBefore.map(({ name }) => name));
-  const inOrder = createSpecOrder(sentBefore);
+  const sortSpecs = createSpecSorter(sentBefore);
   builtIn.push(createToolSearchTool(deferral));
   return {
     readState,
     add: (tools) => void builtIn.push(...tools),
-    builtIn: () => builtIn,
-    all,
-    offered,
-    forAgent: (reads, more) => withOwn([...offered(), ...allowed(more)], fileTools(core, needs, reads)),
-    specs: (tools) => inOrder(repeatSpecs(deferral.toolSpecs(tools), sentBefore)),
+    listBuiltIn: () => builtIn,
+    listEnabled,
+    listOffered,
+    createForSubAgent: (reads, more) =>
+      replaceTools([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
+    getSpecs: (tools) => sortSpecs(reuseUnchangedSpecs(deferral.selectSpecs(tools), sentBefore)),
   };
 }
 
-function offerTools(tools: readonly Tool[], options: RunOptions, rules: readonly Rule[]): readonly Tool[] {
-  const denying = rules.filter(
+function selectEnabledTools(tools: readonly Tool[], options: RunOptions, rules: readonly Rule[]): readonly Tool[] {
+  const denyRules = rules.filter(
     ({ behavior, specifier, problem }) => behavior === 'deny' && specifier === undefined && problem === undefined,
   );
-  const isWanted = ({ name, aliases }: Tool) =>
+  // A hidden tool only makes calls of tools that are enabled.
+  const isRequested = ({ name, aliases, isHidden }: Tool) =>
     options.tools === undefined ||
-    name === structuredOutputStatement.name ||
-    [name, ...aliases].some((one) => options.tools?.includes(one) === true);
+    isHidden === true ||
+    name === structuredOutputTraits.name ||
+    [name, ...aliases].some((toolName) => options.tools?.includes(toolName) === true);
   return tools
-    .filter((tool) => isWanted(tool) && !denying.some((rule) => namesTool(rule, tool.name)))
+    .filter((tool) => isRequested(tool) && !denyRules.some((rule) => isRuleForTool(rule, tool.name)))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function fittingTools(tools: readonly Tool[], { webSearch }: ModelInfo): readonly Tool[] {
-  return webSearch ? tools : tools.filter(({ name }) => name !== webSearchStatement.name);
+function selectSupportedTools(
+  tools: readonly Tool[],
+  { webSearch: hasOwnSearch }: ModelInfo,
+  { webSearch: provider }: Settings,
+): readonly Tool[] {
+  return hasOwnSearch || provider !== undefined ? tools : tools.filter(({ name }) => name !== webSearchTraits.name);
 }
 
-/** A sentence for each name that no tool has. Tools of MCP servers are only known once those are connected. */
-export function strayTools({ tools: wanted = [] }: RunOptions, tools: readonly Tool[]): readonly string[] {
+/**
+ * Returns a warning for each unknown name in `--tools`. MCP tools are not checked: they are unknown until connected.
+ */
+export function findUnknownTools({ tools: requested = [] }: RunOptions, tools: readonly Tool[]): readonly string[] {
   const known = tools.flatMap(({ name, aliases }) => [name, ...aliases]);
-  return wanted
+  return requested
     .filter((name) => name !== 'default' && !known.includes(name) && !name.startsWith('mcp__'))
     .map((name) => {
-      const meant = nearest(name, known);
-      return `There is no tool ${name}, so --tools cannot offer it.${meant === undefined ? '' : ` Did you mean ${meant}?`}`;
+      const suggestion = findClosestMatch(name, known);
+      return `There is no tool ${name}, so --tools cannot offer it.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`;
     });
+}
+
+const BASH_TIMEOUT_MS = 120_000;
+const BASH_MAX_TIMEOUT_MS = 600_000;
+
+/** The parts that the built-in tools depend on. */
+type BuiltInToolDeps = {
+  readonly session: Pick<Session, 'transcript' | 'ledger'>;
+  readonly permissions: Pick<
+    Permissions,
+    'confirmTarget' | 'takeShellVariables' | 'sandbox' | 'readOnlySandbox' | 'listSearchExclusions' | 'getRoots'
+  >;
+  readonly checkpoints: SessionCheckpoints | undefined;
+  readonly shells: ShellRegistry;
+  readonly locator: SearchBackend;
+  readonly owners: SubAgentCalls;
+  readonly languages: Pick<SessionLsp, 'runQuery'>;
+  readonly hooks: Pick<SessionHooks, 'getVariables'>;
+};
+
+/** Creates the file tools, which share what was read of files. Each conversation and each sub-agent has its own. */
+function createFileTools(
+  core: Core,
+  { permissions, checkpoints, locator }: Pick<BuiltInToolDeps, 'permissions' | 'checkpoints' | 'locator'>,
+  readState: ReadState,
+): readonly Tool[] {
+  const { environment, options, live, model } = core;
+  const { home, ouroHome } = environment;
+  const reportOpenFile = createOpenFileNotices(
+    (text) => void core.bus.emit({ type: 'notice', level: 'info', topic: 'files', text }),
+  );
+  const beforeRestore = async (realPath: string, bytes: Uint8Array) => checkpoints?.beforeChange(realPath, bytes);
+  const beforeChange = async (realPath: string, bytes: Uint8Array) => {
+    await permissions.confirmTarget(realPath);
+    await beforeRestore(realPath, bytes);
+    reportOpenFile(realPath);
+  };
+  const deps = {
+    readState,
+    home,
+    editor: options.host?.files,
+    beforeChange,
+    beforeRestore,
+    unfinished: getUnfinishedWritesDir(ouroHome),
+    maxTokens: () => getReadTokenLimit(model.infoOf(live.current().model).contextWindow),
+    search: { locator, home, excluded: permissions.listSearchExclusions },
+  };
+  return [
+    createApplyPatchTool(deps),
+    createEditTool(deps),
+    createMultiEditTool(deps),
+    createNotebookEditTool(deps),
+    createReadTool(deps),
+    createWriteTool(deps),
+  ];
+}
+
+/** Creates the built-in tools that do not depend on other tools. */
+function createBuiltInTools(core: Core, deps: BuiltInToolDeps, readState: ReadState): readonly Tool[] {
+  const { environment, live, options } = core;
+  // A sub-agent has its own record of what it has read.
+  const onShown = async (files: readonly string[], callId: string) =>
+    deps.owners.getOwner(callId) === undefined ? recordShownFiles(readState, files) : undefined;
+  const search = {
+    locator: deps.locator,
+    home: environment.home,
+    excluded: deps.permissions.listSearchExclusions,
+    listHungMounts: core.mounts.listHung,
+    onShown,
+  };
+  const sideAsks = createSideRequests(core);
+  const setMode = (mode: 'plan' | 'default' | 'acceptEdits') => live.update({ mode });
+  return [
+    createBash(core, { ...deps, onShown }),
+    askUserQuestionTool,
+    createBashOutputTool(deps.shells),
+    ...createFileTools(core, deps, readState),
+    createEnterPlanModeTool(setMode),
+    createExitPlanModeTool({
+      isPlanning: () => live.current().mode === 'plan',
+      setMode,
+      savePlan: (plan) => live.update({ plan }),
+    }),
+    createGlobTool(search),
+    createGrepTool(search),
+    createLspTool({ lookUp: deps.languages.runQuery, home: environment.home }),
+    ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
+    createTodoWriteTool((todos) => live.update({ todos })),
+    createWebFetchTool({
+      answerFromPage: sideAsks.answerAboutPage,
+      userAgent: `ouro/${environment.version}`,
+      now: core.now,
+    }),
+    createWebSearchTool(sideAsks.searchWeb),
+  ];
+}
+
+function createBash(
+  { settings, live, now }: Core,
+  { permissions, session, shells, owners, hooks, onShown }: BuiltInToolDeps & Pick<BashDeps, 'onShown'>,
+): Tool {
+  return createBashTool({
+    shells,
+    variables: () => ({ ...settings.variables(), ...hooks.getVariables() }),
+    extraEnv: (callId) => permissions.takeShellVariables(callId, hooks.getVariables()),
+    sandbox: permissions.sandbox.wrap,
+    ...(onShown === undefined ? {} : { onShown }),
+    isSandboxed: () => permissions.sandbox.getApproval() !== undefined,
+    prepareReadOnly: permissions.readOnlySandbox.prepare,
+    onSandboxExit: permissions.sandbox.cleanUp,
+    listSandboxDenials: permissions.sandbox.describeBlocked,
+    ledger: session.ledger,
+    workspaceRoots(callId) {
+      const worktree = owners.getLocation(callId)?.root;
+      return worktree === undefined ? permissions.getRoots() : [worktree];
+    },
+    setCwd: (cwd, callId) => {
+      if (owners.updateCwd(callId, cwd) === 'conversation') live.update({ cwd });
+    },
+    outputFolder: join(session.transcript.folder, 'outputs'),
+    limits() {
+      const { bashTimeoutMs = BASH_TIMEOUT_MS, bashMaxTimeoutMs = BASH_MAX_TIMEOUT_MS } = settings.limits();
+      return { timeoutMs: bashTimeoutMs, maxTimeoutMs: bashMaxTimeoutMs };
+    },
+    now,
+  });
 }

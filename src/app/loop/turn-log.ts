@@ -1,77 +1,85 @@
-import type { LevelRun } from '../../context/levels/pipeline.ts';
-import { createCacheWatch, divergenceNotice, renderCache, resendWarning } from '../../context/report/cache-watch.ts';
+import type { LevelRun } from '../../context/reduction/reduction-pipeline.ts';
 import {
+  createCacheMonitor,
+  formatDivergenceNotice,
+  formatResendCost,
+  renderCache,
+} from '../../context/report/cache-monitor.ts';
+import {
+  addTimelineNote,
   addToTimeline,
-  levelWords,
-  noteInTimeline,
+  buildTimeline,
+  describeLevelRun,
   renderTimeline,
   type TimelineRow,
-  timelineOf,
 } from '../../context/report/timeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
-import { costUsd } from '../../model/pricing.ts';
+import { computeCostUsd } from '../../model/pricing.ts';
 import type { Core } from '../core.ts';
 
-/** Below this the cache is not worth a word. */
-const WORTH_A_WORD_TOKENS = 2_000;
+/** Minimum context size for a warning about the prompt cache. */
+const MIN_WARNING_TOKENS = 2_000;
 
-/** Watches the cache and keeps the timeline of the main conversation. */
+/** The log of the turns of the main conversation: prompt cache use and timeline. */
 export type TurnLog = {
-  hear(event: AgentEvent): void;
-  sent(request: ModelRequest): ModelRequest;
-  level(run: LevelRun): void;
-  /** Something is about to change the prefix on purpose. */
-  expect(cause: string): void;
-  /** Says what a change will cost, while it can still be taken back for nothing: the next request sends all of it anew. */
-  warnOfResend(action: string, model: string): void;
+  onEvent(event: AgentEvent): void;
+  /** Records a request before it is sent, and returns it unchanged. */
+  recordRequest(request: ModelRequest): ModelRequest;
+  /** Records that a context level excluded content. */
+  recordLevel(run: LevelRun): void;
+  /** Announces an intended change of the cached prefix. */
+  expectChange(cause: string): void;
+  /** Describes what the next request costs if everything has to be sent again; `undefined` if that is little. */
+  describeResend(model: string): string | undefined;
   renderCache(): string;
   renderTimeline(): string;
 };
 
+/** Creates the turn log of a conversation. */
 export function createTurnLog(
   { bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>,
   earlier: readonly Message[],
 ): TurnLog {
-  const watch = createCacheWatch();
-  const costOf = (model: string, usage: Usage) => costUsd(usage, infoOf(model).price);
-  let rows: readonly TimelineRow[] = timelineOf(earlier, costOf);
-  const tell = (text: string) => void bus.tell({ type: 'notice', level: 'info', topic: 'cache', text });
+  const watch = createCacheMonitor();
+  const computeCost = (model: string, usage: Usage) => computeCostUsd(usage, infoOf(model).price);
+  let rows: readonly TimelineRow[] = buildTimeline(earlier, computeCost);
+  const notify = (text: string) => void bus.emit({ type: 'notice', level: 'info', topic: 'cache', text });
   return {
-    hear(event) {
-      rows = addToTimeline(rows, event, costOf);
-      if (event.type === 'turn_end' && event.usage !== undefined) watch.answered(event.usage);
-      const cause = causeOf(event);
-      if (cause !== undefined) watch.expect(cause);
+    onEvent(event) {
+      rows = addToTimeline(rows, event, computeCost);
+      if (event.type === 'turn_end' && event.usage !== undefined) watch.recordUsage(event.usage);
+      const cause = findDivergenceCause(event);
+      if (cause !== undefined) watch.announceChange(cause);
     },
-    sent(request) {
-      const divergence = watch.sent(request);
-      if (divergence !== undefined && !divergence.expected) tell(divergenceNotice(divergence));
+    recordRequest(request) {
+      const divergence = watch.recordRequest(request);
+      if (divergence !== undefined && !divergence.expected) notify(formatDivergenceNotice(divergence));
       return request;
     },
-    level(run) {
+    recordLevel(run) {
       if (run.level === 'budget') return;
-      const words = levelWords(run);
-      watch.expect(words);
-      rows = noteInTimeline(rows, words);
+      const description = describeLevelRun(run);
+      watch.announceChange(description);
+      rows = addTimelineNote(rows, description);
     },
-    expect: watch.expect,
-    warnOfResend(action, model) {
-      const tokens = meter.contextTokens();
-      const info = infoOf(model);
-      if (tokens >= WORTH_A_WORD_TOKENS && info.promptCache) tell(resendWarning(action, tokens, info.price));
+    expectChange: watch.announceChange,
+    describeResend(model) {
+      const tokens = meter.getContextTokens();
+      const { promptCache, price } = infoOf(model);
+      return tokens >= MIN_WARNING_TOKENS && promptCache ? formatResendCost(tokens, price) : undefined;
     },
-    renderCache: () => renderCache(watch.rows()),
+    renderCache: () => renderCache(watch.listRows()),
     renderTimeline: () => renderTimeline(rows),
   };
 }
 
-/** Why the request after this event does not repeat the one before it. */
-function causeOf(event: AgentEvent): string | undefined {
+/** Returns the cause if the request after this event does not repeat the one before it. */
+function findDivergenceCause(event: AgentEvent): string | undefined {
   if (event.type === 'compacted') return 'The conversation was compacted.';
-  if (event.type === 'tombstone') return 'Something said was taken back.';
+  if (event.type === 'tombstone') return 'A message was withdrawn.';
   if (event.type !== 'recovery_end' || event.outcome !== 'recovered') return undefined;
-  if (event.recovery === 'fallback_retry') return 'Another model took over.';
-  return event.recovery === 'healed' ? 'What the provider refused is left out.' : undefined;
+  if (event.recovery === 'fallback_retry') return 'A fallback model took over.';
+  return event.recovery === 'healed' ? 'Content that the provider refused is excluded.' : undefined;
 }

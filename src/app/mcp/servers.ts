@@ -1,246 +1,298 @@
 import { join } from 'node:path';
-import type { HostMcpServer } from '../../contracts/face/host.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { untilAborted } from '../../lib/abort.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { createFreshness } from '../../lib/files/fresh-files.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { createChangeDetector } from '../../lib/files/change-detector.ts';
 import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
-import { untrustedLine } from '../../lib/text/sanitize.ts';
+import { abandonOnAbort } from '../../lib/promises.ts';
+import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { truncateEnd } from '../../lib/text/text-width.ts';
 import { openApprovals } from '../../mcp/config/approvals.ts';
-import { type McpConfig, PROJECT_FILE } from '../../mcp/config/config.ts';
-import { type ConfiguredServer, launchDetails } from '../../mcp/config/configured-server.ts';
+import { loadMcpConfig } from '../../mcp/config/load-config.ts';
+import { type McpConfig, PROJECT_SERVERS_FILE } from '../../mcp/config/resolve-config.ts';
+import { type ConfiguredServer, describeLaunchDetails } from '../../mcp/configured-server.ts';
+import { createByteStore } from '../../mcp/content.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
-import { createKeepBytes } from '../../mcp/keep-bytes.ts';
-import { samplingVerdict } from '../../permissions/rules/sampling-rule.ts';
-import { reminder } from '../../prompt/reminder.ts';
-import { settingsVariables } from '../../settings/child-variables.ts';
-import { createListMcpResourcesTool } from '../../tools/list-mcp-resources/list-mcp-resources.ts';
-import { createReadMcpResourceTool } from '../../tools/read-mcp-resource/read-mcp-resource.ts';
+import type { SampleModel } from '../../mcp/sampling.ts';
+import { getSamplingVerdict } from '../../permissions/rules/sampling-rule.ts';
+import { wrapInReminder } from '../../prompt/reminder.ts';
+import { buildSettingsVariables } from '../../settings/effective-environment.ts';
+import { createListMcpResourcesTool, createReadMcpResourceTool } from '../../tools/mcp-resources.ts';
 import type { Core } from '../core.ts';
-import { projectFolders } from '../settings/project-folders.ts';
-import { readMcp } from './read-mcp.ts';
-import { createSample } from './sample.ts';
+import { listProjectFolders } from '../read-settings.ts';
 
-type Needs = {
-  readonly roots: () => readonly string[];
+/** The parts of the session that its MCP servers depend on. */
+type McpServersDeps = {
+  readonly getRoots: () => readonly string[];
   readonly ledger: ProgramLedger;
-  readonly rules: () => readonly Rule[];
-  /** Where whole results of calls are kept. */
-  readonly resultsFolder: () => string;
-  /** What will be sent next differs from what the cache holds, for a reason. */
-  readonly expect: (why: string) => void;
+  readonly getRules: () => readonly Rule[];
+  /** Folder that stores full results of calls. */
+  readonly getResultsFolder: () => string;
+  /** Announces the reason the next request will miss the prompt cache. */
+  readonly expectCacheMiss: (reason: string) => void;
 };
 
-/** The MCP servers of a conversation, and the tools they bring. */
+/** The MCP servers of a session, and the tools they provide. */
 export type McpServers = {
   readonly hub: McpHub;
   readonly problems: readonly string[];
-  tools(): readonly Tool[];
-  /** Begins with the servers; the screen is painted first. */
+  listTools(): readonly Tool[];
+  /** Starts the servers, on a screen after the first paint. */
   start(): void;
-  /** Resolves when the first request may be sent: with all servers there, or without the slow ones. */
-  ready(): Promise<void>;
-  /** Resolves when a server offers this command, or none does. */
-  offers(command: string): Promise<void>;
-  /** Starts, changes and ends servers whose files were changed since. */
+  /** Resolves when all servers have settled; on a screen, slow ones are not waited for. */
+  whenReady(): Promise<void>;
+  /** Resolves when a server offers this slash command, or none does. */
+  whenCommandListed(command: string): Promise<void>;
+  /** Starts, replaces and ends servers after a change of their configuration files. */
   refresh(): Promise<void>;
-  /** What became of resources since they were read, for the model; each is told once. */
-  takeNews(): readonly string[];
-  /** What a resource named `server:uri` in a prompt holds; `undefined` when no server has that name. */
-  mentioned(mention: string): Promise<string | undefined>;
-  /** The servers as they are configured now, for somebody who looks at them. */
-  look(): Promise<readonly ConfiguredServer[]>;
-  /** Servers in the head of a sub-agent, for as long as it works. */
-  readonly lend: McpHub['lend'];
-  /** What servers ask outside of any call goes through this first. */
-  askThrough(around: (ask: AskPerson) => AskPerson): void;
-  /** Approves or rejects a server of the project as it was looked at; one nobody looked at, as it is configured now. */
-  judge(name: string, verdict: 'approved' | 'rejected'): Promise<{ readonly ok: boolean; readonly words: string }>;
+  /** Takes the messages for the model about changed resources; each change is reported once. */
+  takeResourceChanges(): readonly string[];
+  /** Reads a resource mentioned as `server:uri` in a prompt; `undefined` when no server has that name. */
+  readMention(mention: string): Promise<string | undefined>;
+  /** Lists the configured servers for display, and remembers what was shown for `setApproval`. */
+  listConfigured(): Promise<readonly ConfiguredServer[]>;
+  /** Leases the servers in a sub-agent's front matter while it works. */
+  readonly leaseTools: McpHub['leaseTools'];
+  /** Wraps the function that asks the user outside any call. */
+  wrapAsk(wrap: (ask: AskUser) => AskUser): void;
+  /** Approves or rejects a server of the project, as it was last shown. */
+  setApproval(
+    name: string,
+    verdict: 'approved' | 'rejected',
+  ): Promise<{ readonly ok: boolean; readonly message: string }>;
 };
 
-type AskPerson = QueryDeps['ask'];
+type AskUser = QueryDeps['ask'];
 
-/** Loading the library costs what a first paint costs, so it comes after it. */
-const AFTER_PAINT_MS = 150;
-/** A person at the screen is not kept waiting by a server; a script wants its tools. */
-const PATIENCE_MS = 2_000;
-const LIST_MS = 60_000;
-const MENTION_MS = 30_000;
+/** Delay of the start on a screen: loading the SDK takes as long as the first paint. */
+const START_DELAY_MS = 150;
+/** Longest wait for servers on a screen; without a screen all servers are awaited. */
+const READY_TIMEOUT_MS = 2_000;
+const LIST_TIMEOUT_MS = 60_000;
+const MENTION_TIMEOUT_MS = 30_000;
 const MENTION_CHARS = 100_000;
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 const NAME_CHARS = 300;
 
-export async function createMcpServers(core: Core, needs: Needs): Promise<McpServers> {
+/** Creates the MCP servers of a session from its configuration; nothing is started yet. */
+export async function createMcpServers(core: Core, deps: McpServersDeps): Promise<McpServers> {
   const { options, environment, cwd, settings } = core;
-  const read = () => readMcp({ ...core, loaded: settings.loaded() });
-  const config = await read();
-  const hostServers: readonly HostMcpServer[] = options.host?.mcpServers ?? [];
+  const loadConfig = () =>
+    loadMcpConfig({ ...core, folders: listProjectFolders(cwd, environment.home), loaded: settings.loaded() });
+  const config = await loadConfig();
   const changedResources = new Set<string>();
-  const never = new AbortController().signal;
-  let ask: AskPerson = (...asked) => core.bus.port().ask(...asked);
+  const neverAborted = new AbortController().signal;
+  let ask: AskUser = (...args) => core.bus.getPort().ask(...args);
   const hub = createMcpHub({
     servers: config.servers,
-    hosted: hostServers,
+    hostServers: options.host?.mcpServers ?? [],
     cwd,
-    roots: needs.roots,
+    getRoots: deps.getRoots,
     variables: environment.variables,
-    added: () => settingsVariables(environment, settings.now()),
+    getExtraVariables: () => buildSettingsVariables(environment, settings.current()),
     ouroHome: environment.ouroHome,
     version: environment.version,
-    limits() {
+    getLimits() {
       const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
       return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
     },
-    ask: (question, withdrawn = never) => ask('', question, withdrawn),
-    sample: createSample(core),
-    samplingRule: (server) => samplingVerdict(needs.rules(), server),
-    keepBytes: createKeepBytes(needs.resultsFolder),
+    ask: (question, withdrawSignal = neverAborted) => ask('', question, withdrawSignal),
+    sample: createModelSampler(core),
+    getSamplingVerdict: (server) => getSamplingVerdict(deps.getRules(), server),
+    saveBytes: createByteStore(deps.getResultsFolder),
     onChange(change) {
       if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
-      if (change.kind === 'tools') needs.expect(`The tools of ${change.server} changed.`);
+      if (change.kind === 'tools') deps.expectCacheMiss(`The tools of ${change.server} changed.`);
       if (change.kind === 'visited') {
         const { server, id } = change;
-        void core.bus.tell({ type: 'elicitation_complete', server, id });
+        void core.bus.emit({ type: 'elicitation_complete', server, id });
       }
       if (change.kind === 'state')
-        void core.bus.tell({ type: 'notice', level: change.level, topic: 'mcp', text: change.words });
+        void core.bus.emit({ type: 'notice', level: change.level, topic: 'mcp', text: change.message });
     },
     newMarker: core.newId,
-    ledger: needs.ledger,
+    ledger: deps.ledger,
   });
-  const callLimit = (fallbackMs: number) => settings.limits().mcpCallTimeoutMs ?? fallbackMs;
+  const getCallTimeout = (fallbackMs: number) => settings.limits().mcpCallTimeoutMs ?? fallbackMs;
   const resourceTools = [
-    createListMcpResourcesTool((server) => hub.resources(server, AbortSignal.timeout(callLimit(LIST_MS)))),
-    createReadMcpResourceTool(hub.read),
+    createListMcpResourcesTool((server) =>
+      hub.listResources(server, AbortSignal.timeout(getCallTimeout(LIST_TIMEOUT_MS))),
+    ),
+    createReadMcpResourceTool(hub.readResourceBlocks),
   ];
-  const waiting = config.servers.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
+  const unapproved = config.servers.filter(({ blocked }) => blocked?.reason === 'approval').map(({ name }) => name);
   return {
     hub,
-    problems: [...config.problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)],
-    lend: hub.lend,
-    askThrough(around) {
-      ask = around(ask);
+    problems: [
+      ...config.problems.map(({ file, text }) => `${file}: ${text}`),
+      ...describeUnapproved(unapproved, options.frontend),
+    ],
+    leaseTools: hub.leaseTools,
+    wrapAsk(wrap) {
+      ask = wrap(ask);
     },
-    tools: () => (hub.states().length === 0 ? [] : [...resourceTools, ...hub.tools()]),
+    listTools: () => (hub.listStates().length === 0 ? [] : [...resourceTools, ...hub.listTools()]),
     start() {
-      if (hub.states().length === 0) return;
-      if (options.face === 'screen') setTimeout(hub.start, AFTER_PAINT_MS).unref();
+      if (hub.listStates().length === 0) return;
+      if (options.frontend === 'screen') setTimeout(hub.start, START_DELAY_MS).unref();
       else hub.start();
     },
-    async ready() {
-      if (hub.states().length === 0) return;
+    async whenReady() {
+      if (hub.listStates().length === 0) return;
       hub.start();
-      const limit = options.face === 'screen' ? AbortSignal.timeout(PATIENCE_MS) : new AbortController().signal;
-      await untilAborted(hub.settled(), limit);
+      const limit =
+        options.frontend === 'screen' ? AbortSignal.timeout(READY_TIMEOUT_MS) : new AbortController().signal;
+      await abandonOnAbort(hub.whenSettled(), limit);
     },
-    async offers(command) {
+    async whenCommandListed(command) {
       hub.start();
-      await hub.listed(command);
+      await hub.whenCommandListed(command);
     },
-    takeNews() {
-      const words = changeWords([...changedResources]);
+    takeResourceChanges() {
+      const messages = describeChanges([...changedResources]);
       changedResources.clear();
-      return words;
+      return messages;
     },
-    refresh: createRefresh(config, core, hub, read),
-    mentioned: (mention) => readMention(mention, hub, callLimit(MENTION_MS)),
-    ...createJudge({ core, hub, read }),
+    refresh: createRefresh(config, core, hub, loadConfig),
+    readMention: (mention) => readMention(mention, hub, getCallTimeout(MENTION_TIMEOUT_MS)),
+    ...createApproval({ core, hub, loadConfig }),
   };
 }
 
-/** What somebody names as `server:uri`, for the model. */
+/** Reads the resource of a `server:uri` mention as a reminder for the model. */
 async function readMention(mention: string, hub: McpHub, limitMs: number): Promise<string | undefined> {
   const [, server = '', uri = ''] = /^([^:/\\]+):(.+)$/.exec(mention) ?? [];
-  if (!hub.states().some(({ name }) => name === server)) return undefined;
+  if (!hub.listStates().some(({ name }) => name === server)) return undefined;
   try {
-    const blocks = await hub.read(server, uri, AbortSignal.timeout(limitMs));
+    const blocks = await hub.readResourceBlocks(server, uri, AbortSignal.timeout(limitMs));
     const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-    return reminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
+    return wrapInReminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
   } catch (thrown) {
-    return reminder(`The user named ${mention}, but it could not be read: ${messageOf(thrown)}`);
+    return wrapInReminder(`The user named ${mention}, but it could not be read: ${getErrorMessage(thrown)}`);
   }
 }
 
-type Judging = { readonly core: Core; readonly hub: McpHub; readonly read: () => Promise<McpConfig> };
+type ApprovalDeps = { readonly core: Core; readonly hub: McpHub; readonly loadConfig: () => Promise<McpConfig> };
 
-/** Shows and judges: what is approved is what was shown, and where the file says another thing by then, it is shown again. */
-function createJudge({ core, hub, read }: Judging): Pick<McpServers, 'look' | 'judge'> {
-  const shown = new Map<string, string>();
+/** Creates the display and approval of servers; one that changed since it was shown is shown again, not approved. */
+function createApproval({ core, hub, loadConfig }: ApprovalDeps): Pick<McpServers, 'listConfigured' | 'setApproval'> {
+  const shownHashes = new Map<string, string>();
   const { environment, cwd } = core;
   return {
-    async look() {
-      const { servers } = await read();
-      for (const { name, hash } of servers) shown.set(name, hash);
+    async listConfigured() {
+      const { servers } = await loadConfig();
+      for (const { name, hash } of servers) shownHashes.set(name, hash);
       return servers;
     },
-    async judge(name, verdict) {
-      const fresh = (await read()).servers.find((server) => server.name === name);
-      if (fresh === undefined || (fresh.scope !== 'project' && fresh.scope !== 'local'))
-        return { ok: false, words: `This project configures no MCP server ${name}.` };
-      const known = shown.get(name);
-      shown.set(name, fresh.hash);
-      const what = launchDetails(fresh.launch);
-      if (verdict === 'approved' && known !== undefined && known !== fresh.hash) {
-        await hub.put(fresh);
-        const why = `${name} has changed since it was shown, so it is not approved. It is now: ${what}.`;
-        return { ok: false, words: `${why} Approve it once more if this is what you want.` };
+    async setApproval(name, verdict) {
+      const server = (await loadConfig()).servers.find((candidate) => candidate.name === name);
+      if (server === undefined || (server.scope !== 'project' && server.scope !== 'local'))
+        return { ok: false, message: `No MCP server ${name} is configured by this project.` };
+      const shownHash = shownHashes.get(name);
+      shownHashes.set(name, server.hash);
+      const details = describeLaunchDetails(server.launch);
+      if (verdict === 'approved' && shownHash !== undefined && shownHash !== server.hash) {
+        await hub.putServer(server);
+        const message = `${name} changed since it was shown, so it was not approved. It is now: ${details}.`;
+        return { ok: false, message: `${message} Approve it again to accept the change.` };
       }
-      const notice = await openApprovals(environment.ouroHome, cwd).keep(name, { hash: fresh.hash, verdict });
-      const judged = (await read()).servers.find((server) => server.name === name);
-      if (judged !== undefined) await hub.put(judged);
-      const words = verdict === 'approved' ? `${name} is approved and starts: ${what}` : `${name} is not started.`;
-      return { ok: true, words: notice === undefined ? words : `${words} ${notice}` };
+      const notice = await openApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
+      const updated = (await loadConfig()).servers.find((candidate) => candidate.name === name);
+      if (updated !== undefined) await hub.putServer(updated);
+      // A server shown before is not repeated.
+      const launch = shownHash === undefined ? `: ${details}` : '.';
+      const message = verdict === 'approved' ? `${name} is approved and starting${launch}` : `${name} is rejected.`;
+      return { ok: true, message: notice === undefined ? message : `${message} ${notice}` };
     },
   };
 }
 
-/** Resources that are no longer what they were when they were read. */
-function changeWords(changed: readonly string[]): readonly string[] {
+/** Describes changed resources to the model, as one message. */
+function describeChanges(changed: readonly string[]): readonly string[] {
   if (changed.length === 0) return [];
-  const named = changed.slice(0, MOST_NAMED).map((name) => untrustedLine(name, NAME_CHARS));
-  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
+  const named = changed.slice(0, MAX_NAMED).map((name) => sanitizeUntrustedLine(name, NAME_CHARS));
+  const more = changed.length > MAX_NAMED ? ` and ${changed.length - MAX_NAMED} more` : '';
   return [
     `Resources of MCP servers have changed since they were read: ${named.join(', ')}${more}. Read them again where it matters.`,
   ];
 }
 
-/** Looks at the files, which costs a few stats, and does what became of them. */
+/** Creates the refresh, which checks the configuration files by stat and applies their changes to the hub. */
 function createRefresh(
-  first: McpConfig,
-  { cwd, trusted, environment, bus }: Core,
+  initial: McpConfig,
+  { cwd, trusted, environment, bus, options }: Core,
   hub: McpHub,
-  read: () => Promise<McpConfig>,
+  loadConfig: () => Promise<McpConfig>,
 ): () => Promise<void> {
-  let before = first;
-  const own = [PROJECT_FILE, '.claude/settings.json', '.claude/settings.local.json', '.claude/agents'];
-  const files = createFreshness([
+  let current = initial;
+  const projectFiles = [PROJECT_SERVERS_FILE, '.claude/settings.json', '.claude/settings.local.json', '.claude/agents'];
+  const files = createChangeDetector([
     join(environment.ouroHome, 'settings.json'),
     join(environment.ouroHome, 'agents'),
     ...(trusted
-      ? projectFolders(cwd, environment.home).flatMap((folder) => own.map((name) => join(folder, name)))
+      ? listProjectFolders(cwd, environment.home).flatMap((folder) => projectFiles.map((name) => join(folder, name)))
       : []),
   ]);
   return async () => {
-    if (!(await files.changed())) return;
-    const now = await read();
-    const { servers } = now;
-    const gone = before.servers.filter(({ name }) => !servers.some((server) => server.name === name));
+    if (!(await files.hasChanged())) return;
+    const next = await loadConfig();
+    const { servers } = next;
+    const removed = current.servers.filter(({ name }) => !servers.some((server) => server.name === name));
     const changed = servers.filter((server) => {
-      const old = before.servers.find(({ name }) => name === server.name);
-      return old?.hash !== server.hash || old.held?.words !== server.held?.words;
+      const old = current.servers.find(({ name }) => name === server.name);
+      return old?.hash !== server.hash || old.blocked?.message !== server.blocked?.message;
     });
-    const problems = now.problems.filter(({ text }) => !before.problems.some((old) => old.text === text));
-    before = now;
-    await Promise.all([...gone.map(({ name }) => hub.remove(name)), ...changed.map(hub.put)]);
-    const waiting = changed.filter(({ held }) => held?.why === 'approval').map(({ name }) => name);
-    const words = [...problems.map(({ file, text }) => `${file}: ${text}`), ...waitingWords(waiting)].join('\n');
-    if (words !== '') await bus.tell({ type: 'notice', level: 'warn', topic: 'mcp', text: words });
+    const problems = next.problems.filter(({ text }) => !current.problems.some((old) => old.text === text));
+    current = next;
+    await Promise.all([...removed.map(({ name }) => hub.removeServer(name)), ...changed.map(hub.putServer)]);
+    const unapproved = changed.filter(({ blocked }) => blocked?.reason === 'approval').map(({ name }) => name);
+    const text = [
+      ...problems.map((problem) => `${problem.file}: ${problem.text}`),
+      ...describeUnapproved(unapproved, options.frontend),
+    ].join('\n');
+    if (text !== '') await bus.emit({ type: 'notice', level: 'warn', topic: 'mcp', text });
   };
 }
 
-function waitingWords(names: readonly string[]): readonly string[] {
+/** Width of a notice that takes one row in most terminals. */
+const NOTICE_COLUMNS = 78;
+
+/** Describes servers that wait for approval, in one row on the screen. */
+function describeUnapproved(names: readonly string[], frontend: Core['options']['frontend']): readonly string[] {
   if (names.length === 0) return [];
-  return [`Not started before you approve them: ${names.join(', ')}. Look with /mcp, or "ouro mcp list".`];
+  if (frontend !== 'screen')
+    return [`MCP servers waiting for your approval: ${names.join(', ')}. Run "ouro mcp list" to review them.`];
+  const [before, after] = ['MCP servers waiting for approval: ', '. Review them with /mcp.'];
+  return [`${before}${truncateEnd(names.join(', '), NOTICE_COLUMNS - before.length - after.length)}${after}`];
+}
+
+const SAMPLE_TIMEOUT_MS = 300_000;
+
+/**
+ * Creates the function that sends servers' requests to the session's model, within the budget of the run.
+ *
+ * @internal Exported for tests.
+ */
+export function createModelSampler({
+  model,
+  live,
+  meter,
+  options,
+}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): SampleModel {
+  return async (samplingRequest, signal) => {
+    const { maxBudgetUsd } = options;
+    if (maxBudgetUsd !== undefined && meter.getCostUsd() >= maxBudgetUsd)
+      return { ok: false, why: `the budget of $${maxBudgetUsd} is used up.` };
+    const name = live.current().model;
+    const request = { ...samplingRequest, model: name, breakpoints: [], effort: 'off' } as const;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS)]);
+    const stream = model.port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, limit);
+    let next = await stream.next();
+    while (!next.done) next = await stream.next();
+    if (!next.value.ok) return { ok: false, why: next.value.failure.message };
+    const { message, stopReason, usage } = next.value;
+    meter.addReply(name, usage);
+    return { ok: true, message: { ...message, stopReason }, outputTokens: usage.outputTokens };
+  };
 }

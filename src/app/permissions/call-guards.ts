@@ -1,33 +1,49 @@
 import { delimiter } from 'node:path';
-import type { Hardening, Policy } from '../../contracts/permission.ts';
+import type { CommandProtection, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { hardenedGitEnvironment } from '../../git/harden-git.ts';
-import { searchFunctions } from '../../permissions/bash/left-out.ts';
-import type { GateRecord } from '../../permissions/gate-parts.ts';
-import { diskFs } from '../../permissions/paths/fs.ts';
-import { resolvePath } from '../../permissions/paths/paths.ts';
-import { workspacePrograms } from '../../permissions/paths/search-path.ts';
-import { realTarget } from '../../tools/file-change.ts';
-import { factsOf } from './tool-facts.ts';
+import { createHardenedGitEnv } from '../../git/run-git.ts';
+import type { GateRecord } from '../../permissions/gate.ts';
+import type { PermissionFs } from '../../permissions/permission-fs.ts';
+import { resolvePath, splitSearchPath } from '../../permissions/resolve-path.ts';
+import { createSearchFunctions } from '../../permissions/shell/search-exclusions.ts';
+import { resolveRealTarget } from '../../tools/files/change-file.ts';
+import { getToolFacts } from './tool-facts.ts';
 
-type CallHardening = { readonly hardens: readonly Hardening[]; readonly cwd: string };
+type CallHardening = { readonly hardens: readonly CommandProtection[]; readonly cwd: string };
 
-/** What a decision still has to say when the call runs: where it may write, and what git must not start. */
+/** The parts of decisions that are enforced while calls run: write targets, hardening and sandbox exceptions. */
 export type CallGuards = {
+  /** Records a decision before its call runs. */
   record(entry: GateRecord): void;
-  shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
+  /**
+   * Returns variables that harden the command of a call; undefined removes one. Returned once per call. `fromHooks`: the
+   * variables that hooks of the session set.
+   */
+  takeShellVariables(
+    callId: string,
+    fromHooks?: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, string | undefined>>;
+  /** Throws if the real path about to be written is not one that a call was allowed to write. */
   confirmTarget(path: string): Promise<void>;
-  /** The places that this call may write in its box besides; asked once. */
-  opened(callId: string): readonly string[];
-  /** What commands of the session filled from files of secrets. */
-  copies(): readonly string[];
-  /** What calls of the session were allowed to write, as far as that was known. */
-  written(): readonly string[];
+  /** Returns the paths that the sandbox makes writable for a call. Returned once per call. */
+  takeOpenedPaths(callId: string): readonly string[];
+  /** Returns the files that commands of this session filled from secret files. */
+  listTaintedFiles(): readonly string[];
+  /** Returns the files that calls of this session were allowed to write, as far as known. */
+  listWrittenFiles(): readonly string[];
 };
 
+/** The variables of commands, and those that do not come from the project. */
+export type CommandVariables = {
+  readonly all: Readonly<Record<string, string>>;
+  readonly own: Readonly<Record<string, string>>;
+};
+
+/** Creates the guards of a session. */
 export function createCallGuards(
-  variables: () => Readonly<Record<string, string>>,
+  variables: () => CommandVariables,
   policy: (cwd: string) => Policy,
+  fs: PermissionFs,
 ): CallGuards {
   const hardened = new Map<string, CallHardening>();
   const opened = new Map<string, readonly string[]>();
@@ -42,29 +58,37 @@ export function createCallGuards(
       if (decision.opens !== undefined) opened.set(request.callId, decision.opens);
       if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
-      for (const path of factsOf(request.tool, input, request.cwd).writes ?? []) {
-        targets.add(resolvePath(diskFs, base, path).real);
-      }
+      const { writes = [] } = getToolFacts(request.tool, input, request.cwd);
+      // The paths that were decided about, not what they lead to by now.
+      const decided = writes.length === 0 ? [] : decision.writes;
+      for (const path of decided ?? writes.map((write) => resolvePath(fs, base, write).real)) targets.add(path);
     },
-    copies: () => [...copies],
-    written: () => [...written],
-    opened(callId) {
-      const places = opened.get(callId) ?? [];
+    listTaintedFiles: () => [...copies],
+    listWrittenFiles: () => [...written],
+    takeOpenedPaths(callId) {
+      const paths = opened.get(callId) ?? [];
       opened.delete(callId);
-      return places;
+      return paths;
     },
-    shellVariables(callId) {
+    takeShellVariables(callId, fromHooks = {}) {
       const call = hardened.get(callId);
       if (call === undefined) return {};
       hardened.delete(callId);
+      const { all, own } = variables();
+      const hasOwnOnly = call.hardens.includes('variables');
+      const getPolicy = () => {
+        const calledIn = policy(call.cwd);
+        return hasOwnOnly ? { ...calledIn, searchPath: (own.PATH ?? '').split(delimiter) } : calledIn;
+      };
       return {
-        ...(call.hardens.includes('helpers') ? gitVariables(variables()) : {}),
-        ...(call.hardens.includes('search') ? searchFunctions() : {}),
-        ...(call.hardens.includes('path') ? pathVariable(policy(call.cwd)) : {}),
+        ...(hasOwnOnly ? restoreOwnVariables({ all: { ...all, ...fromHooks }, own }) : {}),
+        ...(call.hardens.includes('helpers') ? createGitVariables(all) : {}),
+        ...(call.hardens.includes('search') ? createSearchFunctions() : {}),
+        ...(call.hardens.includes('path') ? createPathVariable(getPolicy(), fs) : {}),
       };
     },
     async confirmTarget(path) {
-      const real = await realTarget(path);
+      const real = await resolveRealTarget(path);
       if (targets.has(real)) return;
       throw new ToolFailure(
         `${path} leads to ${real} now, which is not the file this call was allowed to change. Nothing was written. Look at the path again.`,
@@ -73,14 +97,20 @@ export function createCallGuards(
   };
 }
 
-/** Of the variables of git only those that switch its helpers off. */
-function gitVariables(variables: Readonly<Record<string, string>>): Readonly<Record<string, string | undefined>> {
-  const foreign = Object.keys(variables).filter((name) => name.startsWith('GIT_'));
-  return { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...hardenedGitEnvironment() };
+/** Removes the variables of the project, and restores those it replaced. */
+function restoreOwnVariables({ all, own }: CommandVariables): Readonly<Record<string, string | undefined>> {
+  const changed = Object.keys(all).filter((name) => all[name] !== own[name]);
+  return Object.fromEntries(changed.map((name) => [name, own[name]]));
 }
 
-/** A PATH that finds no program inside the workspace, where the present one could. */
-function pathVariable(policy: Policy): Readonly<Record<string, string>> {
-  const { inside, outside } = workspacePrograms(policy, diskFs, [policy.cwd]);
+/** Removes all GIT_ variables and sets those that disable git helpers. */
+function createGitVariables(variables: Readonly<Record<string, string>>): Readonly<Record<string, string | undefined>> {
+  const inherited = Object.keys(variables).filter((name) => name.startsWith('GIT_'));
+  return { ...Object.fromEntries(inherited.map((name) => [name, undefined])), ...createHardenedGitEnv() };
+}
+
+/** Returns a PATH without workspace folders, if the present one has any. */
+function createPathVariable(policy: Policy, fs: PermissionFs): Readonly<Record<string, string>> {
+  const { inside, outside } = splitSearchPath(policy, fs, [policy.cwd]);
   return inside.length === 0 ? {} : { PATH: outside.length === 0 ? '/usr/bin:/bin' : outside.join(delimiter) };
 }

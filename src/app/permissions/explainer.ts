@@ -1,64 +1,76 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
-import type { RunOptions } from '../../contracts/face/run-options.ts';
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
 import type { PermissionMode, Policy, Rule, RuleBehavior } from '../../contracts/permission.ts';
-import { explainCall, explainLine, lintPolicy } from '../../permissions/explain-call.ts';
-import { rulesOfTexts } from '../../permissions/rules/collect-rules.ts';
-import { TOOL_STATEMENTS } from '../../tools/statements.ts';
-import { folderTrust } from '../settings/folder-trust.ts';
-import { readSettings } from '../settings/read-settings.ts';
-import { makePolicy } from './policy.ts';
+import { explainBatchLine, explainCall, listRuleProblems } from '../../permissions/explain.ts';
+import { createPolicySource } from '../../permissions/policy.ts';
+import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
+import { createReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
+import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
+import { readSettings } from '../read-settings.ts';
+import { loadFolderTrust } from '../trust/folder-trust.ts';
 
-export type ExplainWish = {
+/** The options of `ouro permissions`. */
+export type ExplainerOptions = {
   readonly cwd: string;
   readonly mode?: PermissionMode;
   readonly rules: { readonly [behavior in RuleBehavior]: readonly string[] };
   readonly trust?: 'this-run';
 };
 
-/** What the rules of a folder say, without running anything. */
+/** Explains decisions by the rules of a folder, without running anything. */
 export type Explainer = {
   readonly rules: readonly Rule[];
-  /** What is wrong with the settings they were read from. */
+  /** Problems of the settings files. */
   readonly problems: readonly string[];
-  readonly call: (call: { readonly tool: string; readonly text: string }, form: 'text' | 'json') => ExplainedCall;
-  /** One line of a batch; its number is for people. */
-  readonly line: (text: string, number: number) => ReturnType<typeof explainLine>;
-  readonly lint: () => ReturnType<typeof lintPolicy>;
+  readonly explainCall: (
+    call: { readonly tool: string; readonly text: string },
+    format: 'text' | 'json',
+  ) => ExplainedCall;
+  /** Answers one line of `--batch`; the number is for error messages. */
+  readonly explainLine: (text: string, number: number) => ReturnType<typeof explainBatchLine>;
+  readonly listRuleProblems: () => ReturnType<typeof listRuleProblems>;
 };
 type ExplainedCall = ReturnType<typeof explainCall>;
 
-/** Explains by the policy a conversation in this folder would begin with, with rules of the command line on top. */
-export async function openExplainer(wish: ExplainWish, environment: Environment): Promise<Explainer> {
-  const cwd = await realpath(wish.cwd);
-  const trust = await folderTrust(cwd, environment, wish.trust);
-  const options: Pick<RunOptions, 'cwd' | 'addDirs'> = { cwd, addDirs: [] };
-  const loaded = await readSettings(options, environment, trust.trusted, trust.approves);
-  const mode = wish.mode ?? loaded.merged.permissions?.defaultMode ?? 'default';
-  const source = makePolicy({
-    options,
+/** Creates an explainer with the policy of a new session in a folder, plus rules of the command line. */
+export async function openExplainer(options: ExplainerOptions, environment: Environment): Promise<Explainer> {
+  const cwd = await realpath(options.cwd);
+  const trust = await loadFolderTrust(cwd, environment, options.trust);
+  const runOptions: Pick<RunOptions, 'cwd' | 'addDirs'> = { cwd, addDirs: [] };
+  const loaded = await readSettings(runOptions, environment, trust.isTrusted, trust.isApproved);
+  const mode = options.mode ?? loaded.merged.permissions?.defaultMode ?? 'default';
+  const source = createPolicySource({
+    options: runOptions,
     environment,
     cwd,
-    trusted: trust.trusted,
-    loaded: () => loaded,
-    live: () => ({ mode, grants: [], directories: [] }),
-    mayBypass: true,
+    trusted: trust.isTrusted,
+    getLoadedSettings: () => loaded,
+    getLive: () => ({ mode, grants: [], directories: [] }),
+    canBypass: true,
+    canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
+  });
+  const readOnlySandbox = createReadOnlySandbox({
+    environment,
+    sessionFolder: environment.ouroHome,
+    getPolicy: source.getUnsandboxedPolicy,
+    now: Date.now,
   });
   const behaviors: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
-  const given = behaviors.flatMap((behavior) =>
-    rulesOfTexts(wish.rules[behavior], behavior, { source: 'flag', root: cwd }),
+  const extraRules = behaviors.flatMap((behavior) =>
+    parseRuleTexts(options.rules[behavior], behavior, { source: 'flag', root: cwd }),
   );
-  const rules = [...given, ...source.rules()];
+  const rules = [...extraRules, ...source.getRules()];
   const problems = loaded.problems.map(
     ({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`,
   );
-  const policy: Policy = { ...source.policy(cwd), rules };
-  const known = { policy, tools: TOOL_STATEMENTS };
+  const policy: Policy = { ...source.getPolicy(cwd), rules };
+  const basis = { policy, tools: TOOL_TRAITS };
   return {
     rules,
     problems,
-    call: (call, form) => explainCall(call, known, form),
-    line: (text, number) => explainLine(text, number, known),
-    lint: () => lintPolicy(policy, known.tools),
+    explainCall: (call, format) => explainCall(call, basis, format),
+    explainLine: (text, number) => explainBatchLine(text, number, basis),
+    listRuleProblems: () => listRuleProblems(policy, basis.tools),
   };
 }

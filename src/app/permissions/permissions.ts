@@ -1,28 +1,38 @@
-import type { AgentPort } from '../../agent/parts.ts';
-import type { PermissionUpdate } from '../../contracts/face/host.ts';
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { PermissionUpdate } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
-import { changePermissions } from '../../permissions/change-permissions.ts';
-import { bypassObjection } from '../../permissions/first-mode.ts';
-import { fitsRule } from '../../permissions/fits-rule.ts';
-import type { GateRecord } from '../../permissions/gate-parts.ts';
-import { lintRules } from '../../permissions/lint-rules.ts';
-import { deniedPlaces } from '../../permissions/paths/denied-places.ts';
-import { excludedFromSearch } from '../../permissions/paths/excluded.ts';
-import { diskFs } from '../../permissions/paths/fs.ts';
-import { TOOL_STATEMENTS } from '../../tools/statements.ts';
+import { matchesRule } from '../../permissions/decide.ts';
+import type { GateRecord } from '../../permissions/gate.ts';
+import { findBypassProblem } from '../../permissions/initial-mode.ts';
+import { findRuleProblems } from '../../permissions/lint-rules.ts';
+import { listSearchExclusions } from '../../permissions/paths/search-exclusions.ts';
+import { diskFs, type PermissionFs, withoutHungMounts } from '../../permissions/permission-fs.ts';
+import { createPermissionStore } from '../../permissions/permission-store.ts';
+import { createPolicySource, type PolicySource } from '../../permissions/policy.ts';
+import { listDeniedPaths } from '../../sandbox/create-plan.ts';
+import { createHostGate } from '../../sandbox/network/host-gate.ts';
+import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
+import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
+import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
+import { buildChildVariables } from '../../settings/effective-environment.ts';
+import { mergeLayers } from '../../settings/merge-settings.ts';
+import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
-import { createBoxWay, openBoxNetwork } from './box-way.ts';
-import { createCallGuards } from './call-guards.ts';
-import { type AskingPort, type Denial, type GateBounds, type GateWiring, hookRefusal, makeGate } from './gate.ts';
-import { createHostGate } from './host-gate.ts';
-import { makePolicy, type PolicySource } from './policy.ts';
-import { type Sandbox, wireSandbox } from './sandbox.ts';
-import { factsOf } from './tool-facts.ts';
+import { type CallGuards, createCallGuards } from './call-guards.ts';
+import {
+  type ApprovalPort,
+  createQueryGate,
+  type Denial,
+  type GateBounds,
+  type QueryGateDeps,
+  recordHookDenial,
+} from './query-gate.ts';
+import { getToolFacts } from './tool-facts.ts';
 
-/** A decision as `/why` and `/permissions` show it. */
-export type KeptDecision = {
+/** A past decision, as shown by `/why` and `/permissions`. */
+export type PastDecision = {
   readonly tool: string;
   readonly title: string;
   readonly verdict: 'allow' | 'deny';
@@ -30,141 +40,173 @@ export type KeptDecision = {
   readonly decision: Decision;
 };
 
-const KEPT_DECISIONS = 100;
+const MAX_DECISIONS = 100;
 
-/** Everything the rest of a conversation asks of its permissions. */
+/** The permissions of a session: its policy, gates, past decisions and sandbox. */
 export type Permissions = PolicySource & {
-  /** May asking be switched off in this run? */
-  readonly mayBypass: boolean;
-  gate(port: AskingPort, bounds?: GateBounds): QueryDeps['gate'];
-  /** The same hooks, with what they refuse among the denials. */
-  watched(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
-  denials(): readonly Denial[];
-  /** The newest decisions, the oldest first. */
-  decisions(): readonly KeptDecision[];
-  /** What searches leave out: denied places and files of secrets. */
-  excluded(): readonly string[];
-  fitsRule(rule: string, tool: string, input: JsonObject): boolean;
-  /** Variables for the command of this call alone; `undefined` takes one away. */
-  shellVariables(callId: string): Readonly<Record<string, string | undefined>>;
-  /** Throws when the file about to change is not the one the call was allowed for. */
+  /** True if bypass mode is allowed in this run. */
+  readonly canBypass: boolean;
+  /** True if approval can be requested in this run. */
+  readonly canAsk: boolean;
+  /** Creates the gate of one query. */
+  createGate(port: ApprovalPort, bounds?: GateBounds): QueryDeps['gate'];
+  /** Wraps hooks so that their denials are recorded. */
+  recordHookDenials(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
+  listDenials(): readonly Denial[];
+  /** Returns the last decisions, the oldest first. */
+  listDecisions(): readonly PastDecision[];
+  /** Returns globs that searches must exclude: denied paths and secret files. */
+  listSearchExclusions(): readonly string[];
+  matchesRule(rule: string, tool: string, input: JsonObject): boolean;
+  /** Returns variables for the command of one call; undefined removes one. */
+  takeShellVariables: CallGuards['takeShellVariables'];
+  /** Throws if the file about to be written is not one that a call was allowed to write. */
   confirmTarget(path: string): Promise<void>;
+  /** The disk without mounts that do not answer. */
+  readonly fs: PermissionFs;
   readonly sandbox: Sandbox;
-  /** What calls of the session were allowed to write, as far as that was known. */
-  written(): readonly string[];
-  update(updates: readonly PermissionUpdate[]): Promise<void>;
-  /** Rules that cannot be read, can never match or contradict another, as sentences for the start. */
-  warnings(): readonly string[];
+  readonly readOnlySandbox: ReadOnlySandbox;
+  /** Returns the files that calls of this session were allowed to write, as far as known. */
+  listWrittenFiles(): readonly string[];
+  applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Returns warnings about rules that are invalid, never match or contradict each other. */
+  listRuleWarnings(): readonly string[];
 };
 
-type Needs = {
+type PermissionsDeps = {
   readonly sessionFolder: string;
-  /** What earlier runs of the session refused. */
+  /** Denials in earlier runs of the session. */
   readonly refusals?: readonly Denial[];
 };
 
-/** Joins rules, modes and folders of all sources to one gate. */
-export function createPermissions(core: Core, { sessionFolder, refusals = [] }: Needs): Permissions {
-  const { options, environment, live, settings } = core;
-  const mayBypass = bypassObjection(options, settings.now(), environment) === undefined;
-  const changes = changePermissions({
+/** Creates the permissions of a session from the rules, modes and folders of all sources. */
+export function createPermissions(core: Core, { sessionFolder, refusals = [] }: PermissionsDeps): Permissions {
+  const { options, environment, live, settings, mounts } = core;
+  const canBypass = findBypassProblem(options, settings.current(), environment) === undefined;
+  const changes = createPermissionStore({
     cwd: core.cwd,
     live,
     home: environment.home,
     ouroHome: environment.ouroHome,
     trusted: core.trusted,
-    notice: (level, text) => void core.bus.tell({ type: 'notice', level, topic: 'permissions', text }),
+    showNotice: (level, text) => void core.bus.emit({ type: 'notice', level, topic: 'permissions', text }),
     onStored: settings.approveOwnChange,
   });
-  const source = makePolicy({
+  const source = createPolicySource({
     options,
     environment,
     cwd: core.cwd,
     trusted: core.trusted,
-    loaded: settings.loaded,
-    live: live.now,
-    mayBypass,
-    current: changes.current,
+    getLoadedSettings: settings.loaded,
+    getLive: live.current,
+    canBypass,
+    updateRules: changes.updateRules,
     sessionFolder,
-    copiedSecrets: () => guards.copies(),
-    sandbox: () => sandbox.asks(),
-    sandboxPlaces: () => sandbox.places(),
+    listTaintedFiles: () => guards.listTaintedFiles(),
+    getSandboxApproval: () => sandbox.getApproval(),
+    getSandboxPaths: () => sandbox.getPaths(),
+    canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
   });
-  const guards = createCallGuards(settings.variables, (at) => source.policy(at));
+  const { getUnsandboxedPolicy: getPolicy } = source;
+  const readOnlySandbox = createReadOnlySandbox({ environment, sessionFolder, getPolicy, mounts, now: core.now });
+  const getCommandVariables = () => {
+    const ownLayers = settings.loaded().layers.filter(({ source: from }) => from !== 'project' && from !== 'local');
+    return { all: settings.variables(), own: buildChildVariables(environment, mergeLayers(ownLayers)) };
+  };
+  const fs = withoutHungMounts(diskFs, mounts);
+  const guards = createCallGuards(getCommandVariables, (at) => source.getPolicy(at), fs);
   const denials: Denial[] = [...refusals];
-  const decisions: KeptDecision[] = [];
-  const nobody = options.permissionPrompt === undefined && (options.face === 'print' || options.face === 'host');
+  const decisions: PastDecision[] = [];
+  const isUnattended =
+    options.permissionPrompt === undefined && (options.frontend === 'print' || options.frontend === 'host');
 
-  const gateWiring: GateWiring = {
-    policy: source.policy,
-    mode: () => live.now().mode,
+  const gateDeps: QueryGateDeps = {
+    getPolicy: source.getPolicy,
+    getMode: () => live.current().mode,
     files: { home: environment.home, editor: options.host?.files },
-    canAsk: !nobody,
-    record,
+    mounts,
+    canAsk: !isUnattended,
+    onDecision,
     onDenial: (denial) => denials.push(denial),
-    remember: changes.remember,
+    rememberRules: changes.rememberRules,
     changeMode,
     newId: core.newId,
   };
 
-  const sandbox = boxes(core, gateWiring, { source, sessionFolder, opened: guards.opened });
+  const sandbox = createSessionSandbox(core, gateDeps, {
+    source,
+    sessionFolder,
+    takeOpenedPaths: guards.takeOpenedPaths,
+  });
 
   return {
     ...source,
-    mayBypass,
-    gate: (port, bounds) => makeGate(gateWiring, port, bounds),
-    watched: (port, beforeCall) => async (request, signal) => {
+    fs,
+    canBypass,
+    canAsk: gateDeps.canAsk,
+    createGate: (port, bounds) => createQueryGate(gateDeps, port, bounds),
+    recordHookDenials: (port, beforeCall) => async (request, signal) => {
       const before = await beforeCall(request, signal);
-      const refusal = before.deny ?? before.stop;
-      if (refusal !== undefined) hookRefusal(gateWiring, port, request, refusal);
+      const reason = before.deny ?? before.stop;
+      if (reason !== undefined) recordHookDenial(gateDeps, port, request, reason);
       return before;
     },
-    denials: () => denials,
-    decisions: () => decisions,
-    excluded: () => excludedFromSearch(source.policy(live.now().cwd)),
-    fitsRule: (rule, tool, input) =>
-      fitsRule(rule, { tool, input }, source.policy(live.now().cwd), { fs: diskFs, factsOf }),
-    shellVariables: guards.shellVariables,
+    listDenials: () => denials,
+    listDecisions: () => decisions,
+    listSearchExclusions: () => listSearchExclusions(source.getPolicy(live.current().cwd)),
+    matchesRule: (rule, tool, input) =>
+      matchesRule(rule, { tool, input }, source.getPolicy(live.current().cwd), { fs, getToolFacts }),
+    takeShellVariables: guards.takeShellVariables,
     confirmTarget: guards.confirmTarget,
-    written: guards.written,
+    listWrittenFiles: guards.listWrittenFiles,
     sandbox,
-    update: changes.apply,
-    warnings: () => ruleWarnings(source.rules()),
+    readOnlySandbox,
+    applyUpdates: changes.applyUpdates,
+    listRuleWarnings: () => listWarnings(source.getRules()),
   };
 
-  function record(entry: GateRecord): void {
+  function onDecision(entry: GateRecord): void {
     guards.record(entry);
     const { request, verdict, by, decision } = entry;
     decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
-    if (decisions.length > KEPT_DECISIONS) decisions.shift();
+    if (decisions.length > MAX_DECISIONS) decisions.shift();
   }
 
   function changeMode(mode: PermissionMode): void {
-    if (mode === 'bypassPermissions' && !mayBypass) return;
-    live.change({ mode });
+    if (mode === 'bypassPermissions' && !canBypass) return;
+    live.update({ mode });
   }
 }
 
-/** Boxes whose hosts and places are decided by the same rules as calls. */
-function boxes(
-  core: Core,
-  wiring: GateWiring,
-  {
-    source,
-    ...needs
-  }: Pick<Parameters<typeof wireSandbox>[1], 'sessionFolder' | 'opened'> & { readonly source: PolicySource },
+/** Creates the sandbox, whose hosts and paths are decided by the same rules as calls. */
+function createSessionSandbox(
+  { environment, cwd, mounts, now, newId, settings, bus }: Core,
+  { getPolicy, canAsk, rememberRules, changeMode }: QueryGateDeps,
+  { source, ...deps }: Pick<SandboxDeps, 'sessionFolder' | 'takeOpenedPaths'> & { readonly source: PolicySource },
 ): Sandbox {
-  const decide = createHostGate(core, wiring);
-  return wireSandbox(core, {
-    ...needs,
-    roots: source.roots,
-    denied: (use) => deniedPlaces(source.withoutBox(core.cwd), use),
-    way: createBoxWay((plan, bwrap) => openBoxNetwork(core, { decide }, plan, bwrap)),
+  const decideHost = createHostGate({
+    ...{ getPolicy, canAsk, rememberRules, changeMode, newId },
+    getSettings: () => settings.current().sandbox ?? {},
+    askUser: (request, signal) => bus.getPort().askPermission(request, signal),
+  });
+  const listAllowedDomains = () => settings.current().sandbox?.allowedDomains ?? [];
+  return createSandbox({
+    ...deps,
+    environment,
+    cwd,
+    mounts,
+    now,
+    getSettings: settings.current,
+    getRoots: source.getRoots,
+    getDeniedPaths: (use) => listDeniedPaths(source.getUnsandboxedPolicy(cwd), use),
+    network: createLazyNetwork((plan, bwrap) =>
+      openSandboxNetwork({ environment, decideHost, listAllowedDomains }, plan, bwrap),
+    ),
   });
 }
 
-function ruleWarnings(rules: readonly Rule[]): readonly string[] {
-  return lintRules(rules, TOOL_STATEMENTS)
+function listWarnings(rules: readonly Rule[]): readonly string[] {
+  return findRuleProblems(rules, TOOL_TRAITS)
     .filter(({ kind }) => kind !== 'shadowed')
     .map(({ text }) => text);
 }

@@ -1,5 +1,5 @@
-import { factsFrom } from '../../permissions/facts.ts';
-import { TOOL_STATEMENTS } from '../../tools/statements.ts';
+import { createToolFactsLookup } from '../../permissions/tool-facts.ts';
+import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
 
-/** What a call of any of our tools would touch, as its tool says. */
-export const factsOf = factsFrom(TOOL_STATEMENTS);
+/** Returns what a call of a built-in tool would touch. */
+export const getToolFacts = createToolFactsLookup(TOOL_TRAITS);

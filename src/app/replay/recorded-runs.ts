@@ -1,41 +1,41 @@
 import { z } from 'zod';
-import { type ContextDecision, readDecisions } from '../../context/decisions.ts';
+import { type ContextDecision, parseDecisions } from '../../context/reduction-log.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
 import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
-import { NOTHING_STRIPPED, type Stripped } from '../../contracts/query.ts';
+import { type ExcludedContent, NOTHING_EXCLUDED } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
 import type { RecordedHead } from '../../session/request-head.ts';
-import { sameBuild, walkRequests } from './replay-session.ts';
+import { findIdenticalBuild, walkRequests } from './replay-session.ts';
 
-/** One request of a run, what the model answered, and what happened until the next. */
+/** One request of a run, its reply, and the events until the next request. */
 export type RecordedStep = {
-  /** Counted from one, over the whole session. */
+  /** Number of the request in the session, from 1. */
   readonly request: number;
   readonly recorded: RequestDigest;
   readonly prompt: RecordedHead | undefined;
-  /** What the context pipeline had decided by then. */
+  /** Decisions of the context pipeline up to this request. */
   readonly decisions: readonly ContextDecision[];
   readonly blocks: readonly { readonly messageId: string; readonly block: AssistantBlock }[];
-  readonly turn: z.output<typeof turnEnd> | undefined;
+  readonly turn: z.output<typeof turnEndSchema> | undefined;
   readonly results: ReadonlyMap<string, ToolResultBlock>;
-  /** Messages that joined, without the results they carry. */
+  /** User messages that joined, without their tool results. */
   readonly joined: readonly UserMessage[];
   readonly compaction: Extract<SessionRecord, { type: 'compact-boundary' }> | undefined;
   readonly transition: string | undefined;
 };
 
-/** One query as it stands in the record: where it began, its steps, how it ended. */
+/** One recorded query: its initial messages, its steps and its end. */
 export type RecordedRun = {
   readonly before: readonly Message[];
-  readonly stripped: Stripped;
+  readonly excluded: ExcludedContent;
   readonly steps: readonly RecordedStep[];
-  /** Absent: somebody stopped it, or the process ended. */
-  readonly end: z.output<typeof agentEnd>['terminal'] | undefined;
+  /** Absent: it was aborted, or the process ended. */
+  readonly end: z.output<typeof agentEndSchema>['terminal'] | undefined;
 };
 
-const tokens = z.number().default(0);
-const failure = z
+const tokenCountSchema = z.number().default(0);
+const failureSchema = z
   .object({
     kind: z.enum(FAILURE_KINDS),
     message: z.string(),
@@ -47,25 +47,30 @@ const failure = z
       ...(refusedPart === undefined ? {} : { refusedPart }),
     }),
   );
-const turnEnd = z.object({
+const turnEndSchema = z.object({
   messageId: z.string().optional(),
   stopReason: z.string().optional(),
   usage: z
-    .object({ inputTokens: tokens, outputTokens: tokens, cacheReadTokens: tokens, cacheWriteTokens: tokens })
+    .object({
+      inputTokens: tokenCountSchema,
+      outputTokens: tokenCountSchema,
+      cacheReadTokens: tokenCountSchema,
+      cacheWriteTokens: tokenCountSchema,
+    })
     .optional(),
-  failure: failure.optional(),
+  failure: failureSchema.optional(),
 });
-const agentEnd = z.object({ terminal: z.object({ reason: z.string(), words: z.string().optional() }) });
+const agentEndSchema = z.object({ terminal: z.object({ reason: z.string(), words: z.string().optional() }) });
 
-/** Cuts a record into its queries. A request that no transition led to begins one. */
-export function* recordedRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {
+/** Splits the records of a session into queries. A request without a preceding transition starts a query. */
+export function* splitIntoRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {
   const walk = walkRequests(records);
   let run: RecordedRun | undefined;
   let decisions: readonly ContextDecision[] = [];
   let request = 0;
   for (const record of records) {
     if (record.type === 'system' && record.subtype === 'context') {
-      decisions = [...decisions, ...readDecisions([record.data])];
+      decisions = [...decisions, ...parseDecisions([record.data])];
     } else if (record.type === 'system' && record.subtype === 'request') {
       const walked = walk.next().value;
       if (walked?.recorded === undefined) return;
@@ -75,21 +80,21 @@ export function* recordedRuns(records: readonly SessionRecord[]): Generator<Reco
         run = undefined;
       }
       request += 1;
-      const stripped = walked.stripped[sameBuild(recorded, builds) ?? 0] ?? NOTHING_STRIPPED;
-      run ??= { before: messages, stripped, steps: [], end: undefined };
-      run = { ...run, steps: [...run.steps, { ...EMPTY, request, recorded, prompt, decisions }] };
+      const excluded = walked.excluded[findIdenticalBuild(recorded, builds) ?? 0] ?? NOTHING_EXCLUDED;
+      run ??= { before: messages, excluded, steps: [], end: undefined };
+      run = { ...run, steps: [...run.steps, { ...EMPTY_STEP, request, recorded, prompt, decisions }] };
     } else if (run !== undefined && record.type === 'system' && record.subtype === 'agent_end') {
-      yield { ...run, end: endOf(agentEnd.safeParse(record.data).data?.terminal) };
+      yield { ...run, end: selectOwnEnd(agentEndSchema.safeParse(record.data).data?.terminal) };
       run = undefined;
     } else if (run !== undefined) {
       const last = run.steps.at(-1);
-      if (last !== undefined) run = { ...run, steps: [...run.steps.slice(0, -1), after(last, record)] };
+      if (last !== undefined) run = { ...run, steps: [...run.steps.slice(0, -1), addRecord(last, record)] };
     }
   }
   if (run !== undefined) yield run;
 }
 
-const EMPTY = {
+const EMPTY_STEP = {
   blocks: [],
   turn: undefined,
   results: new Map<string, ToolResultBlock>(),
@@ -98,7 +103,7 @@ const EMPTY = {
   transition: undefined,
 } as const;
 
-/** Ends that the loop came to by itself; the others came from outside, at a moment that is on no record. */
+/** Ends that the loop reached by itself. Others came from outside, at a moment that is not recorded. */
 const OWN_ENDS = [
   'completed',
   'stop_hook_prevented',
@@ -110,16 +115,16 @@ const OWN_ENDS = [
   'api_error',
 ];
 
-function endOf(terminal: RecordedRun['end']): RecordedRun['end'] {
+function selectOwnEnd(terminal: RecordedRun['end']): RecordedRun['end'] {
   return terminal !== undefined && OWN_ENDS.includes(terminal.reason) ? terminal : undefined;
 }
 
-function after(step: RecordedStep, record: SessionRecord): RecordedStep {
+function addRecord(step: RecordedStep, record: SessionRecord): RecordedStep {
   switch (record.type) {
     case 'assistant':
       return { ...step, blocks: [...step.blocks, { messageId: record.messageId, block: record.block }] };
     case 'tombstone':
-      // What is taken back after the turn was part of it all the same.
+      // Blocks that were withdrawn after the turn were part of it.
       if (step.turn !== undefined) return step;
       return { ...step, blocks: step.blocks.filter(({ messageId }) => messageId !== record.messageId) };
     case 'result':
@@ -129,7 +134,7 @@ function after(step: RecordedStep, record: SessionRecord): RecordedStep {
     case 'compact-boundary':
       return { ...step, compaction: record };
     case 'system':
-      if (record.subtype === 'turn_end') return { ...step, turn: turnEnd.safeParse(record.data).data };
+      if (record.subtype === 'turn_end') return { ...step, turn: turnEndSchema.safeParse(record.data).data };
       if (record.subtype === 'transition') return { ...step, transition: String(record.data.reason) };
       return step;
     default:

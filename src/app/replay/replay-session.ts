@@ -1,97 +1,105 @@
-import { createDecisions, readDecisions } from '../../context/decisions.ts';
+import { createDecisionLog, parseDecisions } from '../../context/reduction-log.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
 import { EFFORTS, type Effort, type ModelRequest } from '../../contracts/model.ts';
-import { NOTHING_STRIPPED, type Stripped } from '../../contracts/query.ts';
+import { type ExcludedContent, NOTHING_EXCLUDED } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { queryDeps } from '../../engine/defaults.ts';
-import { buildRequest } from '../../engine/request.ts';
-import { createReplayPort } from '../../model/replay.ts';
-import { requestBytes } from '../../model/wire/to-wire.ts';
-import { EMPTY_CONVERSATION, messagesOf, nextConversation } from '../../session/records/conversation-state.ts';
-import { createDigestReader, digestOf, type RequestDigest, wholeDigest } from '../../session/request-digest.ts';
-import { NO_HEAD, nextHead, parseHead, type RecordedHead } from '../../session/request-head.ts';
+import { completeQueryDeps } from '../../engine/default-deps.ts';
+import { buildRequest } from '../../engine/request/build-request.ts';
+import { serializeRequest } from '../../model/providers/anthropic/messages-request.ts';
+import { createReplayPort } from '../../model/record-replay.ts';
+import { EMPTY_CONVERSATION, listMessages, reduceConversation } from '../../session/records/conversation-state.ts';
+import { createDigestReader, digestRequest, hashRequest, type RequestDigest } from '../../session/request-digest.ts';
+import { INITIAL_HEAD_STATE, parseHead, type RecordedHead, reduceHead } from '../../session/request-head.ts';
 
-/** What came of a replay: how many requests came out the same, and the first that did not. */
-export type Replay = { readonly requests: number; readonly difference?: Difference };
+/** The result of a replay: the number of compared requests, and the first difference. */
+export type ReplayResult = { readonly requests: number; readonly difference?: Difference };
 
+/** The first difference between a recorded request and the rebuilt one. */
 export type Difference = {
-  /** Counted from one. */
+  /** Number of the request, from 1. */
   readonly request: number;
   readonly where: string;
-  /** What stands there now, as far as it can be shown. */
+  /** Beginning of the rebuilt value. */
   readonly now: string;
 };
 
-/** Builds every request of a session anew from what its record held at that moment, and compares the bytes. */
-export function replaySession(records: readonly SessionRecord[]): Replay {
+/** Rebuilds every request of a session from the records before it, and compares the bytes. */
+export function compareRequests(records: readonly SessionRecord[]): ReplayResult {
   let requests = 0;
   for (const { recorded, builds } of walkRequests(records)) {
     requests += 1;
-    if (recorded === undefined) return { requests, difference: unreadable(requests) };
-    if (sameBuild(recorded, builds) !== undefined) continue;
-    return { requests, difference: firstDifference(requests, recorded, builds[0] ?? '') };
+    if (recorded === undefined) return { requests, difference: createUnreadableDifference(requests) };
+    if (findIdenticalBuild(recorded, builds) !== undefined) continue;
+    return { requests, difference: findFirstDifference(requests, recorded, builds[0] ?? '') };
   }
   return { requests };
 }
 
-/** A request on record, and the ways it may be built today. */
-export type Walked = {
+/** A recorded request, with the variants in which it can be rebuilt. */
+export type WalkedRequest = {
   readonly record: SessionRecord;
   readonly recorded: RequestDigest | undefined;
   readonly builds: readonly string[];
-  /** What each of them leaves out. */
-  readonly stripped: readonly Stripped[];
-  /** The conversation as it stood then, and what its requests begin with. */
+  /** Content that each variant excludes. */
+  readonly excluded: readonly ExcludedContent[];
+  /** Conversation at that moment, and the head of its requests. */
   readonly messages: readonly Message[];
   readonly prompt: RecordedHead | undefined;
 };
 
-export function* walkRequests(records: readonly SessionRecord[]): Generator<Walked, void> {
+/** Walks through the recorded requests of a session. */
+export function* walkRequests(records: readonly SessionRecord[]): Generator<WalkedRequest, void> {
   let conversation = EMPTY_CONVERSATION;
-  let head = NO_HEAD;
-  const decisions = createDecisions();
-  const read = createDigestReader();
-  /** What the API refused once may have been left out; nothing else makes a request differ from its conversation. */
-  let ways: readonly Stripped[] = [NOTHING_STRIPPED];
+  let head = INITIAL_HEAD_STATE;
+  const decisions = createDecisionLog();
+  const readDigest = createDigestReader();
+  /** Variants of excluded content: nothing else makes a request differ from its conversation. */
+  let variants: readonly ExcludedContent[] = [NOTHING_EXCLUDED];
   for (const record of records) {
-    conversation = nextConversation(conversation, record);
-    head = nextHead(head, record);
+    conversation = reduceConversation(conversation, record);
+    head = reduceHead(head, record);
     if (record.type !== 'system') continue;
-    if (record.subtype === 'recovery_end' && record.data.recovery === 'healed') ways = waysAfter(ways, record.data);
-    if (record.subtype === 'context') for (const one of readDecisions([record.data])) decisions.record(one);
+    if (record.subtype === 'recovery_end' && record.data.recovery === 'healed')
+      variants = addVariants(variants, record.data);
+    if (record.subtype === 'context') for (const decision of parseDecisions([record.data])) decisions.record(decision);
     if (record.subtype !== 'request') continue;
-    const recorded = read(record.data);
-    const messages = messagesOf(conversation);
+    const recorded = readDigest(record.data);
+    const messages = listMessages(conversation);
     const prompt = head.head;
-    const view = visible(messages).flatMap((message) => decisions.viewOf(message) ?? []);
-    const build = (stripped: Stripped) => requestBytes(rebuilt(view, recorded?.rest ?? {}, prompt, stripped));
-    yield { record, recorded, builds: ways.map(build), stripped: ways, messages, prompt };
+    const view = selectVisibleMessages(messages).flatMap((message) => decisions.applyTo(message) ?? []);
+    const build = (stripped: ExcludedContent) =>
+      serializeRequest(rebuildRequest(view, recorded?.rest ?? {}, prompt, stripped));
+    yield { record, recorded, builds: variants.map(build), excluded: variants, messages, prompt };
   }
 }
 
-const MOST_WAYS = 16;
+const MAX_VARIANTS = 16;
 
-function waysAfter(ways: readonly Stripped[], { detail, until, refused }: JsonObject): readonly Stripped[] {
-  // A resume begins without either, so both stay possible.
-  if (detail === 'thinking') return [...ways, ...ways.map((way) => ({ ...way, thinking: true }))].slice(0, 4);
+function addVariants(
+  variants: readonly ExcludedContent[],
+  { detail, until, refused }: JsonObject,
+): readonly ExcludedContent[] {
+  // A resumed session starts without exclusions, so the variants without them stay possible.
+  if (detail === 'thinking')
+    return [...variants, ...variants.map((variant) => ({ ...variant, thinking: true }))].slice(0, 4);
   if (Array.isArray(refused)) {
     const marks = refused.map(String);
-    const after = ways.map((way) => ({ ...way, refused: [...way.refused, ...marks] }));
-    return [...ways.filter((way) => way.refused.length === 0), ...after].slice(-MOST_WAYS);
+    const extended = variants.map((variant) => ({ ...variant, refused: [...variant.refused, ...marks] }));
+    return [...variants.filter((variant) => variant.refused.length === 0), ...extended].slice(-MAX_VARIANTS);
   }
-  const whole = ways.filter(({ images }) => images === undefined);
-  return [...whole, ...whole.map((way) => ({ ...way, images: String(until) }))];
+  const withImages = variants.filter(({ images }) => images === undefined);
+  return [...withImages, ...withImages.map((variant) => ({ ...variant, images: String(until) }))];
 }
 
-/** Which of them is the recorded one, byte for byte. */
-export function sameBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
-  const at = builds.findIndex((bytes) => wholeDigest(bytes) === recorded.whole);
+/** Returns the index of the build that is identical to the recorded request. */
+export function findIdenticalBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
+  const at = builds.findIndex((bytes) => hashRequest(bytes) === recorded.whole);
   return at === -1 ? undefined : at;
 }
 
-/** What stands behind the last summary. */
-export function visible(messages: readonly Message[]): readonly Message[] {
+/** Returns the messages from the last boundary on. */
+export function selectVisibleMessages(messages: readonly Message[]): readonly Message[] {
   return messages.slice(
     Math.max(
       0,
@@ -100,56 +108,60 @@ export function visible(messages: readonly Message[]): readonly Message[] {
   );
 }
 
-/** The request as it is built today for the settings that are on record. */
-function rebuilt(
+/** Rebuilds a request with the recorded settings. */
+function rebuildRequest(
   view: readonly Message[],
   rest: JsonObject,
   prompt: RecordedHead | undefined,
-  stripped: Stripped,
+  excluded: ExcludedContent,
 ): ModelRequest {
   const head = prompt === undefined ? { system: [], tools: [] } : parseHead(prompt);
-  const deps = queryDeps({
+  const deps = completeQueryDeps({
     model: createReplayPort([]),
-    config: { ...requestConfig(rest), chain: [{ model: String(rest.model) }] },
+    config: { ...parseRequestConfig(rest), chain: [{ model: String(rest.model) }] },
     toolSpecs: () => head.tools,
   });
-  const state = { modelIndex: 0, maxOutputTokensOverride: Number(rest.maxOutputTokens), stripped };
+  const state: Parameters<typeof buildRequest>[1] = {
+    modelIndex: 0,
+    maxOutputTokensOverride: Number(rest.maxOutputTokens),
+    excluded,
+  };
   return buildRequest(view, state, { ...deps, system: () => head.system });
 }
 
-/** The settings a request was made with. */
-export function requestConfig(rest: JsonObject) {
+/** Returns the query configuration that a recorded request was made with. */
+export function parseRequestConfig(rest: JsonObject) {
   return {
-    effort: effortOf(rest.effort),
+    effort: parseEffort(rest.effort),
     thinkingBudgetTokens: typeof rest.thinkingBudgetTokens === 'number' ? rest.thinkingBudgetTokens : undefined,
     betas: Array.isArray(rest.betas) ? rest.betas.map(String) : [],
   };
 }
 
-function effortOf(value: unknown): Effort {
+function parseEffort(value: unknown): Effort {
   return EFFORTS.find((effort) => effort === value) ?? 'off';
 }
 
-function unreadable(request: number): Difference {
-  return { request, where: 'its record cannot be read', now: '' };
+function createUnreadableDifference(request: number): Difference {
+  return { request, where: 'all parts (the record cannot be read)', now: '' };
 }
 
 const SHOWN_CHARS = 400;
 
-/** Where a request begins to be another one. */
-export function firstDifference(request: number, recorded: RequestDigest, bytes: string): Difference {
-  const now = digestOf(bytes);
+/** Finds the first difference between a recorded request and rebuilt bytes. */
+export function findFirstDifference(request: number, recorded: RequestDigest, bytes: string): Difference {
+  const now = digestRequest(bytes);
   const parts: { readonly [name: string]: unknown } = JSON.parse(bytes);
-  const show = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_CHARS);
+  const format = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, SHOWN_CHARS);
   for (const name of ['system', 'tools'] as const) {
-    if (recorded[name] !== now[name]) return { request, where: name, now: show(parts[name]) };
+    if (recorded[name] !== now[name]) return { request, where: name, now: format(parts[name]) };
   }
   const messages = Array.isArray(parts.messages) ? parts.messages : [];
   const at = Array.from({ length: Math.max(recorded.messages.length, now.messages.length) }).findIndex(
     (_, index) => recorded.messages[index] !== now.messages[index],
   );
-  if (at !== -1) return { request, where: `message ${at + 1}`, now: show(messages[at]) };
+  if (at !== -1) return { request, where: `message ${at + 1}`, now: format(messages[at]) };
   const names = [...new Set([...Object.keys(recorded.rest), ...Object.keys(now.rest)])];
-  const name = names.find((one) => JSON.stringify(recorded.rest[one]) !== JSON.stringify(now.rest[one]));
-  return { request, where: name ?? 'the order of its fields', now: name === undefined ? '' : show(now.rest[name]) };
+  const name = names.find((key) => JSON.stringify(recorded.rest[key]) !== JSON.stringify(now.rest[key]));
+  return { request, where: name ?? 'the order of its fields', now: name === undefined ? '' : format(now.rest[name]) };
 }

@@ -2,134 +2,137 @@ import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { claudeTranscript } from '../../session/mirror/stored-lines.ts';
-import { readRecords } from '../../session/records/read-records.ts';
+import { renderClaudeTranscript } from '../../session/mirror/session-mirror.ts';
+import { parseRecords } from '../../session/records/parse-records.ts';
 import { readTranscript } from '../../session/records/read-transcript.ts';
-import { type CheckReport, checkSession, repairSession } from '../../session/stored/check.ts';
-import { dialogueOf } from '../../session/stored/dialogue.ts';
-import { type ExportFormat, exportSession } from '../../session/stored/export-session.ts';
-import { type SearchHit, searchSessions } from '../../session/stored/search.ts';
+import { type CheckReport, checkSession, repairSession } from '../../session/store/check-session.ts';
+import { buildDialogue, type ExportFormat, exportSession } from '../../session/store/export-session.ts';
 import {
-  type Done,
   deleteSession,
+  findNewestSession,
   findSession,
   listSessions,
-  newestSession,
   pruneSessions,
   renameSession,
   type SessionSummary,
-} from '../../session/stored/store.ts';
+  type StoreResult,
+} from '../../session/store/manage-sessions.ts';
+import { type SearchHit, searchSessions } from '../../session/store/search-sessions.ts';
+import { createCapsule } from './capsule.ts';
 import { driveRun } from './drive-run.ts';
-import { makeCapsule } from './make-capsule.ts';
-import { recordedRuns } from './recorded-runs.ts';
-import { type Replay, replaySession } from './replay-session.ts';
+import { splitIntoRuns } from './recorded-runs.ts';
+import { compareRequests, type ReplayResult } from './replay-session.ts';
 
-export type { ExportFormat } from '../../session/stored/export-session.ts';
-export type { SessionSummary } from '../../session/stored/store.ts';
+export type { ExportFormat } from '../../session/store/export-session.ts';
+export type { SessionSummary } from '../../session/store/manage-sessions.ts';
 
-type Found = { readonly ok: true; readonly session: SessionSummary } | { readonly ok: false; readonly why: string };
+type FindResult =
+  | { readonly ok: true; readonly session: SessionSummary }
+  | { readonly ok: false; readonly why: string };
 
-/** Everything that can be done with stored sessions without opening one. */
+/** The operations on stored sessions that do not open a session. */
 export type SessionArchive = {
   list(scope: 'folder' | 'all'): Promise<readonly SessionSummary[]>;
-  find(wanted: string): Promise<Found>;
-  /** The newest of this folder. */
-  newest(): Promise<Found>;
+  find(wanted: string): Promise<FindResult>;
+  /** Returns the newest session of this folder. */
+  newest(): Promise<FindResult>;
   check(session: SessionSummary, what: 'look' | 'repair'): Promise<CheckReport & { readonly repaired?: string }>;
-  search(words: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SearchHit, void>;
-  rename(session: SessionSummary, title: string): Promise<Done>;
-  delete(session: SessionSummary): Promise<Done>;
-  exported(session: SessionSummary, format: ExportFormat | 'claude'): Promise<string>;
+  search(text: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SearchHit, void>;
+  rename(session: SessionSummary, title: string): Promise<StoreResult>;
+  delete(session: SessionSummary): Promise<StoreResult>;
+  export(session: SessionSummary, format: ExportFormat | 'claude'): Promise<string>;
+  /** Creates a capsule of a session. */
   capsule(session: SessionSummary): Promise<string>;
-  /** Of a session, or of the file of a capsule. */
-  replay(path: string): Promise<Rerun>;
+  /** Replays a session file or a capsule. */
+  replay(path: string): Promise<RerunResult>;
   prune(days: number, mode: 'delete' | 'preview'): Promise<readonly SessionSummary[]>;
 };
 
+/** Opens the archive of stored sessions. */
 export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | 'home'>, cwd: string): SessionArchive {
-  const here = realpath(cwd).catch(() => cwd);
+  const realCwd = realpath(cwd).catch(() => cwd);
   const list: SessionArchive['list'] = async (scope) =>
-    listSessions(ouroHome, scope === 'all' ? undefined : await here);
+    listSessions(ouroHome, scope === 'all' ? undefined : await realCwd);
   return {
     list,
-    find: async (wanted) => findSession(ouroHome, await here, wanted),
+    find: async (wanted) => findSession(ouroHome, await realCwd, wanted),
     async newest() {
-      const session = await newestSession(ouroHome, await here);
+      const session = await findNewestSession(ouroHome, await realCwd);
       return session === undefined
-        ? { ok: false, why: 'There is no session of this folder. "ouro sessions list --all" shows those of others.' }
+        ? { ok: false, why: 'This folder has no session. "ouro sessions list --all" lists those of other folders.' }
         : { ok: true, session };
     },
     async check(session, what) {
       const report = await checkSession(session);
-      if (what === 'look' || report.words === 'sound') return report;
+      if (what === 'look' || report.state === 'sound') return report;
       const repair = await repairSession(session);
       if (!repair.ok) return { ...report, words: `${report.words}; not repaired: ${repair.why}` };
       return { ...report, repaired: repair.backup };
     },
-    async *search(words, scope, signal) {
-      yield* searchSessions(await list(scope), words, signal);
+    async *search(text, scope, signal) {
+      yield* searchSessions(await list(scope), text, signal);
     },
     rename: (session, title) => renameSession(session, title, { newId: () => crypto.randomUUID(), now: Date.now }),
     delete: deleteSession,
-    async exported(session, format) {
-      if (format === 'claude') return claudeTranscript(session);
+    async export(session, format) {
+      if (format === 'claude') return renderClaudeTranscript(session);
       const { records } = await readTranscript(session.path);
       const { id, title, cwd: folder, gitBranch } = session;
-      return exportSession({ id, title, cwd: folder, gitBranch, items: dialogueOf(records) }, format);
+      return exportSession({ id, title, cwd: folder, gitBranch, items: buildDialogue(records) }, format);
     },
     async capsule(session) {
       const { records } = await readTranscript(session.path);
-      return makeCapsule(records, { home, user: userName() });
+      return createCapsule(records, { home, user: getUserName() });
     },
-    replay: async (path) => rerunSession((await readTranscript(path)).records),
+    replay: async (path) => replayRecords((await readTranscript(path)).records),
     prune: (days, mode) => pruneSessions(ouroHome, { days, nowMs: Date.now(), mode }),
   };
 }
 
-/** A stored session for reading, from the text of its file. */
-export function conversationText(transcript: string, title: string): string {
-  const { records } = readRecords(transcript);
+/** Renders the text of a session file as Markdown. */
+export function renderConversation(transcript: string, title: string): string {
+  const { records } = parseRecords(transcript);
   const [first] = records;
   const about = { id: first?.sessionId ?? '', title, cwd: first?.cwd ?? '', gitBranch: undefined };
-  return exportSession({ ...about, items: dialogueOf(records) }, 'markdown');
+  return exportSession({ ...about, items: buildDialogue(records) }, 'markdown');
 }
 
-function userName(): string {
+function getUserName(): string {
   try {
     return userInfo().username;
   } catch {
-    // Nobody has a name for this number.
+    // The user id has no name.
     return '';
   }
 }
 
-/** The path, when a file is there. */
-export async function fileAt(path: string): Promise<string | undefined> {
+/** Returns the path if it is a file. */
+export async function findFile(path: string): Promise<string | undefined> {
   return (await stat(path).catch(() => undefined))?.isFile() === true ? path : undefined;
 }
 
-/** A replay, and how much of it the loop itself went through once more. */
-export type Rerun = Replay & {
+/** A replay, with the number of runs that the loop was driven through. */
+export type RerunResult = ReplayResult & {
   readonly runs: number;
   readonly driven: number;
-  /** Why the others were only rebuilt. */
+  /** Reasons why other runs were only rebuilt. */
   readonly notDriven: readonly string[];
 };
 
 /**
- * Every request rebuilt from what stood before it; then every run driven through the loop, which must ask the same.
+ * Replays a session: rebuilds every request, then drives the loop through every run. All requests must be identical.
  * @internal Exported for tests.
  */
-export async function rerunSession(records: readonly SessionRecord[]): Promise<Rerun> {
-  const replay = replaySession(records);
+export async function replayRecords(records: readonly SessionRecord[]): Promise<RerunResult> {
+  const replay = compareRequests(records);
   if (replay.difference !== undefined) return { ...replay, runs: 0, driven: 0, notDriven: [] };
   let driven = 0;
   const notDriven: string[] = [];
-  for (const run of recordedRuns(records)) {
-    const came = await driveRun(run);
-    if (came.kind === 'same') driven += 1;
-    else if (came.kind === 'not driven') notDriven.push(came.why);
-    else return { ...replay, runs: driven + notDriven.length + 1, driven, notDriven, difference: came.difference };
+  for (const run of splitIntoRuns(records)) {
+    const outcome = await driveRun(run);
+    if (outcome.kind === 'same') driven += 1;
+    else if (outcome.kind === 'not driven') notDriven.push(outcome.why);
+    else return { ...replay, runs: driven + notDriven.length + 1, driven, notDriven, difference: outcome.difference };
   }
   return { ...replay, runs: driven + notDriven.length, driven, notDriven };
 }

@@ -1,77 +1,85 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Checkpoints, createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
+import type { RevertPreview } from '../../checkpoints/revert-steps.ts';
+import { getSentText } from '../../context/compaction/kept-messages.ts';
+import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/conversation.ts';
+import type { ControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { isReminder } from '../../lib/text/is-reminder.ts';
-import { certainWrites } from '../../permissions/bash/certain/certain-writes.ts';
-import { onlyLooks } from '../../permissions/bash/certain/only-looks.ts';
-import { sharedWritesIn, unfinishedIn } from '../../session/paths.ts';
-import { bashStatement } from '../../tools/bash/bash.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import type { OpenedSession } from '../../session/open-session.ts';
+import { getSharedWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
+import { truncateBefore } from '../../session/records/conversation-state.ts';
+import { rebuildSession } from '../../session/records/rebuild-session.ts';
+import type { Transcript } from '../../session/records/transcript.ts';
+import { readSession } from '../../session/store/manage-sessions.ts';
 import type { Core } from '../core.ts';
-import type { OpenedSession } from './open-session.ts';
 import type { Session } from './session.ts';
 
-type Needs = {
+type CheckpointDeps = {
   readonly session: Pick<Session, 'transcript'> & { readonly opened: Pick<OpenedSession, 'stored'> };
   readonly roots: () => readonly string[];
-  /** Does a shell command run in the background? */
+  /** Returns whether a shell command runs in the background. */
   readonly hasBackground: () => boolean;
 };
 
-/** Keeps what prompts change, as the events and the tools tell it. */
+/** The checkpoints of a session, recorded from events and tool calls. */
 export type SessionCheckpoints = Checkpoints & {
-  hear(event: AgentEvent): Promise<void>;
-  /** The same tools, each change of theirs on record. */
-  watch(tools: readonly Tool[]): readonly Tool[];
+  onEvent(event: AgentEvent): Promise<void>;
+  /** Wraps tools so that their changes are recorded. */
+  wrapTools(tools: readonly Tool[]): readonly Tool[];
 };
 
-/** Calls that a person made themselves are named so. */
-export function isTyped(callId: string): boolean {
+/** Returns whether a call id belongs to a shell command that the user typed. */
+function isTypedCall(callId: string): boolean {
   return callId.startsWith('typed-');
 }
 
+/** Creates the checkpoints of a session; `undefined` for a session that is not stored. */
 export function createSessionCheckpoints(
-  core: Pick<Core, 'environment' | 'bus' | 'newId' | 'now'>,
-  { session, roots, hasBackground }: Needs,
+  core: Pick<Core, 'environment' | 'mounts' | 'bus' | 'newId' | 'now'>,
+  { session, roots, hasBackground }: CheckpointDeps,
 ): SessionCheckpoints | undefined {
   const { transcript, opened } = session;
-  // What leaves no session leaves nothing to go back to either.
+  // Without a stored session there is nothing to rewind to.
   if (transcript.path === undefined) return undefined;
-  const warn = (text: string) => void core.bus.tell({ type: 'notice', level: 'warn', topic: 'checkpoints', text });
+  const warn = (text: string) => void core.bus.emit({ type: 'notice', level: 'warn', topic: 'checkpoints', text });
   const checkpoints = createCheckpoints({
     folder: join(transcript.folder, 'checkpoints'),
     roots,
     skip: [core.environment.ouroHome],
-    unfinished: unfinishedIn(core.environment.ouroHome),
-    shared: sharedWritesIn(core.environment.ouroHome),
+    unfinished: getUnfinishedWritesDir(core.environment.ouroHome),
+    sharedWritesFolder: getSharedWritesDir(core.environment.ouroHome),
     home: core.environment.home,
-    background: hasBackground,
+    isBackgroundRunning: hasBackground,
     entries: opened.stored.checkpoints,
     append: (checkpoint) => transcript.append({ type: 'checkpoint', checkpoint }),
     warn,
+    mounts: core.mounts,
     newId: core.newId,
     now: core.now,
   });
   return {
     ...checkpoints,
-    hear: checkpointHearer(checkpoints),
-    watch: commandWatcher(checkpoints, { hasBackground, warn }),
+    onEvent: createPromptListener(checkpoints),
+    wrapTools: createToolWatcher(checkpoints, { hasBackground, warn }),
   };
 }
 
-/** Calls that may change anything are looked at before and after; each tool is wrapped once, so that it stays the same tool. */
-function commandWatcher(
+/** Wraps tools whose calls may change any file: the workspace is compared before and after such a call. */
+function createToolWatcher(
   checkpoints: Checkpoints,
-  { hasBackground, warn }: { readonly hasBackground: () => boolean; readonly warn: (words: string) => void },
-): SessionCheckpoints['watch'] {
-  async function run(tool: Tool, call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
-    const writes =
-      tool.name === bashStatement.name ? certainWrites(String(call.input.command), context.cwd) : undefined;
-    const watch = await checkpoints.beforeCommand(writes).catch((thrown: unknown) => {
-      warn(`What this command changes cannot be undone: ${messageOf(thrown)}.`);
-      return { ended: async () => undefined };
-    });
+  { hasBackground, warn }: { readonly hasBackground: () => boolean; readonly warn: (text: string) => void },
+): SessionCheckpoints['wrapTools'] {
+  async function run(call: PreparedCall, context: CallContext): Promise<ToolOutcome> {
+    const watch = await checkpoints
+      .beforeCommand(call.shell?.listChangedPaths(context.cwd))
+      .catch((thrown: unknown) => {
+        warn(`The changes of this command cannot be undone: ${getErrorMessage(thrown)}.`);
+        return { ended: async () => undefined };
+      });
     if (context.signal.aborted) {
       await watch.ended('over');
       return { content: 'Stopped before it began.', isError: true };
@@ -80,68 +88,165 @@ function commandWatcher(
       return await call.call(context);
     } finally {
       const ended = watch.ended(context.signal.aborted || hasBackground() ? 'goes on' : 'over');
-      // Whoever stopped it is not kept waiting; it may take a moment to die, and is looked at again later.
+      // After an abort this is not awaited: the command may take a moment to die, and is checked again later.
       if (!context.signal.aborted) await ended;
     }
   }
 
-  const mayChangeAnything = (tool: Tool, call: PreparedCall) =>
-    tool.name === bashStatement.name
-      ? !onlyLooks(String(call.input.command))
-      : tool.source !== 'builtin' && !call.isReadOnly;
+  const mayChangeAnything = (tool: Tool, { shell, isReadOnly }: PreparedCall) =>
+    shell === undefined ? tool.source !== 'builtin' && !isReadOnly : !shell.isReadOnly;
 
-  /** One wrapping for each tool, so that it stays the same tool. */
-  const known = new WeakMap<Tool, Tool>();
-  function watched(tool: Tool): Tool {
-    const before = known.get(tool);
-    if (before !== undefined) return before;
-    const { name, aliases, label, maxResultChars, deferred, source } = tool;
-    const made: Tool = {
+  /** Wrapped tools. Each tool is wrapped once, so that its identity is stable. */
+  const wrappedTools = new WeakMap<Tool, Tool>();
+  function wrap(tool: Tool): Tool {
+    const existing = wrappedTools.get(tool);
+    if (existing !== undefined) return existing;
+    const { name, aliases, label, maxResultChars, deferred, source, answersTo, isHidden } = tool;
+    const wrapped: Tool = {
       name,
       aliases,
       label,
       maxResultChars,
       deferred,
       source,
-      // What it says of itself may change while it goes on, and is costly to make: only whoever sends it asks.
+      ...(answersTo === undefined ? {} : { answersTo }),
+      ...(isHidden === undefined ? {} : { isHidden }),
+      // A getter: the spec may change, and is expensive to build, so it is read only when it is sent.
       get spec() {
         return tool.spec;
       },
       prepare(input) {
         const prepared = tool.prepare(input);
         if (!prepared.ok || !mayChangeAnything(tool, prepared.call)) return prepared;
-        return { ok: true, call: { ...prepared.call, call: (context) => run(tool, prepared.call, context) } };
+        return { ok: true, call: { ...prepared.call, call: (context) => run(prepared.call, context) } };
       },
     };
-    known.set(tool, made);
-    return made;
+    wrappedTools.set(tool, wrapped);
+    return wrapped;
   }
 
-  return (tools) => tools.map(watched);
+  return (tools) => tools.map(wrap);
 }
 
-/** Each prompt is a place to go back to. */
-function checkpointHearer(checkpoints: Checkpoints): SessionCheckpoints['hear'] {
+/** Creates the event listener that records a checkpoint for each prompt. */
+function createPromptListener(checkpoints: Checkpoints): SessionCheckpoints['onEvent'] {
   let lastPrompt: string | undefined;
   return async (event) => {
-    // A line typed after `!` is a change set of its own; it has no message to go back to.
-    if (event.type === 'tool_start' && isTyped(event.callId)) {
-      return checkpoints.prompt(event.callId, `! ${event.title}`);
+    // A shell command of the user (`!`) is a change set of its own, without a message to rewind to.
+    if (event.type === 'tool_start' && isTypedCall(event.callId)) {
+      return checkpoints.addPrompt(event.callId, `! ${event.title}`);
     }
     if (event.type === 'tombstone') {
-      // Words that were taken back are no place to go back to; replies never were one.
+      // A withdrawn prompt is no checkpoint; replies never are one.
       if (event.messageId !== lastPrompt) return;
       const newest = (await checkpoints.list()).at(-1);
-      if (newest?.messageId === event.messageId) await checkpoints.leave(newest.id);
+      if (newest?.messageId === event.messageId) await checkpoints.recordRewind(newest.id);
       return;
     }
     if (event.type !== 'message_end' || event.message.role !== 'user') return;
-    const { id, origin, blocks } = event.message;
+    const { id, origin } = event.message;
     if (origin !== 'prompt' && origin !== 'follow_up' && origin !== 'steer') return;
     lastPrompt = id;
-    await checkpoints.prompt(
-      id,
-      blocks.flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : [])).join('\n'),
-    );
+    await checkpoints.addPrompt(id, getSentText(event.message));
   };
+}
+
+type RewindDeps = {
+  readonly agent: Pick<Agent, 'state' | 'replaceMessages'>;
+  readonly transcript: Transcript;
+  readonly checkpoints: SessionCheckpoints | undefined;
+  /** Forgets which file contents the model has seen, because the messages may be gone. */
+  readonly forget: (why: string) => void;
+  /** Called with the lines that an undo or redo changed. */
+  readonly onLinesChanged: (lines: ChangedLines) => void;
+};
+
+/** Added and removed lines; negative numbers for those that were taken back. */
+type ChangedLines = { readonly added: number; readonly removed: number };
+
+/** Creates the rewind operations for the conversation and its files. */
+export function createRewind({ agent, transcript, checkpoints, forget, onLinesChanged }: RewindDeps) {
+  let takenBack: ChangedLines | undefined;
+  const list = async (): Promise<readonly CheckpointInfo[]> => (await checkpoints?.list()) ?? [];
+
+  async function rewind(id: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome> {
+    if (checkpoints === undefined || transcript.path === undefined) {
+      return { ok: false, why: 'This session is not stored, so it has no checkpoints.' };
+    }
+    if (agent.state().status !== 'idle') return { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
+    const point = (await list()).find((checkpoint) => checkpoint.id === id);
+    if (point === undefined) return { ok: false, why: 'There is no such checkpoint.' };
+    const changes = what === 'conversation' ? undefined : await checkpoints.previewRestore(id);
+    const lines = changes === undefined ? undefined : await countChangedLines(changes);
+    const restoredFiles = what === 'conversation' ? undefined : await checkpoints.restore(id);
+    if (lines !== undefined) {
+      // Lines that the restore adds to the files had been removed, and the other way round.
+      takenBack = { added: -lines.deletions, removed: -lines.insertions };
+      onLinesChanged(takenBack);
+    }
+    const { restored = [], removed = [], problems = [], failed = [] } = restoredFiles ?? {};
+    const canRetry = failed.length > 0;
+    // A rewound prompt is no checkpoint any more, so its files could not be restored later.
+    if (what !== 'files' && !canRetry && !isTypedCall(point.messageId))
+      await rewindConversation(point, transcript.path);
+    return { ok: true, restored, removed, problems, canRetry, prompt: point.prompt };
+  }
+
+  async function rewindConversation({ id, messageId }: CheckpointInfo, path: string): Promise<void> {
+    await transcript.append({ type: 'system', subtype: 'rewind', data: { messageId } });
+    await checkpoints?.recordRewind(id);
+    await transcript.sync();
+    // Read back from the file, so that memory holds what a resume would restore.
+    const messages =
+      transcript.countPending() === 0
+        ? rebuildSession((await readSession(path)).records).messages
+        : truncateBefore(messageId, [agent.state().messages]);
+    if (messages !== undefined) agent.replaceMessages(messages);
+    forget('The conversation was rewound to an earlier prompt.');
+  }
+
+  /** Undoes the file changes of the newest prompt that changed files. */
+  async function undo(): Promise<RewindOutcome> {
+    const id = await checkpoints?.findLastUndoable();
+    return id === undefined ? { ok: false, why: 'There are no file changes to undo.' } : rewind(id, 'files');
+  }
+
+  /** Reverts the last undo or rewind of files, if nothing has changed since. */
+  async function redo(): Promise<RewindOutcome> {
+    if (agent.state().status !== 'idle') return { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
+    const done = await checkpoints?.redo();
+    if (done === undefined) return { ok: false, why: 'There is nothing to redo.' };
+    if (takenBack !== undefined) onLinesChanged({ added: -takenBack.added, removed: -takenBack.removed });
+    takenBack = undefined;
+    const { failed, ...result } = done;
+    return { ok: true, ...result, canRetry: failed.length > 0, prompt: '' };
+  }
+
+  return { listCheckpoints: list, rewind, undo, redo };
+}
+
+/** Computes the files and lines that a rewind to a message would change on disk. */
+export async function previewRewind(
+  checkpoints: Pick<SessionCheckpoints, 'list' | 'previewRestore'> | undefined,
+  messageId: string,
+): ReturnType<ControlPort['previewRewind']> {
+  const point = (await checkpoints?.list())?.find((checkpoint) => checkpoint.messageId === messageId);
+  const changes = point === undefined ? undefined : await checkpoints?.previewRestore(point.id);
+  if (changes === undefined) return { ok: false, why: 'There is no checkpoint for that message.' };
+  return { ok: true, files: changes.map(({ path }) => path), ...(await countChangedLines(changes)) };
+}
+
+async function countChangedLines(changes: readonly RevertPreview[]) {
+  // Loaded on demand: the diff module is not needed at the start.
+  const { computeDiffHunks } = await import('../../lib/text/diff.ts');
+  let insertions = 0;
+  let deletions = 0;
+  for (const { path, bytes } of changes) {
+    const current = await readFile(path, 'utf8').catch(() => '');
+    const restored = bytes === undefined ? '' : new TextDecoder().decode(bytes);
+    const lines = computeDiffHunks(current, restored).flatMap((hunk) => hunk.lines);
+    insertions += lines.filter((line) => line.startsWith('+')).length;
+    deletions += lines.filter((line) => line.startsWith('-')).length;
+  }
+  return { insertions, deletions };
 }

@@ -2,71 +2,73 @@ import { readFile, unlink } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Agent } from '../../contracts/agent.ts';
 import type { DiffHunk } from '../../contracts/display.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
-import { type DecodedText, decodeText, encodeText } from '../../lib/files/encoding.ts';
-import { mergeLines } from '../../lib/text/merge-lines.ts';
-import { withoutHunks } from '../../lib/text/pick-hunks.ts';
-import { reminder } from '../../prompt/reminder.ts';
-import { showChange } from '../../tools/file-diff.ts';
+import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
+import { mergeLines, revertHunks } from '../../lib/text/diff.ts';
+import { wrapInReminder } from '../../prompt/reminder.ts';
+import { diffFile } from '../../tools/files/diff-file.ts';
 import type { SessionCheckpoints } from './checkpoints.ts';
 
-/** A part of what a prompt changed, and the file as it would be without it. */
+/** A hunk of a change, and the file text without it. */
 type Part = { readonly hunk: DiffHunk; readonly without: string | undefined };
 
-/** A file that a prompt changed: the parts of it that still stand there. */
+/** A file that a prompt changed, with the hunks that are still present. */
 export type ChangedFile = {
   readonly path: string;
   readonly state: 'changed' | 'made' | 'removed' | 'unknown';
   readonly added: number;
   readonly removed: number;
   readonly parts: readonly Part[];
-  /** What stood there before, where it was a text. */
+  /** Text before the change, if it was a text file. */
   readonly before?: DecodedText;
 };
 
+/** A prompt with the files it changed. */
 export type ChangedTurn = { readonly prompt: string; readonly at: string; readonly files: readonly ChangedFile[] };
 
-type Needs = {
+type ChangeReviewDeps = {
   readonly agent: Pick<Agent, 'state'>;
-  readonly checkpoints: Pick<SessionCheckpoints, 'changes' | 'prompt' | 'beforeChange' | 'beforeCommand'> | undefined;
+  readonly checkpoints:
+    | Pick<SessionCheckpoints, 'listTurnChanges' | 'addPrompt' | 'beforeChange' | 'beforeCommand'>
+    | undefined;
   readonly cwd: () => string;
   readonly newId: () => string;
-  /** Told to the model with its next turn. */
-  readonly addNews: (words: string) => void;
+  /** Adds news for the model's next turn. */
+  readonly addNews: (text: string) => void;
 };
 
-type Changes = Awaited<ReturnType<SessionCheckpoints['changes']>>[number]['files'][number];
-type Done = { readonly ok: boolean; readonly words: string };
+type Changes = Awaited<ReturnType<SessionCheckpoints['listTurnChanges']>>[number]['files'][number];
+type RevertOutcome = { readonly ok: boolean; readonly message: string };
 
-/** What this session changed, to be looked through and taken back in parts. */
-export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: Needs) {
-  /** Every prompt that changed files, the oldest first. */
-  async function turns(): Promise<readonly ChangedTurn[]> {
-    const changes = (await checkpoints?.changes()) ?? [];
+/** Creates the review of the files this session changed, where single hunks can be reverted. */
+export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: ChangeReviewDeps) {
+  /** Lists the prompts that changed files, oldest first. */
+  async function listTurns(): Promise<readonly ChangedTurn[]> {
+    const changes = (await checkpoints?.listTurnChanges()) ?? [];
     return Promise.all(
-      changes.map(async ({ prompt, at, files }) => ({ prompt, at, files: await Promise.all(files.map(changedFile)) })),
+      changes.map(async ({ prompt, at, files }) => ({ prompt, at, files: await Promise.all(files.map(describeFile)) })),
     );
   }
 
-  /** Takes one part of a file back that still stands there; everything else in the file stays as it is. */
-  async function takeBack({ path, parts, state, before }: ChangedFile, at: number): Promise<Done> {
+  /** Reverts one hunk that is still present. The rest of the file is not changed. */
+  async function revertHunk({ path, parts, state, before }: ChangedFile, at: number): Promise<RevertOutcome> {
     if (checkpoints === undefined)
-      return { ok: false, words: 'This session is not kept, so nothing can be taken back.' };
+      return { ok: false, message: 'This session is not stored, so changes cannot be reverted.' };
     if (agent.state().status !== 'idle')
-      return { ok: false, words: 'A reply is being written. Stop it first, or wait.' };
+      return { ok: false, message: 'A reply is in progress. Stop it first, or wait.' };
     const part = parts[at];
-    if (part === undefined) return { ok: false, words: 'There is no such part.' };
-    const now = (await readText(path)) ?? (state === 'removed' ? before : undefined);
-    if (part.without === undefined || now === undefined)
-      return { ok: false, words: 'These lines were changed again since, so this part cannot be taken back by itself.' };
-    const encoded = encodeText(part.without, now);
-    if (!encoded.ok) return { ok: false, words: `${path} cannot hold ${encoded.character} in its encoding.` };
+    if (part === undefined) return { ok: false, message: 'There is no such hunk.' };
+    const current = (await readText(path)) ?? (state === 'removed' ? before : undefined);
+    if (part.without === undefined || current === undefined)
+      return { ok: false, message: 'These lines have changed since, so this hunk cannot be reverted separately.' };
+    const encoded = encodeText(part.without, current);
+    if (!encoded.ok) return { ok: false, message: `The encoding of ${path} cannot represent ${encoded.character}.` };
     const name = relative(cwd(), path);
     try {
-      await checkpoints.prompt(`typed-${newId()}`, `a part of ${name} was taken back`);
+      await checkpoints.addPrompt(`typed-${newId()}`, `a hunk of ${name} was reverted`);
       if (state === 'made' && part.without === '') {
-        // Of a file that was made nothing is left: it goes, too.
+        // Nothing is left of a created file, so the file is deleted.
         const watch = await checkpoints.beforeCommand([path]);
         await unlink(path);
         await watch.ended('over');
@@ -75,42 +77,45 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
         await writeAtomically(path, encoded.bytes);
       }
     } catch (thrown) {
-      return { ok: false, words: `${name} was not written: ${messageOf(thrown)}.` };
+      return { ok: false, message: `Cannot write ${name}: ${getErrorMessage(thrown)}.` };
     }
     addNews(
-      reminder(`The user looked at the changes to ${path} and took this part of them back:\n${hunkText(part.hunk)}`),
+      wrapInReminder(
+        `The user looked at the changes to ${path} and took this part of them back:\n${formatHunk(part.hunk)}`,
+      ),
     );
-    return { ok: true, words: `Taken back in ${name}. /undo brings it back.` };
+    return { ok: true, message: `Reverted in ${name}. /undo restores it.` };
   }
 
-  return { turns, takeBack };
+  return { listTurns, revertHunk };
 }
 
-async function changedFile({ path, before, after }: Changes): Promise<ChangedFile> {
-  const [old, fresh] = [textOf(before), textOf(after)];
+async function describeFile({ path, before, after }: Changes): Promise<ChangedFile> {
+  const [oldText, newText] = [getText(before), getText(after)];
   const state = before.is === 'absent' ? 'made' : after.is === 'absent' ? 'removed' : 'changed';
-  if (old === undefined || fresh === undefined) return { path, state: 'unknown', added: 0, removed: 0, parts: [] };
-  const { display, added, removed } = await showChange(path, before.is === 'absent' ? undefined : old, fresh);
+  if (oldText === undefined || newText === undefined)
+    return { path, state: 'unknown', added: 0, removed: 0, parts: [] };
+  const { display, added, removed } = await diffFile(path, before.is === 'absent' ? undefined : oldText, newText);
   const hunks = display.kind === 'diff' ? display.hunks : [];
   const decoded = before.is === 'bytes' ? decodeText(before.bytes) : undefined;
-  // What was removed and is still away can be brought back as it was.
-  const now = (await readText(path))?.text ?? (state === 'removed' ? fresh : undefined);
+  // A deleted file that still does not exist can be restored.
+  const current = (await readText(path))?.text ?? (state === 'removed' ? newText : undefined);
   const parts = hunks.map((hunk, at): Part => {
-    const wanted = withoutHunks(old, fresh, hunks, [at]);
-    return { hunk, without: now === undefined ? undefined : mergeLines(fresh, now, wanted) };
+    const wanted = revertHunks(oldText, newText, hunks, [at]);
+    return { hunk, without: current === undefined ? undefined : mergeLines(newText, current, wanted) };
   });
-  // What somebody has taken back already is there no more.
+  // Hunks that are already reverted are dropped.
   return {
     path,
     state,
     added,
     removed,
-    parts: parts.filter(({ without }) => without === undefined || without !== now),
+    parts: parts.filter(({ without }) => without === undefined || without !== current),
     ...(decoded === undefined ? {} : { before: decoded }),
   };
 }
 
-function textOf(content: Changes['before']): string | undefined {
+function getText(content: Changes['before']): string | undefined {
   if (content.is === 'absent') return '';
   return content.is === 'bytes' ? decodeText(content.bytes)?.text : undefined;
 }
@@ -119,13 +124,13 @@ async function readText(path: string): Promise<DecodedText | undefined> {
   try {
     return decodeText(await readFile(path));
   } catch {
-    // It is not there any more, or nobody may read it.
+    // The file no longer exists, or is not readable.
     return undefined;
   }
 }
 
 const SIGNS = { add: '+', del: '-', same: ' ' } as const;
 
-function hunkText({ lines }: DiffHunk): string {
+function formatHunk({ lines }: DiffHunk): string {
   return lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join('\n');
 }

@@ -1,23 +1,22 @@
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { SessionChoiceInfo, SessionScope, StoredSessionsPort } from '../../contracts/face/stored-sessions.ts';
-import { formatAge, formatBytes } from '../../lib/text/format.ts';
-import { oneLine } from '../../lib/text/one-line.ts';
-import { unsentWords } from '../../session/input/draft.ts';
-import { readRecords } from '../../session/records/read-records.ts';
-import { type DialogueItem, dialogueOf } from '../../session/stored/dialogue.ts';
+import type { SessionListEntry, SessionScope, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
+import { formatAge, formatBytes, formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
+import { readUnsentText } from '../../session/input/draft-store.ts';
+import { parseRecords } from '../../session/records/parse-records.ts';
+import { buildDialogue, type DialogueItem } from '../../session/store/export-session.ts';
 import { openArchive, type SessionSummary } from '../replay/session-archive.ts';
 
 const PREVIEW_BYTES = 65_536;
 const PREVIEW_ITEMS = 6;
-const LINE_CHARS = 400;
+const MAX_ITEM_CHARS = 400;
 
-/** Stored sessions as a picker wants them. `own` is the one that is open, `branch` what is checked out just now. */
-export function sessionPicker(
+/** Creates the operations of the session picker. `openId` is the open session, `branch` the current git branch. */
+export function createSessionPicker(
   environment: Pick<Environment, 'ouroHome' | 'home'>,
   cwd: string,
-  own: string,
+  openId: string,
   branch: () => Promise<string | undefined>,
 ): StoredSessionsPort {
   const archive = openArchive(environment, cwd);
@@ -25,84 +24,93 @@ export function sessionPicker(
     const found = await archive.find(id);
     return found.ok ? found.session : undefined;
   };
-  /** Archives know folders; which branch a session began on is written in it. */
-  const chosen = async (scope: SessionScope) => {
-    const wanted = scope === 'branch' ? await branch() : undefined;
-    const fits = ({ id, gitBranch }: SessionSummary) => id !== own && (scope !== 'branch' || gitBranch === wanted);
-    return { folders: scope === 'all' ? ('all' as const) : ('folder' as const), fits };
+  /** Resolves a scope. The archive filters by folder only; the branch is part of each session. */
+  const resolveScope = async (scope: SessionScope) => {
+    const currentBranch = scope === 'branch' ? await branch() : undefined;
+    const isIncluded = ({ id, gitBranch }: SessionSummary) =>
+      id !== openId && (scope !== 'branch' || gitBranch === currentBranch);
+    return { folders: scope === 'all' ? ('all' as const) : ('folder' as const), isIncluded };
   };
   return {
     async list(scope) {
-      const { folders, fits } = await chosen(scope);
-      return Promise.all((await archive.list(folders)).filter(fits).map(withDraft));
+      const { folders, isIncluded } = await resolveScope(scope);
+      return Promise.all((await archive.list(folders)).filter(isIncluded).map(describeWithDraft));
     },
     async last() {
       const found = await archive.newest();
-      if (!found.ok || found.session.id === own) return undefined;
+      if (!found.ok || found.session.id === openId) return undefined;
       const { title, modifiedMs, worked } = found.session;
       return { title, modifiedMs, ...(worked === undefined ? {} : { worked }) };
     },
-    async *search(words, scope, signal) {
-      let last = '';
-      const { folders, fits } = await chosen(scope);
-      for await (const { session, role, excerpt } of archive.search(words, folders, signal)) {
-        if (!fits(session) || session.id === last) continue;
-        last = session.id;
-        yield { ...choiceOf(session), detail: `${role === 'user' ? 'you' : 'ouro'}: ${excerpt}` };
+    async *search(text, scope, signal) {
+      let lastId = '';
+      const { folders, isIncluded } = await resolveScope(scope);
+      for await (const { session, role, excerpt } of archive.search(text, folders, signal)) {
+        if (!isIncluded(session) || session.id === lastId) continue;
+        lastId = session.id;
+        yield { ...describeSession(session), detail: `${role === 'user' ? 'you' : 'ouro'}: ${excerpt}` };
       }
     },
     async preview(id) {
       const session = await find(id);
-      return session === undefined ? undefined : previewOf(session);
+      return session === undefined ? undefined : renderPreview(session);
     },
     async rename(id, title) {
       const session = await find(id);
-      if (session === undefined) return 'This session is gone.';
-      const done = await archive.rename(session, title);
-      return done.ok ? undefined : done.why;
+      if (session === undefined) return 'This session no longer exists.';
+      const outcome = await archive.rename(session, title);
+      return outcome.ok ? undefined : outcome.why;
     },
     async remove(id) {
       const session = await find(id);
       if (session === undefined) return undefined;
-      const done = await archive.delete(session);
-      return done.ok ? undefined : done.why;
+      const outcome = await archive.delete(session);
+      return outcome.ok ? undefined : outcome.why;
     },
   };
 }
 
-/** Whoever left words unsent finds the session by them. */
-async function withDraft(session: SessionSummary): Promise<SessionChoiceInfo> {
-  const choice = choiceOf(session);
-  const words = await unsentWords(dirname(session.path), session.id);
-  return words === undefined ? choice : { ...choice, detail: `unsent: ${oneLine(words)} (${choice.detail})` };
+/** Adds the unsent draft to the description of a session. */
+async function describeWithDraft(session: SessionSummary): Promise<SessionListEntry> {
+  const draft = await readUnsentText(dirname(session.path), session.id);
+  return describeSession(session, draft === undefined ? undefined : `draft: ${formatOneLine(draft)}`);
 }
 
-function choiceOf({ id, title, modifiedMs, bytes, gitBranch, firstPrompt }: SessionSummary): SessionChoiceInfo {
-  const first = firstPrompt === title ? [] : [firstPrompt];
-  const facts = [formatAge(Date.now() - modifiedMs), gitBranch, formatBytes(bytes), ...first];
+/** Describes a session: age, branch, work and cost, then what is unsent or the first prompt, which may be cut. */
+function describeSession(session: SessionSummary, draft?: string): SessionListEntry {
+  const { id, title, modifiedMs, bytes, gitBranch, firstPrompt, worked, spentUsd } = session;
+  const lines =
+    worked === undefined || worked.added + worked.removed === 0 ? [] : [`+${worked.added} -${worked.removed}`];
+  const facts = [
+    formatAge(Date.now() - modifiedMs),
+    gitBranch,
+    ...(worked === undefined ? [formatBytes(bytes)] : [formatCount(worked.turns, 'turn'), ...lines]),
+    ...(spentUsd === undefined ? [] : [formatMoney(spentUsd)]),
+    draft ?? (firstPrompt === title ? undefined : firstPrompt),
+  ];
   return { id, label: title, detail: facts.filter((fact) => fact !== undefined).join(', ') };
 }
 
-/** Only the end of the file is read: a preview must not wait for a long session. */
-async function previewOf({ path, bytes }: SessionSummary): Promise<string | undefined> {
+/** Renders the end of a session. Only the end of the file is read, so that long sessions open quickly. */
+async function renderPreview({ path, bytes }: SessionSummary): Promise<string | undefined> {
   const file = await open(path, 'r').catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const from = Math.max(0, bytes - PREVIEW_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(PREVIEW_BYTES), 0, PREVIEW_BYTES, from);
-    const items = dialogueOf(readRecords(buffer.toString('utf8', 0, bytesRead)).records);
-    return items.slice(-PREVIEW_ITEMS).map(lineOf).join('\n\n');
+    const items = buildDialogue(parseRecords(buffer.toString('utf8', 0, bytesRead)).records);
+    return items.slice(-PREVIEW_ITEMS).map(formatItem).join('\n\n');
   } finally {
     await file.close();
   }
 }
 
-function lineOf(item: DialogueItem): string {
+function formatItem(item: DialogueItem): string {
   switch (item.kind) {
     case 'user':
-      return `> ${item.text.slice(0, LINE_CHARS).toWellFormed().replaceAll('\n', '\n> ')}`;
+      return `> ${item.text.slice(0, MAX_ITEM_CHARS).toWellFormed().replaceAll('\n', '\n> ')}`;
     case 'assistant':
-      return item.text.slice(0, LINE_CHARS).toWellFormed();
+      return item.text.slice(0, MAX_ITEM_CHARS).toWellFormed();
     case 'call':
       return `*${item.tool}*`;
     default:

@@ -1,163 +1,169 @@
 import { join } from 'node:path';
+import { getSentText } from '../../context/compaction/kept-messages.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Conversation } from '../../contracts/face/conversation.ts';
-import { isTypedByPerson } from '../../contracts/message.ts';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import type { LiveState } from '../../contracts/live-state.ts';
+import { type AssistantMessage, isTypedByUser } from '../../contracts/message.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { titleAsker } from '../../model/side/side-calls.ts';
+import { serializeRequestParts } from '../../model/providers/anthropic/messages-request.ts';
+import { createTitleGenerator, type TitleGenerator } from '../../model/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
-import { createDraftStore } from '../../session/input/draft.ts';
+import { createDraftStore } from '../../session/input/draft-store.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
-import { createMirror, type Mirror } from '../../session/mirror/mirror.ts';
-import { openAside } from '../../session/records/aside.ts';
-import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
-import { createAnswerJournal } from '../../session/running/answer-journal.ts';
+import { createSessionMirror, type SessionMirror } from '../../session/mirror/session-mirror.ts';
+import type { OpenedSession } from '../../session/open-session.ts';
 import {
+  encodePromptFlags,
   encodeSettings,
-  NO_WORK,
-  promptFlags,
-  type SentBefore,
-  type SessionSettings,
-  sentBefore,
-} from '../../session/session-state.ts';
-import type { ShellLedger } from '../../tools/bash/run-shell.ts';
+  findPreviousRequest,
+  NO_WORK_DONE,
+  type PreviousRequest,
+} from '../../session/persisted-state.ts';
+import type { SessionSettings } from '../../session/records/session-settings.ts';
+import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
+import { openUnsavedLines } from '../../session/records/unsaved-lines.ts';
+import { createReplyJournal } from '../../session/reply-journal.ts';
+import { createDigestWriter, createIncrementalDigester } from '../../session/request-digest.ts';
+import { createHeadRecorder } from '../../session/request-head.ts';
+import type { StartedRun } from '../../session/start-run.ts';
+import type { ProcessLedger } from '../../tools/bash/run-shell.ts';
 import type { Core } from '../core.ts';
-import { nameSession } from './name-session.ts';
-import type { OpenedSession } from './open-session.ts';
-import { recordRequests } from './record-requests.ts';
-import type { StartedRun } from './start-run.ts';
 
-/** Everything of a conversation that outlives its process. */
+/** The parts of a conversation that outlive the process. */
 export type Session = Pick<Conversation, 'draft' | 'history'> & {
   readonly opened: OpenedSession;
   readonly transcript: Transcript;
-  /** Commands that start and end, on record for people and for the next start. */
-  readonly ledger: ShellLedger;
-  /** The port of the conversation: each request is on record before its first byte leaves. */
-  readonly recorded: ModelPort;
-  /** What an earlier run of this session sent and told: repeated, not made anew. */
-  readonly sentBefore: SentBefore | undefined;
+  /** Ledger of started and ended commands, for the transcript and for the next start. */
+  readonly ledger: ProcessLedger;
+  /** Model port that records each request before it is sent. */
+  readonly recordedPort: ModelPort;
+  /** Prompt parts that an earlier run of this session sent; they are repeated byte for byte. */
+  readonly sentBefore: PreviousRequest | undefined;
   readonly warnings: readonly string[];
-  /** The file that hooks and status lines are told of, and when it holds all that was said. */
-  readonly published: { readonly path: string; readonly caughtUp: () => Promise<void> };
-  /** `--debug`: hears everything, last of all. */
+  /** Transcript path for hooks and status lines; `caughtUp` resolves when it is complete. */
+  readonly publishedTranscript: { readonly path: string; readonly caughtUp: () => Promise<void> };
+  /** Listener of `--debug`, which runs last. */
   readonly debugLog: AgentListener | undefined;
-  /** The transcript's listener: what it was told is on disk when it resolves. */
+  /** Records an event. When it resolves, the event is on disk. */
   record(event: AgentEvent): Promise<void>;
-  /** Something else that a resume has to know, asked whenever a prompt has been answered. */
-  alsoKeep(part: () => SessionSettings): void;
+  /** Registers further state for a resume; it is saved after each run. */
+  addSavedState(part: () => SessionSettings): void;
 };
 
-type Needs = { readonly opened: OpenedSession; readonly started: StartedRun };
+type SessionDeps = { readonly opened: OpenedSession; readonly started: StartedRun };
 
-/** Opens the transcript and everything beside it that must outlive the process. */
-export function createSession(core: Core, { opened, started }: Needs): Session {
+/** Creates the session: the transcript, the draft, the history and the saved state. */
+export function createSession(core: Core, { opened, started }: SessionDeps): Session {
   const { options, live } = core;
-  const mirror = mirrorOf(core, opened);
-  const transcript = transcriptOf(core, opened, mirror);
-  // Nobody waits: lines keep their order, so these are on disk before the next prompt is.
-  for (const record of opened.settled) void transcript.append(record);
+  const mirror = createTranscriptMirror(core, opened);
+  const transcript = openSessionTranscript(core, opened, mirror);
+  // Not awaited: lines keep their order, so these are on disk before the next prompt.
+  for (const record of opened.repairs) void transcript.append(record);
   live.onChange((part) => {
     void transcript.append(encodeSettings(part));
-    if (part.mode !== undefined) void core.bus.tell({ type: 'mode', mode: part.mode });
+    if (part.mode !== undefined) void core.bus.emit({ type: 'mode', mode: part.mode });
   });
-  const { sent, notice } = sentBefore(opened.stored, options, core.environment.version);
-  const nameIt = nameSession(
+  const { sent, notice } = findPreviousRequest(opened.stored, options, core.environment.version);
+  const updateTitle = createTitleListener(
     live,
     transcript,
-    titleAsker({ port: core.model.port, smallModel: core.smallModel }, options.face, core.meter.add),
+    createTitleGenerator({ port: core.model.port, smallModel: core.smallModel }, options.frontend, core.meter.addReply),
   );
-  const state = createStateKeeper(core, transcript, opened);
+  const savedState = createStateSaver(core, transcript, opened);
   const { dir, id: sessionId, isResumed } = opened;
-  const left = isResumed ? 'words' : 'nothing';
-  const answer = options.persistence === 'memory' ? undefined : createAnswerJournal({ dir, sessionId, left });
+  const leftover = isResumed ? 'words' : 'nothing';
+  const answerJournal = options.persistence === 'memory' ? undefined : createReplyJournal({ dir, sessionId, leftover });
   const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, () => new Date(core.now()));
   return {
     opened,
     transcript,
-    ledger: started.ledgerOf(transcript),
-    recorded: recordRequests(transcript, opened.stored.knownTexts)(core.model.port),
+    ledger: started.createLedger(transcript),
+    recordedPort: recordRequests(transcript, opened.stored.knownTexts)(core.model.port),
     sentBefore: sent,
-    warnings: [debugLog?.words, ...opened.warnings, notice].filter((words) => words !== undefined),
-    published:
+    warnings: [debugLog?.message, ...opened.warnings, notice].filter((text) => text !== undefined),
+    publishedTranscript:
       mirror === undefined
         ? { path: transcript.path ?? '', caughtUp: async () => undefined }
         : { path: mirror.path, caughtUp: mirror.flush },
-    debugLog: debugLog?.hear,
+    debugLog: debugLog?.onEvent,
     async record(event) {
-      await state.hear(event);
-      await transcript.record(event);
-      await answer?.hear(event);
-      nameIt(event);
+      await savedState.onEvent(event);
+      await transcript.recordEvent(event);
+      await answerJournal?.onEvent(event);
+      updateTitle(event);
     },
-    alsoKeep: state.add,
-    ...(options.persistence === 'memory' ? NOTHING_KEPT : typedWords(core, opened)),
+    addSavedState: savedState.add,
+    ...(options.persistence === 'memory' ? IN_MEMORY_INPUT : openInputStores(core, opened)),
   };
 }
 
-function transcriptOf(
+function openSessionTranscript(
   { options, environment, cwd, repository, bus, newId, now }: Core,
   opened: OpenedSession,
-  mirror: Mirror | undefined,
+  mirror: SessionMirror | undefined,
 ): Transcript {
   return openTranscript({
     dir: opened.dir,
     cwd,
     sessionId: opened.id,
-    gitBranch: repository.branchAtStart,
+    gitBranch: repository.initialBranch,
     version: environment.version,
     lastUuid: opened.stored.lastUuid,
     persistence: options.persistence,
     title: opened.stored.title,
-    claim: opened.claim,
+    lock: opened.lock,
     mirror,
-    aside: openAside(opened.id),
-    unsaved: opened.unsaved,
+    fallback: openUnsavedLines(opened.id),
+    unsavedLines: opened.unsaved,
     newId,
     now,
-    tell: (level, text) => void bus.tell({ type: 'notice', level, topic: 'session_store', text }),
+    onNotice: (level, text) => void bus.emit({ type: 'notice', level, topic: 'session_store', text }),
   });
 }
 
-/** A copy for programs that read Claude Code's files, where the person wants one. */
-function mirrorOf({ options, environment, settings, cwd, bus }: Core, opened: OpenedSession): Mirror | undefined {
-  const wanted = settings.now().transcriptMirror;
-  if (wanted === undefined || options.persistence === 'memory') return undefined;
-  return createMirror({
-    root: wanted.replace(/^~(?=\/|$)/, environment.home),
-    cwd: opened.beganIn ?? cwd,
+/** Creates the mirror in Claude Code's format, if the settings ask for one. */
+function createTranscriptMirror(
+  { options, environment, settings, cwd, bus }: Core,
+  opened: OpenedSession,
+): SessionMirror | undefined {
+  const mirrorRoot = settings.current().transcriptMirror;
+  if (mirrorRoot === undefined || options.persistence === 'memory') return undefined;
+  return createSessionMirror({
+    root: mirrorRoot.replace(/^~(?=\/|$)/, environment.home),
+    cwd: opened.startedIn ?? cwd,
     sessionId: opened.id,
     dir: opened.dir,
-    begins: opened.isResumed ? 'with what is stored' : 'empty',
-    tell: (text) => void bus.tell({ type: 'notice', level: 'warn', topic: 'session_store', text }),
+    initialContent: opened.isResumed ? 'with what is stored' : 'empty',
+    onProblem: (text) => void bus.emit({ type: 'notice', level: 'warn', topic: 'session_store', text }),
   });
 }
 
-/** Writes what a resume has to know: all of it with the first message, then what has changed. */
-function createStateKeeper(
+/** Creates the saver of the state for a resume: all of it with the first message, then changes after each run. */
+function createStateSaver(
   { options, live, meter }: Core,
   { append }: Pick<Transcript, 'append'>,
-  { stored: { worked: before = NO_WORK } }: OpenedSession,
+  { stored: { worked: earlier = NO_WORK_DONE } }: OpenedSession,
 ) {
   const parts: (() => SessionSettings)[] = [];
-  let begun = false;
+  let hasStarted = false;
   let written = '';
-  let turns = before.turns;
-  const worked = () => {
-    const { added, removed } = meter.report().lines;
-    return { turns, added: before.added + added, removed: before.removed + removed };
+  let turns = earlier.turns;
+  const computeWork = () => {
+    const { added, removed } = meter.createReport().lines;
+    return { turns, added: Math.max(0, earlier.added + added), removed: Math.max(0, earlier.removed + removed) };
   };
   return {
     add: (part: () => SessionSettings) => void parts.push(part),
-    async hear(event: AgentEvent): Promise<void> {
-      if (!begun && event.type === 'message_end') {
-        begun = true;
-        await append(encodeSettings({ ...live.now(), promptFlags: promptFlags(options) }));
+    async onEvent(event: AgentEvent): Promise<void> {
+      if (!hasStarted && event.type === 'message_end') {
+        hasStarted = true;
+        await append(encodeSettings({ ...live.current(), promptFlags: encodePromptFlags(options) }));
       }
-      if (event.type === 'message_end' && isTypedByPerson(event.message)) turns += 1;
+      if (event.type === 'message_end' && isTypedByUser(event.message)) turns += 1;
       if (event.type !== 'agent_end') return;
-      // At the end of its line: lists of sessions look for it from the end of the file.
-      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part()), { worked: worked() }));
+      // `worked` is the last key: session lists search for it from the end of the file.
+      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part()), { worked: computeWork() }));
       const text = JSON.stringify(record);
       if (text === written) return;
       written = text;
@@ -166,15 +172,70 @@ function createStateKeeper(
   };
 }
 
-/** What is being typed, and what was typed before. */
-function typedWords({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
+/** Opens the stores for the draft and the prompt history. */
+function openInputStores({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
   return {
     draft: createDraftStore({ dir, sessionId, opening: isResumed ? 'resumed' : 'new', now }),
     history: createPromptHistory({ path: join(environment.ouroHome, 'history.jsonl'), cwd, sessionId, now }),
   };
 }
 
-const NOTHING_KEPT: Pick<Conversation, 'draft' | 'history'> = {
+const IN_MEMORY_INPUT: Pick<Conversation, 'draft' | 'history'> = {
   draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
-  history: { recent: async () => [], add: async () => undefined },
+  history: { listRecent: async () => [], add: async () => undefined },
 };
+
+/** Wraps a model port so that each request is recorded before it is sent. */
+function recordRequests(
+  transcript: Pick<Transcript, 'append' | 'path'>,
+  knownTexts: Iterable<string>,
+): (port: ModelPort) => ModelPort {
+  const recordHead = createHeadRecorder(knownTexts);
+  const digest = createIncrementalDigester();
+  const recordDigest = createDigestWriter();
+  if (transcript.path === undefined) return (port) => port;
+  return (port) => ({
+    ...port,
+    async *stream(request, options, signal) {
+      const records = [...recordHead(request), recordDigest(digest(serializeRequestParts(request)))];
+      await Promise.all(records.map((record) => transcript.append(record)));
+      return yield* port.stream(request, options, signal);
+    },
+  });
+}
+
+/** Creates the listener that titles a session after the first answered prompt, unless it has a title. */
+function createTitleListener(
+  live: LiveState,
+  transcript: Pick<Transcript, 'append' | 'path'>,
+  ask: TitleGenerator | undefined,
+): (event: AgentEvent) => void {
+  let prompt: string | undefined;
+  let answer = '';
+  let asked = false;
+
+  async function setTitle(firstPrompt: string): Promise<void> {
+    const title = await ask?.(firstPrompt, answer);
+    if (title === undefined || live.current().title !== undefined) return;
+    live.update({ title });
+    await transcript.append({ type: 'title', title, by: 'model' });
+  }
+
+  return (event) => {
+    if (asked || ask === undefined || transcript.path === undefined) return;
+    if (event.type === 'message_end') {
+      const { message } = event;
+      if (message.role === 'user' && message.origin === 'prompt') prompt ??= getSentText(message);
+      if (message.role === 'assistant') answer = getReplyText(message) || answer;
+    }
+    if (event.type !== 'agent_end' || event.terminal.reason !== 'completed') return;
+    if (prompt === undefined || live.current().title !== undefined) return;
+    asked = true;
+    // Not awaited: the title may arrive later.
+    void setTitle(prompt);
+  };
+}
+
+function getReplyText({ blocks }: AssistantMessage): string {
+  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}

@@ -1,81 +1,81 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { RunOptions } from '../../contracts/face/run-options.ts';
-import { ownGit } from '../../git/own-git.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { gitMayWork } from '../../permissions/git-may-look.ts';
-import { claimedBy } from '../../session/running/claim.ts';
-import { enterFolder } from '../../session/running/presence.ts';
-import { listSessions } from '../../session/stored/store.ts';
-import { folderTrust } from '../settings/folder-trust.ts';
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import { findRepositoryRoot } from '../../git/repository-root.ts';
+import { runGit } from '../../git/run-git.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { isWritingGitSafe } from '../../permissions/git-safety.ts';
+import { getWorktreesFolder } from '../../session/paths.ts';
+import { enterFolder, findLockHolder } from '../../session/process-locks.ts';
+import { listSessions } from '../../session/store/manage-sessions.ts';
+import { loadFolderTrust } from '../trust/folder-trust.ts';
 
-/** A folder of its own for one piece of work, on a branch of its own. */
+/** A git worktree for one piece of work, on its own branch. */
 export type Worktree = {
   readonly cwd: string;
-  /** Its top, and the branch that is checked out there. */
+  /** Root of the worktree, and its branch. */
   readonly path: string;
   readonly branch: string;
-  /** The repository is trusted, and this is the same repository. */
+  /** The worktree is trusted for this run, because its repository is trusted. */
   readonly trust: 'this-run';
-  readonly words: string;
-  /** Takes an untouched one away; otherwise tells what is in it. */
+  readonly message: string;
+  /** Removes the worktree if it has no changes; otherwise says what it contains. */
   leave(): Promise<WorktreeEnd>;
 };
 
-/** What became of a worktree nobody works in any more. */
+/** The state of a worktree after it was left. */
 export type WorktreeEnd =
   | { readonly is: 'gone' }
   | { readonly is: 'shared' }
   | { readonly is: 'kept'; readonly what: string };
 
-/** Makes a worktree of the repository, or goes on in the one of that name. Throws a sentence when there can be none. */
+/** Creates a worktree of the repository, or enters the existing one of that name. Throws if neither is possible. */
 export async function enterWorktree(
   folder: string,
-  wanted: string,
+  requestedName: string,
   environment: Environment,
-  given?: RunOptions['trust'],
+  trustOption?: RunOptions['trust'],
 ): Promise<Worktree> {
-  const here = await realpath(folder);
-  if (!/^[\w][\w.-]*$/.test(wanted) && wanted !== '') {
-    throw new Error(`"${wanted}" cannot be a worktree's name: use letters, digits, dots and dashes.`);
+  const realFolder = await realpath(folder);
+  if (!/^[\w][\w.-]*$/.test(requestedName) && requestedName !== '') {
+    throw new Error(`"${requestedName}" is not a valid worktree name: use letters, digits, dots and dashes.`);
   }
-  const { trusted } = await folderTrust(here, environment, given);
-  if (!trusted) throw new Error('A worktree needs a folder you trust. Run "ouro trust" here first, or add --trust.');
-  const root = repositoryRoot(here);
-  const name = wanted === '' ? `work-${randomBytes(3).toString('hex')}` : wanted;
+  const { isTrusted } = await loadFolderTrust(realFolder, environment, trustOption);
+  if (!isTrusted) throw new Error('Worktrees need a trusted folder. Run "ouro trust" first, or pass --trust.');
+  const root = findRepositoryRoot(realFolder);
+  const name = requestedName === '' ? `work-${randomBytes(3).toString('hex')}` : requestedName;
   const branch = `ouro/${name}`;
-  // Beside the repository: inside it, it would be among its files, and our own folder is closed to edits.
-  const path = join(dirname(root), `${basename(root)}-worktrees`, name);
+  const path = join(getWorktreesFolder(root), name);
   const { variables } = environment;
   const git = (at: string, ...args: readonly string[]) =>
-    ownGit(args, at, { variables, mayLook: gitMayWork, timeoutMs: GIT_MS });
-  if (!(await isThere(join(root, '.git')))) throw new Error(`git made no worktree: ${root} is not a git repository.`);
+    runGit(args, at, { variables, isConfigSafe: isWritingGitSafe, timeoutMs: GIT_TIMEOUT_MS });
+  if (!(await pathExists(join(root, '.git'))))
+    throw new Error(`Cannot create a worktree: ${root} is not a git repository.`);
   const presence = await enterFolder(environment.ouroHome, path);
   try {
-    if (await isThere(path)) await refuseForeign(path, root, git);
-    else await make(path, root, branch, git);
+    if (await pathExists(path)) await refuseForeign(path, root, git);
+    else await createWorktree(path, root, branch, git);
   } catch (thrown) {
     await presence.leave();
     throw thrown;
   }
   const base = (await git(root, 'rev-parse', 'HEAD')).trim();
-  const [other] = await presence.others();
-  const company = other === undefined ? '' : ` Another ouro (process ${other}) works there, too.`;
+  const [other] = await presence.listOthers();
+  const sharing = other === undefined ? '' : ` Another ouro process (${other}) works there too.`;
   return {
-    cwd: await nearestThere(join(path, relative(root, here)), path),
+    cwd: await findExistingFolder(join(path, relative(root, realFolder)), path),
     path,
     branch,
     trust: 'this-run',
-    words: `Working in ${path} on branch ${branch}.${company}`,
+    message: `Working in ${path} on branch ${branch}.${sharing}`,
     async leave() {
-      // Gone first: of two that leave at once, the later one clears away.
+      // Unregistered first: of two processes that leave at once, the later one removes the worktree.
       await presence.leave();
-      const results = await resultsIn(path, base, git);
-      if (results !== undefined) return { is: 'kept', what: results };
-      const isShared = (await presence.others()).length > 0 || (await hasSessionOfOthers(path, environment.ouroHome));
+      const remainingWork = await findRemainingWork(path, base, git);
+      if (remainingWork !== undefined) return { is: 'kept', what: remainingWork };
+      const isShared = (await presence.listOthers()).length > 0 || (await hasOtherSession(path, environment.ouroHome));
       if (isShared) return { is: 'shared' };
       await git(root, 'worktree', 'remove', path);
       await git(root, 'branch', '-D', branch);
@@ -86,67 +86,69 @@ export async function enterWorktree(
 
 type Git = (at: string, ...args: readonly string[]) => Promise<string>;
 
-/** What would be lost with the worktree: changes, files git ignores, and commits, also those no branch holds. */
-async function resultsIn(path: string, base: string, git: Git): Promise<string | undefined> {
+/** Describes work that removing the worktree would lose: changes, ignored files, and commits on any head. */
+async function findRemainingWork(path: string, base: string, git: Git): Promise<string | undefined> {
   const status = await git(path, 'status', '--porcelain', '--ignored');
   const lines = status.split('\n').filter((line) => line !== '');
   if (lines.some((line) => !line.startsWith('!!'))) return 'The work';
-  // A head that was detached for a while is in no branch, but in the log of what was checked out here.
+  // Commits of a detached head are on no branch, but in the reflog.
   const seen = (await git(path, 'reflog', '--format=%H')).split('\n').filter((hash) => hash !== '');
   const commits = await git(path, 'rev-list', '--count', 'HEAD', ...new Set(seen), '--not', base);
   if (commits.trim() !== '0') return 'The work';
   const [ignored, ...more] = lines.map((line) => line.slice(3));
   if (ignored === undefined) return undefined;
-  return `What git ignores (${ignored}${more.length === 0 ? '' : ` and ${more.length} more`})`;
+  return `Ignored content (${ignored}${more.length === 0 ? '' : ` and ${more.length} more`})`;
 }
 
-/** A big repository takes its time to be written out, and half of one helps nobody. */
-const GIT_MS = 300_000;
+/** The timeout for git commands. Checking out a large repository takes long. */
+const GIT_TIMEOUT_MS = 300_000;
 
-async function isThere(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
   );
 }
 
-async function make(path: string, root: string, branch: string, git: Git): Promise<void> {
+async function createWorktree(path: string, root: string, branch: string, git: Git): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
-    // A folder that was deleted by hand is still on git's list.
+    // Git still lists worktrees whose folder was deleted by hand.
     await git(root, 'worktree', 'prune');
-    const known = (await git(root, 'branch', '--list', branch)).trim() !== '';
-    await git(root, 'worktree', 'add', '--quiet', ...(known ? [path, branch] : ['-b', branch, path]));
+    const hasBranch = (await git(root, 'branch', '--list', branch)).trim() !== '';
+    await git(root, 'worktree', 'add', '--quiet', ...(hasBranch ? [path, branch] : ['-b', branch, path]));
   } catch (thrown) {
-    throw new Error(`git made no worktree: ${gitWords(thrown)}`);
+    throw new Error(`Cannot create a worktree: ${describeGitError(thrown)}`);
   }
 }
 
-/** Only a worktree of this very repository is trusted as the repository is. */
+/** Throws unless the existing path is a worktree of this repository: only then the repository's trust applies. */
 async function refuseForeign(path: string, root: string, git: Git): Promise<void> {
   const commonDir = async (at: string) => {
-    const answer = await git(at, 'rev-parse', '--git-common-dir').catch(() => '');
-    return answer === '' ? undefined : realpath(resolve(at, answer.trim())).catch(() => undefined);
+    const output = await git(at, 'rev-parse', '--git-common-dir').catch(() => '');
+    return output === '' ? undefined : realpath(resolve(at, output.trim())).catch(() => undefined);
   };
   const top = (await git(path, 'rev-parse', '--show-toplevel').catch(() => '')).trim();
-  const [own, theirs] = [await commonDir(root), await commonDir(path)];
-  if (own === theirs && own !== undefined && top === (await realpath(path))) return;
-  throw new Error(`${path} is there already and is no worktree of this repository. Choose another name.`);
+  const [expectedDir, actualDir] = [await commonDir(root), await commonDir(path)];
+  if (expectedDir === actualDir && expectedDir !== undefined && top === (await realpath(path))) return;
+  throw new Error(`${path} already exists and is not a worktree of this repository. Choose another name.`);
 }
 
-/** A folder that is not in the last commit is not in the worktree either. */
-async function nearestThere(wanted: string, top: string): Promise<string> {
-  if (wanted === top || (await isThere(wanted))) return wanted;
-  return nearestThere(dirname(wanted), top);
+/** Returns the folder or its nearest existing parent: folders that are not committed are missing in the worktree. */
+async function findExistingFolder(wanted: string, top: string): Promise<string> {
+  if (wanted === top || (await pathExists(wanted))) return wanted;
+  return findExistingFolder(dirname(wanted), top);
 }
 
-/** Whoever came without `-w` is known by its session. */
-async function hasSessionOfOthers(path: string, ouroHome: string): Promise<boolean> {
-  const holders = await Promise.all((await listSessions(ouroHome, path)).map((session) => claimedBy(session.path)));
-  return holders.some((holder) => holder !== undefined && holder.pid !== process.pid);
+/** Returns whether another process has locked a session of this folder, which covers processes started without `-w`. */
+async function hasOtherSession(path: string, ouroHome: string): Promise<boolean> {
+  const lockHolders = await Promise.all(
+    (await listSessions(ouroHome, path)).map((session) => findLockHolder(session.path)),
+  );
+  return lockHolders.some((holder) => holder !== undefined && holder.pid !== process.pid);
 }
 
-function gitWords(thrown: unknown): string {
-  const words = messageOf(thrown).split('\n').slice(1).join(' ').trim() || messageOf(thrown);
-  return words.includes("'HEAD'") ? 'the repository has no commit yet. Make a first one.' : words;
+function describeGitError(thrown: unknown): string {
+  const message = getErrorMessage(thrown).split('\n').slice(1).join(' ').trim() || getErrorMessage(thrown);
+  return message.includes("'HEAD'") ? 'the repository has no commits yet. Create one first.' : message;
 }

@@ -1,37 +1,40 @@
 import type { Settings } from '../../contracts/settings.ts';
-import { DEFAULT_MODEL, resolveModel } from '../../model/catalog.ts';
+import { DEFAULT_MODEL, resolveModel } from '../../model/built-in-models.ts';
 import type { Core } from '../core.ts';
 
-type Needs = {
-  /** The next request differs on purpose. */
-  readonly expect: (why: string) => void;
+type SettingsFollowerDeps = {
+  /** Announces an intended change of the next request. */
+  readonly expectChange: (why: string) => void;
 };
 
 /**
- * Takes over what was edited in the settings since it was last asked: model, effort and output style. What a flag or a
- * command chose stays: it is no longer what the settings said before.
+ * Creates a function that applies edited settings to the running session: model, effort and output style. Values chosen
+ * by a flag or a command are kept; they differ from the previous setting.
  */
-export function createSettingsFollower({ settings, live, options, environment }: Core, { expect }: Needs): () => void {
-  let before = settings.now();
+export function createSettingsFollower(
+  { settings, live, options, environment }: Core,
+  { expectChange }: SettingsFollowerDeps,
+): () => void {
+  let before = settings.current();
   return () => {
-    const [old, now] = [before, settings.now()];
+    const [old, now] = [before, settings.current()];
     before = now;
-    const { model, effort, outputStyle } = live.now();
-    const [oldModel, newModel] = [modelOf(old), modelOf(now)];
+    const { model, effort, outputStyle } = live.current();
+    const [oldModel, newModel] = [resolveSettingsModel(old), resolveSettingsModel(now)];
     if (oldModel !== newModel && model === oldModel && (options.model ?? environment.model) === undefined) {
-      expect(`The settings changed the model to ${newModel}.`);
-      live.change({ model: newModel });
+      expectChange(`The settings changed the model to ${newModel}.`);
+      live.update({ model: newModel });
     }
     const [oldEffort, newEffort] = [old.effort ?? 'auto', now.effort ?? 'auto'];
     if (oldEffort !== newEffort && effort === oldEffort && options.effort === undefined) {
-      expect(`The settings changed the effort to ${newEffort}.`);
-      live.change({ effort: newEffort });
+      expectChange(`The settings changed the effort to ${newEffort}.`);
+      live.update({ effort: newEffort });
     }
     const [oldStyle, newStyle] = [old.outputStyle ?? 'default', now.outputStyle ?? 'default'];
-    if (oldStyle !== newStyle && outputStyle === oldStyle) live.change({ outputStyle: newStyle });
+    if (oldStyle !== newStyle && outputStyle === oldStyle) live.update({ outputStyle: newStyle });
   };
 }
 
-function modelOf({ model }: Settings): string {
+function resolveSettingsModel({ model }: Settings): string {
   return resolveModel(model ?? DEFAULT_MODEL);
 }

@@ -1,195 +1,260 @@
 import { EFFORTS } from '../../contracts/model.ts';
-import { MODES } from '../../contracts/permission.ts';
-import { type FlagTable, flag, rareFlag, type ValuesOf } from './flag.ts';
+import { PERMISSION_MODES } from '../../contracts/permission.ts';
+import { defineAdvancedFlag, defineFlag, type FlagTable, type FlagValuesOf } from './define-flag.ts';
 
 const WHOLE = { isWhole: true } as const;
-const STREAMS = { needs: ['outputFormat=stream-json'] } as const;
+const NEEDS_STREAM_JSON = { requires: ['outputFormat=stream-json'] } as const;
 
-/** Every flag of `ouro` itself by its group, in the order of the help. */
+/** Every flag of `ouro` itself, by group and in the order of the help. */
 export const FLAG_GROUPS = {
-  Talk: { print: flag('-p, --print', 'nothing', 'answer once and leave: for scripts and pipes') },
+  General: { print: defineFlag('-p, --print', 'boolean', 'print one answer and exit, for scripts and pipes') },
   Session: {
-    continue: flag('-c, --continue', 'nothing', 'go on with the newest session of this folder', {
+    continue: defineFlag('-c, --continue', 'boolean', 'continue the newest session of this folder', {
       excludes: ['resume'],
-      words: '--continue and --resume exclude each other: one takes the newest session, the other the one you name.',
+      message:
+        '--continue and --resume cannot be combined: the first takes the newest session, the second the one you name.',
     }),
-    resume: flag('-r, --resume [session]', 'optional text', 'go on with a session: id, part of it, or title'),
-    forkSession: flag('--fork-session', 'nothing', 'go on in a copy, leaving the original as it is', {
-      needs: ['continue', 'resume'],
-      words: '--fork-session needs a session to copy: add --continue or --resume <session>.',
+    resume: defineFlag('-r, --resume [session]', 'optional text', 'resume a session by id, part of an id, or title'),
+    forkSession: defineFlag('--fork-session', 'boolean', 'continue in a copy and leave the original unchanged', {
+      requires: ['continue', 'resume'],
+      message: '--fork-session needs a session to copy: add --continue or --resume <session>.',
     }),
-    resumeSessionAt: rareFlag(
+    resumeSessionAt: defineAdvancedFlag(
       '--resume-session-at <message>',
       'name',
-      'with --resume: go on from this message, by its uuid',
-      { needs: ['resume'], words: '--resume-session-at needs the session: add --resume <session>.' },
+      'with --resume: continue from the message with this uuid',
+      { requires: ['resume'], message: '--resume-session-at needs a session: add --resume <session>.' },
     ),
-    sessionId: rareFlag('--session-id <uuid>', 'uuid', 'use this id for a new session', {
+    sessionId: defineAdvancedFlag('--session-id <uuid>', 'uuid', 'use this id for a new session', {
       excludes: ['continue', 'resume'],
       unless: 'forkSession',
-      words: '--session-id names a new session. With --continue or --resume, add --fork-session.',
+      message: '--session-id names a new session. With --continue or --resume, add --fork-session.',
     }),
-    init: rareFlag('--init', 'nothing', 'run the hooks of Setup first, as for a fresh checkout', {
+    init: defineAdvancedFlag('--init', 'boolean', 'run the Setup hooks first, as for a fresh checkout', {
       excludes: ['maintenance'],
-      words: '--init and --maintenance exclude each other: each says what the hooks of Setup prepare for.',
+      message: '--init and --maintenance cannot be combined: the Setup hooks run for one or the other.',
     }),
-    initOnly: rareFlag('--init-only', 'nothing', 'run the hooks of Setup and SessionStart, then leave', {
+    initOnly: defineAdvancedFlag('--init-only', 'boolean', 'run the Setup and SessionStart hooks, then exit', {
       excludes: ['maintenance'],
-      words: '--init-only and --maintenance exclude each other: each says what the hooks of Setup prepare for.',
+      message: '--init-only and --maintenance cannot be combined: the Setup hooks run for one or the other.',
     }),
-    maintenance: rareFlag('--maintenance', 'nothing', 'run the hooks of Setup first, as for regular upkeep'),
-    sessionPersistence: rareFlag('--no-session-persistence', 'nothing', 'keep nothing on disk'),
+    maintenance: defineAdvancedFlag(
+      '--maintenance',
+      'boolean',
+      'run the Setup hooks first, as for regular maintenance',
+    ),
+    sessionPersistence: defineAdvancedFlag('--no-session-persistence', 'boolean', 'do not save the session to disk'),
   },
   Model: {
-    model: flag('--model <name>', 'name', 'opus, sonnet, haiku, a full id, ollama/…, or demo'),
-    fallbackModel: flag('--fallback-model <names>', 'list', 'models to try when the first stays away'),
-    effort: flag('--effort <level>', { oneOf: EFFORTS }, 'how hard to think: auto, off, low … xhigh, max', {
-      at: 'off',
+    model: defineFlag('--model <name>', 'name', 'model: opus, sonnet, haiku, a full id, ollama/…, or demo'),
+    fallbackModel: defineFlag(
+      '--fallback-model <names>',
+      'list',
+      'fallback models, tried in order when the first is unavailable',
+    ),
+    effort: defineFlag('--effort <level>', { oneOf: EFFORTS }, 'thinking effort: auto, off, low … xhigh, max', {
+      whenValue: 'off',
       excludes: ['maxThinkingTokens'],
       unless: 'maxThinkingTokens=0',
-      words: '--effort off and --max-thinking-tokens say different things. Choose one.',
+      message: '--effort off and --max-thinking-tokens contradict each other. Choose one.',
     }),
-    maxThinkingTokens: rareFlag('--max-thinking-tokens <n>', { numberFrom: 0, ...WHOLE }, 'a budget for thinking'),
-    thinking: rareFlag(
+    maxThinkingTokens: defineAdvancedFlag(
+      '--max-thinking-tokens <n>',
+      { numberFrom: 0, ...WHOLE },
+      'thinking budget in tokens',
+    ),
+    thinking: defineAdvancedFlag(
       '--thinking <how>',
       { oneOf: ['adaptive', 'enabled', 'disabled'] },
-      'adaptive, enabled or disabled',
+      'thinking: adaptive, enabled or disabled',
       {
-        at: 'disabled',
+        whenValue: 'disabled',
         excludes: ['maxThinkingTokens'],
         unless: 'maxThinkingTokens=0',
-        words: '--thinking disabled and --max-thinking-tokens say different things. Choose one.',
+        message: '--thinking disabled and --max-thinking-tokens contradict each other. Choose one.',
       },
     ),
-    betas: rareFlag('--betas <names>', 'list', 'beta headers for the API'),
+    betas: defineAdvancedFlag('--betas <names>', 'list', 'beta headers sent to the API'),
   },
   Permissions: {
-    permissionMode: flag(
+    permissionMode: defineFlag(
       '--permission-mode <mode>',
-      { oneOf: MODES },
+      { oneOf: PERMISSION_MODES },
       'default, acceptEdits, plan, auto, dontAsk or bypassPermissions',
     ),
-    allowedTools: flag('--allowedTools, --allowed-tools <rules...>', 'list', 'calls that need no question'),
-    disallowedTools: flag('--disallowedTools, --disallowed-tools <rules...>', 'list', 'calls that are refused'),
-    tools: rareFlag('--tools <names...>', 'list', 'offer only these tools'),
-    permissionPromptTool: rareFlag(
+    allowedTools: defineFlag('--allowedTools, --allowed-tools <rules...>', 'list', 'tool calls allowed without asking'),
+    disallowedTools: defineFlag(
+      '--disallowedTools, --disallowed-tools <rules...>',
+      'list',
+      'tool calls that are denied',
+    ),
+    tools: defineAdvancedFlag('--tools <names...>', 'list', 'make only these tools available'),
+    permissionPromptTool: defineAdvancedFlag(
       '--permission-prompt-tool <name>',
       'text',
-      'who answers questions: stdio, or an MCP tool',
+      'answers permission requests: stdio, or an MCP tool',
       {
-        at: 'stdio',
-        needs: ['inputFormat=stream-json'],
-        words: '--permission-prompt-tool stdio needs --input-format stream-json.',
+        whenValue: 'stdio',
+        requires: ['inputFormat=stream-json'],
+        message: '--permission-prompt-tool stdio needs --input-format stream-json.',
       },
-      { excludes: ['screen'], words: '--permission-prompt-tool needs -p: on a screen you are asked yourself.' },
+      {
+        excludes: ['screen'],
+        message: '--permission-prompt-tool needs -p: in interactive mode you are asked yourself.',
+      },
     ),
-    permissionPrompts: rareFlag(
+    permissionPrompts: defineAdvancedFlag(
       '--permission-prompts <who>',
       { oneOf: ['host', 'none'] },
-      'none: nobody is asked, what would ask is refused',
-      { at: 'none', excludes: ['screen'], words: '--permission-prompts none needs -p: on a screen you are asked.' },
+      'none: deny every call that would ask for permission',
+      {
+        whenValue: 'none',
+        excludes: ['screen'],
+        message: '--permission-prompts none needs -p: in interactive mode you are asked.',
+      },
     ),
-    dangerouslySkipPermissions: flag(
+    dangerouslySkipPermissions: defineFlag(
       '--dangerously-skip-permissions',
-      'nothing',
-      'ask nothing (deny rules still hold)',
+      'boolean',
+      'skip all permission prompts (deny rules still apply)',
       {
         excludes: ['permissionMode'],
         unless: 'permissionMode=bypassPermissions',
-        words: '--dangerously-skip-permissions and --permission-mode say different things. Choose one.',
+        message: '--dangerously-skip-permissions and --permission-mode contradict each other. Choose one.',
       },
     ),
-    allowDangerouslySkipPermissions: rareFlag(
+    allowDangerouslySkipPermissions: defineAdvancedFlag(
       '--allow-dangerously-skip-permissions',
-      'nothing',
-      'let that mode be chosen later',
+      'boolean',
+      'allow switching to bypassPermissions later',
     ),
-    trust: flag('--trust', 'nothing', 'trust this folder for this run'),
+    trust: defineFlag('--trust', 'boolean', 'trust this folder for this run'),
   },
   Output: {
-    outputFormat: flag(
+    outputFormat: defineFlag(
       '--output-format <format>',
       { oneOf: ['text', 'json', 'stream-json'] },
-      'text, json or stream-json',
+      'output format: text, json or stream-json',
       {
-        at: 'stream-json',
-        needs: ['verbose'],
-        words: '--output-format stream-json tells every line of the run: add --verbose.',
+        whenValue: 'stream-json',
+        requires: ['verbose'],
+        message: '--output-format stream-json prints every event of the run: add --verbose.',
       },
     ),
-    inputFormat: rareFlag('--input-format <format>', { oneOf: ['text', 'stream-json'] }, 'text or stream-json', {
-      at: 'stream-json',
-      ...STREAMS,
-      words: '--input-format stream-json needs --output-format stream-json.',
+    inputFormat: defineAdvancedFlag(
+      '--input-format <format>',
+      { oneOf: ['text', 'stream-json'] },
+      'input format: text or stream-json',
+      {
+        whenValue: 'stream-json',
+        ...NEEDS_STREAM_JSON,
+        message: '--input-format stream-json needs --output-format stream-json.',
+      },
+    ),
+    includePartialMessages: defineAdvancedFlag('--include-partial-messages', 'boolean', 'also stream partial replies', {
+      ...NEEDS_STREAM_JSON,
+      message: '--include-partial-messages needs --output-format stream-json.',
     }),
-    includePartialMessages: rareFlag('--include-partial-messages', 'nothing', 'stream the pieces of replies too', {
-      ...STREAMS,
-      words: '--include-partial-messages needs --output-format stream-json.',
+    includeHookEvents: defineAdvancedFlag('--include-hook-events', 'boolean', 'report hook events', {
+      ...NEEDS_STREAM_JSON,
+      message: '--include-hook-events needs --output-format stream-json.',
     }),
-    includeHookEvents: rareFlag('--include-hook-events', 'nothing', 'tell what hooks do', {
-      ...STREAMS,
-      words: '--include-hook-events needs --output-format stream-json.',
-    }),
-    awaitInitialize: rareFlag('--await-initialize', 'nothing', 'servers come with the first request of the host', {
-      needs: ['inputFormat=stream-json'],
-      words: '--await-initialize needs --input-format stream-json.',
-    }),
-    replayUserMessages: rareFlag('--replay-user-messages', 'nothing', 'tell back what came in on stdin', {
-      needs: ['inputFormat=stream-json'],
-      words: '--replay-user-messages needs --input-format stream-json.',
-    }),
-    verbose: rareFlag('--verbose', 'nothing', 'every line of the run; with text, each call on stderr'),
-    jsonSchema: flag('--json-schema <schema>', 'text', 'an answer that fits this JSON schema', {
+    awaitInitialize: defineAdvancedFlag(
+      '--await-initialize',
+      'boolean',
+      'take MCP servers from the initialize request of the host',
+      {
+        requires: ['inputFormat=stream-json'],
+        message: '--await-initialize needs --input-format stream-json.',
+      },
+    ),
+    replayUserMessages: defineAdvancedFlag(
+      '--replay-user-messages',
+      'boolean',
+      'repeat user messages from stdin on stdout',
+      {
+        requires: ['inputFormat=stream-json'],
+        message: '--replay-user-messages needs --input-format stream-json.',
+      },
+    ),
+    verbose: defineAdvancedFlag(
+      '--verbose',
+      'boolean',
+      'print every event of the run; with text, each tool call on stderr',
+    ),
+    jsonSchema: defineFlag('--json-schema <schema>', 'text', 'JSON schema the answer must match', {
       excludes: ['screen'],
-      words: '--json-schema needs -p.',
+      message: '--json-schema needs -p.',
     }),
-    maxTurns: flag('--max-turns <n>', { numberFrom: 1, ...WHOLE }, 'stop after this many turns'),
-    maxBudgetUsd: flag('--max-budget-usd <dollars>', { numberFrom: 0, isWhole: false }, 'stop when this much is spent'),
-    waitForLimit: rareFlag('--wait-for-limit', 'nothing', 'when a usage limit ends the run, go on when it is reset', {
-      excludes: ['screen'],
-      words: '--wait-for-limit needs -p. On a screen w waits.',
-    }),
-    tokenBudget: rareFlag(
+    maxTurns: defineFlag('--max-turns <n>', { numberFrom: 1, ...WHOLE }, 'stop after this many turns'),
+    maxBudgetUsd: defineFlag(
+      '--max-budget-usd <dollars>',
+      { numberFrom: 0, isWhole: false },
+      'stop after spending this much',
+    ),
+    waitForLimit: defineAdvancedFlag(
+      '--wait-for-limit',
+      'boolean',
+      'when a usage limit ends the run, continue after the reset',
+      {
+        excludes: ['screen'],
+        message: '--wait-for-limit needs -p. In interactive mode press w to wait.',
+      },
+    ),
+    tokenBudget: defineAdvancedFlag(
       '--token-budget <tokens>',
       { numberFrom: 1, ...WHOLE },
-      'keep working until about this much is written',
+      'keep working until about this many tokens are written',
     ),
-    a11y: rareFlag('--a11y', 'nothing', 'for screen readers: lines are only added, nothing is redrawn'),
-    debug: rareFlag('--debug', 'nothing', 'write what happens to a log file, and say which'),
-    debugFile: rareFlag('--debug-file <file>', 'name', 'write what happens to this file'),
+    ide: defineAdvancedFlag('--ide', 'boolean', 'wait for the editor that has this folder open, and connect to it'),
+    a11y: defineAdvancedFlag('--a11y', 'boolean', 'screen reader mode: append lines, never redraw'),
+    debug: defineAdvancedFlag('--debug', 'boolean', 'write a debug log and print its path'),
+    debugFile: defineAdvancedFlag('--debug-file <file>', 'name', 'write the debug log to this file'),
   },
   Project: {
-    worktree: flag('-w, --worktree [name]', 'optional text', 'work in a git worktree of its own'),
-    addDir: flag('--add-dir <dirs...>', 'texts', 'more folders to work in'),
-    pluginDir: rareFlag('--plugin-dir <dirs...>', 'texts', 'plugins for this run, each a folder'),
-    pluginDirNoMcp: rareFlag('--plugin-dir-no-mcp <dirs...>', 'texts', 'the same without their MCP servers'),
-    settings: flag('--settings <file-or-json>', 'text', 'settings for this run'),
-    managedSettings: rareFlag(
+    worktree: defineFlag('-w, --worktree [name]', 'optional text', 'work in a separate git worktree'),
+    addDir: defineFlag('--add-dir <dirs...>', 'texts', 'additional working directories'),
+    pluginDir: defineAdvancedFlag('--plugin-dir <dirs...>', 'texts', 'plugin folders for this run'),
+    pluginDirNoMcp: defineAdvancedFlag(
+      '--plugin-dir-no-mcp <dirs...>',
+      'texts',
+      'plugin folders for this run, without their MCP servers',
+    ),
+    settings: defineFlag('--settings <file-or-json>', 'text', 'settings for this run'),
+    managedSettings: defineAdvancedFlag(
       '--managed-settings <json>',
       'text',
-      'policy of the program that starts ouro: it only tightens',
+      'policy set by the program that starts ouro; it can only restrict',
     ),
-    settingSources: rareFlag('--setting-sources <names>', 'list', 'which settings count: user,project,local'),
-    mcpConfig: flag('--mcp-config <files-or-json...>', 'texts', 'MCP servers for this run'),
-    strictMcpConfig: rareFlag('--strict-mcp-config', 'nothing', 'only those MCP servers'),
-    agents: rareFlag('--agents <json>', 'text', 'sub-agents for this run'),
-    agent: rareFlag('--agent <name>', 'text', 'start as this sub-agent'),
-    systemPrompt: rareFlag('--system-prompt <text>', 'text', 'replace the system prompt', {
+    settingSources: defineAdvancedFlag('--setting-sources <names>', 'list', 'settings to load: user,project,local'),
+    mcpConfig: defineFlag('--mcp-config <files-or-json...>', 'texts', 'MCP servers for this run'),
+    strictMcpConfig: defineAdvancedFlag('--strict-mcp-config', 'boolean', 'use only MCP servers from --mcp-config'),
+    agents: defineAdvancedFlag('--agents <json>', 'text', 'sub-agents for this run'),
+    agent: defineAdvancedFlag('--agent <name>', 'text', 'run as this sub-agent'),
+    systemPrompt: defineAdvancedFlag('--system-prompt <text>', 'text', 'replace the system prompt', {
       excludes: ['systemPromptFile'],
-      words: 'Give --system-prompt or --system-prompt-file, not both.',
+      message: 'Give --system-prompt or --system-prompt-file, not both.',
     }),
-    systemPromptFile: rareFlag('--system-prompt-file <file>', 'text', 'replace it with a file'),
-    appendSystemPrompt: flag('--append-system-prompt <text>', 'text', 'add to the system prompt', {
+    systemPromptFile: defineAdvancedFlag(
+      '--system-prompt-file <file>',
+      'text',
+      'replace the system prompt with a file',
+    ),
+    appendSystemPrompt: defineFlag('--append-system-prompt <text>', 'text', 'append to the system prompt', {
       excludes: ['appendSystemPromptFile'],
-      words: 'Give --append-system-prompt or --append-system-prompt-file, not both.',
+      message: 'Give --append-system-prompt or --append-system-prompt-file, not both.',
     }),
-    appendSystemPromptFile: rareFlag('--append-system-prompt-file <file>', 'text', 'add a file to it'),
+    appendSystemPromptFile: defineAdvancedFlag(
+      '--append-system-prompt-file <file>',
+      'text',
+      'append a file to the system prompt',
+    ),
   },
 } as const satisfies Readonly<Record<string, FlagTable>>;
 
-/** The same flags without their groups. */
+/** The flags of `ouro` itself, without groups. */
 export const FLAGS = {
-  ...FLAG_GROUPS.Talk,
+  ...FLAG_GROUPS.General,
   ...FLAG_GROUPS.Session,
   ...FLAG_GROUPS.Model,
   ...FLAG_GROUPS.Permissions,
@@ -197,5 +262,5 @@ export const FLAGS = {
   ...FLAG_GROUPS.Project,
 };
 
-/** The values of the flags of `ouro` itself. */
-export type FlagValues = ValuesOf<typeof FLAGS>;
+/** The parsed values of the flags of `ouro` itself. */
+export type FlagValues = FlagValuesOf<typeof FLAGS>;

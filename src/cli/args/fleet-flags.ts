@@ -1,63 +1,109 @@
-import { MODES } from '../../contracts/permission.ts';
-import { type FlagTable, flag, json } from './flag.ts';
+import { PERMISSION_MODES } from '../../contracts/permission.ts';
+import { defineFlag, type FlagTable, type FlagValuesOf, jsonFlag } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
 
-const queue = flag('--queue <name>', 'name', 'on the queue of this name (queues.json), or at this address');
-const jobs = flag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'how many tasks at once');
-/** What a task file says, and what is done with a batch. */
+const queue = defineFlag('--queue <name>', 'name', 'queue to use: a name from queues.json, or an address');
+const jobs = defineFlag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'tasks to run at once on this machine');
+/** Flags of `ouro batch`: the fields of a task file, and the options of its subcommands. */
 export const BATCH_FLAGS = {
   over: {
-    ...flag(
+    ...defineFlag(
       '--over <patterns...>',
       'texts',
-      'folders, files or addresses of repositories; the prompt stands before it',
+      'folders, files or repository addresses; the prompt comes before it',
     ),
     default: [],
   },
-  items: flag('--items <file>', 'name', 'one task for each line of this file, as {{item}}'),
-  name: flag('--name <name>', 'name', 'what the batch is called'),
-  ref: flag('--ref <ref>', 'name', 'begin at this branch or commit instead of HEAD'),
+  items: defineFlag('--items <file>', 'name', 'one task for each line of this file, as {{item}}'),
+  name: defineFlag('--name <name>', 'name', 'name of the batch'),
+  ref: defineFlag('--ref <ref>', 'name', 'branch or commit to start from instead of HEAD'),
   model: FLAGS.model,
-  mode: flag('--mode <mode>', { oneOf: MODES }, 'how much happens without a question'),
-  allowedTools: flag('--allowedTools, --allowed-tools <rules...>', 'list', 'calls that need no question'),
-  verify: flag('--verify <command>', 'name', 'done is what this command accepts'),
-  each: flag('--each <dollars>', { numberFrom: 0, isWhole: false }, 'what one task may cost (2 if not given)'),
-  all: flag('--all <dollars>', { numberFrom: 0, isWhole: false }, 'what all of them may cost'),
-  minutes: flag('--minutes <n>', { numberFrom: 0, isWhole: false }, 'how long one task may take (45 if not given)'),
-  attempts: flag('--attempts <n>', { numberFrom: 1, isWhole: true }, 'how often a task is tried (3 if not given)'),
-  atOnce: flag(
+  mode: defineFlag('--mode <mode>', { oneOf: PERMISSION_MODES }, 'permission mode of the tasks'),
+  allowedTools: defineFlag('--allowedTools, --allowed-tools <rules...>', 'list', 'tool calls allowed without asking'),
+  verify: defineFlag('--verify <command>', 'name', 'command that must succeed for a task to be done'),
+  each: defineFlag('--each <dollars>', { numberFrom: 0, isWhole: false }, 'budget of one task (default: 2)'),
+  all: defineFlag('--all <dollars>', { numberFrom: 0, isWhole: false }, 'budget of the whole batch'),
+  minutes: defineFlag('--minutes <n>', { numberFrom: 0, isWhole: false }, 'time limit of one task (default: 45)'),
+  attempts: defineFlag('--attempts <n>', { numberFrom: 1, isWhole: true }, 'attempts per task (default: 3)'),
+  atOnce: defineFlag(
     '--at-once <n>',
     { numberFrom: 1, isWhole: true },
-    'how many run at once, on all machines (8 if not given)',
+    'tasks to run at once across all machines (default: 8)',
   ),
-  dryRun: flag('--dry-run', 'nothing', 'run: list every task and what it can cost; delete: only say which'),
-  try: flag('--try <n>', { numberFrom: 1, isWhole: true }, 'run: begin with so many, then ask'),
-  reuse: flag('--reuse', 'nothing', 'run: take over what the same tasks came to in other batches'),
-  detach: flag('--detach', 'nothing', 'run: only put it into the queue, for workers'),
-  sign: flag('--sign <key>', 'name', 'run: sign each task with this ssh key'),
-  yes: flag('--yes', 'nothing', 'run, delete: do not ask'),
-  olderThan: flag(
+  dryRun: defineFlag(
+    '--dry-run',
+    'boolean',
+    'run: list every task and its maximum cost; delete: list the batches only',
+  ),
+  try: defineFlag('--try <n>', { numberFrom: 1, isWhole: true }, 'run: start with this many tasks, then ask'),
+  reuse: defineFlag('--reuse', 'boolean', 'run: reuse the results of identical tasks from other batches'),
+  every: defineFlag(
+    '--every <duration>',
+    'name',
+    'run: store a schedule that workers submit again every 30m, 12h, 1d or 2w',
+  ),
+  detach: defineFlag('--detach', 'boolean', 'run: only add the batch to the queue, for workers to pick up'),
+  sign: defineFlag('--sign <key>', 'name', 'run: sign each task with this SSH key'),
+  yes: defineFlag('--yes', 'boolean', 'run, delete: do not ask for confirmation, also of an edited task file'),
+  olderThan: defineFlag(
     '--older-than <days>',
     { numberFrom: 0, isWhole: false },
-    'delete: batches that have ended and been quiet for so long',
+    'delete: ended batches without activity for this many days',
   ),
-  wait: flag('--no-wait', 'nothing', 'run: end when what is left waits for quota or a key'),
+  wait: defineFlag('--no-wait', 'boolean', 'run: exit when the remaining tasks wait for quota or a key'),
   queue,
   jobs,
-  watch: flag('--watch', 'nothing', 'status: follow it'),
-  follow: flag('-f, --follow', 'nothing', 'logs: follow them'),
-  failed: flag('--failed', 'nothing', 'retry: all that failed'),
-  patches: flag('--patches <dir>', 'name', 'collect: a file for each patch, into this folder'),
-  branches: flag('--branches', 'nothing', 'collect: a branch for each in its repository'),
-  prs: flag('--prs', 'nothing', 'collect: a pull request for each, with gh'),
-  json,
+  watch: defineFlag('--watch', 'boolean', 'status: keep the status updated until the batch ends'),
+  follow: defineFlag('-f, --follow', 'boolean', 'logs: follow the log'),
+  failed: defineFlag('--failed', 'boolean', 'retry: all failed tasks'),
+  patches: defineFlag('--patches <dir>', 'name', 'collect: write one patch file per task into this folder'),
+  branches: defineFlag('--branches', 'boolean', 'collect: create one branch per task in its repository'),
+  prs: defineFlag('--prs', 'boolean', 'collect: open one pull request per task; status: look up their state'),
+  json: jsonFlag,
 } as const satisfies FlagTable;
 
-/** What a worker takes from its queue, and how long. */
+/** Flags of `ouro worker`. */
 export const WORKER_FLAGS = {
   queue,
   jobs,
-  once: flag('--once', 'nothing', 'run one task and end'),
-  untilEmpty: flag('--until-empty', 'nothing', 'end when nothing is left that could begin'),
-  json,
+  once: defineFlag('--once', 'boolean', 'run one task and exit'),
+  untilEmpty: defineFlag('--until-empty', 'boolean', 'exit when no task is left to start'),
+  log: defineFlag('--log <format>', { oneOf: ['text', 'json'] }, 'json: print each event as a line of JSON'),
+  health: defineFlag(
+    '--health <port>',
+    { numberFrom: 0, isWhole: true },
+    'answer /health and /metrics on this port of 127.0.0.1',
+  ),
+  json: jsonFlag,
 } as const satisfies FlagTable;
+
+/** Flags of `ouro eval`. */
+export const EVAL_FLAGS = {
+  model: defineFlag('--model <names>', 'list', 'models to compare; the model of the settings by default'),
+  times: {
+    ...defineFlag('--times <n>', { numberFrom: 1, isWhole: true }, 'runs of each task with each model'),
+    default: 1,
+  },
+  parallel: {
+    ...defineFlag('--parallel <n>', { numberFrom: 1, isWhole: true }, 'runs at once'),
+    default: 2,
+  },
+  task: defineFlag('--task <names>', 'list', 'run only these tasks'),
+  list: defineFlag('--list', 'boolean', 'list the tasks and run none'),
+  prove: defineFlag('--prove', 'boolean', 'test the tasks: each check must fail at first and pass after the solution'),
+  out: defineFlag('--out <dir>', 'name', 'write the report, its page, and the transcripts and patches of the runs'),
+  baseline: defineFlag('--baseline <file>', 'name', 'compare with an earlier report.json'),
+  record: defineFlag('--record <dir>', 'name', 'record the replies of the models'),
+  replay: defineFlag('--replay <dir>', 'name', 'run with recorded replies, without network'),
+  sandbox: defineFlag('--sandbox', 'boolean', 'run all commands in the sandbox'),
+  json: jsonFlag,
+} as const satisfies FlagTable;
+
+/** The parsed flags of `ouro eval`. */
+export type EvalFlags = FlagValuesOf<typeof EVAL_FLAGS>;
+
+/** The parsed flags of `ouro batch`. */
+export type BatchFlags = FlagValuesOf<typeof BATCH_FLAGS>;
+
+/** The parsed flags of `ouro worker`. */
+export type WorkerFlags = FlagValuesOf<typeof WORKER_FLAGS>;

@@ -1,63 +1,64 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { RunOptions, SessionChoice } from '../../contracts/face/run-options.ts';
+import type { RunOptions, SessionChoice } from '../../contracts/frontend/run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { checkSources } from './check-sources.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findFlagConflict, findSchemaProblem, parseFlagValues, parseJsonFlag } from './flag-values.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
-import { contradiction, jsonObjectOf, readFlags, schemaProblem } from './read-flags.ts';
-import { refusedFlag } from './refused-flags.ts';
+import { findUnsupportedFlag } from './unsupported.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The command line, understood. */
+/** A parsed command line. */
 export type Invocation = {
   readonly run: RunOptions;
-  readonly face: 'screen' | 'print' | 'host' | 'setup';
-  /** The worktree to work in: its name, or nothing for a new one. Absent: work here. */
+  readonly mode: 'screen' | 'print' | 'host' | 'setup';
+  /** Name of the git worktree to work in; empty for a new one, absent for the current folder. */
   readonly worktree?: string;
-  /** Words on the command line; more may come on stdin. */
+  /** Prompt from the command line; print mode adds stdin to it. */
   readonly prompt: string | undefined;
-  readonly output: OutputChoice;
-  /** `lines`: nothing is ever redrawn, for screen readers. */
-  readonly reading: 'lines' | 'screen';
-  /** Whether a host's first request brings servers that stood on the command line elsewhere. */
-  readonly opening: 'at once' | 'with the first request';
+  readonly output: OutputOptions;
+  /** `linear` only appends lines and never redraws, for screen readers. */
+  readonly rendering: 'linear' | 'screen';
+  /** The host sends its MCP servers with the initialize request instead of on the command line. */
+  readonly awaitsInitialize: boolean;
   readonly warnings: readonly string[];
 };
 
-/** What goes to stdout, and how much of it. */
-export type OutputChoice = {
+/** The format and detail of the output on stdout. */
+export type OutputOptions = {
   readonly format: 'text' | 'json' | 'stream-json';
   readonly detail: 'all' | 'result';
   readonly partialMessages: boolean;
   readonly hookEvents: boolean;
+  /** Absent: the text and the thinking of sub-agents are part of the output. */
+  readonly subAgentText?: 'omitted';
   readonly replayUserMessages: boolean;
-  /** What happens where a usage limit ends a run. */
-  readonly atLimit: 'ends' | 'waits';
+  readonly onUsageLimit: 'stop' | 'wait';
 };
 
-/** Understands the arguments or throws a `UsageError` that says in one line what is wrong. */
-export async function readInvocation(
+/** Parses and validates the arguments; throws a `UsageError` with a one-line message. */
+export async function parseInvocation(
   args: readonly string[],
-  around: { readonly cwd: string; readonly hasTerminal: boolean },
+  { cwd, hasTerminal }: { readonly cwd: string; readonly hasTerminal: boolean },
 ): Promise<Invocation> {
   const parsed = parseArgs(args);
-  const refused = refusedFlag(parsed.unknown);
-  if (refused !== undefined) throw new UsageError(refused);
-  const flags = readFlags(FLAGS, parsed.values);
-  const face = faceOf(flags, around.hasTerminal);
-  if (face === 'host' && parsed.operands.length > 0) {
-    throw new UsageError('With --input-format stream-json every prompt comes as a line on stdin, none as an argument.');
+  const unsupported = findUnsupportedFlag(parsed.unknownFlags);
+  if (unsupported !== undefined) throw new UsageError(unsupported);
+  const flags = parseFlagValues(FLAGS, parsed.values);
+  const mode = resolveMode(flags, hasTerminal);
+  if (mode === 'host' && parsed.operands.length > 0) {
+    throw new UsageError('--input-format stream-json reads prompts from stdin. Remove the prompt argument.');
   }
-  const against = contradiction(flags, face === 'screen');
-  if (against !== undefined) throw new UsageError(against);
-  await checkSources(flags, around.cwd);
+  const conflict = findFlagConflict(flags, mode === 'screen' ? ['screen'] : []);
+  if (conflict !== undefined) throw new UsageError(conflict);
+  await validateFlagTargets(flags, cwd);
   return {
-    run: await runOptions(flags, face, around.cwd),
-    face,
-    ...said('worktree', flags.worktree === true ? '' : flags.worktree),
+    run: await buildRunOptions(flags, mode, cwd),
+    mode,
+    ...setIfDefined('worktree', flags.worktree === true ? '' : flags.worktree),
     prompt: parsed.operands.length === 0 ? undefined : parsed.operands.join(' '),
     output: {
       format: flags.outputFormat ?? 'text',
@@ -65,100 +66,101 @@ export async function readInvocation(
       partialMessages: flags.includePartialMessages === true,
       hookEvents: flags.includeHookEvents === true,
       replayUserMessages: flags.replayUserMessages === true,
-      atLimit: flags.waitForLimit === true ? 'waits' : 'ends',
+      onUsageLimit: flags.waitForLimit === true ? 'wait' : 'stop',
     },
-    reading: flags.a11y === true ? 'lines' : 'screen',
-    opening: flags.awaitInitialize === true ? 'with the first request' : 'at once',
-    warnings: [...parsed.unknown.map((word) => `Unknown option ${word.split('=')[0]} is ignored.`)],
+    rendering: flags.a11y === true ? 'linear' : 'screen',
+    awaitsInitialize: flags.awaitInitialize === true,
+    warnings: parsed.unknownFlags.map((argument) => `Ignoring unknown option ${argument.split('=')[0]}.`),
   };
 }
 
-/** Formats for programs imply print mode, and so does a place without a terminal. */
-function faceOf(flags: FlagValues, hasTerminal: boolean): Invocation['face'] {
+/** An output format or a missing terminal implies print mode. */
+function resolveMode(flags: FlagValues, hasTerminal: boolean): Invocation['mode'] {
   if (flags.initOnly === true) return 'setup';
   if (flags.inputFormat === 'stream-json') return 'host';
   return flags.print === true || flags.outputFormat !== undefined || !hasTerminal ? 'print' : 'screen';
 }
 
-async function runOptions(flags: FlagValues, chosen: Invocation['face'], cwd: string): Promise<RunOptions> {
-  const systemPrompt = flags.systemPrompt ?? (await fileText('--system-prompt-file', flags.systemPromptFile, cwd));
+async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd: string): Promise<RunOptions> {
+  const systemPrompt = flags.systemPrompt ?? (await readFlagFile('--system-prompt-file', flags.systemPromptFile, cwd));
   const append =
-    flags.appendSystemPrompt ?? (await fileText('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
+    flags.appendSystemPrompt ?? (await readFlagFile('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
   return {
     cwd,
-    face: chosen === 'setup' ? 'print' : chosen,
-    session: sessionOf(flags),
+    frontend: mode === 'setup' ? 'print' : mode,
+    session: resolveSession(flags),
     persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
     addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),
-    ...said('setup', setupOf(flags)),
-    ...said('pluginDirs', pluginDirsOf(flags, cwd)),
+    ...setIfDefined('setup', resolveSetup(flags)),
+    ...setIfDefined('pluginDirs', resolvePluginDirs(flags, cwd)),
     mcpConfig: flags.mcpConfig ?? [],
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
     debug: flags.debug === true || flags.debugFile !== undefined ? 'log' : 'off',
-    ...said('model', flags.model),
-    ...said('fallbackModels', flags.fallbackModel),
-    ...said('debugFile', flags.debugFile === undefined ? undefined : resolve(cwd, flags.debugFile)),
-    ...said('effort', effortOf(flags)),
-    ...said('maxThinkingTokens', flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens),
-    ...said('betas', flags.betas),
-    ...said('permissionMode', flags.permissionMode),
-    ...said('allowedTools', flags.allowedTools),
-    ...said('disallowedTools', flags.disallowedTools),
-    ...said('tools', flags.tools?.includes('default') === true ? undefined : flags.tools),
-    ...said('permissionPrompt', flags.permissionPrompts === 'none' ? undefined : flags.permissionPromptTool),
-    ...said('skipPermissions', skipOf(flags)),
-    ...said('trust', flags.trust === true ? ('this-run' as const) : undefined),
-    ...said('maxTurns', flags.maxTurns),
-    ...said('maxBudgetUsd', flags.maxBudgetUsd),
-    ...said('tokenBudget', flags.tokenBudget),
-    ...said('jsonSchema', flags.jsonSchema === undefined ? undefined : schemaOf(flags.jsonSchema)),
-    ...said('settings', flags.settings),
-    ...said('policy', flags.managedSettings === undefined ? undefined : policyOf(flags.managedSettings)),
-    ...said('settingSources', flags.settingSources),
-    ...said('agents', flags.agents === undefined ? undefined : jsonObjectOf('--agents', flags.agents)),
-    ...said('agent', flags.agent),
-    ...said('systemPrompt', systemPrompt),
-    ...said('appendSystemPrompt', append),
+    ...setIfDefined('model', flags.model),
+    ...setIfDefined('fallbackModels', flags.fallbackModel),
+    ...setIfDefined('debugFile', flags.debugFile === undefined ? undefined : resolve(cwd, flags.debugFile)),
+    ...setIfDefined('effort', resolveEffort(flags)),
+    ...setIfDefined('maxThinkingTokens', flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens),
+    ...setIfDefined('betas', flags.betas),
+    ...setIfDefined('permissionMode', flags.permissionMode),
+    ...setIfDefined('allowedTools', flags.allowedTools),
+    ...setIfDefined('disallowedTools', flags.disallowedTools),
+    ...setIfDefined('tools', flags.tools?.includes('default') === true ? undefined : flags.tools),
+    ...setIfDefined('permissionPrompt', flags.permissionPrompts === 'none' ? undefined : flags.permissionPromptTool),
+    ...setIfDefined('skipPermissions', resolveSkipPermissions(flags)),
+    ...setIfDefined('trust', flags.trust === true ? ('this-run' as const) : undefined),
+    ...setIfDefined('ide', flags.ide === true ? ('wait' as const) : undefined),
+    ...setIfDefined('maxTurns', flags.maxTurns),
+    ...setIfDefined('maxBudgetUsd', flags.maxBudgetUsd),
+    ...setIfDefined('tokenBudget', flags.tokenBudget),
+    ...setIfDefined('jsonSchema', flags.jsonSchema === undefined ? undefined : parseSchema(flags.jsonSchema)),
+    ...setIfDefined('settings', flags.settings),
+    ...setIfDefined('policy', flags.managedSettings === undefined ? undefined : parsePolicy(flags.managedSettings)),
+    ...setIfDefined('settingSources', flags.settingSources),
+    ...setIfDefined('agents', flags.agents === undefined ? undefined : parseJsonFlag('--agents', flags.agents)),
+    ...setIfDefined('agent', flags.agent),
+    ...setIfDefined('systemPrompt', systemPrompt),
+    ...setIfDefined('appendSystemPrompt', append),
   };
 }
 
-/** Absent means: not said. */
-function said<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
+/** Returns an object with the key, or an empty one when the value is `undefined`. */
+function setIfDefined<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   const none: { readonly [K in Key]?: Value } = {};
   return value === undefined ? none : { ...none, [key]: value };
 }
 
-function schemaOf(text: string): JsonObject {
-  const schema = jsonObjectOf('--json-schema', text);
-  const problem = schemaProblem(schema);
+function parseSchema(text: string): JsonObject {
+  const schema = parseJsonFlag('--json-schema', text);
+  const problem = findSchemaProblem(schema);
   if (problem !== undefined) throw new UsageError(`Option --json-schema: ${problem}.`);
   return schema;
 }
 
-/** A policy that cannot be read is none, so nothing begins. */
-function policyOf(text: string): string {
-  return JSON.stringify(jsonObjectOf('--managed-settings', text));
+/** Rejects an invalid policy at startup: an ignored policy would lift its restrictions. */
+function parsePolicy(text: string): string {
+  return JSON.stringify(parseJsonFlag('--managed-settings', text));
 }
 
-/** Thinking that was asked for without a level goes by the model's own. */
-function effortOf({ thinking, effort }: FlagValues): Effort | undefined {
+/** `--thinking` without `--effort` uses the default effort of the model. */
+function resolveEffort({ thinking, effort }: FlagValues): Effort | undefined {
   if (thinking === 'disabled') return 'off';
   return effort ?? (thinking === undefined ? undefined : 'auto');
 }
 
-function setupOf({ init, initOnly, maintenance }: FlagValues): RunOptions['setup'] {
+function resolveSetup({ init, initOnly, maintenance }: FlagValues): RunOptions['setup'] {
   if (maintenance === true) return 'maintenance';
   return init === true || initOnly === true ? 'init' : undefined;
 }
 
-function skipOf(flags: FlagValues): 'now' | 'may' | undefined {
+function resolveSkipPermissions(flags: FlagValues): 'now' | 'may' | undefined {
   if (flags.dangerouslySkipPermissions === true) return 'now';
   return flags.allowDangerouslySkipPermissions === true ? 'may' : undefined;
 }
 
-function sessionOf(flags: FlagValues): SessionChoice {
-  const id = said('id', flags.sessionId);
+function resolveSession(flags: FlagValues): SessionChoice {
+  const id = setIfDefined('id', flags.sessionId);
   const fork = flags.forkSession === true ? 'fork' : 'same';
   if (flags.continue === true) return { kind: 'continue', fork, ...id };
   if (flags.resume === undefined) return { kind: 'new', ...id };
@@ -167,23 +169,58 @@ function sessionOf(flags: FlagValues): SessionChoice {
     wanted: flags.resume === true ? '' : flags.resume,
     fork,
     ...id,
-    ...said('at', flags.resumeSessionAt),
+    ...setIfDefined('at', flags.resumeSessionAt),
   };
 }
 
-async function fileText(flag: string, file: string | undefined, cwd: string): Promise<string | undefined> {
+async function readFlagFile(flag: string, file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
     return await readFile(resolve(cwd, file), 'utf8');
   } catch (thrown) {
-    throw new UsageError(`Option ${flag}: ${messageOf(thrown)}.`);
+    throw new UsageError(`Option ${flag}: ${getErrorMessage(thrown)}.`);
   }
 }
 
-function pluginDirsOf({ pluginDir = [], pluginDirNoMcp = [] }: FlagValues, cwd: string): RunOptions['pluginDirs'] {
+function resolvePluginDirs({ pluginDir = [], pluginDirNoMcp = [] }: FlagValues, cwd: string): RunOptions['pluginDirs'] {
   const dirs = [
     ...pluginDir.map((dir) => ({ folder: resolve(cwd, dir), servers: 'started' as const })),
-    ...pluginDirNoMcp.map((dir) => ({ folder: resolve(cwd, dir), servers: 'left out' as const })),
+    ...pluginDirNoMcp.map((dir) => ({ folder: resolve(cwd, dir), servers: 'excluded' as const })),
   ];
   return dirs.length === 0 ? undefined : dirs;
+}
+
+const SETTING_SOURCES = ['user', 'project', 'local'];
+
+/** Validates the files, folders and setting sources that flags refer to; throws a `UsageError` for a missing one. */
+async function validateFlagTargets(flags: FlagValues, cwd: string): Promise<void> {
+  for (const name of flags.settingSources ?? []) {
+    if (SETTING_SOURCES.includes(name)) continue;
+    const suggestion = findClosestMatch(name, SETTING_SOURCES);
+    const hint = suggestion === undefined ? 'Use user, project or local.' : `Did you mean ${suggestion}?`;
+    throw new UsageError(`Option --setting-sources: unknown source "${name}". ${hint}`);
+  }
+  if (flags.settings !== undefined) await checkFileOrJson('--settings', flags.settings, cwd);
+  for (const config of flags.mcpConfig ?? []) await checkFileOrJson('--mcp-config', config, cwd);
+  for (const dir of flags.addDir ?? []) {
+    if (!(await existsAs('directory', resolve(cwd, dir))))
+      throw new UsageError(`Option --add-dir: ${dir} is not a folder.`);
+  }
+}
+
+async function checkFileOrJson(flag: string, value: string, cwd: string): Promise<void> {
+  if (value.trimStart().startsWith('{')) {
+    parseJsonFlag(flag, value);
+    return;
+  }
+  if (!(await existsAs('file', resolve(cwd, value)))) throw new UsageError(`Option ${flag}: file ${value} not found.`);
+}
+
+async function existsAs(kind: 'file' | 'directory', path: string): Promise<boolean> {
+  try {
+    const stats = await stat(path);
+    return kind === 'directory' ? stats.isDirectory() : !stats.isDirectory();
+  } catch {
+    return false;
+  }
 }

@@ -1,33 +1,33 @@
 import { Command, CommanderError, Option } from 'commander';
-import { nearest } from '../../lib/text/nearest.ts';
-import { type Flag, type FlagTable, partsOf } from './flag.ts';
+import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { type Flag, type FlagTable, parseFlagSyntax } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What stood on the command line, before anybody looked at the values. */
+/** Arguments split into flags and operands; the flag values are not validated yet. */
 export type ParsedArgs = {
   readonly values: Readonly<Record<string, unknown>>;
   readonly operands: readonly string[];
-  readonly unknown: readonly string[];
+  readonly unknownFlags: readonly string[];
 };
 
-/** Splits the arguments of `ouro` itself. Hosts may be newer than we are: to them an unknown flag is a warning. */
+/** Parses the arguments of `ouro` itself. SDK hosts may be newer, so their unknown flags are collected, not errors. */
 export function parseArgs(args: readonly string[]): ParsedArgs {
-  const fromHost = speaksStreamJson(args);
-  const parsed = splitArgs(args, FLAGS, fromHost ? 'accept' : 'refuse');
-  const unknown = fromHost ? parsed.operands.filter((word) => word.startsWith('-')) : [];
-  // Words behind an unknown flag are most likely its value, and an empty one is that of a flag which takes none.
-  const words = fromHost ? parsed.operands.filter((word) => word !== '') : parsed.operands;
-  return { ...parsed, operands: unknown.length === 0 ? words : [], unknown };
+  const isFromHost = usesStreamJsonInput(args);
+  const parsed = parseWithFlags(args, FLAGS, isFromHost ? 'accept' : 'refuse');
+  const unknownFlags = isFromHost ? parsed.operands.filter((arg) => arg.startsWith('-')) : [];
+  // Operands after an unknown flag are most likely its value. Hosts pass an empty argument to flags without a value.
+  const operands = isFromHost ? parsed.operands.filter((arg) => arg !== '') : parsed.operands;
+  return { ...parsed, operands: unknownFlags.length === 0 ? operands : [], unknownFlags };
 }
 
-/** Splits arguments by a table of flags; what goes wrong is one sentence that names the nearest known flag. */
-export function splitArgs(
+/** Splits arguments by a flag table; throws a `UsageError` that suggests the nearest known flag. */
+export function parseWithFlags(
   args: readonly string[],
   table: FlagTable,
   unknownFlags: 'accept' | 'refuse' = 'refuse',
 ): Pick<ParsedArgs, 'values' | 'operands'> {
-  // A command that throws instead of printing and leaving.
+  // exitOverride makes commander throw instead of printing and exiting.
   const command = new Command('ouro')
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
@@ -36,23 +36,23 @@ export function splitArgs(
     .showSuggestionAfterError(false)
     .allowExcessArguments()
     .allowUnknownOption(unknownFlags === 'accept')
-    .argument('[words...]')
+    .argument('[operands...]')
     .action(() => undefined);
-  // Most flags are not there, and each that commander is told of takes it as long as one that is.
-  for (const flag of Object.values(table)) if (isMentioned(flag, args)) command.addOption(optionOf(flag));
+  // Registering a flag costs commander as much as parsing one, so only flags that may be present are registered.
+  for (const flag of Object.values(table)) if (isMentioned(flag, args)) command.addOption(toCommanderOption(flag));
   try {
     command.parse([...args], { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    const known = Object.values(table).flatMap((flag) => partsOf(flag).long);
-    throw new UsageError(sentence(thrown, ['--help', '--version', ...known]));
+    const known = Object.values(table).flatMap((flag) => parseFlagSyntax(flag).long);
+    throw new UsageError(formatParseError(thrown, ['--help', '--version', ...known]));
   }
   return { values: command.opts(), operands: command.args };
 }
 
-/** Might the flag stand among the arguments? Short ones may hide in a row of them. */
+/** Reports false positives for short flags, which may be combined: `-pc`. */
 function isMentioned(flag: Flag, args: readonly string[]): boolean {
-  const { short, long } = partsOf(flag);
+  const { short, long } = parseFlagSyntax(flag);
   return args.some(
     (arg) =>
       long.some((name) => arg === name || arg.startsWith(`${name}=`)) ||
@@ -60,35 +60,35 @@ function isMentioned(flag: Flag, args: readonly string[]): boolean {
   );
 }
 
-function optionOf({ spelling, words, takes }: Flag): Option {
-  const option = new Option(spelling, words);
-  if (typeof takes === 'object' && 'oneOf' in takes) return option.choices(takes.oneOf);
-  if (takes !== 'texts' || option.variadic) return option;
-  // One value each, as often as it is given.
-  return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+function toCommanderOption({ syntax, description, valueKind }: Flag): Option {
+  const option = new Option(syntax, description);
+  if (typeof valueKind === 'object' && 'oneOf' in valueKind) return option.choices(valueKind.oneOf);
+  if (valueKind !== 'texts' || option.variadic) return option;
+  // A repeatable flag with one value per occurrence.
+  return option.argParser((value: string, previous: readonly string[] = []) => [...previous, value]);
 }
 
-function sentence(error: CommanderError, known: readonly string[]): string {
+function formatParseError(error: CommanderError, known: readonly string[]): string {
   const quoted = error.message.match(/'([^']*)'/)?.[1] ?? '';
   switch (error.code) {
     case 'commander.unknownOption': {
-      const meant = nearest(quoted, known);
-      return `Unknown option ${quoted}.${meant === undefined ? '' : ` Did you mean ${meant}?`} See ouro --help.`;
+      const suggestion = findClosestMatch(quoted, known);
+      return `Unknown option ${quoted}.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`} See ouro --help.`;
     }
     case 'commander.optionMissingArgument':
-      return `Option ${longOf(quoted)} needs a value: ${quoted}.`;
+      return `Option ${findLongName(quoted)} needs a value: ${quoted}.`;
     case 'commander.invalidArgument':
-      return `${error.message.replace(/^error: option '([^']*)' argument/, (_, flags) => `Option ${longOf(flags)}: value`)}`;
+      return `${error.message.replace(/^error: option '([^']*)' argument/, (_, flags) => `Option ${findLongName(flags)}: value`)}`;
     default:
       return error.message.replace(/^error: /, '');
   }
 }
 
-function longOf(flags: string): string {
+function findLongName(flags: string): string {
   return flags.match(/--[\w-]+/)?.[0] ?? flags;
 }
 
-function speaksStreamJson(args: readonly string[]): boolean {
-  const at = args.indexOf('--input-format');
-  return args.includes('--input-format=stream-json') || (at >= 0 && args[at + 1] === 'stream-json');
+function usesStreamJsonInput(args: readonly string[]): boolean {
+  const index = args.indexOf('--input-format');
+  return args.includes('--input-format=stream-json') || (index >= 0 && args[index + 1] === 'stream-json');
 }

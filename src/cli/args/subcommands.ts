@@ -1,22 +1,26 @@
-import { MODES } from '../../contracts/permission.ts';
+import { PERMISSION_MODES } from '../../contracts/permission.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
-import { type FlagTable, flag, json } from './flag.ts';
+import { defineFlag, type FlagTable, jsonFlag } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
-import { BATCH_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
+import { BATCH_FLAGS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
 
-/** One subcommand as help, completion, man page and parser see it. */
+type OperandLimit = number | 'any';
+
+/** A subcommand, as help, completion, the man page and the parser read it. */
 export type Subcommand = {
   readonly usage: string;
-  readonly words: string;
-  /** What the first word behind it may be. */
+  readonly description: string;
+  /** Values the first argument may have. */
   readonly choices?: readonly string[];
+  /** The most arguments it takes; by action, the most after the action. More are refused. */
+  readonly operands: OperandLimit | Readonly<Record<string, OperandLimit>>;
   readonly flags?: FlagTable;
 };
 
-/** What a subcommand is given: its words, and its flags as they were written. */
+/** The input of a subcommand: its arguments, and its flags before validation. */
 export type CommandRequest = {
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
   readonly io: Io;
   readonly shutdown: Shutdown;
@@ -24,68 +28,98 @@ export type CommandRequest = {
 
 const { model, permissionMode, trust, settings, debugFile } = FLAGS;
 
-/** Everything `ouro <word>` can be besides a prompt. `dispatch.ts` knows where each lives. */
+/** Every subcommand of `ouro`; `run-subcommand.ts` maps each name to its module. */
 export const SUBCOMMANDS = {
   demo: {
-    usage: '[words…]',
-    words: 'look around with a scripted model and a small sample project, no key needed',
+    usage: '[prompt…]',
+    operands: 'any',
+    description: 'try ouro with a scripted model and a small sample project; needs no key',
   },
   models: {
-    usage: '[words…] | update',
-    words: 'the models that can be used here, with price, window and key; read the catalogue anew',
+    usage: '[filter…] | update',
+    operands: 'any',
+    description: 'list available models with price, context window and key; update the model catalogue',
     choices: ['update'],
-    flags: { json },
+    flags: { json: jsonFlag },
   },
-  login: { usage: '[place]', words: 'store the key of a place: asked for unseen, or read from a pipe' },
-  logout: { usage: '[place]', words: 'forget a stored key' },
+  login: {
+    usage: '[provider]',
+    operands: 'any',
+    description: 'store the key of a provider, typed without echo or read from a pipe',
+  },
+  logout: { usage: '[provider]', operands: 1, description: 'delete the stored key of a provider' },
   doctor: {
     usage: '',
-    words: 'look at everything ouro depends on',
+    operands: 0,
+    description: 'check the installation, the settings and the tools ouro depends on',
     flags: {
-      live: flag('--live', 'nothing', 'also ask one model of each place for a word, which costs next to nothing'),
-      json,
+      live: defineFlag('--live', 'boolean', 'also send one tiny request to each provider'),
+      json: jsonFlag,
+    },
+  },
+  update: {
+    usage: '[version]',
+    operands: 1,
+    description: 'install the newest version, or another one',
+    flags: {
+      check: defineFlag('--check', 'boolean', 'only say whether there is a newer version'),
+      back: defineFlag('--back', 'boolean', 'return to the version before the last update'),
+    },
+  },
+  uninstall: {
+    usage: '',
+    operands: 0,
+    description: 'remove ouro, and keep sessions and settings',
+    flags: {
+      all: defineFlag('--all', 'boolean', 'also remove sessions, settings and stored keys'),
+      yes: defineFlag('--yes', 'boolean', 'do not ask for confirmation'),
     },
   },
   acp: {
     usage: '',
-    words: 'serve an editor over the Agent Client Protocol',
+    operands: 0,
+    description: 'serve an editor over the Agent Client Protocol',
     flags: { model, permissionMode, trust, settings, debugFile },
   },
   permissions: {
     usage: "explain <Tool> '<input>' | explain --batch | lint",
-    words: 'say what the rules decide, and why; find rules without effect',
+    operands: { explain: 'any', lint: 0 },
+    description: 'explain what the permission rules decide for a call; find rules without effect',
     choices: ['explain', 'lint'],
     flags: {
-      mode: flag('--mode <mode>', { oneOf: MODES }, 'as if in this mode'),
-      allow: { ...flag('--allow <rule>', 'texts', 'as if this were allowed'), default: [] },
-      deny: { ...flag('--deny <rule>', 'texts', 'as if this were denied'), default: [] },
-      ask: { ...flag('--ask <rule>', 'texts', 'as if this were to be asked'), default: [] },
-      cwd: flag('--cwd <dir>', 'text', 'as if in this folder'),
-      trust: flag('--trust', 'nothing', 'as if the folder were trusted'),
-      json,
-      batch: flag('--batch', 'nothing', 'read cases from stdin, one JSON object a line'),
+      mode: defineFlag('--mode <mode>', { oneOf: PERMISSION_MODES }, 'assume this permission mode'),
+      allow: { ...defineFlag('--allow <rule>', 'texts', 'assume this allow rule'), default: [] },
+      deny: { ...defineFlag('--deny <rule>', 'texts', 'assume this deny rule'), default: [] },
+      ask: { ...defineFlag('--ask <rule>', 'texts', 'assume this ask rule'), default: [] },
+      cwd: defineFlag('--cwd <dir>', 'text', 'assume this working directory'),
+      trust: defineFlag('--trust', 'boolean', 'assume the folder is trusted'),
+      json: jsonFlag,
+      batch: defineFlag('--batch', 'boolean', 'read cases from stdin, one JSON object per line'),
     },
   },
   plugin: {
     usage: 'list | install | enable | disable | remove | update <name> | validate [dir] | marketplace add|list|remove',
-    words: 'plugins and the marketplaces they come from',
+    operands: { list: 0, install: 'any', enable: 1, disable: 1, remove: 1, update: 'any', validate: 1, marketplace: 2 },
+    description: 'manage plugins and plugin marketplaces',
     choices: ['list', 'install', 'enable', 'disable', 'remove', 'update', 'validate', 'marketplace'],
-    flags: { yes: flag('--yes', 'nothing', 'install, update: let it count at once') },
+    flags: { yes: defineFlag('--yes', 'boolean', 'install, update: enable the plugin immediately') },
   },
   trust: {
     usage: '[dir]',
-    words: 'trust a folder with the settings, hooks and servers it brings',
+    operands: 1,
+    description: 'trust a folder, which enables its settings, hooks and MCP servers',
     flags: {
-      show: flag('--show', 'nothing', 'only say what it would bring about'),
-      below: flag('--below', 'nothing', 'trust every folder below it too'),
-      list: flag('--list', 'nothing', 'which folders are trusted'),
-      revoke: flag('--revoke', 'nothing', 'no longer trust it'),
+      show: defineFlag('--show', 'boolean', 'show what trusting the folder would enable'),
+      below: defineFlag('--below', 'boolean', 'also trust every folder below it'),
+      list: defineFlag('--list', 'boolean', 'list the trusted folders'),
+      revoke: defineFlag('--revoke', 'boolean', 'stop trusting the folder'),
     },
   },
   batch: {
     usage:
       '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | delete | init',
-    words: 'one prompt over many repositories, folders or files, unattended',
+    operands: 'any',
+    description: 'run one prompt over many repositories, folders or files, unattended',
     choices: [
       'run',
       'list',
@@ -105,60 +139,105 @@ export const SUBCOMMANDS = {
   },
   worker: {
     usage: '[init | doctor]',
-    words: 'take tasks from a queue and run them on this machine',
+    operands: { init: 0, doctor: 0 },
+    description: 'take tasks from a queue and run them on this machine',
     choices: ['init', 'doctor'],
     flags: WORKER_FLAGS,
   },
+  eval: {
+    usage: '[tasks…]',
+    operands: 'any',
+    description: 'run tasks with one or several models and compare how many they solve, and at what cost',
+    flags: EVAL_FLAGS,
+  },
   sessions: {
     usage:
-      'list | show [id] | search <words> | check [id] | rename <id> <title> | delete <id> | export [id] | capsule [id] | prune',
-    words: 'stored sessions: find, read, check, export and clear them',
+      'list | show [id] | search <text> | check [id] | rename <id> <title> | delete <id> | export [id] | capsule [id] | prune',
+    operands: {
+      list: 0,
+      show: 'any',
+      search: 'any',
+      check: 'any',
+      rename: 'any',
+      delete: 'any',
+      export: 'any',
+      capsule: 'any',
+      prune: 0,
+    },
+    description: 'list, read, search, check, export and delete stored sessions',
     choices: ['list', 'show', 'search', 'check', 'rename', 'delete', 'export', 'capsule', 'prune'],
     flags: {
-      all: flag('--all', 'nothing', 'those of every folder'),
-      json,
-      repair: flag('--repair', 'nothing', 'check: write damaged files anew'),
+      all: defineFlag('--all', 'boolean', 'sessions of every folder'),
+      json: jsonFlag,
+      repair: defineFlag('--repair', 'boolean', 'check: rewrite damaged files'),
       format: {
-        ...flag(
+        ...defineFlag(
           '--format <format>',
           { oneOf: ['markdown', 'json', 'html', 'claude'] },
-          'export: markdown, json, html, or claude: a transcript as Claude Code writes it',
+          'export: markdown, json, html, or claude (a transcript as Claude Code writes it)',
         ),
         default: 'markdown',
       },
-      output: flag('--output <file>', 'text', 'show, export, capsule: into a new file'),
+      output: defineFlag('--output <file>', 'text', 'show, export, capsule: write to a new file'),
       days: {
-        ...flag('--days <n>', { numberFrom: 0, isWhole: true }, 'prune: older than so many days'),
+        ...defineFlag(
+          '--days <n>',
+          { numberFrom: 0, isWhole: true },
+          'prune: delete sessions older than this many days',
+        ),
         default: 30,
       },
-      dryRun: flag('--dry-run', 'nothing', 'prune: only say how many'),
+      dryRun: defineFlag('--dry-run', 'boolean', 'prune: only print how many'),
     },
   },
   undo: {
-    usage: '',
-    words: 'take back what the last prompt changed in files',
+    usage: '[session] [path…]',
+    operands: 'any',
+    description: 'undo the file changes of the last prompt, or the last change of the named files and folders',
     flags: {
-      session: flag('--session <id>', 'text', 'of this session instead of the newest'),
-      list: flag('--list', 'nothing', 'only list the prompts that can be gone back to'),
-      to: flag('--to <id>', 'text', 'everything since this prompt'),
-      redo: flag('--redo', 'nothing', 'bring back what the last undo took'),
+      session: defineFlag('--session <id>', 'text', 'use this session instead of the newest'),
+      list: defineFlag('--list', 'boolean', 'list the prompts that can be undone'),
+      to: defineFlag('--to <id>', 'text', 'undo everything since this prompt'),
+      redo: defineFlag('--redo', 'boolean', 'redo what the last undo reverted'),
     },
   },
   replay: {
     usage: '<session | file>',
-    words: 'build the requests of a session anew and compare every byte',
-    flags: { json },
+    operands: 'any',
+    description: 'rebuild the requests of a session and compare them byte by byte',
+    flags: { json: jsonFlag },
   },
   settings: {
     usage: 'explain [key] | schema | import [dir]',
-    words: 'each setting with the place it comes from; the schema for editors; copy those of ~/.claude',
+    operands: { explain: 1, schema: 0, import: 1 },
+    description: 'show each setting with its source; print the JSON schema; import settings from ~/.claude',
     choices: ['explain', 'schema', 'import'],
-    flags: { json },
+    flags: { json: jsonFlag },
+  },
+  import: {
+    usage: '[kind or assistant…]',
+    operands: 'any',
+    description: 'show what other assistants have in this project and at home, and take it with --yes',
+    choices: ['settings', 'instructions', 'servers', 'commands'],
+    flags: { yes: defineFlag('--yes', 'boolean', 'take what is shown') },
   },
   mcp: {
     usage:
       'list | get | add <name> -- <command> | add-json <name> <json> | add-from-claude-desktop | remove | approve | reject | login | logout | serve',
-    words: 'MCP servers: add and remove them, approve, log in; serve our tools',
+    operands: {
+      list: 0,
+      get: 1,
+      add: 'any',
+      'add-json': 2,
+      'add-from-claude-desktop': 'any',
+      remove: 1,
+      approve: 1,
+      reject: 1,
+      login: 1,
+      logout: 1,
+      serve: 0,
+    },
+    description: 'add, remove, approve and log in to MCP servers; serve the tools of ouro over MCP',
     choices: [
       'list',
       'get',
@@ -174,32 +253,46 @@ export const SUBCOMMANDS = {
     ],
     flags: {
       scope: {
-        ...flag('-s, --scope <scope>', { oneOf: ['user', 'project', 'local'] }, 'user, project or local'),
+        ...defineFlag(
+          '-s, --scope <scope>',
+          { oneOf: ['user', 'project', 'local'] },
+          'where the server is stored: user, project or local',
+        ),
         default: 'user',
       },
-      transport: flag('-t, --transport <kind>', { oneOf: ['stdio', 'http', 'sse'] }, 'stdio, http or sse'),
-      env: { ...flag('-e, --env <NAME=value>', 'texts', 'a variable of its environment'), default: [] },
-      clientId: flag('--client-id <id>', 'name', 'who we are to a server that registers nobody by itself'),
-      clientSecret: flag('--client-secret <secret>', 'name', 'the secret that goes with it'),
-      callbackPort: flag(
+      transport: defineFlag(
+        '-t, --transport <kind>',
+        { oneOf: ['stdio', 'http', 'sse'] },
+        'transport: stdio, http or sse',
+      ),
+      env: { ...defineFlag('-e, --env <NAME=value>', 'texts', 'environment variable for the server'), default: [] },
+      clientId: defineFlag('--client-id <id>', 'name', 'OAuth client id, for a server without dynamic registration'),
+      clientSecret: defineFlag('--client-secret <secret>', 'name', 'OAuth client secret'),
+      callbackPort: defineFlag(
         '--callback-port <port>',
         { numberFrom: 1, isWhole: true },
-        'the port its login comes back to',
+        'port of the OAuth redirect',
       ),
-      http: flag('--http <port>', { numberFrom: 0, isWhole: true }, 'serve over HTTP on this port of loopback; 0: any'),
-      header: { ...flag('-H, --header <Name: value>', 'texts', 'a header of every request'), default: [] },
-      json,
+      http: defineFlag(
+        '--http <port>',
+        { numberFrom: 0, isWhole: true },
+        'serve over HTTP on this loopback port; 0 picks a free one',
+      ),
+      header: { ...defineFlag('-H, --header <Name: value>', 'texts', 'header sent with every request'), default: [] },
+      json: jsonFlag,
     },
   },
   completion: {
     usage: '<bash|zsh|fish|man|markdown>',
-    words: 'print a completion script, the man page, or the page of all flags',
+    operands: 1,
+    description: 'print a completion script, the man page, or the page of all flags',
     choices: ['bash', 'zsh', 'fish', 'man', 'markdown'],
   },
-  help: { usage: '[topic]', words: 'more about a topic' },
+  help: { usage: '[topic]', operands: 1, description: 'show help on a topic' },
 } as const satisfies Readonly<Record<string, Subcommand>>;
 
+/** The name of a subcommand. */
 export type SubcommandName = keyof typeof SUBCOMMANDS;
 
-/** The same table without the exact words. */
-export const subcommands = (): Readonly<Record<string, Subcommand>> => SUBCOMMANDS;
+/** Returns all subcommands, typed as a plain table. */
+export const listSubcommands = (): Readonly<Record<string, Subcommand>> => SUBCOMMANDS;

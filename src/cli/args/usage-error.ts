@@ -1,4 +1,4 @@
-/** The command line cannot be followed: one line on stderr, exit code 2. */
+/** An invalid command line; printed as one line on stderr, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -2,77 +2,77 @@ import { realpath, stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
 import { openArchive } from '../../app/replay/session-archive.ts';
-import { trustQuestion } from '../../app/settings/folder-trust.ts';
-import { createEditorAgent } from '../acp/editor-agent.ts';
-import { readInvocation } from '../args/invocation.ts';
+import { buildTrustQuestion } from '../../app/trust/folder-trust.ts';
+import { parseInvocation } from '../args/invocation.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
-import { signalCode } from '../exit-code.ts';
+import { getSignalExitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
+import { createEditorAgent } from '../modes/acp/editor-agent.ts';
 
-/** `ouro acp`: serves an editor on stdin and stdout until it closes them. */
+/** Runs `ouro acp`: serves an editor on stdin and stdout until it closes them. */
 export async function run({ flags, io, shutdown }: CommandRequest): Promise<number> {
-  const { run: options } = await readInvocation(argsOf(flags), { cwd: io.cwd, hasTerminal: false });
+  const { run: options } = await parseInvocation(formatFlagArgs(flags), { cwd: io.cwd, hasTerminal: false });
   const app = createEditorAgent({
-    options: { ...options, face: 'editor' },
+    options: { ...options, frontend: 'editor' },
     version: io.environment.version,
-    async list(cwd) {
-      const found = await openArchive(io.environment, cwd ?? io.cwd).list(cwd === undefined ? 'all' : 'folder');
-      return found.map(({ id, title, cwd: at, modifiedMs }) => ({
-        id,
-        title,
-        cwd: at,
-        at: new Date(modifiedMs).toISOString(),
+    async listSessions(cwd) {
+      const sessions = await openArchive(io.environment, cwd ?? io.cwd).list(cwd === undefined ? 'all' : 'folder');
+      return sessions.map((session) => ({
+        id: session.id,
+        title: session.title,
+        cwd: session.cwd,
+        at: new Date(session.modifiedMs).toISOString(),
       }));
     },
-    async remove(id) {
+    async deleteSession(id) {
       const archive = openArchive(io.environment, io.cwd);
-      const found = (await archive.list('all')).find((one) => one.id === id);
-      if (found === undefined) return 'there is no such session';
-      const done = await archive.delete(found);
-      return done.ok ? undefined : done.why;
+      const session = (await archive.list('all')).find((stored) => stored.id === id);
+      if (session === undefined) return 'session not found';
+      const outcome = await archive.delete(session);
+      return outcome.ok ? undefined : outcome.why;
     },
-    async keyProblem() {
-      const tried = { ...options, persistence: 'memory', mcpSources: 'flags-only', mcpConfig: [] } as const;
-      const composed = await createConversation(tried, io.environment);
+    async findKeyProblem() {
+      const probe = { ...options, persistence: 'memory', mcpSources: 'flags-only', mcpConfig: [] } as const;
+      const composed = await createConversation(probe, io.environment);
       if (!composed.ok) return composed.problem;
       await composed.conversation.close('closed');
       return undefined;
     },
-    async bringsMore(cwd) {
-      const asked = await trustQuestion(await realpath(cwd), io.environment, 'start');
-      return (asked?.question.effects.length ?? 0) > 0;
+    async hasUntrustedConfig(cwd) {
+      const trust = await buildTrustQuestion(await realpath(cwd), io.environment, 'start');
+      return (trust?.question.effects.length ?? 0) > 0;
     },
-    async open(wanted) {
-      const facts = await stat(wanted.cwd).catch(() => undefined);
-      if (facts?.isDirectory() !== true) return { ok: false, problem: `There is no folder ${wanted.cwd}.` };
-      const composed = await createConversation(wanted, io.environment);
+    async openConversation(runOptions) {
+      const stats = await stat(runOptions.cwd).catch(() => undefined);
+      if (stats?.isDirectory() !== true) return { ok: false, problem: `Folder ${runOptions.cwd} not found.` };
+      const composed = await createConversation(runOptions, io.environment);
       if (composed.ok) {
-        shutdown.guard(composed.conversation);
+        shutdown.attach(composed.conversation);
         for (const warning of composed.conversation.info().warnings) io.stderr.write(`${warning}\n`);
       }
       return composed;
     },
   });
-  const connection = app.connect(ndJsonStream(writable(io), readable(io)));
+  const connection = app.connect(ndJsonStream(createWritable(io), createReadable(io)));
   io.stdout.onClosed(() => connection.close());
-  const ended = await Promise.race([connection.closed, shutdown.begun]);
-  return ended === undefined || ended === 'shutdown' ? 0 : signalCode(ended);
+  const abortReason = await Promise.race([connection.closed, shutdown.started]);
+  return abortReason === undefined || abortReason === 'shutdown' ? 0 : getSignalExitCode(abortReason);
 }
 
-/** The flags of the subcommand are those of ouro itself. */
-function argsOf(flags: Readonly<Record<string, unknown>>): readonly string[] {
+/** Writes the parsed flags as arguments again, for `readInvocation`. */
+function formatFlagArgs(flags: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(flags).flatMap(([name, value]) => {
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     return typeof value === 'string' ? [`${flag}=${value}`] : [flag];
   });
 }
 
-function writable(io: Io): WritableStream<Uint8Array> {
+function createWritable(io: Io): WritableStream<Uint8Array> {
   const decoder = new TextDecoder();
   return new WritableStream({ write: (chunk) => io.stdout.write(decoder.decode(chunk, { stream: true })) });
 }
 
-function readable(io: Io): ReadableStream<Uint8Array> {
+function createReadable(io: Io): ReadableStream<Uint8Array> {
   const chunks = io.stdin.chunks()[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {

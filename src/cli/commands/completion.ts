@@ -1,24 +1,20 @@
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
-import { manPage } from '../completion/man.ts';
-import { flagsPage } from '../completion/markdown.ts';
-import { zshScript } from '../completion/zsh.ts';
+import { renderBashCompletion, renderFishCompletion, renderZshCompletion } from '../completion/completion-scripts.ts';
+import { renderFlagsPage, renderManPage } from '../completion/reference-pages.ts';
 
-const SCRIPTS: Readonly<Record<string, () => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-  man: manPage,
-  markdown: flagsPage,
+const RENDERERS: Readonly<Record<string, () => string>> = {
+  bash: renderBashCompletion,
+  zsh: renderZshCompletion,
+  fish: renderFishCompletion,
+  man: renderManPage,
+  markdown: renderFlagsPage,
 };
 
-/** `ouro completion <shell>`: a script, or a page, made from the table that the command line is read by. */
-export async function run({ words: [shell], io }: CommandRequest): Promise<number> {
-  const script = SCRIPTS[shell ?? ''];
-  if (script === undefined)
-    throw new UsageError('Name a shell: ouro completion bash, zsh or fish. Or man, or markdown.');
-  io.stdout.write(script());
+/** Runs `ouro completion <shell>`: prints a completion script or a reference page generated from the flag tables. */
+export async function run({ args: [shell], io }: CommandRequest): Promise<number> {
+  const render = RENDERERS[shell ?? ''];
+  if (render === undefined) throw new UsageError('Usage: ouro completion bash, zsh, fish, man or markdown.');
+  io.stdout.write(render());
   return 0;
 }

@@ -1,13 +1,14 @@
-import { DEMO_PROMPT } from '../../contracts/face/first-run.ts';
-import { readInvocation } from '../args/invocation.ts';
+import { DEMO_PROMPT } from '../../contracts/frontend/first-run.ts';
+import { parseInvocation } from '../args/invocation.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 
-/** `ouro demo`: the scripted model over its sample project, on the screen or into a pipe. */
-export async function run({ words, io, shutdown }: CommandRequest): Promise<number> {
-  const args = ['--model', 'demo', ...(words.length === 0 ? [] : ['--', ...words])];
+/** Runs `ouro demo`: the scripted model in its sample project, interactively or in print mode. */
+export async function run({ args, io, shutdown }: CommandRequest): Promise<number> {
+  const demoArgs = ['--model', 'demo', ...(args.length === 0 ? [] : ['--', ...args])];
   const hasTerminal = io.stdin.isTty && io.stdout.isTty;
-  const invocation = await readInvocation(args, { cwd: io.cwd, hasTerminal });
-  if (invocation.face === 'screen') return (await import('../faces/repl.ts')).runRepl(invocation, io, shutdown);
+  const invocation = await parseInvocation(demoArgs, { cwd: io.cwd, hasTerminal });
+  if (invocation.mode === 'screen')
+    return (await import('../modes/interactive/run-interactive.ts')).runInteractive(invocation, io, shutdown);
   const prompt = invocation.prompt ?? DEMO_PROMPT;
-  return (await import('../faces/run-print.ts')).runPrint({ ...invocation, prompt }, io, shutdown);
+  return (await import('../modes/print/run-print.ts')).runPrint({ ...invocation, prompt }, io, shutdown);
 }

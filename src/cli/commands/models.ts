@@ -1,47 +1,46 @@
-import { modelsHere, updateModels } from '../../app/start/models.ts';
+import { listModels, updateModelCatalogue } from '../../app/setup/manage-models.ts';
 import type { ModelPrice } from '../../contracts/model.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { padWidth, textWidth } from '../../lib/text/text-width.ts';
+import { getTextWidth, padToWidth } from '../../lib/text/text-width.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 
-type Offer = Awaited<ReturnType<typeof modelsHere>>;
-type Offered = Offer['models'][number];
+type ModelOffer = Awaited<ReturnType<typeof listModels>>;
+type OfferedModel = ModelOffer['models'][number];
 
-/** `ouro models [words] | update`: what can be used here, with place, window, price and key. */
-export async function run({ words, flags, io }: CommandRequest): Promise<number> {
+/** Runs `ouro models [filter] | update`: lists the available models, or updates the model catalogue. */
+export async function run({ args, flags, io }: CommandRequest): Promise<number> {
   try {
-    if (words[0] === 'update' && words.length === 1) {
-      const { models, providers, leftOut, url } = await updateModels(io);
-      const left = leftOut === 0 ? '' : ` What it says of ${leftOut} others could not be understood.`;
-      io.stdout.write(
-        `${formatCount(models, 'model')} of ${formatCount(providers, 'place')} read from ${url}.${left}\n`,
-      );
+    if (args[0] === 'update' && args.length === 1) {
+      const update = await updateModelCatalogue(io);
+      const skipped = update.skipped === 0 ? '' : ` Skipped ${update.skipped} entries that could not be parsed.`;
+      const counts = `${formatCount(update.models, 'model')} of ${formatCount(update.providers, 'provider')}`;
+      io.stdout.write(`Read ${counts} from ${update.url}.${skipped}\n`);
       return 0;
     }
-    const { models, closed } = await modelsHere(io);
-    const found = models.filter((model) => isMeant(model, words));
+    const { models, unconfigured } = await listModels(io);
+    const matches = models.filter((model) => matchesFilter(model, args));
     if (flags.json === true)
-      io.stdout.write(`${JSON.stringify({ models: found.map(asJson), withoutKey: closed }, null, 2)}\n`);
-    else
-      io.stdout.write(
-        sanitize(`${[...table(found), '', ...hints(found, closed, words)].join('\n').trim()}\n`, 'output'),
-      );
+      io.stdout.write(`${JSON.stringify({ models: matches.map(toJson), withoutKey: unconfigured }, null, 2)}\n`);
+    else {
+      const lines = [...formatTable(matches), '', ...formatHints(matches, unconfigured, args)];
+      io.stdout.write(sanitize(`${lines.join('\n').trim()}\n`, 'output'));
+    }
     return 0;
   } catch (thrown) {
-    io.stderr.write(`${messageOf(thrown)}\n`);
+    io.stderr.write(`${getErrorMessage(thrown)}\n`);
     return 1;
   }
 }
 
-/** Every word is somewhere in the name, the label or the place. */
-function isMeant({ info, place }: Offered, words: readonly string[]): boolean {
-  const text = `${info.id} ${info.label} ${place}`.toLowerCase();
-  return words.every((word) => text.includes(word.toLowerCase()));
+/** Each term must occur in the id, the label or the provider. */
+function matchesFilter({ info, provider }: OfferedModel, terms: readonly string[]): boolean {
+  const text = `${info.id} ${info.label} ${provider}`.toLowerCase();
+  return terms.every((term) => text.includes(term.toLowerCase()));
 }
 
-function asJson({ info, place, key }: Offered) {
+function toJson({ info, provider, keySource }: OfferedModel) {
   const {
     id,
     label,
@@ -57,8 +56,8 @@ function asJson({ info, place, key }: Offered) {
   return {
     model: id,
     label,
-    place,
-    key,
+    place: provider,
+    key: keySource,
     contextWindow,
     maxOutputTokens,
     vision,
@@ -70,44 +69,48 @@ function asJson({ info, place, key }: Offered) {
   };
 }
 
-const HEAD = ['model', 'place', 'window', 'output', '$ in / out / cached', 'sees', 'key'];
+const HEADER = ['model', 'provider', 'context', 'output', '$ in / out / cached', 'input', 'key'];
 
-function table(models: readonly Offered[]): readonly string[] {
+function formatTable(models: readonly OfferedModel[]): readonly string[] {
   if (models.length === 0) return [];
   const rows = [
-    HEAD,
-    ...models.map(({ info, place, key }) => [
+    HEADER,
+    ...models.map(({ info, provider, keySource }) => [
       info.id,
-      place,
+      provider,
       formatTokens(info.contextWindow),
       formatTokens(info.maxOutputTokens),
-      priceWords(info.price),
-      info.vision ? 'pictures' : '',
-      key,
+      formatPrice(info.price),
+      info.vision ? 'images' : '',
+      keySource,
     ]),
   ];
-  const widths = HEAD.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at] ?? ''))));
+  const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => getTextWidth(row[column] ?? ''))));
   return rows.map((row) =>
     row
-      .map((cell, at) => padWidth(cell, widths[at] ?? 0))
+      .map((cell, column) => padToWidth(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );
 }
 
-function priceWords(price: ModelPrice | undefined): string {
+function formatPrice(price: ModelPrice | undefined): string {
   return price === undefined ? 'unknown' : [price.input, price.output, price.cacheRead].join(' / ');
 }
 
-function hints(found: readonly Offered[], closed: Offer['closed'], words: readonly string[]): readonly string[] {
-  const none = words.length > 0 ? `No model here is called ${words.join(' ')}.` : 'No model can be used here yet.';
+function formatHints(
+  matches: readonly OfferedModel[],
+  closed: ModelOffer['unconfigured'],
+  terms: readonly string[],
+): readonly string[] {
+  const noMatch = terms.length > 0 ? `No available model matches "${terms.join(' ')}".` : 'No model is available yet.';
   const names = closed.map(({ name }) => name).join(', ');
   return [
-    ...(found.length === 0
-      ? [none]
-      : ['Prices are dollars for a million tokens. Choose with --model <model>, or /model on the screen.']),
+    ...(matches.length === 0
+      ? [noMatch]
+      : ['Prices are in dollars per million tokens. Choose with --model <model>, or /model in a session.']),
     ...(closed.length === 0
       ? []
-      : [`Without a key: ${names}. "ouro login <place>" stores one; docs/models.md names the variables.`]),
+      : [`Without a key: ${names}. "ouro login <provider>" stores one; "ouro help models" lists the variables.`]),
   ];
 }

@@ -1,46 +1,39 @@
 import { resolve } from 'node:path';
-import { type Explainer, type ExplainWish, openExplainer } from '../../app/permissions/explainer.ts';
+import { type Explainer, type ExplainerOptions, openExplainer } from '../../app/permissions/explainer.ts';
+import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { ValuesOf } from '../args/flag.ts';
-import { readFlags } from '../args/read-flags.ts';
+import type { FlagValuesOf } from '../args/define-flag.ts';
+import { parseFlagValues } from '../args/flag-values.ts';
 import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import { readLines } from '../control/read-lines.ts';
 import type { Io } from '../io.ts';
+import { readLines } from '../read-lines.ts';
 
-type Flags = ValuesOf<typeof SUBCOMMANDS.permissions.flags>;
+type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 
-const USAGE = `Usage: ouro permissions explain Tool 'input', ouro permissions explain --batch < cases, or ouro permissions lint.`;
+const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permissions explain --batch < cases, or ouro permissions lint.`;
 
-/** `ouro permissions explain|lint`: what the rules say, without running anything. */
-export async function run({ words, flags, io }: CommandRequest): Promise<number> {
-  const given = readFlags(SUBCOMMANDS.permissions.flags, flags);
-  const [what, tool, ...input] = words;
-  const explainer = await openExplainer(wishOf(given, io), io.environment);
+/** Runs `ouro permissions explain|lint`: prints what the permission rules decide, without running anything. */
+export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+  const flags = parseFlagValues(SUBCOMMANDS.permissions.flags, rawFlags);
+  const [action, tool, ...input] = args;
+  const explainer = await openExplainer(createExplainRequest(flags, io), io.environment);
   for (const problem of explainer.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
-  switch (what) {
+  switch (action) {
     case 'lint': {
-      const found = explainer.lint();
-      if (given.json)
-        io.stdout.write(
-          `${JSON.stringify(
-            found.map(({ data }) => data),
-            null,
-            2,
-          )}\n`,
-        );
-      else
-        io.stdout.write(
-          found.length === 0 ? `${explainer.rules.length} rules, nothing wrong with them.\n` : linesOf(found),
-        );
-      return found.length === 0 && explainer.problems.length === 0 ? 0 : 1;
+      const findings = explainer.listRuleProblems();
+      const noFindings = `${formatCount(explainer.rules.length, 'rule')} checked, no problems found.\n`;
+      const jsonFindings = findings.map(({ data }) => data);
+      if (flags.json) io.stdout.write(`${JSON.stringify(jsonFindings, null, 2)}\n`);
+      else io.stdout.write(findings.length === 0 ? noFindings : formatFindings(findings));
+      return findings.length === 0 && explainer.problems.length === 0 ? 0 : 1;
     }
     case 'explain': {
-      if (given.batch) return batch(explainer, io);
-      if (tool === undefined) throw new UsageError(USAGE);
-      const answer = explainer.call({ tool, text: input.join(' ') }, given.json ? 'json' : 'text');
+      if ((flags.batch === true) !== (tool === undefined)) throw new UsageError(USAGE);
+      if (tool === undefined) return explainBatch(explainer, io);
+      const answer = explainer.explainCall({ tool, text: input.join(' ') }, flags.json ? 'json' : 'text');
       if (!answer.ok) throw new UsageError(answer.problem);
-      io.stdout.write(`${given.json ? answer.words : sanitize(answer.words, 'prompt')}\n`);
+      io.stdout.write(`${flags.json ? answer.output : sanitize(answer.output, 'prompt')}\n`);
       return 0;
     }
     default:
@@ -48,11 +41,11 @@ export async function run({ words, flags, io }: CommandRequest): Promise<number>
   }
 }
 
-/** JSON lines in, JSON lines out, in order. Fails when a line could not be read. */
-async function batch(explainer: Explainer, io: Io): Promise<number> {
+/** Explains JSON lines from stdin, in order; the exit code is 1 when a line could not be parsed. */
+async function explainBatch(explainer: Explainer, io: Io): Promise<number> {
   let code = 0;
   for await (const { number, text } of readLines(io.stdin.chunks())) {
-    const { line, problem } = explainer.line(text, number);
+    const { line, problem } = explainer.explainLine(text, number);
     io.stdout.write(`${JSON.stringify(line)}\n`);
     if (problem === undefined) continue;
     io.stderr.write(`${sanitize(problem, 'line')}\n`);
@@ -61,7 +54,7 @@ async function batch(explainer: Explainer, io: Io): Promise<number> {
   return code;
 }
 
-function wishOf({ mode, allow, deny, ask, cwd, trust }: Flags, io: Io): ExplainWish {
+function createExplainRequest({ mode, allow, deny, ask, cwd, trust }: Flags, io: Io): ExplainerOptions {
   return {
     cwd: resolve(io.cwd, cwd ?? '.'),
     rules: { allow, deny, ask },
@@ -70,6 +63,6 @@ function wishOf({ mode, allow, deny, ask, cwd, trust }: Flags, io: Io): ExplainW
   };
 }
 
-function linesOf(found: ReturnType<Explainer['lint']>): string {
-  return found.map(({ text }) => `${sanitize(text, 'line')}\n`).join('');
+function formatFindings(findings: ReturnType<Explainer['listRuleProblems']>): string {
+  return findings.map(({ text }) => `${sanitize(text, 'line')}\n`).join('');
 }

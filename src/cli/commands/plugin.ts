@@ -1,85 +1,92 @@
 import { resolve } from 'node:path';
-import { createPlugins, type Plugins } from '../../app/start/plugins.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { createPlugins, type Plugins } from '../../app/plugins.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
-/** `ouro plugin …`: what is installed, and the marketplaces it comes from. */
-export async function run({ words, flags, io }: CommandRequest): Promise<number> {
-  const [what = 'list', ...names] = words;
-  const action = Object.hasOwn(ACTIONS, what) ? ACTIONS[what] : undefined;
+/** Runs `ouro plugin …`: manages plugins and plugin marketplaces. */
+export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+  const [actionName = 'list', ...names] = args;
+  const action = Object.hasOwn(ACTIONS, actionName) ? ACTIONS[actionName] : undefined;
   if (action === undefined)
-    throw new UsageError(`There is no "ouro plugin ${what}". There are: ${Object.keys(ACTIONS).join(', ')}.`);
+    throw new UsageError(
+      `Unknown command "ouro plugin ${actionName}". Use one of: ${Object.keys(ACTIONS).join(', ')}.`,
+    );
   try {
     const plugins = createPlugins(io.environment, io.cwd);
-    const { lines, code = 0 } = await action({ plugins, names, cwd: io.cwd, isAgreed: flags.yes === true });
+    const { lines, code = 0 } = await action({ plugins, names, cwd: io.cwd, isConfirmed: flags.yes === true });
     for (const line of lines) io.stdout.write(`${sanitize(line, 'line')}\n`);
     return code;
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
-    io.stderr.write(`${sanitize(messageOf(thrown), 'line')}\n`);
+    io.stderr.write(`${sanitize(getErrorMessage(thrown), 'line')}\n`);
     return 1;
   }
 }
 
-type Order = {
+type PluginRequest = {
   readonly plugins: Plugins;
   readonly names: readonly string[];
   readonly cwd: string;
-  readonly isAgreed: boolean;
+  readonly isConfirmed: boolean;
 };
-type Answer = { readonly lines: readonly string[]; readonly code?: number };
+type Output = { readonly lines: readonly string[]; readonly code?: number };
 
-const ACTIONS: Readonly<Record<string, (order: Order) => Promise<Answer>>> = {
+const ACTIONS: Readonly<Record<string, (request: PluginRequest) => Promise<Output>>> = {
   list,
-  async install(order) {
-    return { lines: (await Promise.all(named(order, 'install NAME').map((name) => install(name, order)))).flat() };
+  async install(request) {
+    const names = requireNames(request.names, 'install <name>');
+    return { lines: (await Promise.all(names.map((name) => install(name, request)))).flat() };
   },
   async enable({ plugins, names }) {
-    const id = await plugins.installedId(named({ names }, 'enable NAME')[0] ?? '');
+    const id = await plugins.installedId(requireNames(names, 'enable <name>')[0] ?? '');
     await plugins.setEnabled(id, true);
-    return { lines: [`${id} counts from now on.`] };
+    return { lines: [`Plugin ${id} enabled.`] };
   },
   async disable({ plugins, names }) {
-    const id = await plugins.installedId(named({ names }, 'disable NAME')[0] ?? '');
+    const id = await plugins.installedId(requireNames(names, 'disable <name>')[0] ?? '');
     await plugins.setEnabled(id, false);
-    return { lines: [`${id} does not count any more.`] };
+    return { lines: [`Plugin ${id} disabled.`] };
   },
   async remove({ plugins, names }) {
-    const id = await plugins.installedId(named({ names }, 'remove NAME')[0] ?? '');
+    const id = await plugins.installedId(requireNames(names, 'remove <name>')[0] ?? '');
     await plugins.setEnabled(id, undefined);
     await plugins.keep(['plugins', id], undefined);
     await plugins.dropData(id);
-    return { lines: [`${id} is removed.`] };
+    return { lines: [`Plugin ${id} removed.`] };
   },
   update,
   async validate({ plugins, names: [folder = '.'], cwd }) {
     const problems = await plugins.validate(resolve(cwd, folder));
-    return problems.length === 0 ? { lines: ['Nothing is wrong with it.'] } : { lines: problems, code: 1 };
+    return problems.length === 0 ? { lines: ['No problems found.'] } : { lines: problems, code: 1 };
   },
   marketplace,
 };
 
-function named({ names }: Pick<Order, 'names'>, usage: string): readonly string[] {
-  if (names.length === 0) throw new UsageError(`Say: ouro plugin ${usage}`);
+function requireNames(names: readonly string[], usage: string): readonly string[] {
+  if (names.length === 0) throw new UsageError(`Usage: ouro plugin ${usage}`);
   return names;
 }
 
-/** Shown first: it counts with a second word of the person, or `--yes`. */
-async function install(name: string, { plugins, isAgreed }: Order): Promise<readonly string[]> {
+/** Installs a plugin without enabling it, unless `--yes` is given, so that the user can review it first. */
+async function install(name: string, { plugins, isConfirmed }: PluginRequest): Promise<readonly string[]> {
   const { enabledPlugins = {} } = await plugins.settings();
   const { id, lines } = await plugins.install(name);
-  if (isAgreed) {
+  if (isConfirmed) {
     await plugins.setEnabled(id, true);
-    return [...lines, `${id} counts from now on.`];
+    return [...lines, `Plugin ${id} enabled.`];
   }
-  // What was looked at was another copy of it.
+  // The user reviewed the previous copy, not this one.
   if (enabledPlugins[id] === true) await plugins.setEnabled(id, false);
-  return [...lines, `It does not count yet. When you have looked at it: ouro plugin enable ${id}`];
+  return [...lines, formatReviewHint(id)];
 }
 
-async function list({ plugins }: Order): Promise<Answer> {
+function formatReviewHint(id: string): string {
+  return `Plugin ${id} is not enabled yet. Review it, then run: ouro plugin enable ${id}`;
+}
+
+async function list({ plugins }: PluginRequest): Promise<Output> {
   const [{ value }, { enabledPlugins = {} }] = await Promise.all([plugins.store.read(), plugins.settings()]);
   const rows = Object.entries(value.plugins).map(([id, { version = '', commit, folder }]) => {
     const state = enabledPlugins[id] === true ? 'on ' : 'off';
@@ -88,41 +95,38 @@ async function list({ plugins }: Order): Promise<Answer> {
   return { lines: rows.length === 0 ? ['No plugin is installed.'] : rows };
 }
 
-/** Marketplaces are fetched anew, and what changed in them is installed; it counts again once it was looked at. */
-async function update(order: Order): Promise<Answer> {
-  const { plugins, names } = order;
+/** Fetches the marketplaces again and reinstalls plugins; a changed plugin is disabled until reviewed. */
+async function update({ plugins, names, isConfirmed }: PluginRequest): Promise<Output> {
   const { value } = await plugins.store.read();
   for (const { address } of Object.values(value.marketplaces)) await plugins.addMarketplace(address);
-  const wanted = names.length === 0 ? Object.keys(value.plugins) : await Promise.all(names.map(plugins.installedId));
+  const ids = names.length === 0 ? Object.keys(value.plugins) : await Promise.all(names.map(plugins.installedId));
   const lines: string[] = [];
-  for (const id of wanted) {
+  for (const id of ids) {
     const before = (await plugins.store.read()).value.plugins[id];
     const { enabledPlugins = {} } = await plugins.settings();
-    const fresh = await plugins.install(id);
+    const installed = await plugins.install(id);
     const after = (await plugins.store.read()).value.plugins[id];
-    if (before?.mark === after?.mark) lines.push(`${id} is as it was.`);
+    if (before?.mark === after?.mark) lines.push(`Plugin ${id} is up to date.`);
     else {
-      const counts = order.isAgreed && enabledPlugins[id] === true;
-      if (!counts && enabledPlugins[id] === true) await plugins.setEnabled(id, false);
-      lines.push(
-        ...fresh.lines,
-        counts ? `${id} counts.` : `It does not count yet. When you have looked at it: ouro plugin enable ${id}`,
-      );
+      const staysEnabled = isConfirmed && enabledPlugins[id] === true;
+      if (!staysEnabled && enabledPlugins[id] === true) await plugins.setEnabled(id, false);
+      lines.push(...installed.lines, staysEnabled ? `Plugin ${id} enabled.` : formatReviewHint(id));
     }
   }
   return { lines: lines.length === 0 ? ['No plugin is installed.'] : lines };
 }
 
-async function marketplace({ plugins, names: [what = 'list', name] }: Order): Promise<Answer> {
+async function marketplace({ plugins, names: [action = 'list', name] }: PluginRequest): Promise<Output> {
   const { marketplaces } = (await plugins.store.read()).value;
-  if (what === 'add' && name !== undefined) return { lines: await plugins.addMarketplace(name) };
-  if (what === 'remove' && name !== undefined && Object.hasOwn(marketplaces, name)) {
+  if (action === 'add' && name !== undefined) return { lines: await plugins.addMarketplace(name) };
+  if (action === 'remove' && name !== undefined && Object.hasOwn(marketplaces, name)) {
     await plugins.keep(['marketplaces', name], undefined);
-    return { lines: [`${name} is forgotten. What was installed from it stays.`] };
+    return { lines: [`Marketplace ${name} removed. Plugins installed from it remain.`] };
   }
-  if (what !== 'list') throw new UsageError('Say: ouro plugin marketplace list, add ADDRESS, or remove NAME');
+  if (action !== 'list' || name !== undefined)
+    throw new UsageError('Usage: ouro plugin marketplace list | add <address> | remove <name>');
   const rows = Object.entries(marketplaces).map(
     ([id, { address, commit }]) => `${id}  ${address}${commit === undefined ? '' : ` (${commit.slice(0, 12)})`}`,
   );
-  return { lines: rows.length === 0 ? ['No marketplace was added.'] : rows };
+  return { lines: rows.length === 0 ? ['No marketplace is configured.'] : rows };
 }

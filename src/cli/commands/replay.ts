@@ -1,36 +1,41 @@
 import { resolve } from 'node:path';
-import { fileAt, openArchive } from '../../app/replay/session-archive.ts';
+import { findFile, openArchive } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
-/** `ouro replay <session|file>`: does the loop ask today what it asked then? Exit code 1 when it does not. */
-export async function run({ words, flags, io }: CommandRequest): Promise<number> {
-  const [wanted] = words;
-  if (wanted === undefined) throw new UsageError('Usage: ouro replay <session, or the file of a capsule>');
+/**
+ * Runs `ouro replay <session|file>`: rebuilds the requests of a session and compares them with the recorded ones. The
+ * exit code is 1 when they differ.
+ */
+export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+  const [target] = args;
+  if (target === undefined) throw new UsageError('Usage: ouro replay <session | capsule file>');
   const archive = openArchive(io.environment, io.cwd);
-  let path = await fileAt(resolve(io.cwd, wanted));
+  let path = await findFile(resolve(io.cwd, target));
   if (path === undefined) {
-    const found = await archive.find(words.join(' '));
-    if (!found.ok) {
-      io.stderr.write(`${sanitize(found.why, 'line')}\n`);
+    const match = await archive.find(args.join(' '));
+    if (!match.ok) {
+      io.stderr.write(`${sanitize(match.why, 'line')}\n`);
       return 1;
     }
-    path = found.session.path;
+    path = match.session.path;
   }
   const replay = await archive.replay(path);
   const { requests, difference, runs, driven, notDriven } = replay;
   if (flags.json === true) io.stdout.write(`${JSON.stringify(replay, null, 2)}\n`);
   else if (difference === undefined) {
-    const rebuilt =
-      driven === runs ? '' : ` of ${runs}; the others were only rebuilt: ${[...new Set(notDriven)].join(', ')}`;
+    const notReplayed =
+      driven === runs
+        ? ''
+        : ` of ${runs}; for the others only requests were rebuilt: ${[...new Set(notDriven)].join(', ')}`;
     io.stdout.write(
-      `${formatCount(requests, 'request')}, every byte the same; the loop went the same way in ${formatCount(driven, 'run')}${rebuilt}.\n`,
+      `${formatCount(requests, 'request')} identical; the loop took the same steps in ${formatCount(driven, 'run')}${notReplayed}.\n`,
     );
   } else {
     const { request, where, now } = difference;
-    io.stdout.write(`Request ${request} differs from its record in ${where}.\nNow it is: ${sanitize(now, 'prompt')}\n`);
+    io.stdout.write(`Request ${request} differs from its record in ${where}.\nNow: ${sanitize(now, 'prompt')}\n`);
   }
   return difference === undefined ? 0 : 1;
 }

@@ -1,62 +1,66 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { openArchive, type SessionArchive, type SessionSummary } from '../../app/replay/session-archive.ts';
-import { formatCount } from '../../lib/text/format.ts';
+import { formatAge, formatBytes, formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { ValuesOf } from '../args/flag.ts';
-import { readFlags } from '../args/read-flags.ts';
+import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
+import type { FlagValuesOf } from '../args/define-flag.ts';
+import { parseFlagValues } from '../args/flag-values.ts';
 import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
-import { checkLine, hitLines, sessionJson, sessionTable } from './session-lines.ts';
 
-type Flags = ValuesOf<typeof SUBCOMMANDS.sessions.flags>;
+type Flags = FlagValuesOf<typeof SUBCOMMANDS.sessions.flags>;
 
-type Wish = {
-  readonly words: readonly string[];
+type SessionsRequest = {
+  readonly args: readonly string[];
   readonly flags: Flags;
   readonly io: Io;
   readonly archive: SessionArchive;
 };
-type Action = (wish: Wish) => Promise<number>;
+type Action = (request: SessionsRequest) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   list,
-  show: (wish) => give(wish, (session) => wish.archive.exported(session, wish.flags.json ? 'json' : 'markdown')),
+  show: (request) =>
+    printSession(request, (session) => request.archive.export(session, request.flags.json ? 'json' : 'markdown')),
   check,
   search,
   rename,
   delete: remove,
-  export: (wish) => give(wish, (session) => wish.archive.exported(session, wish.flags.format)),
-  capsule: (wish) => give(wish, (session) => wish.archive.capsule(session)),
+  export: (request) => printSession(request, (session) => request.archive.export(session, request.flags.format)),
+  capsule: (request) => printSession(request, (session) => request.archive.capsule(session)),
   prune,
 };
 
-/** `ouro sessions …`: what is stored, and what may be done with it. */
-export async function run({ words, flags, io }: CommandRequest): Promise<number> {
-  const given = readFlags(SUBCOMMANDS.sessions.flags, flags);
-  const [name = 'list', ...rest] = words;
+/** Runs `ouro sessions …`: lists, shows, searches, checks, exports and deletes stored sessions. */
+export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+  const flags = parseFlagValues(SUBCOMMANDS.sessions.flags, rawFlags);
+  const [name = 'list', ...rest] = args;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
-    throw new UsageError(`There is no "ouro sessions ${name}". There are: ${Object.keys(ACTIONS).join(', ')}.`);
+    throw new UsageError(`Unknown command "ouro sessions ${name}". Use one of: ${Object.keys(ACTIONS).join(', ')}.`);
   }
-  return action({ words: rest, flags: given, io, archive: openArchive(io.environment, io.cwd) });
+  return action({ args: rest, flags, io, archive: openArchive(io.environment, io.cwd) });
 }
 
-async function list({ flags, io, archive }: Wish): Promise<number> {
-  const sessions = await archive.list(scopeOf(flags));
-  if (flags.json) io.stdout.write(`${JSON.stringify(sessions.map(sessionJson), null, 2)}\n`);
-  else if (sessions.length > 0) io.stdout.write(sessionTable(sessions, Date.now(), io.stdout.columns()));
-  else io.stdout.write(`No sessions ${flags.all ? 'yet' : 'of this folder; --all shows those of others'}.\n`);
+async function list({ flags, io, archive }: SessionsRequest): Promise<number> {
+  const sessions = await archive.list(resolveScope(flags));
+  if (flags.json) io.stdout.write(`${JSON.stringify(sessions.map(serializeSession), null, 2)}\n`);
+  else if (sessions.length > 0) io.stdout.write(formatSessionTable(sessions, Date.now(), io.stdout.columns()));
+  else io.stdout.write(flags.all ? 'No sessions yet.\n' : 'No sessions in this folder. --all lists all folders.\n');
   return 0;
 }
 
-/** Prints a session in some form, or writes it into a file that is not there yet. */
-async function give(wish: Wish, form: (session: SessionSummary) => Promise<string>): Promise<number> {
-  const { flags, io } = wish;
-  const session = await theOne(wish);
+/** Prints a session in the given format, or writes it to a new file. */
+async function printSession(
+  request: SessionsRequest,
+  format: (session: SessionSummary) => Promise<string>,
+): Promise<number> {
+  const { flags, io } = request;
+  const session = await findSession(request);
   if (session === undefined) return 1;
-  const text = await form(session);
+  const text = await format(session);
   if (flags.output === undefined) {
     io.stdout.write(io.stdout.isTty ? sanitize(text, 'prompt') : text);
     return 0;
@@ -65,76 +69,122 @@ async function give(wish: Wish, form: (session: SessionSummary) => Promise<strin
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });
   } catch {
-    io.stderr.write(`${path} could not be written. It may be there already: choose another name.\n`);
+    io.stderr.write(`Could not write ${path}. It may already exist: choose another name.\n`);
     return 1;
   }
   io.stdout.write(`${path}\n`);
   return 0;
 }
 
-async function check(wish: Wish): Promise<number> {
-  const { words, flags, io, archive } = wish;
-  const one = words.length === 0 ? undefined : await theOne(wish);
-  if (words.length > 0 && one === undefined) return 1;
-  const sessions = one === undefined ? await archive.list(scopeOf(flags)) : [one];
-  let left = 0;
+async function check(request: SessionsRequest): Promise<number> {
+  const { args, flags, io, archive } = request;
+  const selected = args.length === 0 ? undefined : await findSession(request);
+  if (args.length > 0 && selected === undefined) return 1;
+  const sessions = selected === undefined ? await archive.list(resolveScope(flags)) : [selected];
+  let damaged = 0;
   for (const session of sessions) {
     const report = await archive.check(session, flags.repair ? 'repair' : 'look');
-    if (report.words !== 'sound' && report.repaired === undefined) left += 1;
-    io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : checkLine(session, report));
+    if (report.state === 'damaged' && report.repaired === undefined) damaged += 1;
+    io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : formatCheckReport(session, report));
   }
-  if (left > 0 && !flags.repair) io.stderr.write('--repair writes such files anew; the old ones stay beside them.\n');
-  return left === 0 ? 0 : 1;
+  if (damaged > 0 && !flags.repair)
+    io.stderr.write('--repair rewrites damaged files and keeps the old ones beside them.\n');
+  return damaged === 0 ? 0 : 1;
 }
 
-async function search({ words, flags, io, archive }: Wish): Promise<number> {
-  const wanted = words.join(' ');
-  if (wanted.trim() === '') throw new UsageError('Say what to look for: ouro sessions search <words>');
-  let found = 0;
-  for await (const hit of archive.search(wanted, scopeOf(flags), new AbortController().signal)) {
-    found += 1;
+async function search({ args, flags, io, archive }: SessionsRequest): Promise<number> {
+  const query = args.join(' ');
+  if (query.trim() === '') throw new UsageError('Usage: ouro sessions search <text>');
+  let hits = 0;
+  for await (const hit of archive.search(query, resolveScope(flags), new AbortController().signal)) {
+    hits += 1;
     const { session, ...rest } = hit;
     io.stdout.write(
-      flags.json ? `${JSON.stringify({ id: session.id, title: session.title, ...rest })}\n` : hitLines(hit),
+      flags.json ? `${JSON.stringify({ id: session.id, title: session.title, ...rest })}\n` : formatSearchHit(hit),
     );
   }
-  if (found === 0 && !flags.json) io.stderr.write('Nothing found.\n');
-  return found === 0 ? 1 : 0;
+  if (hits === 0 && !flags.json) io.stderr.write('Nothing found.\n');
+  return hits === 0 ? 1 : 0;
 }
 
-async function rename(wish: Wish): Promise<number> {
-  const [wanted, ...title] = wish.words;
-  if (wanted === undefined || title.length === 0) throw new UsageError('Usage: ouro sessions rename <id> <title>');
-  const session = await theOne({ ...wish, words: [wanted] });
+async function rename(request: SessionsRequest): Promise<number> {
+  const [id, ...title] = request.args;
+  if (id === undefined || title.length === 0) throw new UsageError('Usage: ouro sessions rename <id> <title>');
+  const session = await findSession({ ...request, args: [id] });
   if (session === undefined) return 1;
-  return report(await wish.archive.rename(session, title.join(' ')), wish.io);
+  return printOutcome(await request.archive.rename(session, title.join(' ')), request.io);
 }
 
-async function remove(wish: Wish): Promise<number> {
-  const session = await theOne(wish);
+async function remove(request: SessionsRequest): Promise<number> {
+  const session = await findSession(request);
   if (session === undefined) return 1;
-  return report(await wish.archive.delete(session), wish.io);
+  return printOutcome(await request.archive.delete(session), request.io);
 }
 
-async function prune({ flags, io, archive }: Wish): Promise<number> {
-  const gone = await archive.prune(flags.days, flags.dryRun ? 'preview' : 'delete');
-  const what = `${formatCount(gone.length, 'session')} older than ${formatCount(flags.days, 'day')}`;
-  io.stdout.write(`${flags.dryRun ? 'Would delete' : 'Deleted'} ${what}.\n`);
+async function prune({ flags, io, archive }: SessionsRequest): Promise<number> {
+  const pruned = await archive.prune(flags.days, flags.dryRun ? 'preview' : 'delete');
+  const count = `${formatCount(pruned.length, 'session')} older than ${formatCount(flags.days, 'day')}`;
+  io.stdout.write(`${flags.dryRun ? 'Would delete' : 'Deleted'} ${count}.\n`);
   return 0;
 }
 
-function report(done: { readonly ok: true } | { readonly ok: false; readonly why: string }, io: Io): number {
-  if (done.ok) return 0;
-  io.stderr.write(`${done.why}\n`);
+function printOutcome(outcome: { readonly ok: true } | { readonly ok: false; readonly why: string }, io: Io): number {
+  if (outcome.ok) return 0;
+  io.stderr.write(`${outcome.why}\n`);
   return 1;
 }
 
-async function theOne({ words, io, archive }: Wish): Promise<SessionSummary | undefined> {
-  const [wanted] = words;
-  const found = wanted === undefined ? await archive.newest() : await archive.find(words.join(' '));
-  if (found.ok) return found.session;
-  io.stderr.write(`${sanitize(found.why, 'line')}\n`);
+/** Returns the session named by the arguments, or the newest; prints an error when there is none. */
+async function findSession({ args, io, archive }: SessionsRequest): Promise<SessionSummary | undefined> {
+  const match = args.length === 0 ? await archive.newest() : await archive.find(args.join(' '));
+  if (match.ok) return match.session;
+  io.stderr.write(`${sanitize(match.why, 'line')}\n`);
   return undefined;
 }
 
-const scopeOf = ({ all }: Flags) => (all ? 'all' : 'folder');
+const resolveScope = ({ all }: Flags) => (all ? 'all' : 'folder');
+
+const ID_CHARS = 8;
+const MIN_TITLE_WIDTH = 20;
+
+/** Formats sessions as a table: id, age, size, branch, title. */
+export function formatSessionTable(sessions: readonly SessionSummary[], nowMs: number, columns: number): string {
+  const rows = sessions.map(({ id, modifiedMs, bytes, gitBranch, title }) => [
+    id.slice(0, ID_CHARS),
+    formatAge(nowMs - modifiedMs),
+    formatBytes(bytes),
+    truncateEnd(sanitize(gitBranch ?? '', 'line'), 20),
+    sanitize(title, 'line'),
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const titleWidth = Math.max(MIN_TITLE_WIDTH, columns - widths.reduce((sum, width) => sum + width + 2, 0));
+  return rows
+    .map((row) =>
+      row.map((cell, column) => (column < 4 ? padToWidth(cell, widths[column] ?? 0) : truncateEnd(cell, titleWidth))),
+    )
+    .map((row) => `${row.join('  ').trimEnd()}\n`)
+    .join('');
+}
+
+/** Converts a session summary for `--json`. */
+export function serializeSession({ modifiedMs, path, ...rest }: SessionSummary) {
+  return { ...rest, modified: new Date(modifiedMs).toISOString(), path };
+}
+
+type CheckReport = Awaited<ReturnType<SessionArchive['check']>>;
+
+/** Formats the check of a session as one line. */
+export function formatCheckReport({ id, title }: SessionSummary, report: CheckReport): string {
+  const repair = report.repaired === undefined ? '' : `; repaired, the old file is ${report.repaired}`;
+  const shortTitle = truncateEnd(sanitize(title, 'line'), 40);
+  return `${id.slice(0, ID_CHARS)}  ${report.words} (${report.records} records)${repair}  ${shortTitle}\n`;
+}
+
+type SearchHit = ReturnType<SessionArchive['search']> extends AsyncGenerator<infer Hit, void> ? Hit : never;
+
+/** Formats a search result as two lines: session and excerpt. */
+export function formatSearchHit({ session, role, excerpt }: SearchHit): string {
+  const speaker = role === 'user' ? 'you' : 'ouro';
+  const title = truncateEnd(sanitize(session.title, 'line'), 60);
+  return `${session.id.slice(0, ID_CHARS)}  ${title}\n          ${speaker}: ${sanitize(excerpt, 'line')}\n`;
+}

@@ -1,62 +1,91 @@
-import { relative } from 'node:path';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { openArchive } from '../../app/replay/session-archive.ts';
-import { openUndo, type UndoDesk, type Undone } from '../../app/session/undo-changes.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { truncateEnd } from '../../lib/text/truncate.ts';
+import { truncateEnd } from '../../lib/text/text-width.ts';
+import { openUndo, type StoredUndo, type UndoOutcome } from '../../session/undo-stored-session.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
+import { UsageError } from '../args/usage-error.ts';
 import type { Io } from '../io.ts';
 
 const ID_CHARS = 8;
 
-/** `ouro undo`: takes back what the last prompt changed in files, also after `-p`. */
-export async function run({ flags, io }: CommandRequest): Promise<number> {
+/** Runs `ouro undo`: reverts the file changes of the last prompt, or of the named files, also after `-p`. */
+export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+  const { session, words } = await splitOperands(args, flags.session, io);
+  const chosen = ['list', 'to', 'redo'].filter((name) => flags[name] !== undefined);
+  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} contradict each other. Choose one.`);
+  if (words.length > 0 && (flags.list === true || flags.redo === true))
+    throw new UsageError('--list and --redo take no files. Usage: ouro undo [session] [path…]');
   const archive = openArchive(io.environment, io.cwd);
-  const wanted = typeof flags.session === 'string' ? flags.session : undefined;
-  const found = wanted === undefined ? await archive.newest() : await archive.find(wanted);
-  const opened = found.ok ? await openUndo(found.session, io.environment) : found;
+  const match = session === undefined ? await archive.newest() : await archive.find(session);
+  const opened = match.ok ? await openUndo(match.session, io.environment) : match;
   if (!opened.ok) {
     io.stderr.write(`${sanitize(opened.why, 'line')}\n`);
     return 1;
   }
   try {
-    if (flags.list === true) return await list(opened.desk, io);
-    return report(flags.redo === true ? await opened.desk.redo() : await undo(opened.desk, flags.to), io);
+    if (flags.list === true) return await list(opened.undo, io);
+    const paths = await Promise.all(words.map((word) => resolveOperand(word, io.cwd)));
+    return printOutcome(flags.redo === true ? await opened.undo.redo() : await undo(opened.undo, flags.to, paths), io);
   } finally {
-    await opened.desk.close();
+    await opened.undo.close();
   }
 }
 
-async function list(desk: UndoDesk, io: Io): Promise<number> {
-  const points = await desk.list();
-  for (const { id, at, files, prompt, notCaptured } of points.toReversed()) {
-    const words = truncateEnd(sanitize(prompt, 'line'), 60);
-    const lost = notCaptured.length === 0 ? '' : `; not kept: ${sanitize(notCaptured.join(', '), 'line')}`;
-    io.stdout.write(
-      `${id.slice(0, ID_CHARS)}  ${at.slice(0, 16).replace('T', ' ')}  ${formatCount(files, 'file')}  ${words}${lost}\n`,
-    );
+/** Session ids as they are printed, whole or abbreviated. */
+const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f-]*)?$/i;
+
+/** Splits the arguments into a session and paths: the first argument may be a session id that is no file here. */
+async function splitOperands(args: readonly string[], flag: unknown, { cwd }: Pick<Io, 'cwd'>) {
+  if (args.includes('')) throw new UsageError('A path is empty. Usage: ouro undo [session] [path…]');
+  const [first = '', ...rest] = args;
+  if (typeof flag === 'string') return { session: flag, words: args };
+  const isSession = SESSION_ID.test(first) && (await lstat(join(cwd, first)).catch(() => undefined)) === undefined;
+  return isSession ? { session: first, words: rest } : { session: undefined, words: args };
+}
+
+/** Resolves links in a path, but not a link that the path itself names. The file and its folders may not exist. */
+async function resolveOperand(word: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, word);
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory() === true) return realpath(path);
+  const parent = dirname(path);
+  return parent === path ? path : join(await resolveOperand(parent, cwd), basename(path));
+}
+
+async function list(desk: StoredUndo, io: Io): Promise<number> {
+  const checkpoints = await desk.list();
+  for (const { id, at, files, prompt, notCaptured } of checkpoints.toReversed()) {
+    const shortPrompt = truncateEnd(sanitize(prompt, 'line'), 60);
+    const missing = notCaptured.length === 0 ? '' : `; not captured: ${sanitize(notCaptured.join(', '), 'line')}`;
+    const time = at.slice(0, 16).replace('T', ' ');
+    io.stdout.write(`${id.slice(0, ID_CHARS)}  ${time}  ${formatCount(files, 'file')}  ${shortPrompt}${missing}\n`);
   }
-  if (points.length === 0) io.stdout.write('Nothing to go back to.\n');
+  if (checkpoints.length === 0) io.stdout.write('Nothing to undo.\n');
   return 0;
 }
 
-async function undo(desk: UndoDesk, to: unknown): Promise<Undone> {
-  if (typeof to !== 'string') return desk.undo(undefined);
-  const id = (await desk.list()).find((one) => one.id.startsWith(to))?.id;
-  return desk.undo(id ?? to);
+async function undo(desk: StoredUndo, to: unknown, paths: readonly string[]): Promise<UndoOutcome> {
+  const checkpoints = typeof to === 'string' ? await desk.list() : [];
+  const id = typeof to === 'string' ? (checkpoints.find((point) => point.id.startsWith(to))?.id ?? to) : undefined;
+  return paths.length === 0 ? desk.undo(id) : desk.undoPaths(paths, id);
 }
 
-function report(done: Undone, io: Io): number {
-  if (!done.ok) {
-    io.stderr.write(`${done.why}\n`);
+function printOutcome(outcome: UndoOutcome, io: Io): number {
+  if (!outcome.ok) {
+    io.stderr.write(`${sanitize(outcome.why, 'line')}\n`);
     return 1;
   }
-  const name = (path: string) => sanitize(relative(io.cwd, path), 'line');
-  for (const path of done.restored) io.stdout.write(`restored ${name(path)}\n`);
-  for (const path of done.removed) io.stdout.write(`removed ${name(path)}\n`);
-  for (const problem of done.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
-  const prompt = truncateEnd(sanitize(done.prompt, 'line'), 70);
-  const files = done.problems.length === 0 ? 'Files are as before' : 'Not all files are as before';
-  io.stdout.write(prompt === '' ? `${files} the undo.\n` : `${files}: ${prompt}\n`);
-  return done.problems.length === 0 ? 0 : 1;
+  const formatPath = (path: string) => sanitize(relative(io.cwd, path), 'line');
+  for (const path of outcome.restored) io.stdout.write(`restored ${formatPath(path)}\n`);
+  for (const path of outcome.removed) io.stdout.write(`removed ${formatPath(path)}\n`);
+  for (const problem of outcome.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
+  if (outcome.canRetry) io.stderr.write('Remove the cause, then run the same command again: it restores the rest.\n');
+  const prompt = truncateEnd(sanitize(outcome.prompt, 'line'), 70);
+  const isComplete = outcome.problems.length === 0;
+  const summary = isComplete ? 'Restored the files from before' : 'Not all files could be restored from before';
+  io.stdout.write(prompt === '' ? `${summary} the undo.\n` : `${summary}: ${prompt}\n`);
+  return isComplete ? 0 : 1;
 }

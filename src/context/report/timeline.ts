@@ -1,15 +1,15 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
-import type { ContinueReason } from '../../contracts/terminal.ts';
+import type { ContinueReason } from '../../contracts/terminal-reason.ts';
 import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
-import type { LevelRun } from '../levels/pipeline.ts';
+import type { LevelRun } from '../reduction/reduction-pipeline.ts';
 
-/** One turn as `/timeline` shows it. */
+/** One turn as shown by `/timeline`. */
 export type TimelineRow = {
   readonly turn: number;
   readonly model: string;
-  /** Why there was another turn after it; absent for the last one of a query. */
+  /** Reason of the turn that followed; absent for the last turn of a query. */
   readonly transition?: ContinueReason;
   readonly usage?: Usage;
   readonly costUsd?: number;
@@ -18,27 +18,27 @@ export type TimelineRow = {
   readonly retries: number;
   readonly calls: number;
   readonly failure?: string;
-  /** What happened to the context before or after it, in words. */
+  /** Remarks about the context before or after the turn. */
   readonly notes: readonly string[];
 };
 
 const MAX_ROWS = 1_000;
 
-/** The turns of earlier runs, as far as the conversation still holds them. */
-export function timelineOf(
+/** Builds the timeline of earlier runs from the messages still in the conversation. */
+export function buildTimeline(
   messages: readonly Message[],
-  costOf: (model: string, usage: Usage) => number | undefined,
+  getCost: (model: string, usage: Usage) => number | undefined,
 ): readonly TimelineRow[] {
   const replies = messages.filter((message) => message.role === 'assistant').slice(-MAX_ROWS);
-  return replies.map(({ model, usage, blocks }, at) => {
+  return replies.map(({ model, usage, blocks }, index) => {
     const calls = blocks.filter(({ type }) => type === 'tool_use').length;
-    const costUsd = usage === undefined ? undefined : costOf(model, usage);
+    const costUsd = usage === undefined ? undefined : getCost(model, usage);
     return {
-      turn: at + 1,
+      turn: index + 1,
       model,
       retries: 0,
       calls,
-      notes: at + 1 === replies.length ? ['the session was left and resumed after this'] : [],
+      notes: index + 1 === replies.length ? ['the session was resumed after this turn'] : [],
       ...(usage === undefined ? {} : { usage }),
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(calls > 0 ? { transition: 'next_turn' as const } : {}),
@@ -46,36 +46,36 @@ export function timelineOf(
   });
 }
 
-/** The next state of the timeline; everything it needs is in the events. */
+/** Returns the timeline after an event. */
 export function addToTimeline(
   rows: readonly TimelineRow[],
   event: AgentEvent,
-  costOf: (model: string, usage: Usage) => number | undefined,
+  getCost: (model: string, usage: Usage) => number | undefined,
 ): readonly TimelineRow[] {
   switch (event.type) {
     case 'turn_start': {
-      // Each query counts its turns from one; here they are those of the conversation.
+      // Each query numbers its turns from one; the timeline counts those of the conversation.
       const turn = (rows.at(-1)?.turn ?? 0) + 1;
       return [...rows.slice(1 - MAX_ROWS), { turn, model: event.model, retries: 0, calls: 0, notes: [] }];
     }
     case 'turn_end': {
-      const costUsd = event.usage === undefined ? undefined : costOf(event.model, event.usage);
-      return changeLast(rows, () => ({
+      const costUsd = event.usage === undefined ? undefined : getCost(event.model, event.usage);
+      return updateLast(rows, () => ({
         durationMs: event.durationMs,
         ...(event.usage === undefined ? {} : { usage: event.usage }),
         ...(costUsd === undefined ? {} : { costUsd }),
         ...(event.firstTokenMs === undefined ? {} : { firstTokenMs: event.firstTokenMs }),
-        ...(event.failure === undefined ? {} : { failure: inWords(event.failure) }),
+        ...(event.failure === undefined ? {} : { failure: describeFailure(event.failure) }),
       }));
     }
     case 'retry':
-      return changeLast(rows, (row) => ({ retries: row.retries + 1 }));
+      return updateLast(rows, (row) => ({ retries: row.retries + 1 }));
     case 'tool_end':
-      return changeLast(rows, (row) => ({ calls: row.calls + 1 }));
+      return updateLast(rows, (row) => ({ calls: row.calls + 1 }));
     case 'transition':
-      return changeLast(rows, () => ({ transition: event.reason }));
+      return updateLast(rows, () => ({ transition: event.reason }));
     case 'compacted':
-      return changeLast(rows, (row) => ({
+      return updateLast(rows, (row) => ({
         notes: [
           ...row.notes,
           `compacted: ${formatTokens(event.boundary.preTokens)} → ${formatTokens(event.postTokens)} tokens`,
@@ -86,15 +86,15 @@ export function addToTimeline(
   }
 }
 
-/** Adds a remark to the newest turn: a level that made room, a cache that was lost. */
-export function noteInTimeline(rows: readonly TimelineRow[], note: string): readonly TimelineRow[] {
-  return changeLast(rows, (row) => ({ notes: [...row.notes, note] }));
+/** Adds a remark to the newest turn, such as a reduced context or a lost cache. */
+export function addTimelineNote(rows: readonly TimelineRow[], note: string): readonly TimelineRow[] {
+  return updateLast(rows, (row) => ({ notes: [...row.notes, note] }));
 }
 
-/** `/timeline` in Markdown. */
-export function renderTimeline(rows: readonly TimelineRow[], shown = 30): string {
-  if (rows.length === 0) return 'Nothing has happened yet.';
-  const lines = rows.slice(-shown).map((row) => {
+/** Renders `/timeline` as Markdown. */
+export function renderTimeline(rows: readonly TimelineRow[], maxRows = 30): string {
+  if (rows.length === 0) return 'There are no turns yet.';
+  const lines = rows.slice(-maxRows).map((row) => {
     const { usage } = row;
     const prompt = usage === undefined ? 0 : usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
     const cells = [
@@ -108,7 +108,7 @@ export function renderTimeline(rows: readonly TimelineRow[], shown = 30): string
       String(row.calls),
       String(row.retries),
       [row.failure, ...row.notes]
-        .filter((word) => word !== undefined)
+        .filter((note) => note !== undefined)
         .join('; ')
         .replaceAll('|', '\\|'),
     ];
@@ -118,12 +118,12 @@ export function renderTimeline(rows: readonly TimelineRow[], shown = 30): string
   return [head, '|---|---|---|---|---|---|---|---|---|---|', ...lines].join('\n');
 }
 
-/** A table has no room for the whole message, which was told when it happened. */
-function inWords({ kind, status }: ModelFailure): string {
+/** Shortens a failure to its kind and status; the full message was shown when it happened. */
+function describeFailure({ kind, status }: ModelFailure): string {
   return `${kind.replaceAll('_', ' ')}${status === undefined ? '' : ` (${status})`}`;
 }
 
-function changeLast(
+function updateLast(
   rows: readonly TimelineRow[],
   change: (row: TimelineRow) => Partial<TimelineRow>,
 ): readonly TimelineRow[] {
@@ -131,20 +131,20 @@ function changeLast(
   return last === undefined ? rows : [...rows.slice(0, -1), { ...last, ...change(last) }];
 }
 
-/** What a level did, for `/timeline`, and as the cause of a cache that had to be written anew. */
-export function levelWords({ level, blocks, freedTokens }: LevelRun): string {
+/** Describes what a level did, for `/timeline` and as the cause of a changed request prefix. */
+export function describeLevelRun({ level, blocks, freedTokens }: LevelRun): string {
   const freed = `${formatTokens(freedTokens)} tokens freed`;
   switch (level) {
     case 'provider':
-      return `${formatCount(blocks, 'old result')} left out by the provider, ${freed}`;
+      return `${formatCount(blocks, 'old result')} dropped by the provider, ${freed}`;
     case 'budget':
-      return 'a result over its limit became a preview';
+      return 'a result over its limit was replaced by a preview';
     case 'snip':
-      return `${formatCount(blocks, 'old result')} left out, ${freed}`;
+      return `${formatCount(blocks, 'old result')} dropped, ${freed}`;
     case 'microcompact':
-      return `${formatCount(blocks, 'repeated result')} left out, ${freed}`;
+      return `${formatCount(blocks, 'repeated result')} dropped, ${freed}`;
     case 'collapse':
-      return `${formatCount(blocks, 'run')} of searches folded, ${freed}`;
+      return `${formatCount(blocks, 'run')} of searches collapsed, ${freed}`;
     case 'compact':
       return `the conversation was compacted, ${freed}`;
   }

@@ -1,24 +1,81 @@
-import { untilAborted } from '../../lib/abort.ts';
-import { announce } from '../announce.ts';
-import type { Phase } from '../climb.ts';
-import { findTool, titleOf } from '../known-tools.ts';
-import { answered, nextTurn } from '../transitions/next-turn.ts';
-import { replyOf } from './consult-stop-hooks.ts';
+import type { Message, UserMessage } from '../../contracts/message.ts';
+import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import { abandonOnAbort } from '../../lib/promises.ts';
+import { emitVerdict, type Phase } from '../ladder.ts';
+import { appendMessages, EMPTY_LEDGER, retry, stop, type Verdict } from '../state.ts';
+import type { CompletedCall } from '../tool-calls/tool-scheduler.ts';
+import { getReplyMessages } from '../turn.ts';
+import { guardRepetition } from './guard-repetition.ts';
 
-/** The last rung: results and attachments join, and the model is asked again unless a limit says no. */
+/** Last phase: adds results and attachments, and requests the next turn unless a limit is reached. */
 export const advance: Phase = async function* (state, turn, deps, signal) {
-  const ended = turn.calls.ended();
-  const reply = replyOf(turn);
-  const attachments = (await untilAborted(deps.attachments(state.messages), signal)) ?? [];
-  const messages = answered(reply, ended, attachments, deps);
-  const stopsHere = deps.shouldStopAfterTurn?.({ ...state, messages: [...state.messages, ...messages] }) === true;
-  const verdict = nextTurn(state, messages, ended, { maxTurns: deps.config.maxTurns, stopsHere });
-  yield* announce(state, turn, verdict);
+  const ended = turn.calls.listCompleted();
+  const reply = getReplyMessages(turn);
+  const attachments = (await abandonOnAbort(deps.attachments(state.messages), signal)) ?? [];
+  const messages = collectTurnMessages(reply, ended, attachments, deps);
+  const isStopRequested = deps.shouldStopAfterTurn?.({ ...state, messages: [...state.messages, ...messages] }) === true;
+  const next = decideNextTurn(state, messages, ended, { maxTurns: deps.config.maxTurns, isStopRequested });
+  const verdict = next.kind === 'stop' ? next : yield* guardRepetition(next, state, turn, deps, signal);
+  yield* emitVerdict(state, turn, verdict);
   if (verdict.kind === 'stop') return verdict;
-  const calls = ended.map(({ block }) => ({
-    tool: block.name,
-    title: titleOf(block, findTool(block.name, deps.tools())),
-  }));
+  const calls = ended.map(({ block, title }) => ({ tool: block.name, title }));
   const pendingSummary = deps.summarizeCalls?.(calls, signal);
   return { ...verdict, state: { ...verdict.state, pendingSummary } };
 };
+
+/** Returns the reply and one user message: all results in call order, then the attachments. */
+function collectTurnMessages(
+  reply: readonly Message[],
+  ended: readonly CompletedCall[],
+  attachments: readonly string[],
+  deps: Pick<QueryDeps, 'newId'>,
+): readonly Message[] {
+  const texts = [...ended.flatMap((call) => call.completion.attachments), ...attachments].filter(
+    (text) => text.trim() !== '',
+  );
+  const results: UserMessage = {
+    role: 'user',
+    id: deps.newId(),
+    origin: 'results',
+    blocks: [...ended.map((call) => call.result), ...texts.map((text) => ({ type: 'text' as const, text }))],
+  };
+  return [...reply, results];
+}
+
+/** Requests the next turn with an empty ledger, unless a result, a hook or a limit ends the run. */
+function decideNextTurn(
+  state: QueryState,
+  messages: readonly Message[],
+  ended: readonly CompletedCall[],
+  limits: { readonly maxTurns: number | undefined; readonly isStopRequested: boolean },
+): Verdict {
+  const turnCount = state.turnCount + 1;
+  const outputTokens = sumOutputTokens(messages);
+  const next = { ...appendMessages(state, ...messages), turnCount };
+  const endsRun = ended.find((call) => call.completion.outcome.endsRun !== undefined)?.completion.outcome.endsRun;
+  if (endsRun?.reason === 'structured_output')
+    return stop(next, { reason: 'completed', structuredOutput: endsRun.value });
+  if (endsRun !== undefined) return stop(next, { reason: 'structured_output_failed', words: endsRun.words });
+  const stopRequest = ended.find((call) => call.completion.stop !== undefined)?.completion.stop;
+  if (stopRequest?.by === 'hook') return stop(next, { reason: 'hook_stopped', words: stopRequest.message });
+  if (stopRequest?.by === 'person') return stop(next, { reason: 'aborted_tools', words: stopRequest.message });
+  if (limits.isStopRequested) return stop(next, { reason: 'completed', isFinal: true });
+  if (limits.maxTurns !== undefined && turnCount >= limits.maxTurns) {
+    return stop(next, { reason: 'max_turns', words: `The limit of ${limits.maxTurns} turns is reached.` });
+  }
+  const { turnsSinceCompact, consecutiveFailures } = state.compaction;
+  const { freshTokens, usedTokens } = state.budget;
+  return retry('next_turn', {
+    ...next,
+    ledger: EMPTY_LEDGER,
+    compaction: { consecutiveFailures, turnsSinceCompact: turnsSinceCompact + 1 },
+    budget: { ...state.budget, freshTokens: freshTokens + outputTokens, usedTokens: usedTokens + outputTokens },
+  });
+}
+
+function sumOutputTokens(messages: readonly Message[]): number {
+  const outputTokens = messages.map((message) =>
+    message.role === 'assistant' ? (message.usage?.outputTokens ?? 0) : 0,
+  );
+  return outputTokens.reduce((total, tokens) => total + tokens, 0);
+}

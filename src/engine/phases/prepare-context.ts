@@ -1,52 +1,46 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import { CHARS_PER_TOKEN } from '../../contracts/model.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import type { Terminal } from '../../contracts/terminal.ts';
-import { untilAborted } from '../../lib/abort.ts';
-import { modelOf } from '../model-of.ts';
-import { append } from '../state.ts';
-import {
-  afterCompaction,
-  compactionFailed,
-  MAX_FAILED_COMPACTIONS,
-  STOPPED_COMPACTION,
-} from '../transitions/auto-compact.ts';
+import type { CompactionResult, ContextAdvice, QueryDeps, QueryState } from '../../contracts/query.ts';
+import type { Terminal } from '../../contracts/terminal-reason.ts';
+import { abandonOnAbort } from '../../lib/promises.ts';
+import { appendMessages, getModel } from '../state.ts';
 
-/** Ready to ask: the state, and the view of it that is sent. */
-export type Ready =
+/** The state and the view to send, or the reason to stop. */
+export type PreparedContext =
   | { readonly kind: 'ready'; readonly state: QueryState; readonly view: readonly Message[] }
   | { readonly kind: 'stop'; readonly terminal: Terminal };
 
-const STOPPED: Ready = { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
+const STOPPED: PreparedContext = { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
 
-/** Steering words join, the view gets cheaper, and a full context is compacted before it is refused. */
+/** Adds steering messages and prepares the view to send; compacts a context that is nearly full. */
 export async function* prepareContext(
-  before: QueryState,
+  initial: QueryState,
   deps: QueryDeps,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Ready> {
+): AsyncGenerator<AgentEvent, PreparedContext> {
   if (signal.aborted) return STOPPED;
   if (deps.config.maxBudgetUsd !== undefined && deps.costUsd() >= deps.config.maxBudgetUsd) {
-    return stopBudget(deps.config.maxBudgetUsd);
+    return stopForBudget(deps.config.maxBudgetUsd);
   }
-  // These two repeat the failed request byte for byte, so nothing may move in between.
-  if (repeatsRequest(before)) return { kind: 'ready', state: before, view: before.sent };
-  const steered = yield* drainSteering(before, deps, signal);
-  const prepared = await untilAborted(deps.context.prepare(steered.messages), signal);
+  // A repeated request must be byte-identical, so nothing may change in between.
+  if (isIdenticalRetry(initial)) return { kind: 'ready', state: initial, view: initial.sent };
+  const withSteering = yield* drainSteering(initial, deps, signal);
+  const prepared = await abandonOnAbort(deps.context.prepare(withSteering.messages), signal);
   if (prepared === undefined) return STOPPED;
 
-  const { compactAt, blockAt } = deps.context.limits(modelOf(steered, deps));
-  let state = steered;
+  const { compactAt, blockAt } = deps.context.limits(getModel(withSteering, deps));
+  let state = withSteering;
   let { view, tokens } = prepared;
   if (deps.config.autoCompact && tokens >= compactAt && state.compaction.consecutiveFailures < MAX_FAILED_COMPACTIONS) {
     state = yield* compact(state, deps, signal);
-    const again = await untilAborted(deps.context.prepare(state.messages), signal);
+    const again = await abandonOnAbort(deps.context.prepare(state.messages), signal);
     if (signal.aborted || again === undefined) return STOPPED;
     ({ view, tokens } = again);
   }
-  const mayStillShrink = deps.config.autoCompact && !state.ledger.compacted;
-  if (tokens >= blockAt && !mayStillShrink) return stopFull(state.messages, tokens, blockAt);
+  const canStillCompact = deps.config.autoCompact && !state.ledger.compacted;
+  if (tokens >= blockAt && !canStillCompact)
+    return stopForFullContext(state.messages, tokens, blockAt, getAdvice(deps));
   return { kind: 'ready', state, view };
 }
 
@@ -56,12 +50,12 @@ async function* drainSteering(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, QueryState> {
   if (state.transition === undefined && deps.config.skipFirstPoll) return state;
-  await deps.queues.settle?.(signal);
+  await deps.queues.admitQueued?.(signal);
   let next = state;
   for (const item of deps.queues.takeSteering()) {
     yield { type: 'queue', item, state: 'delivered' };
     yield { type: 'message_end', message: item.message };
-    next = append(next, item.message);
+    next = { ...appendMessages(next, item.message), recentTurns: [] };
   }
   return next;
 }
@@ -73,55 +67,96 @@ async function* compact(
 ): AsyncGenerator<AgentEvent, QueryState> {
   yield { type: 'status', status: 'compacting' };
   yield { type: 'recovery_start', recovery: 'auto_compact', cause: 'The context is nearly full.' };
-  const result = await untilAborted(deps.context.compact(state.messages, 'auto', signal, modelOf(state, deps)), signal);
+  const result = await abandonOnAbort(
+    deps.context.compact(state.messages, 'auto', signal, getModel(state, deps)),
+    signal,
+  );
   if (result === undefined) {
     yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: STOPPED_COMPACTION };
     return state;
   }
-  if (!result.ok) return yield* giveUp(compactionFailed(state), result.why);
+  if (!result.ok) return yield* reportFailedCompaction(recordFailedCompaction(state), result.why, deps);
   const boundary = result.messages.find((message) => message.role === 'boundary');
   if (boundary !== undefined) {
     yield { type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens };
   }
-  const after = afterCompaction(state, result);
-  if (after.compaction.consecutiveFailures > 0) return yield* giveUp(after, 'it made no room');
+  const after = applyCompaction(state, result);
+  if (after.compaction.consecutiveFailures > 0)
+    return yield* reportFailedCompaction(after, 'it freed no context', deps);
   yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'recovered' };
   return after;
 }
 
-/** Tells of a compaction that did not help; the last of a row says that no more come. */
-function* giveUp(state: QueryState, why: string): Generator<AgentEvent, QueryState> {
-  yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: why };
+/** Reports a failed compaction; the last allowed failure also warns that auto-compaction stops. */
+function* reportFailedCompaction(
+  state: QueryState,
+  reason: string,
+  deps: Pick<QueryDeps, 'config'>,
+): Generator<AgentEvent, QueryState> {
+  yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: reason };
   if (state.compaction.consecutiveFailures === MAX_FAILED_COMPACTIONS) {
-    const text = `Making room failed ${MAX_FAILED_COMPACTIONS} times in a row (${why}); it will not be tried again. Use /compact, or /clear to start fresh.`;
+    const text = `Auto-compaction failed ${MAX_FAILED_COMPACTIONS} times in a row (${reason}) and is disabled now. ${getAdvice(deps).fullContext}`;
     yield { type: 'notice', level: 'warn', topic: 'compaction', text };
   }
   return state;
 }
 
-/** These repeat the failed request, so nothing may move in between. */
-export function repeatsRequest({ transition }: Pick<QueryState, 'transition'>): boolean {
+/** Tells whether the next request repeats the failed one byte for byte. */
+export function isIdenticalRetry({ transition }: Pick<QueryState, 'transition'>): boolean {
   const reason = transition?.reason;
   return reason === 'fallback_retry' || reason === 'max_output_tokens_escalate';
 }
 
-function stopBudget(limitUsd: number): Ready {
-  const words = `The budget of $${limitUsd} is used up.`;
-  return { kind: 'stop', terminal: { reason: 'budget_exhausted', words } };
+function stopForBudget(limitUsd: number): PreparedContext {
+  const message = `The budget of $${limitUsd} is used up.`;
+  return { kind: 'stop', terminal: { reason: 'budget_exhausted', words: message } };
 }
 
-function stopFull(messages: readonly Message[], tokens: number, blockAt: number): Ready {
-  const alone = typedTokens(messages.at(-1));
-  const words =
-    alone > blockAt
-      ? `Your last message alone takes about ${alone} tokens, and the model has room for ${blockAt}. Put it into a file and say which: ouro reads the parts it needs.`
-      : `The conversation (about ${tokens} tokens) no longer fits the model (${blockAt}). Use /compact, or /clear to start fresh.`;
-  return { kind: 'stop', terminal: { reason: 'blocking_limit', words } };
+/** The advice for callers of the loop; a frontend names its own commands. */
+const GENERAL_ADVICE: ContextAdvice = {
+  fullContext: 'Compact it, or start a new one.',
+  longMessage: 'Shorten it, or let a tool read the text in parts.',
+};
+
+function getAdvice({ config }: Pick<QueryDeps, 'config'>): ContextAdvice {
+  return config.contextAdvice ?? GENERAL_ADVICE;
 }
 
-/** A guess that is good enough to tell a message that is too long from a conversation that is. */
-function typedTokens(message: Message | undefined): number {
+function stopForFullContext(
+  messages: readonly Message[],
+  tokens: number,
+  blockAt: number,
+  { longMessage, fullContext }: ContextAdvice,
+): PreparedContext {
+  const messageTokens = estimatePromptTokens(messages.at(-1));
+  const message =
+    messageTokens > blockAt
+      ? `Your last message takes about ${messageTokens} tokens, and the model accepts ${blockAt}. ${longMessage}`
+      : `The conversation takes about ${tokens} tokens, and the model accepts ${blockAt}. ${fullContext}`;
+  return { kind: 'stop', terminal: { reason: 'blocking_limit', words: message } };
+}
+
+/** Estimates the tokens of a prompt; good enough to tell a long message from a long conversation. */
+function estimatePromptTokens(message: Message | undefined): number {
   if (message?.role !== 'user' || message.origin === 'results') return 0;
   const chars = message.blocks.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
   return Math.round(chars / CHARS_PER_TOKEN);
+}
+
+/** Number of failed compactions in a row after which auto-compaction stops. */
+const MAX_FAILED_COMPACTIONS = 3;
+/** Detail of a `recovery_end` event for a compaction that was aborted. */
+export const STOPPED_COMPACTION = 'stopped';
+
+/** Applies a compaction; one that freed nothing counts as failed, so that the loop cannot compact forever. */
+function applyCompaction(state: QueryState, result: Extract<CompactionResult, { ok: true }>): QueryState {
+  const isSmaller = result.postTokens < result.preTokens;
+  const consecutiveFailures = isSmaller ? 0 : state.compaction.consecutiveFailures + 1;
+  return { ...state, messages: result.messages, compaction: { consecutiveFailures, turnsSinceCompact: 0 } };
+}
+
+/** Counts a failed compaction. */
+function recordFailedCompaction(state: QueryState): QueryState {
+  const { consecutiveFailures, turnsSinceCompact } = state.compaction;
+  return { ...state, compaction: { consecutiveFailures: consecutiveFailures + 1, turnsSinceCompact } };
 }

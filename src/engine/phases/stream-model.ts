@@ -1,122 +1,189 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { ModelRequest } from '../../contracts/model.ts';
+import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
-import { bury } from '../announce.ts';
-import { finishReply } from '../finish-reply.ts';
-import { modelOf } from '../model-of.ts';
-import { type Arrival, pump } from '../model-pump.ts';
-import { cutShort, emptyReply, type ReplyState, reduceReply, takeCalls } from '../reply-state.ts';
-import { buildRequest } from '../request.ts';
-import { createToolRun, type ToolRun } from '../tool-run.ts';
-import { heal } from '../transitions/heal.ts';
-import { inputOf, type Turn } from '../turn.ts';
-import type { Ready } from './prepare-context.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { emitTombstone } from '../ladder.ts';
+import { stripRejectedContent } from '../recoveries/rejected-content.ts';
+import {
+  closeCutText,
+  createReplyState,
+  finishReply,
+  type ReplyState,
+  reduceReply,
+  takeCalls,
+} from '../reply-state.ts';
+import { buildRequest } from '../request/build-request.ts';
+import { getModel, getModelLink, hasFallback } from '../state.ts';
+import { createToolScheduler, type ToolScheduler } from '../tool-calls/tool-scheduler.ts';
+import { countInputTokens, type Turn } from '../turn.ts';
+import type { PreparedContext } from './prepare-context.ts';
 
-/** Asks the model and shows the reply as it comes; a call starts as soon as its block is complete and on disk. */
+/** Sends the request and emits the reply as it streams; a call starts as soon as its block is complete and on disk. */
 export async function* streamModel(
-  { state, view }: Extract<Ready, { kind: 'ready' }>,
+  { state, view }: Extract<PreparedContext, { kind: 'ready' }>,
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Turn> {
-  const model = modelOf(state, deps);
-  let stripped = state.stripped;
+  const model = getModel(state, deps);
+  let excluded = state.excluded;
   for (let round = 0; ; round += 1) {
-    const asked = state.asked + round + 1;
-    yield { type: 'turn_start', turn: asked, model };
-    const request = deps.transformRequest(buildRequest(view, { ...state, stripped }, deps));
-    const turn = yield* attempt(request, { ...state, stripped, asked }, deps, signal);
-    const healed = heal(turn.failure, { stripped, view, request, round });
-    if (healed === undefined) {
+    const turnNumber = state.requestCount + round + 1;
+    yield { type: 'turn_start', turn: turnNumber, model };
+    const request = deps.transformRequest(buildRequest(view, { ...state, excluded }, deps));
+    const turn = yield* streamReply(request, { ...state, excluded, requestCount: turnNumber }, deps, signal);
+    const retryWith = stripRejectedContent(turn.failure, { stripped: excluded, view, request, round });
+    if (retryWith === undefined) {
       const usage = turn.reply?.usage;
-      const inputTokens = usage && inputOf(usage);
+      const inputTokens = usage && countInputTokens(usage);
       if (inputTokens !== undefined && inputTokens > 0)
         deps.context.calibrate(view, inputTokens, usage?.cleared?.tokens);
       return turn;
     }
     turn.calls.discard();
-    yield* turn.callEvents();
-    yield* bury(turn, 'It is asked for again without what was refused.');
+    yield* turn.remainingCallEvents();
+    yield* emitTombstone(turn, 'Retrying without the rejected content.');
     yield { type: 'recovery_start', recovery: 'healed', cause: turn.failure?.message ?? '' };
-    yield { type: 'notice', level: 'warn', topic: 'healed', text: healed.words };
-    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', ...healed.left };
-    stripped = healed.stripped;
+    yield { type: 'notice', level: 'warn', topic: 'healed', text: retryWith.message };
+    yield { type: 'recovery_end', recovery: 'healed', outcome: 'recovered', ...retryWith.recorded };
+    excluded = retryWith.stripped;
   }
 }
 
-async function* attempt(
+async function* streamReply(
   request: ModelRequest,
   state: QueryState,
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Turn> {
-  const channel = createChannel<Arrival>();
-  const leaving = new AbortController();
-  const own = AbortSignal.any([signal, leaving.signal]);
-  const calls = createToolRun(deps, (event) => channel.push({ from: 'calls', event }), own);
+  const channel = createChannel<StreamArrival>();
+  const abandoned = new AbortController();
+  const attemptSignal = AbortSignal.any([signal, abandoned.signal]);
+  const calls = createToolScheduler(deps, (event) => channel.push({ from: 'calls', event }), attemptSignal);
   const startedAt = deps.now();
   const elapsedMs = () => deps.now() - startedAt;
-  const facts = { history: state.messages, newId: deps.newId, elapsedMs };
-  let reply = emptyReply(request.model);
-  let ended = false;
-  pump(request, state, calls, channel, deps, own);
-  showSummary(state, channel);
+  const context = { history: state.messages, newId: deps.newId, elapsedMs };
+  let reply = createReplyState(request.model);
+  let hasEnded = false;
+  pumpModelEvents(request, state, calls, channel, deps, attemptSignal);
+  pushSummary(state, channel);
   try {
     for (;;) {
       const arrival = channel.poll() ?? (await channel.next());
       if (arrival.from === 'calls') yield arrival.event;
       if (arrival.from === 'model') {
-        const step = reduceReply(reply, arrival.event, facts);
+        const step = reduceReply(reply, arrival.event, context);
         reply = step.reply;
         yield* step.events;
-        if (deps.config.toolExecution === 'streaming') reply = start(calls, reply, 'parsed');
+        if (deps.config.toolExecution === 'streaming') reply = startCalls(calls, reply, 'parsed');
       }
       if (arrival.from === 'end') {
         if (arrival.outcome?.ok !== true) {
-          const step = cutShort(reply, facts);
+          const step = closeCutText(reply, context);
           reply = step.reply;
           yield* step.events;
         }
         const finished = finishReply(reply, arrival.outcome, arrival.crash);
-        if (!signal.aborted) start(calls, reply, finished.reply.stop === 'max_tokens' ? 'parsed' : 'all');
-        yield { type: 'turn_end', turn: state.asked, durationMs: elapsedMs(), ...finished.facts };
-        ended = true;
+        if (!signal.aborted) startCalls(calls, reply, finished.reply.stopReason === 'max_tokens' ? 'parsed' : 'all');
+        yield { type: 'turn_end', turn: state.requestCount, durationMs: elapsedMs(), ...finished.facts };
+        hasEnded = true;
         return {
           ...finished.reply,
           calls,
-          callEvents: () => remaining(calls, channel),
-          stripped: state.stripped,
-          asked: state.asked,
-          streamed: arrival.outcome?.ok === true,
+          remainingCallEvents: () => emitRemainingEvents(calls, channel),
+          stripped: state.excluded,
+          turnNumber: state.requestCount,
+          isStreamComplete: arrival.outcome?.ok === true,
         };
       }
     }
   } finally {
-    // The consumer may leave at any yield: nothing of ours goes on behind its back.
-    if (!ended) leaving.abort();
+    // The consumer may return at any yield; the request must not continue unobserved.
+    if (!hasEnded) abandoned.abort();
   }
 }
 
-function start(calls: ToolRun, before: ReplyState, which: 'parsed' | 'all'): ReplyState {
+function startCalls(calls: ToolScheduler, before: ReplyState, which: 'parsed' | 'all'): ReplyState {
   const { taken, reply } = takeCalls(before, which);
   for (const block of taken) calls.add(block, reply.messageId);
   return reply;
 }
 
-function showSummary(state: QueryState, channel: Channel<Arrival>): void {
-  // Nobody waits for it: it is shown when it arrives, or never.
+function pushSummary(state: QueryState, channel: Channel<StreamArrival>): void {
+  // Never awaited: it is shown if it arrives in time.
   void state.pendingSummary?.then(
     (text) => text !== undefined && channel.push({ from: 'calls', event: { type: 'calls_summary', text } }),
     () => undefined,
   );
 }
 
-/** What the calls still have to say, until every one of them has its end. */
-async function* remaining(calls: ToolRun, channel: Channel<Arrival>): AsyncGenerator<AgentEvent, void> {
-  void calls.settled().then(() => channel.push({ from: 'settled' }));
+/** Emits the remaining events of the calls until every call has ended. */
+async function* emitRemainingEvents(
+  calls: ToolScheduler,
+  channel: Channel<StreamArrival>,
+): AsyncGenerator<AgentEvent, void> {
+  void calls.whenSettled().then(() => channel.push({ from: 'settled' }));
   for (;;) {
     const arrival = channel.poll() ?? (await channel.next());
     if (arrival.from === 'settled') return;
     if (arrival.from === 'calls') yield arrival.event;
   }
+}
+
+/** Number of consecutive overload errors after which a fallback model takes over. */
+export const OVERLOADS_BEFORE_FALLBACK = 3;
+
+/** An item that arrives while a reply streams: from the model, from its calls, or the end of either. */
+type StreamArrival =
+  | { readonly from: 'model'; readonly event: ModelEvent }
+  | { readonly from: 'calls'; readonly event: AgentEvent }
+  | { readonly from: 'end'; readonly outcome: ModelOutcome | undefined; readonly crash: string | undefined }
+  | { readonly from: 'settled' };
+
+/** Reads the model stream in the background and pushes its events and its end to a channel; never throws. */
+function pumpModelEvents(
+  request: ModelRequest,
+  state: QueryState,
+  calls: ToolScheduler,
+  channel: Channel<StreamArrival>,
+  deps: QueryDeps,
+  signal: AbortSignal,
+): void {
+  const link = getModelLink(state, deps);
+  const { maxRetryDelayMs, getApiKey } = deps.config;
+  // A complete call may still wait in the channel; it counts as started, otherwise a restart would run it twice.
+  let hasQueuedCall = false;
+  const options = {
+    restartable: () => !hasQueuedCall && calls.countStarted() === 0,
+    overloadLimit: hasFallback(state, deps) ? OVERLOADS_BEFORE_FALLBACK : Number.POSITIVE_INFINITY,
+    partial: deps.config.partialMessages,
+    ...(link.maxRetries === undefined ? {} : { maxRetries: link.maxRetries }),
+    ...(link.timeoutMs === undefined ? {} : { timeoutMs: link.timeoutMs }),
+    ...(maxRetryDelayMs === undefined ? {} : { maxRetryDelayMs }),
+    ...(getApiKey === undefined ? {} : { getApiKey }),
+    ...(deps.onWait === undefined ? {} : { onWait: deps.onWait }),
+  };
+  const readStream = async () => {
+    const stream = deps.model.stream(request, options, signal);
+    for (;;) {
+      const step = await stream.next();
+      if (step.done === true) return step.value;
+      if (step.value.type === 'discarded') hasQueuedCall = false;
+      if (startsCall(step.value, deps)) hasQueuedCall = true;
+      channel.push({ from: 'model', event: step.value });
+    }
+  };
+  readStream().then(
+    (outcome) => channel.push({ from: 'end', outcome, crash: undefined }),
+    (thrown) => channel.push({ from: 'end', outcome: undefined, crash: getErrorMessage(thrown) }),
+  );
+}
+
+function startsCall(event: ModelEvent, deps: QueryDeps): boolean {
+  return (
+    deps.config.toolExecution === 'streaming' &&
+    event.type === 'block_end' &&
+    event.block.type === 'tool_use' &&
+    event.block.unparsed === undefined
+  );
 }

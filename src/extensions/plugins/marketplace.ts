@@ -1,17 +1,19 @@
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
-import { ifThere } from '../../lib/files/errno.ts';
-import { readRegular } from '../../lib/files/read-regular.ts';
-import type { PackageSource } from './fetch-package.ts';
+import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
+import type { NpmPackage } from './fetch-npm-package.ts';
 
+/** The file of a marketplace that lists its plugins. */
 export const MARKETPLACE_FILE = '.claude-plugin/marketplace.json';
 
-/** What an address of npm begins with, as people write it. */
-export const NPM = 'npm:';
+/** Prefix of an npm package given as a marketplace address. */
+export const NPM_PREFIX = 'npm:';
 
-/** Folders are named after it. */
+/** Valid names of marketplaces and plugins; folders are named after them. */
 const NAME = /^\w[\w.-]*$/;
 const marketplace = z.looseObject({
   name: z.string().regex(NAME, 'must be letters, digits, dots and dashes'),
@@ -22,31 +24,34 @@ const marketplace = z.looseObject({
   ),
 });
 
-/** Where a plugin of a marketplace is to be had. */
+/** The location a plugin of a marketplace is installed from. */
 export type PluginSource =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'git'; readonly address: string; readonly ref?: string; readonly path?: string }
-  | ({ readonly kind: 'npm' } & PackageSource);
+  | ({ readonly kind: 'npm' } & NpmPackage);
 
+/** A plugin listed by a marketplace. */
 export type PluginEntry = {
   readonly name: string;
   readonly description: string;
-  /** What it says of the plugin, for one without a manifest of its own. */
-  readonly said: JsonObject;
+  /** Fields of the entry, which serve as the manifest of a plugin without one. */
+  readonly manifest: JsonObject;
   readonly source: PluginSource | { readonly kind: 'unknown'; readonly why: string };
 };
 
-export type Marketplace = { readonly name: string; readonly plugins: readonly PluginEntry[] };
+/** A marketplace: a named list of plugins. */
+type Marketplace = { readonly name: string; readonly plugins: readonly PluginEntry[] };
 
-export type ReadMarketplace =
+/** A parsed marketplace, or the reason it cannot be used. */
+type MarketplaceResult =
   | { readonly ok: true; readonly marketplace: Marketplace }
   | { readonly ok: false; readonly why: string };
 
-/** The list of plugins in a folder. Paths in it start from that folder and stay within it. */
-export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): Promise<ReadMarketplace> {
+/** Reads the marketplace in a folder; relative paths in it must stay inside that folder. */
+export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): Promise<MarketplaceResult> {
   const path = join(folder, file);
-  const text = await ifThere(readRegular(path));
-  if (text === undefined) return { ok: false, why: `${path} is not there, so this is no marketplace.` };
+  const text = await ignoreMissing(readRegularFile(path));
+  if (text === undefined) return { ok: false, why: `${path} does not exist, so this is not a marketplace.` };
   const parsed = marketplace.safeParse(parse(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -54,71 +59,72 @@ export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): 
   }
   const { name, plugins, metadata } = parsed.data;
   const base = resolve(folder, metadata?.pluginRoot ?? '.');
-  const entries = plugins.map(({ source, ...about }): PluginEntry => {
-    const said: JsonObject = JSON.parse(JSON.stringify(about));
-    const description = typeof said.description === 'string' ? said.description : '';
-    return { name: about.name, description, said, source: sourceOf(source, folder, base) };
+  const entries = plugins.map(({ source, ...fields }): PluginEntry => {
+    const manifest: JsonObject = JSON.parse(JSON.stringify(fields));
+    const description = typeof manifest.description === 'string' ? manifest.description : '';
+    return { name: fields.name, description, manifest: manifest, source: parseSource(source, folder, base) };
   });
   return { ok: true, marketplace: { name, plugins: entries } };
 }
 
-function sourceOf(source: string | JsonObject, folder: string, base: string): PluginEntry['source'] {
+/** Parses the source of a plugin; unsupported or unsafe sources are `unknown`, with the reason. */
+function parseSource(source: string | JsonObject, folder: string, base: string): PluginEntry['source'] {
   if (typeof source === 'string') {
     const path = resolve(source.startsWith('./') ? folder : base, source);
     if (relative(folder, path).startsWith('..'))
-      return { kind: 'unknown', why: `${source} leads out of the marketplace` };
+      return { kind: 'unknown', why: `${source} is outside the marketplace` };
     return { kind: 'folder', path };
   }
-  const text = (key: string) => (typeof source[key] === 'string' ? source[key] : undefined);
-  const ref = text('sha') ?? text('ref');
-  const path = text('path');
+  const readText = (key: string) => (typeof source[key] === 'string' ? source[key] : undefined);
+  const ref = readText('sha') ?? readText('ref');
+  const path = readText('path');
   if (path !== undefined && (isAbsolute(path) || relative('.', path).startsWith('..')))
-    return { kind: 'unknown', why: `${path} leads out of its repository` };
+    return { kind: 'unknown', why: `${path} is outside its repository` };
   const rest = { ...(ref === undefined ? {} : { ref }), ...(path === undefined ? {} : { path }) };
-  if (text('source') === 'npm') return packageOf(text('package') ?? '', text('version'), text('registry'));
-  const address = gitAddress(text('repo') ?? text('url') ?? '');
-  if (['github', 'url', 'git', 'git-subdir'].includes(text('source') ?? '') && address !== undefined)
+  if (readText('source') === 'npm')
+    return parseNpmSource(readText('package') ?? '', readText('version'), readText('registry'));
+  const address = resolveGitUrl(readText('repo') ?? readText('url') ?? '');
+  if (['github', 'url', 'git', 'git-subdir'].includes(readText('source') ?? '') && address !== undefined)
     return { kind: 'git', address, ...rest };
-  return { kind: 'unknown', why: `its source ${JSON.stringify(source)} is of a kind ouro cannot fetch` };
+  return { kind: 'unknown', why: `its source ${JSON.stringify(source)} is not supported` };
 }
 
-/** A name and a version that npm cannot take for anything but a package of a registry. */
-export function packageOf(
+/** Parses an npm source; refuses names and versions that npm could take for an address, a path or an option. */
+export function parseNpmSource(
   name: string,
   version?: string,
   registry?: string,
-): ({ readonly kind: 'npm' } & PackageSource) | { readonly kind: 'unknown'; readonly why: string } {
-  if (!/^(?:@[\w-][\w.-]*\/)?[\w][\w.-]*$/.test(name))
-    return { kind: 'unknown', why: `${name} is no name of a package` };
+): ({ readonly kind: 'npm' } & NpmPackage) | { readonly kind: 'unknown'; readonly why: string } {
+  if (!/^(?:@[\w-][\w.-]*\/)?[\w][\w.-]*$/.test(name)) return { kind: 'unknown', why: `${name} is not a package name` };
   if (version !== undefined && !/^[\w.^~*+-]+$/.test(version))
-    return { kind: 'unknown', why: `${version} is no version of a package` };
-  if (registry !== undefined && !isWebAddress(registry))
-    return { kind: 'unknown', why: `${registry} is no https address of a registry` };
+    return { kind: 'unknown', why: `${version} is not a package version` };
+  if (registry !== undefined && !isSecureUrl(registry))
+    return { kind: 'unknown', why: `${registry} is not an HTTPS registry address` };
   const rest = { ...(version === undefined ? {} : { version }), ...(registry === undefined ? {} : { registry }) };
   return { kind: 'npm', name, ...rest };
 }
 
-/** Is it the address of a list of plugins, and not of a repository? */
-export function isListAddress(address: string): boolean {
-  return isWebAddress(address) && new URL(address).pathname.endsWith('.json');
+/** Returns true for the address of a list of plugins, as opposed to a repository. */
+export function isPluginListUrl(address: string): boolean {
+  return isSecureUrl(address) && new URL(address).pathname.endsWith('.json');
 }
 
-/** Fetched over the network only where nobody on the way can change it. */
-export function isWebAddress(address: string): boolean {
+/** Returns true for HTTPS and for loopback: the content cannot be changed on the way. */
+function isSecureUrl(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname));
 }
 
-/** What git is given for an address people write: `owner/repo` is one of GitHub. Nothing for what is no address. */
-export function gitAddress(written: string): string | undefined {
-  if (/^[\w.-]+\/[\w.-]+$/.test(written)) return `https://github.com/${written.replace(/\.git$/, '')}.git`;
-  return /^(?:https:\/\/|ssh:\/\/|git@|file:\/\/)\S+$/.test(written) ? written : undefined;
+/** Parses a git address; `owner/repo` means GitHub. Returns `undefined` for anything else. */
+export function resolveGitUrl(text: string): string | undefined {
+  if (/^[\w.-]+\/[\w.-]+$/.test(text)) return `https://github.com/${text.replace(/\.git$/, '')}.git`;
+  return /^(?:https:\/\/|ssh:\/\/|git@|file:\/\/)\S+$/.test(text) ? text : undefined;
 }
 
-/** Where the marketplace itself is, as settings say it. */
-export function addressInSettings(value: unknown): string | undefined {
-  const source = z
+/** Reads the address of a marketplace from its entry in the settings. */
+export function parseSettingsAddress(value: unknown): string | undefined {
+  const parsed = z
     .looseObject({
       source: z.looseObject({
         repo: z.string().optional(),
@@ -128,7 +134,34 @@ export function addressInSettings(value: unknown): string | undefined {
       }),
     })
     .safeParse(value);
-  if (!source.success) return undefined;
-  const { repo, url, path, package: name } = source.data.source;
-  return repo ?? url ?? path ?? (name === undefined ? undefined : `${NPM}${name}`);
+  if (!parsed.success) return undefined;
+  const { repo, url, path, package: name } = parsed.data.source;
+  return repo ?? url ?? path ?? (name === undefined ? undefined : `${NPM_PREFIX}${name}`);
+}
+
+const FETCH_TIMEOUT_MS = 30_000;
+const MAX_LIST_BYTES = 2_000_000;
+
+/** Fetches a list of plugins into a folder, at the path where a marketplace has it. */
+export async function fetchMarketplaceList(address: string, folder: string): Promise<void> {
+  const path = join(folder, MARKETPLACE_FILE);
+  const text = await fetchText(address).catch((thrown) => {
+    throw new Error(`${address} could not be fetched: ${getErrorMessage(thrown)}`, { cause: thrown });
+  });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(path, text, { mode: 0o600 });
+}
+
+async function fetchText(address: string): Promise<string> {
+  const response = await fetch(address, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`the server answered ${response.status}`);
+  if (!isSecureUrl(response.url)) throw new Error(`it redirects to ${response.url}, which is not HTTPS`);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_LIST_BYTES) throw new Error(`it is larger than ${MAX_LIST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -2,33 +2,36 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type JsonStore, openJsonStore } from '../../lib/files/json-store.ts';
 
-const known = z.object({
-  /** As it was written: a folder, or an address. */
+const marketplaceSchema = z.object({
+  /** The address as the user wrote it, or a folder. */
   address: z.string(),
   folder: z.string(),
-  /** The file in it that lists the plugins. */
+  /** File in the folder that lists the plugins. */
   file: z.string().optional(),
   commit: z.string().optional(),
 });
-const installed = z.object({
+const pluginSchema = z.object({
   folder: z.string(),
   mark: z.string(),
-  /** What its marketplace said of it. */
+  /** Fields of its marketplace entry. */
   said: z.record(z.string(), z.json()).optional(),
   version: z.string().optional(),
   commit: z.string().optional(),
 });
 const schema = z.object({
   v: z.literal(1),
-  marketplaces: z.record(z.string(), known).default({}),
-  plugins: z.record(z.string(), installed).default({}),
+  marketplaces: z.record(z.string(), marketplaceSchema).default({}),
+  plugins: z.record(z.string(), pluginSchema).default({}),
 });
 
-export type KnownMarketplace = z.output<typeof known>;
-export type InstalledPlugin = z.output<typeof installed>;
+/** A marketplace the user added. */
+export type KnownMarketplace = z.output<typeof marketplaceSchema>;
+/** An installed plugin, with the hash of its files. */
+export type InstalledPlugin = z.output<typeof pluginSchema>;
+/** The store of marketplaces and plugins. */
 export type PluginStore = JsonStore<z.output<typeof schema>>;
 
-/** Which marketplaces are known and which plugins are installed, by `name@marketplace`. */
+/** Opens the store of known marketplaces, and of installed plugins by `name@marketplace`. */
 export function openPluginStore(ouroHome: string): PluginStore {
   return openJsonStore(join(ouroHome, 'plugins.json'), {
     empty: { v: 1, marketplaces: {}, plugins: {} },
@@ -37,12 +40,12 @@ export function openPluginStore(ouroHome: string): PluginStore {
   });
 }
 
-/** Where copies of plugins and marketplaces lie. */
-export function pluginHome(ouroHome: string): string {
+/** Returns the folder with the copies of plugins and marketplaces. */
+export function getPluginsFolder(ouroHome: string): string {
   return join(ouroHome, 'plugins');
 }
 
-/** What a plugin keeps from one version to the next. */
-export function pluginData(ouroHome: string, id: string): string {
-  return join(pluginHome(ouroHome), 'data', id.replaceAll(/[^\w@.-]/g, '_'));
+/** Returns the data folder of a plugin, which survives updates. */
+export function getPluginDataFolder(ouroHome: string, id: string): string {
+  return join(getPluginsFolder(ouroHome), 'data', id.replaceAll(/[^\w@.-]/g, '_'));
 }

@@ -4,33 +4,41 @@ import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Plugin, PluginVariables } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { ifThere } from '../../lib/files/errno.ts';
-import { readRegular } from '../../lib/files/read-regular.ts';
-import { placedText } from '../placed-text.ts';
-import { readLanguageServers } from './read-language-servers.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
+import { parseLanguageServers } from './parse-language-servers.ts';
+import { expandPluginVariables } from './plugin-variables.ts';
 
+/** The manifest of a plugin. */
 export const PLUGIN_FILE = '.claude-plugin/plugin.json';
 
-const names = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
+const pathList = z.union([z.string().transform((path) => [path]), z.array(z.string())]);
 const json = z.record(z.string(), z.json());
-/** A part as it stands here, or the file it stands in, or several of both. */
-const part = z.union([z.string(), json, z.array(z.union([z.string(), json]))]);
+/** An inline component, the path of its file, or a list of both. */
+const component = z.union([z.string(), json, z.array(z.union([z.string(), json]))]);
 
-/** What the manifest of a plugin may say; all else is told, and changes nothing. */
-const manifest = z.looseObject({
+/** The manifest of a plugin; unknown keys are reported and ignored. */
+const manifestSchema = z.looseObject({
   name: z.string().regex(/^\w[\w.-]*$/, 'must be letters, digits, dots and dashes'),
   version: z.string().optional(),
   description: z.string().optional(),
-  commands: names.optional(),
-  agents: names.optional(),
-  skills: names.optional(),
-  outputStyles: names.optional(),
-  hooks: part.optional(),
-  mcpServers: part.optional(),
-  lspServers: part.optional(),
+  commands: pathList.optional(),
+  agents: pathList.optional(),
+  skills: pathList.optional(),
+  outputStyles: pathList.optional(),
+  hooks: component.optional(),
+  mcpServers: component.optional(),
+  lspServers: component.optional(),
 });
 
-const ABOUT = [
+/** Keys that list files and folders, and all keys that say what a plugin contains. */
+const LIST_KEYS = ['commands', 'agents', 'skills', 'outputStyles'] as const;
+const COMPONENT_KEYS: readonly string[] = [...LIST_KEYS, 'hooks', 'mcpServers', 'lspServers'];
+
+const omitKeys = (value: object, keys: readonly string[]) =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+
+const INFORMATIVE_KEYS = [
   'author',
   'homepage',
   'repository',
@@ -42,104 +50,122 @@ const ABOUT = [
   'strict',
   'source',
 ];
-const USED: readonly string[] = [...Object.keys(manifest.shape), ...ABOUT];
-/** What plugins bring for other programs. */
-const OTHERS = ['monitors', 'themes', 'settings.json'];
+const KNOWN_KEYS: readonly string[] = [...Object.keys(manifestSchema.shape), ...INFORMATIVE_KEYS];
+/** Files of a plugin that only other assistants use. */
+const UNSUPPORTED_FILES = ['monitors', 'themes', 'settings.json'];
 
-export type ReadPlugin = { readonly ok: true; readonly plugin: Plugin } | { readonly ok: false; readonly why: string };
+/** A plugin, or the reason it cannot be used. */
+export type PluginResult =
+  | { readonly ok: true; readonly plugin: Plugin }
+  | { readonly ok: false; readonly why: string };
 
-/** A plugin as it lies in a folder. `entry` is what a marketplace says of it; its own manifest says it better. */
-export async function readPlugin(root: string, entry: JsonObject = {}, data = root): Promise<ReadPlugin> {
+/** Reads a plugin from its folder; its own manifest overrides the marketplace's `entry`. */
+export async function readPlugin(root: string, entry: JsonObject = {}, data = root): Promise<PluginResult> {
   const variables = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
-  const text = await ifThere(readRegular(join(root, PLUGIN_FILE)));
-  const own = text === undefined ? {} : parse(text);
-  if (typeof own !== 'object' || own === null || Array.isArray(own))
-    return { ok: false, why: `${join(root, PLUGIN_FILE)} is no JSON object.` };
-  const parsed = manifest.safeParse({ name: basename(root), ...entry, ...own });
+  const text = await ignoreMissing(readRegularFile(join(root, PLUGIN_FILE)));
+  const ownManifest = text === undefined ? {} : parse(text);
+  const listed = COMPONENT_KEYS.filter((key) => entry[key] !== undefined);
+  if (typeof ownManifest !== 'object' || ownManifest === null || Array.isArray(ownManifest))
+    return { ok: false, why: `${join(root, PLUGIN_FILE)} is not a JSON object.` };
+  // `strict: false` makes the lists of the marketplace the whole content, whatever else is in the folder.
+  const isComplete = entry.strict === false && listed.length > 0;
+  const own = isComplete ? omitKeys(ownManifest, COMPONENT_KEYS) : omitKeys(ownManifest, listed);
+  const parsed = manifestSchema.safeParse({ name: basename(root), ...entry, ...own });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return { ok: false, why: `${join(root, PLUGIN_FILE)}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
-  const said = parsed.data;
+  const manifest = parsed.data;
   const [hooks, mcpServers, lspServers = {}] = await Promise.all([
-    partOf(variables, said.hooks, 'hooks/hooks.json', 'hooks'),
-    partOf(variables, said.mcpServers, '.mcp.json', 'mcpServers'),
-    partOf(variables, said.lspServers, '.lsp.json', 'lspServers'),
+    readComponent(variables, manifest.hooks ?? (isComplete ? [] : 'hooks/hooks.json'), 'hooks'),
+    readComponent(variables, manifest.mcpServers ?? (isComplete ? [] : '.mcp.json'), 'mcpServers'),
+    readComponent(variables, manifest.lspServers ?? (isComplete ? [] : '.lsp.json'), 'lspServers'),
   ]);
-  const languages = readLanguageServers(lspServers, { name: said.name, variables });
-  const foldersOf = (name: string, more: readonly string[] = []) => pluginFolders(root, [name, ...more]);
+  const languages = parseLanguageServers(lspServers, { name: manifest.name, variables });
+  const listFolders = (name: string, key: (typeof LIST_KEYS)[number]) => {
+    const isListed = entry[key] !== undefined || isComplete;
+    return findFolders(root, [...(isListed ? [] : [name]), ...(manifest[key] ?? [])]);
+  };
   const [commands, agents, skills, styles] = await Promise.all([
-    foldersOf('commands', said.commands),
-    foldersOf('agents', said.agents),
-    foldersOf('skills', said.skills),
-    foldersOf('output-styles', said.outputStyles),
+    listFolders('commands', 'commands'),
+    listFolders('agents', 'agents'),
+    listFolders('skills', 'skills'),
+    listFolders('output-styles', 'outputStyles'),
   ]);
-  const there: readonly string[] = await readdir(root).catch(() => []);
-  const unused = [
-    ...Object.keys(said).filter((key) => !USED.includes(key)),
-    ...OTHERS.filter((name) => there.includes(name)),
+  const only = LIST_KEYS.flatMap((key) =>
+    entry[key] === undefined
+      ? []
+      : [[key === 'outputStyles' ? 'output-styles' : key, (manifest[key] ?? []).map((path) => resolve(root, path))]],
+  );
+  const entries: readonly string[] = await readdir(root).catch(() => []);
+  const unsupported = [
+    ...Object.keys(manifest).filter((key) => !KNOWN_KEYS.includes(key)),
+    ...UNSUPPORTED_FILES.filter((name) => entries.includes(name)),
   ];
   return {
     ok: true,
     plugin: {
-      name: said.name,
+      name: manifest.name,
       root,
       variables,
-      ...(said.version === undefined ? {} : { version: said.version }),
-      description: said.description ?? '',
+      ...(manifest.version === undefined ? {} : { version: manifest.version }),
+      description: manifest.description ?? '',
       folders: { commands, agents, skills, 'output-styles': styles },
+      ...(only.length === 0 ? {} : { only: Object.fromEntries(only) }),
       hooks: hooks ?? {},
       mcpServers: mcpServers ?? {},
       languageServers: languages.servers,
       problems: languages.problems,
-      unused,
+      unsupported,
     },
   };
 }
 
-/** Folders that are there and lie within the plugin; for a file, the folder it lies in. */
-async function pluginFolders(root: string, wanted: readonly string[]): Promise<readonly string[]> {
+/** Finds the existing folders inside the plugin; for a file or a single skill, its parent folder. */
+async function findFolders(root: string, paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
-    wanted.map(async (name) => {
+    paths.map(async (name) => {
       const path = resolve(root, name);
       if (relative(root, path).startsWith('..')) return [];
-      const facts = await ifThere(stat(path));
-      if (facts === undefined) return [];
-      return [facts.isDirectory() ? path : dirname(path)];
+      const stats = await ignoreMissing(stat(path));
+      if (stats === undefined) return [];
+      const isOne = !stats.isDirectory() || (await ignoreMissing(stat(join(path, 'SKILL.md')))) !== undefined;
+      return [isOne ? dirname(path) : path];
     }),
   );
   return [...new Set(found.flat())];
 }
 
-/** A part that stands in the manifest, or in files of its own; what it runs lies in the plugin. */
-async function partOf(
+/** Reads a component from the manifest or from its files, with the plugin's variables expanded. */
+async function readComponent(
   variables: PluginVariables,
-  said: z.output<typeof part> | undefined,
-  file: string,
+  value: z.output<typeof component>,
   key: string,
 ): Promise<JsonObject | undefined> {
-  const places = said === undefined ? [file] : Array.isArray(said) ? said : [said];
-  const read = await Promise.all(
-    places.map((one) => (typeof one === 'string' ? partFile(variables.CLAUDE_PLUGIN_ROOT, one) : one)),
+  const sources = Array.isArray(value) ? value : [value];
+  const results = await Promise.all(
+    sources.map((source) => (typeof source === 'string' ? readJsonFile(variables.CLAUDE_PLUGIN_ROOT, source) : source)),
   );
-  const found = read.filter((one) => one !== undefined);
-  if (found.length === 0) return undefined;
-  const inner = found.map((whole) => {
-    const within = whole[key];
-    return isJsonObject(within) ? within : whole;
+  const objects = results.filter((result) => result !== undefined);
+  if (objects.length === 0) return undefined;
+  const contents = objects.map((object) => {
+    const nested = object[key];
+    return isJsonObject(nested) ? nested : object;
   });
-  return placed(Object.assign({}, ...inner), variables);
+  return expandVariables(Object.assign({}, ...contents), variables);
 }
 
-async function partFile(root: string, file: string): Promise<JsonObject | undefined> {
+/** Reads a JSON object from a file inside the plugin; `undefined` when there is none. */
+async function readJsonFile(root: string, file: string): Promise<JsonObject | undefined> {
   const path = resolve(root, file);
   if (relative(root, path).startsWith('..')) return undefined;
-  const text = await readRegular(path).catch(() => undefined);
-  const whole: JsonValue | undefined = text === undefined ? undefined : parse(text);
-  return isJsonObject(whole) ? whole : undefined;
+  const text = await readRegularFile(path).catch(() => undefined);
+  const parsed: JsonValue | undefined = text === undefined ? undefined : parse(text);
+  return isJsonObject(parsed) ? parsed : undefined;
 }
 
-function placed(value: JsonObject, variables: PluginVariables): JsonObject {
-  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
-  return JSON.parse(placedText(JSON.stringify(value), variables, inJson));
+/** Expands the plugin's variables in every string of a value. */
+function expandVariables(value: JsonObject, variables: PluginVariables): JsonObject {
+  const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  return JSON.parse(expandPluginVariables(JSON.stringify(value), variables, encodeJson));
 }

@@ -1,26 +1,30 @@
-import { hardenedGitEnvironment, hardenGit } from '../../git/harden-git.ts';
-import { type ProgramEnd, runProgram } from '../../lib/processes/run-program.ts';
+import { createHardenedGitEnv, hardenGitArgs } from '../../git/run-git.ts';
+import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
 
-/** What git of a worker may see of its surroundings. */
-export type GitSurroundings = { readonly home: string; readonly variables: Readonly<Record<string, string>> };
+/** The environment of git calls. */
+export type GitEnvironment = { readonly home: string; readonly variables: Readonly<Record<string, string>> };
 
+/** A git call. */
 export type GitCall = {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly maxBytes?: number;
-  /** `own` configuration holds the keys to remote places; everything else reads none but the repository's. */
-  readonly configuration?: 'own' | 'none';
+  /** `user` reads the user's git configuration and credentials, needed for remotes; default: only the repository's. */
+  readonly configuration?: 'user' | 'none';
+  /** Protocols that git may use without the user's configuration; default: none. */
+  readonly protocols?: 'file';
 };
 
-export type FleetGit = (call: GitCall) => Promise<ProgramEnd>;
+/** Runs git. Never rejects; the result has the exit code. */
+export type FleetGit = (call: GitCall) => Promise<ProgramResult>;
 
 const TIMEOUT_MS = 600_000;
-/** What a repository may be reached by; `ext::` would run any command. */
-const PROTOCOLS = 'https:http:ssh:git:file';
-/** How people let git into their repositories; nothing of it reaches the work itself. */
-const KEYS_TO_REPOSITORIES = [
+/** The protocols for remotes. Others are excluded: `ext::` runs any command. */
+const REMOTE_PROTOCOLS = 'https:http:ssh:git:file';
+/** The variables that give git access to remotes. They are not passed to tasks. */
+const CREDENTIAL_VARIABLES = [
   'SSH_AUTH_SOCK',
   'SSH_AGENT_PID',
   'GIT_SSH_COMMAND',
@@ -28,23 +32,25 @@ const KEYS_TO_REPOSITORIES = [
   'XDG_RUNTIME_DIR',
 ];
 
-/** A git that runs nothing a repository brings: no hook, no filter, no helper, and asks nobody. */
-export function fleetGit({ home, variables }: GitSurroundings, signal?: AbortSignal): FleetGit {
+/** Creates a git that runs no hooks, filters or helpers of a repository and never prompts. */
+export function createFleetGit({ home, variables }: GitEnvironment, signal?: AbortSignal): FleetGit {
   const base = { PATH: variables.PATH ?? '/usr/local/bin:/usr/bin:/bin', HOME: home, LC_ALL: 'C' };
-  const keys = Object.fromEntries(
-    KEYS_TO_REPOSITORIES.flatMap((name) => {
+  const credentials = Object.fromEntries(
+    CREDENTIAL_VARIABLES.flatMap((name) => {
       const value = variables[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  return ({ args, cwd, env = {}, input, maxBytes, configuration = 'none' }) =>
-    runProgram('git', hardenGit(args), {
+  return ({ args, cwd, env = {}, input, maxBytes, configuration = 'none', protocols = 'none' }) =>
+    runProgram('git', hardenGitArgs(args), {
       cwd,
       env: {
         ...base,
-        ...(configuration === 'own' ? keys : { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }),
-        ...hardenedGitEnvironment(),
-        GIT_ALLOW_PROTOCOL: PROTOCOLS,
+        ...(configuration === 'user' ? credentials : { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }),
+        ...createHardenedGitEnv(),
+        // A partial clone fetches missing objects through programs that its configuration names.
+        GIT_NO_LAZY_FETCH: '1',
+        GIT_ALLOW_PROTOCOL: configuration === 'user' ? REMOTE_PROTOCOLS : protocols,
         ...env,
       },
       timeoutMs: TIMEOUT_MS,
@@ -54,17 +60,17 @@ export function fleetGit({ home, variables }: GitSurroundings, signal?: AbortSig
     });
 }
 
-/** What git printed; throws what it said when it failed. */
-export function gitOutput({ code, stdout, stderr, problem }: ProgramEnd, what: string): string {
+/** Returns the output of git. Throws `failure` with git's error message if it failed. */
+export function getGitOutput({ code, stdout, stderr, problem }: ProgramResult, failure: string): string {
   if (code === 0) return stdout.toString('utf8');
   throw new Error(
-    `${what}: ${gitWords(stderr.toString('utf8')) || (problem ?? `git ended with ${code ?? 'a signal'}`)}`,
+    `${failure}: ${findErrorLine(stderr.toString('utf8')) || (problem ?? `git ended with ${code ?? 'a signal'}`)}`,
   );
 }
 
-/** The line of git's that says why, without the words around it. */
-function gitWords(stderr: string): string {
+/** Returns the error message in the output of git without its prefix. */
+function findErrorLine(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const told = lines.find((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
-  return told.replace(/^(?:fatal|error): /, '').trim();
+  const error = lines.find((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
+  return error.replace(/^(?:fatal|error): /, '').trim();
 }

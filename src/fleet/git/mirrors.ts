@@ -1,103 +1,199 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { TaskPlace } from '../../contracts/fleet.ts';
-import { lockedFile } from '../../lib/files/file-lock.ts';
-import { type FleetGit, gitOutput } from './fleet-git.ts';
+import type { TaskCheckout } from '../../contracts/fleet.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { acquireLock, runWithFileLock } from '../../lib/files/file-lock.ts';
+import { PROTECTED_IN_PROJECT } from '../../sandbox/protected-paths.ts';
+import { type FleetGit, getGitOutput } from './fleet-git.ts';
 
-/** A repository as this machine keeps it, for as many working folders as are needed. */
+/** Bare mirrors of repositories on this machine, with clones of them for tasks. */
 export type Mirrors = {
-  /** A folder with the commit in it; one that is there already stays as it is. */
-  checkOut(place: TaskPlace, folder: string): Promise<'fresh' | 'found'>;
-  /** Makes sure that the commit is in the mirror, and answers with where that is. */
-  bring(place: TaskPlace): Promise<string>;
-  /** Takes the folder away. */
-  remove(place: Pick<TaskPlace, 'url'>, folder: string): Promise<void>;
-  /** Takes the copy of a repository away that nobody needs any more; one that somebody works in stays. */
-  forget(url: string): Promise<void>;
-  folderOf(url: string): string;
+  /** Checks out a commit in a clone of the mirror. An existing clone is left unchanged (`found`). */
+  checkOut(checkout: TaskCheckout, folder: string): Promise<'fresh' | 'found'>;
+  /** Fetches a commit into its mirror if needed. Returns the path of the mirror. */
+  ensureCommit(checkout: TaskCheckout): Promise<string>;
+  /** Deletes a clone. */
+  removeClone(checkout: Pick<TaskCheckout, 'url'>, folder: string): Promise<void>;
+  /** Deletes a mirror unless clones still borrow its objects. */
+  deleteUnused(url: string): Promise<void>;
+  /** Deletes the mirrors without clones that were not used for a time, and the oldest ones beyond a total size. */
+  prune(limits: MirrorLimits): Promise<void>;
+  /** Returns the path of the mirror of a URL. */
+  getPath(url: string): string;
 };
 
-/** Nothing in the configuration of a mirror is anybody's but ours: work that changed it changes nothing. */
-const CONFIGURATION = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n';
-/** One git at a time in each mirror: two that add a folder at once fail. */
-const PATIENCE_MS = 900_000;
+/** The age and the total size beyond which mirrors are deleted. */
+export type MirrorLimits = { readonly maxAgeMs: number; readonly maxBytes: number };
 
-export function openMirrors(fleetFolder: string, git: FleetGit): Mirrors {
-  const folderOf = (url: string) =>
-    join(fleetFolder, 'mirrors', `${createHash('sha256').update(url).digest('hex').slice(0, 24)}.git`);
+/** The git configuration of a mirror. It is rewritten before each use, because a task may have changed it. */
+const CONFIGURATION = [
+  ...['[core]', 'repositoryformatversion = 0', 'filemode = true', 'bare = true'],
+  // Clones borrow objects that no branch of the mirror leads to.
+  ...['[gc]', 'auto = 0', '[maintenance]', 'auto = false', ''],
+].join('\n');
+/** Time to wait for the lock of a mirror, which another process may be filling for the first time. */
+const LOCK_TIMEOUT_MS = 900_000;
+/** Folder in a mirror with a file for each clone, which contains its path. */
+const CLONES = 'clones';
 
-  const alone = <Answer>(mirror: string, work: () => Promise<Answer>): Promise<Answer> =>
-    lockedFile(
+const computeHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
+
+/**
+ * Opens the mirrors below the folder of task folders. A task gets a clone that borrows the objects of the mirror, not a
+ * worktree, because commands of a task may write only in its folder, and a worktree keeps its state in the mirror. The
+ * mirrors are outside OURO_HOME, which the sandbox hides.
+ */
+export function openMirrors(workRoot: string, git: FleetGit): Mirrors {
+  const getPath = (url: string) => join(workRoot, '.mirrors', `${computeHash(url)}.git`);
+  const getCloneRecord = (mirror: string, folder: string) => join(mirror, CLONES, computeHash(folder));
+
+  const runLocked = <Result>(mirror: string, work: () => Promise<Result>): Promise<Result> =>
+    runWithFileLock(
       mirror,
       async () => {
         if (existsSync(mirror)) await writeFile(join(mirror, 'config'), CONFIGURATION);
         return work();
       },
-      PATIENCE_MS,
+      LOCK_TIMEOUT_MS,
     );
 
   return {
-    folderOf,
-    async checkOut(place, folder) {
-      const mirror = folderOf(place.url);
+    getPath,
+    async checkOut(checkout, folder) {
+      const mirror = getPath(checkout.url);
       await mkdir(dirname(mirror), { recursive: true, mode: 0o700 });
-      return alone(mirror, async () => {
-        await fetchCommit(mirror, place, git);
+      return runLocked(mirror, async () => {
+        await fetchCommit(mirror, checkout, git);
         if (existsSync(join(folder, '.git'))) return 'found';
         await rm(folder, { recursive: true, force: true });
         await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-        const inMirror = { cwd: mirror, env: { GIT_DIR: mirror } };
-        gitOutput(await git({ args: ['worktree', 'prune'], ...inMirror }), 'The mirror could not be tidied');
-        const add = ['worktree', 'add', '--quiet', '--force', '--detach', folder, place.commit];
-        gitOutput(await git({ args: add, ...inMirror }), 'No working folder could be made');
+        await mkdir(join(mirror, CLONES), { recursive: true });
+        await writeFile(getCloneRecord(mirror, folder), folder);
+        await createClone({ mirror, commit: checkout.commit, folder }, git);
         return 'fresh';
       });
     },
-    async bring(place) {
-      const mirror = folderOf(place.url);
+    async ensureCommit(checkout) {
+      const mirror = getPath(checkout.url);
       await mkdir(dirname(mirror), { recursive: true, mode: 0o700 });
-      await alone(mirror, () => fetchCommit(mirror, place, git));
+      await runLocked(mirror, () => fetchCommit(mirror, checkout, git));
       return mirror;
     },
-    async remove({ url }, folder) {
-      const mirror = folderOf(url);
+    async removeClone({ url }, folder) {
+      await rm(folder, { recursive: true, force: true });
+      await rm(getCloneRecord(getPath(url), folder), { force: true });
+    },
+    async deleteUnused(url) {
+      const mirror = getPath(url);
       if (!existsSync(mirror)) return;
-      await alone(mirror, async () => {
-        await rm(folder, { recursive: true, force: true });
-        await git({ args: ['worktree', 'prune'], cwd: mirror, env: { GIT_DIR: mirror } });
+      await runLocked(mirror, async () => {
+        if (!(await hasClones(mirror))) await rm(mirror, { recursive: true, force: true });
       });
     },
-    async forget(url) {
-      const mirror = folderOf(url);
-      if (!existsSync(mirror)) return;
-      await alone(mirror, async () => {
-        await git({ args: ['worktree', 'prune'], cwd: mirror, env: { GIT_DIR: mirror } });
-        if (!existsSync(join(mirror, 'worktrees'))) await rm(mirror, { recursive: true, force: true });
-      });
+    async prune({ maxAgeMs, maxBytes }) {
+      const mirrors = await listMirrors(join(workRoot, '.mirrors'));
+      let total = mirrors.reduce((sum, { bytes }) => sum + bytes, 0);
+      for (const mirror of mirrors) {
+        const age = Date.now() - mirror.usedMs;
+        const isObsolete = age > maxAgeMs || (total > maxBytes && age > MIN_UNUSED_MS);
+        if (isObsolete && (await deleteIfIdle(mirror))) total -= mirror.bytes;
+      }
     },
   };
 }
 
-async function fetchCommit(mirror: string, { url, commit }: TaskPlace, git: FleetGit): Promise<void> {
+/** A mirror just used may be read without a clone and without its lock: branches are created in it. */
+const MIN_UNUSED_MS = 3_600_000;
+
+type MirrorFolder = { readonly path: string; readonly usedMs: number; readonly bytes: number };
+
+/** Lists the mirrors, the one that was used longest ago first: each use rewrites the configuration. */
+async function listMirrors(folder: string): Promise<readonly MirrorFolder[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.git'));
+  const mirrors: MirrorFolder[] = [];
+  for (const path of names.map((name) => join(folder, name))) {
+    const usedMs = await readLastUse(path);
+    if (usedMs !== undefined) mirrors.push({ path, usedMs, bytes: await computeSize(path) });
+  }
+  return mirrors.toSorted((a, b) => a.usedMs - b.usedMs);
+}
+
+async function readLastUse(mirror: string): Promise<number | undefined> {
+  // A mirror without configuration is just being created, or its creation was interrupted.
+  const found = (await ignoreMissing(stat(join(mirror, 'config')))) ?? (await ignoreMissing(stat(mirror)));
+  return found?.mtimeMs;
+}
+
+async function computeSize(folder: string): Promise<number> {
+  let bytes = 0;
+  const entries = (await ignoreMissing(readdir(folder, { recursive: true, withFileTypes: true }))) ?? [];
+  for (const entry of entries)
+    if (entry.isFile()) bytes += (await ignoreMissing(stat(join(entry.parentPath, entry.name))))?.size ?? 0;
+  return bytes;
+}
+
+/** Deletes a mirror unless it has clones, is locked, or was used since it was listed. Returns whether it did. */
+async function deleteIfIdle({ path, usedMs }: MirrorFolder): Promise<boolean> {
+  const lock = await acquireLock(`${path}.lock`);
+  if (!lock.ok) return false;
+  try {
+    if ((await readLastUse(path)) !== usedMs || (await hasClones(path))) return false;
+    await rm(path, { recursive: true, force: true });
+    return true;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function hasClones(mirror: string): Promise<boolean> {
+  const records = await readdir(join(mirror, CLONES)).catch(() => []);
+  for (const record of records)
+    if (existsSync(await readFile(join(mirror, CLONES, record), 'utf8').catch(() => ''))) return true;
+  return false;
+}
+
+type Clone = { readonly mirror: string; readonly commit: string; readonly folder: string };
+
+/** Creates a clone at its final path in one step: an incomplete one would look like a task that deleted files. */
+async function createClone({ mirror, commit, folder }: Clone, git: FleetGit): Promise<void> {
+  const draft = `${folder}.new`;
+  await rm(draft, { recursive: true, force: true });
+  const clone = ['clone', '--quiet', '--shared', '--no-checkout', '--no-tags', '--template=', '--', mirror, draft];
+  getGitOutput(await git({ args: clone, cwd: dirname(folder), protocols: 'file' }), 'Creating a clone failed');
+  const checkOut = ['checkout', '--quiet', '--force', '--detach', commit];
+  getGitOutput(await git({ args: checkOut, cwd: draft }), 'Checking out failed');
+  // While a command runs, the sandbox has empty files at these paths, which are no changes of the task.
+  await mkdir(join(draft, '.git', 'info'), { recursive: true });
+  await writeFile(
+    join(draft, '.git', 'info', 'exclude'),
+    PROTECTED_IN_PROJECT.files.map((name) => `/${name}\n`).join(''),
+  );
+  await rename(draft, folder);
+}
+
+async function fetchCommit(mirror: string, { url, commit }: TaskCheckout, git: FleetGit): Promise<void> {
   const inMirror = { cwd: dirname(mirror), env: { GIT_DIR: mirror } };
   if (!existsSync(join(mirror, 'HEAD'))) {
     const init = await git({ args: ['init', '--quiet', '--bare', mirror], cwd: dirname(mirror) });
-    gitOutput(init, 'No mirror could be made');
+    getGitOutput(init, 'Creating a mirror failed');
     await writeFile(join(mirror, 'config'), CONFIGURATION);
   }
-  const isThere = async () => (await git({ args: ['cat-file', '-e', `${commit}^{commit}`], ...inMirror })).code === 0;
-  if (await isThere()) return;
+  const hasCommit = async () => (await git({ args: ['cat-file', '-e', `${commit}^{commit}`], ...inMirror })).code === 0;
+  if (await hasCommit()) return;
   const options = ['fetch', '--quiet', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head'];
-  const all = await git({
+  const fetchBranches = await git({
     args: [...options, '--', url, '+refs/heads/*:refs/heads/*'],
     ...inMirror,
-    configuration: 'own',
+    configuration: 'user',
   });
-  if (await isThere()) return;
-  const one = await git({ args: [...options, '--', url, commit], ...inMirror, configuration: 'own' });
-  if (await isThere()) return;
-  gitOutput(all.code === 0 ? one : all, `The commit ${commit.slice(0, 12)} of ${url} cannot be had`);
+  if (await hasCommit()) return;
+  const fetchSingle = await git({ args: [...options, '--', url, commit], ...inMirror, configuration: 'user' });
+  if (await hasCommit()) return;
+  getGitOutput(
+    fetchBranches.code === 0 ? fetchSingle : fetchBranches,
+    `Fetching commit ${commit.slice(0, 12)} of ${url} failed`,
+  );
   throw new Error(`The commit ${commit.slice(0, 12)} is not in ${url}.`);
 }

@@ -1,28 +1,31 @@
 import { extname } from 'node:path';
-import { parse as parseYaml, YAMLParseError } from 'yaml';
 import { z } from 'zod';
-import { MODES } from '../../contracts/permission.ts';
+import { PERMISSION_MODES } from '../../contracts/permission.ts';
+import { parseYaml, validateContent } from '../../lib/validate-file.ts';
+import { FORGES } from '../git/open-forge.ts';
 
 const text = z.string();
-const words = text.min(1);
-const some = z.union([words.transform((one) => [one]), z.array(words)]);
+const nonEmptyText = text.min(1);
+const oneOrMore = z.union([nonEmptyText.transform((value) => [value]), z.array(nonEmptyText)]);
 
 const verify = z
   .strictObject({
-    run: words.optional(),
-    ask: words.optional(),
+    run: nonEmptyText.optional(),
+    ask: nonEmptyText.optional(),
     tries: z.number().int().min(1).max(20).default(2),
   })
   .refine((value) => (value.run === undefined) !== (value.ask === undefined), {
-    error: 'needs either "run" (a command) or "ask" (a question for a judge)',
+    error: 'needs either "run" (a command) or "ask" (a question for a reviewer)',
   });
 
 const over = z.strictObject({
-  repos: z.union([some, z.strictObject({ command: words })]).optional(),
-  files: some.optional(),
+  repos: z.union([oneOrMore, z.strictObject({ command: nonEmptyText })]).optional(),
+  files: oneOrMore.optional(),
   worktrees: z.literal(true).optional(),
-  items: words.optional(),
+  items: nonEmptyText.optional(),
 });
+
+const variable = z.string().regex(/^[A-Za-z_]\w*$/);
 
 const limits = z.strictObject({
   each: z.number().positive().default(2),
@@ -35,25 +38,31 @@ const limits = z.strictObject({
 
 const collect = z.strictObject({
   as: z.enum(['patches', 'branch', 'pr']).default('patches'),
-  name: words.optional(),
-  summary: words.optional(),
+  name: nonEmptyText.optional(),
+  summary: nonEmptyText.optional(),
+  forge: z.enum(FORGES).optional(),
+  draft: z.boolean().optional(),
+  labels: z.array(nonEmptyText).optional(),
+  reviewers: z.array(nonEmptyText).optional(),
+  body: nonEmptyText.optional(),
 });
 
-/** What people write: one prompt, over what, and how much it may cost. */
+/** A task file: a prompt, the targets it runs on, and its limits. */
 const taskFile = z.strictObject({
-  name: words.optional(),
-  prompt: words,
+  name: nonEmptyText.optional(),
+  prompt: nonEmptyText,
   over,
-  ref: words.optional(),
-  model: words.optional(),
+  ref: nonEmptyText.optional(),
+  model: nonEmptyText.optional(),
   account: z
     .string()
     .regex(/^[\w.-]+$/)
     .optional(),
-  mode: z.enum(MODES).default('acceptEdits'),
-  allowedTools: z.array(words).default([]),
-  disallowedTools: z.array(words).default([]),
-  env: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).default([]),
+  mode: z.enum(PERMISSION_MODES).default('acceptEdits'),
+  allowedTools: z.array(nonEmptyText).default([]),
+  disallowedTools: z.array(nonEmptyText).default([]),
+  env: z.array(variable).default([]),
+  secrets: z.array(variable).default([]),
   schema: z.record(text, z.json()).optional(),
   verify: verify.optional(),
   collect: collect.default({ as: 'patches' }),
@@ -61,68 +70,56 @@ const taskFile = z.strictObject({
   priority: z.number().int().min(-1000).max(1000).default(0),
 });
 
+/** A parsed task file with its defaults. */
 export type TaskFile = z.infer<typeof taskFile>;
+/** A task file as written, without its defaults. */
 export type TaskFileInput = z.input<typeof taskFile>;
 
-/** One line of a JSON Lines file is a task of its own. */
+/** A line of a JSON Lines file, which is a task of its own. */
 const taskLine = taskFile.omit({ over: true, collect: true, limits: true, name: true }).extend({
-  repo: words.optional(),
-  folder: words.optional(),
-  title: words.optional(),
+  repo: nonEmptyText.optional(),
+  folder: nonEmptyText.optional(),
+  title: nonEmptyText.optional(),
   minutes: z.number().positive().default(45),
   turns: z.number().int().min(1).optional(),
 });
+/** A parsed line of a JSON Lines file. */
 export type TaskLine = z.infer<typeof taskLine>;
 
-/** Something in a task file that cannot be, in a sentence that names the place. */
-export class TaskFileProblem extends Error {
-  override readonly name = 'TaskFileProblem';
+/** An error in a task file. Its message names the location. */
+export class TaskFileError extends Error {
+  override readonly name = 'TaskFileError';
 }
 
-/** Reads a task file: YAML or JSON, or one task a line when its name ends in `.jsonl`. */
-export function readTaskFile(
+/** Parses a task file: YAML or JSON, or one task per line if its name ends in `.jsonl`. */
+export function parseTaskFile(
   source: string,
   name: string,
 ): { readonly file: TaskFile } | { readonly lines: readonly TaskLine[] } {
-  if (extname(name) !== '.jsonl') return { file: parsed(taskFile, parsedYaml(source, name), name) };
+  if (extname(name) !== '.jsonl') return { file: parseWith(taskFile, parseYamlSource(source, name), name) };
   const lines = source.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
   return {
     lines: lines
       .filter(({ line }) => line !== '')
-      .map(({ line, at }) => parsed(taskLine, parsedJson(line, `${name}:${at}`), `${name}:${at}`)),
+      .map(({ line, at }) => parseWith(taskLine, parseJsonLine(line, `${name}:${at}`), `${name}:${at}`)),
   };
 }
 
-/** The same from flags. */
-export const taskFileOf = (input: TaskFileInput): TaskFile => parsed(taskFile, input, 'The command line');
+/** Creates a task file from command line flags. */
+export const validateTaskFile = (input: TaskFileInput): TaskFile => parseWith(taskFile, input, 'The command line');
 
-function parsed<Type extends z.ZodType>(schema: Type, value: unknown, name: string): z.infer<Type> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const where = (issue?.path ?? []).join('.');
-  const what =
-    issue?.code === 'unrecognized_keys'
-      ? `has no key ${issue.keys.map((key) => `"${key}"`).join(', ')}`
-      : issue?.message;
-  throw new TaskFileProblem(
-    `${name}${where === '' ? '' : `, at ${where}`}: ${what}. "ouro help fleet" shows a whole file.`,
-  );
+function parseWith<Type extends z.ZodType>(schema: Type, value: unknown, name: string): z.infer<Type> {
+  const createError = (problem: string) => new TaskFileError(`${problem}. A complete example: ouro help fleet`);
+  return validateContent(schema, value, name, createError);
 }
 
-function parsedYaml(source: string, name: string): unknown {
-  try {
-    return parseYaml(source);
-  } catch (thrown) {
-    if (!(thrown instanceof YAMLParseError)) throw thrown;
-    throw new TaskFileProblem(`${name} is not YAML: ${thrown.message.split('\n')[0]}`);
-  }
-}
+const parseYamlSource = (source: string, name: string): unknown =>
+  parseYaml(source, name, (problem) => new TaskFileError(problem));
 
-function parsedJson(source: string, name: string): unknown {
+function parseJsonLine(source: string, name: string): unknown {
   try {
     return JSON.parse(source);
   } catch {
-    throw new TaskFileProblem(`${name} is not JSON. A .jsonl file has one task a line.`);
+    throw new TaskFileError(`${name} is not valid JSON. A .jsonl file has one task per line.`);
   }
 }

@@ -1,84 +1,167 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { TaskSpec } from '../../contracts/fleet.ts';
-import { MODES, type PermissionMode } from '../../contracts/permission.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../contracts/permission.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
-import { starTest } from '../../lib/patterns/linear-match.ts';
-import { isPlainName, placeProblem } from '../git/place-rules.ts';
+import { compileStarPattern } from '../../lib/patterns/glob.ts';
+import { parseRule } from '../../permissions/rules/parse-rule.ts';
+import { OUTSIDE_RULE_NAME } from '../../permissions/rules/rule-families.ts';
+import { isSafeName, validateCheckout } from '../git/validate-checkout.ts';
 
 const patterns = z.array(z.string()).optional();
 
-/** `worker.json`: what this machine lets tasks do. A key that is absent allows what the task asks for. */
+/** The schema of `worker.json`, which restricts the tasks of this machine. An absent key allows everything. */
 const policySchema = z.strictObject({
   v: z.number().optional(),
   repositories: patterns,
   models: patterns,
   tools: patterns,
   verify: patterns,
-  mode: z.enum(MODES).optional(),
+  mode: z.enum(PERMISSION_MODES).optional(),
   env: z.array(z.string()).optional(),
   sandbox: z.boolean().optional(),
   network: z.boolean().optional(),
   minutes: z.number().positive().optional(),
   freeMegabytes: z.number().min(0).optional(),
+  mirrorDays: z.number().min(0).optional(),
+  mirrorGigabytes: z.number().min(0).optional(),
   leaseSeconds: z.number().min(1).max(3600).optional(),
   allowedSigners: z.string().optional(),
 });
 
-export type Policy = z.infer<typeof policySchema>;
+/** The policy of a worker. */
+export type WorkerPolicy = z.infer<typeof policySchema>;
 
-export const policyFile = (ouroHome: string): string => join(ouroHome, 'worker.json');
+/** Returns the path of the policy file. */
+export const getPolicyPath = (ouroHome: string): string => join(ouroHome, 'worker.json');
 
-/** Reads the policy of this machine; one that cannot be read is a sentence, for a worker without it would allow all. */
-export async function readPolicy(ouroHome: string): Promise<Policy> {
-  const store = openJsonStore(policyFile(ouroHome), {
+/** Reads the policy of this machine. Throws for an invalid file, because a worker without policy allows everything. */
+export async function readPolicy(ouroHome: string): Promise<WorkerPolicy> {
+  const store = openJsonStore(getPolicyPath(ouroHome), {
     empty: {},
     entryDepth: 0,
     parse: (json) => policySchema.safeParse(json),
   });
   const { value, problem } = await store.read();
-  if (problem !== undefined) throw new Error(`${problem} A worker does not start without knowing what it may do.`);
+  if (problem !== undefined) throw new Error(`${problem} A worker does not start without a valid policy.`);
   return value;
 }
 
-/** From the most careful to the least. */
-const STRENGTH: readonly PermissionMode[] = ['plan', 'default', 'dontAsk', 'acceptEdits', 'bypassPermissions'];
+/** The permission modes from the strictest to the most permissive. */
+const MODES_BY_STRICTNESS: readonly PermissionMode[] = [
+  'plan',
+  'default',
+  'dontAsk',
+  'acceptEdits',
+  'bypassPermissions',
+];
 
-/** Why this machine does not run a task, in a sentence. */
-export function refusalOf(
-  policy: Policy,
+/** Returns why this machine must not run a task; `undefined` if it may. */
+export function findPolicyViolation(
+  policy: WorkerPolicy,
   task: { readonly batch: string; readonly key: string; readonly spec: TaskSpec },
 ): string | undefined {
   const { spec } = task;
-  if (!isPlainName(task.batch) || !isPlainName(task.key)) return 'its name would lead out of the folder of work';
-  const place = spec.place === undefined ? undefined : placeProblem(spec.place);
-  if (place !== undefined) return place;
-  const mode = MODES.find((one) => one === spec.mode);
-  if (mode === undefined) return `there is no mode "${spec.mode}"`;
-  if (STRENGTH.indexOf(mode) > STRENGTH.indexOf(policy.mode ?? 'bypassPermissions'))
-    return `this machine allows at most the mode ${policy.mode}, and it asks for ${mode}`;
-  if (spec.place !== undefined && !fits(policy.repositories, spec.place.url))
+  if (!isSafeName(task.batch) || !isSafeName(task.key)) return 'its key is not a valid folder name';
+  const problem = spec.place === undefined ? undefined : validateCheckout(spec.place);
+  if (problem !== undefined) return problem;
+  const mode = PERMISSION_MODES.find((known) => known === spec.mode);
+  if (mode === undefined)
+    return `unknown mode "${spec.mode}": it was submitted by another version of ouro, or is damaged`;
+  if (MODES_BY_STRICTNESS.indexOf(mode) > MODES_BY_STRICTNESS.indexOf(policy.mode ?? 'bypassPermissions'))
+    return `this machine allows the mode ${policy.mode} at most, but the task needs ${mode}`;
+  if (spec.place !== undefined && !isRepositoryAllowed(policy, spec.place.url))
     return `this machine does not work on ${spec.place.url}`;
-  if (spec.model !== undefined && !fits(policy.models, spec.model)) return `this machine does not use ${spec.model}`;
-  const tool = spec.allowedTools.find((rule) => !fits(policy.tools, rule));
+  if (spec.model !== undefined && !isAllowed(policy.models, spec.model))
+    return `this machine does not use ${spec.model}`;
+  const malformed = [...spec.allowedTools, ...spec.disallowedTools].find((rule) => !isSingleRule(rule));
+  if (malformed !== undefined) return `"${malformed}" is not a permission rule`;
+  const tool = spec.allowedTools.find((rule) => !isToolAllowed(policy, spec, rule));
   if (tool !== undefined) return `this machine does not allow ${tool}`;
-  const name = spec.env.find((one) => policy.env?.includes(one) !== true);
-  if (name !== undefined)
-    return `this machine does not give the variable ${name} ("env" in worker.json names those it gives)`;
-  if (spec.verify?.kind === 'command' && !fits(policy.verify, spec.verify.run))
+  const variable = listTaskVariables(spec).find((name) => policy.env?.includes(name) !== true);
+  if (variable !== undefined)
+    return `this machine does not provide the variable ${variable} (allow it under "env" in worker.json)`;
+  if (spec.verify?.kind === 'command' && !isAllowed(policy.verify, spec.verify.run))
     return `this machine does not run the check "${spec.verify.run}"`;
   return undefined;
 }
 
-const fits = (allowed: readonly string[] | undefined, text: string): boolean =>
-  allowed === undefined || allowed.some((pattern) => starTest(pattern)(text));
+/** Returns whether a text is one rule. Rules are passed as arguments, where a space or comma separates them. */
+function isSingleRule(text: string): boolean {
+  let depth = 0;
+  for (const [at, char] of [...text].entries()) {
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    const isEnd = at === text.length - 1;
+    if (depth < 0 || (depth === 0 && !isEnd && (/[\s,]/.test(char) || char === ')'))) return false;
+  }
+  return depth === 0 && /^[A-Za-z]/.test(text);
+}
 
-/** The policy as a run of ouro is given it: settings that only tighten. Without questions there is no sandbox to leave. */
-export function managedSettings(policy: Policy, spec: Pick<TaskSpec, 'mode'>): string {
-  const isBypass = spec.mode === 'bypassPermissions';
-  const isBoxed = isBypass || policy.sandbox === true;
+/** A task that runs in the sandbox may leave it only if the policy names the exception, not through a pattern. */
+function isToolAllowed(policy: WorkerPolicy, spec: Pick<TaskSpec, 'mode'>, rule: string): boolean {
+  const isException = parseRule(rule, 'allow', { source: 'session' }).tool === OUTSIDE_RULE_NAME;
+  const patterns =
+    isException && isSandboxed(policy, spec)
+      ? (policy.tools ?? []).filter((pattern) => pattern.startsWith(OUTSIDE_RULE_NAME))
+      : policy.tools;
+  return isAllowed(patterns, rule);
+}
+
+/** Lists the variables that a task names. */
+export const listTaskVariables = ({ env, secrets = [] }: Pick<TaskSpec, 'env' | 'secrets'>): readonly string[] => [
+  ...env,
+  ...secrets,
+];
+
+/** Three weeks: a longer timer of Node.js would fire at once. */
+const MAX_MINUTES = 30_000;
+
+/** Returns how long a task may run on this machine. */
+export const getTimeLimitMs = ({ minutes = MAX_MINUTES }: WorkerPolicy, spec: Pick<TaskSpec, 'minutes'>): number =>
+  Math.min(spec.minutes, minutes, MAX_MINUTES) * 60_000;
+
+/** Returns whether this machine works on a repository. */
+export const isRepositoryAllowed = ({ repositories }: WorkerPolicy, url: string): boolean =>
+  isAllowed(repositories, url);
+
+const isAllowed = (allowed: readonly string[] | undefined, text: string): boolean =>
+  allowed === undefined || allowed.some((pattern) => compileStarPattern(pattern)(text));
+
+/**
+ * Creates the managed settings for a run, which can only restrict. Bypass mode always runs in a sandbox, because it asks
+ * no questions.
+ */
+export function createManagedSettings(policy: WorkerPolicy, spec: Pick<TaskSpec, 'mode'>): string {
   return JSON.stringify({
-    ...(isBypass ? {} : { permissions: { disableBypassPermissionsMode: 'disable' } }),
-    ...(isBoxed ? { sandbox: { enabled: true, network: policy.network === true } } : {}),
+    ...(isBypass(spec) ? {} : { permissions: { disableBypassPermissionsMode: 'disable' } }),
+    ...(isSandboxed(policy, spec)
+      ? { sandbox: { enabled: true, ...(hasNetwork(policy) ? {} : { network: false }) } }
+      : {}),
   });
 }
+
+/**
+ * Creates the settings of a run below the managed ones, which cannot open anything: the mirror that its clone borrows
+ * objects from, the secrets that its commands may read, and the network if the policy allows it.
+ */
+export function createRunSettings(
+  policy: WorkerPolicy,
+  spec: Pick<TaskSpec, 'mode' | 'secrets'>,
+  mirror: string | undefined,
+): string {
+  const allowRead = mirror === undefined ? {} : { allowRead: [mirror] };
+  const allowEnv = spec.secrets === undefined ? {} : { allowEnv: spec.secrets };
+  return JSON.stringify({
+    sandbox: {
+      ...allowRead,
+      ...allowEnv,
+      ...(isSandboxed(policy, spec) && hasNetwork(policy) ? { network: true } : {}),
+    },
+  });
+}
+
+const isBypass = ({ mode }: Pick<TaskSpec, 'mode'>): boolean => mode === 'bypassPermissions';
+const isSandboxed = (policy: WorkerPolicy, spec: Pick<TaskSpec, 'mode'>): boolean =>
+  isBypass(spec) || policy.sandbox === true;
+const hasNetwork = ({ network }: WorkerPolicy): boolean => network === true;

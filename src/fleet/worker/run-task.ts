@@ -1,139 +1,213 @@
 import { rm } from 'node:fs/promises';
-import type { Beat, Claim, Ending, FileKind, TaskResult } from '../../contracts/fleet.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { errnoOf } from '../../lib/files/errno.ts';
-import { oneLine } from '../../lib/text/one-line.ts';
-import { withoutSecrets } from '../../lib/text/secrets.ts';
-import { redactJson } from '../../session/records/redact.ts';
-import { MAX_PATCH_BYTES, patchOf, type WorkPatch } from '../git/work-patch.ts';
-import { keepUnfinished } from './keep-unfinished.ts';
-import { refusalOf } from './policy.ts';
-import { type PreparedWork, prepareWork, workFolder } from './prepare.ts';
-import { readSession } from './session-file.ts';
-import { signatureProblem } from './signatures.ts';
-import type { TaskParts } from './task-parts.ts';
-import type { Verdict } from './verdict.ts';
-import { doWork, type WorkEars, type WorkEnd } from './work.ts';
+import type { AttemptEnd, Claim, FileKind, Heartbeat, TaskResult } from '../../contracts/fleet.ts';
+import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
+import { formatOneLine } from '../../lib/text/format.ts';
+import { redactSecrets } from '../../lib/text/redact-secrets.ts';
+import { redactJson } from '../../session/redact-json.ts';
+import { createPatch, MAX_PATCH_BYTES, type WorkPatch } from '../git/task-patch.ts';
+import { readChildSession } from './child-session.ts';
+import type { Verdict } from './classify-run.ts';
+import { findPolicyViolation } from './policy.ts';
+import { getWorkFolder, type PreparedWork, prepareWork } from './prepare-work.ts';
+import { StartFailure } from './run-child.ts';
+import { runUntilVerified, type WorkListeners, type WorkResult } from './run-until-verified.ts';
+import type { TaskDeps } from './task-deps.ts';
+import { describeMissingSandbox, openTaskSandbox } from './task-sandbox.ts';
+import { findSignatureProblem } from './task-signature.ts';
 
-export type TaskFiles = Readonly<Partial<Record<FileKind, Uint8Array>>>;
+/** The files of an attempt to store. */
+type TaskFiles = Readonly<Partial<Record<FileKind, Uint8Array>>>;
 
-/** How an attempt ended, and what its worker has to know besides. */
+/** The end of an attempt, with its last heartbeat and its files. */
 export type TaskEnd = {
-  readonly ending: Ending;
-  readonly last: Beat;
+  readonly ending: AttemptEnd;
+  readonly lastHeartbeat: Heartbeat;
   readonly files: TaskFiles;
-  /** The lane rests, or this machine cannot work. */
-  readonly trouble?: Extract<Verdict, { kind: 'lane rests' | 'machine' }>;
+  /** Set if the lane must pause or this machine cannot run tasks. */
+  readonly problem?: Extract<Verdict, { kind: 'lane-paused' | 'outage' | 'lane-skipped' | 'machine-failed' }>;
 };
 
-/** Runs one attempt of a task from the empty folder to its patch. It never throws for what a task can bring about. */
-export async function runTask(claim: Claim, parts: TaskParts, ears: WorkEars, signal: AbortSignal): Promise<TaskEnd> {
-  const refusal = await whyNot(claim, parts);
-  if (refusal !== undefined) return failure(refusal, 'never');
-  if (claim.budget <= 0) return failure('what it may cost is spent', 'never');
+/** Runs an attempt of a task, from the checkout to its patch. Failures of the task are returned, not thrown. */
+export async function runTask(
+  claim: Claim,
+  deps: TaskDeps,
+  listeners: WorkListeners,
+  signal: AbortSignal,
+): Promise<TaskEnd> {
+  const refusal = await findRefusal(claim, deps);
+  if (refusal !== undefined) return createFailure(refusal);
+  if (claim.budget <= 0) return createFailure('its budget is used up');
   let prepared: PreparedWork;
   try {
-    prepared = await prepareWork(claim, parts);
+    prepared = await prepareWork(claim, deps);
   } catch (thrown) {
-    return unprepared(thrown);
+    return convertError(thrown);
   }
-  const keeping = keepUnfinished(prepared, parts);
+  const sandbox = await openTaskSandbox(deps, claim.spec, { cwd: prepared.cwd, mirror: prepared.worktree?.mirror });
+  if (sandbox.problem !== undefined) return createFailure(describeMissingSandbox(sandbox.problem));
+  const autosave = startAutosave(prepared, deps);
   try {
-    const end = await doWork({ claim, prepared, parts }, ears, signal);
-    await keeping.stop();
-    const settledEnd = await settled({ claim, prepared, parts, end }, signal);
-    return { ...settledEnd, ending: parts.secrets.hideIn(settledEnd.ending) };
+    const work = await runUntilVerified({ claim, prepared, sandbox, deps }, listeners, signal);
+    await autosave.stop();
+    const end = await createTaskEnd({ claim, prepared, deps, work }, signal);
+    return { ...end, ending: deps.secrets.redactEnd(end.ending) };
   } catch (thrown) {
-    return unprepared(thrown);
+    return convertError(thrown);
   } finally {
-    await keeping.stop();
+    sandbox.close();
+    await autosave.stop();
   }
 }
 
-/** Takes the folder of a task away: what there was to keep of it is in the store. */
-export async function clearWork(claim: Claim, { workRoot, mirrors }: TaskParts): Promise<void> {
-  const folder = workFolder(workRoot, claim.batch, claim.key);
+/** Deletes the worktree of a task, whose results are in the store. */
+export async function deleteWorkFolder(claim: Claim, { workRoot, mirrors }: TaskDeps): Promise<void> {
+  const folder = getWorkFolder(workRoot, claim.batch, claim.key);
   await rm(`${folder}.child`, { force: true });
   if (claim.spec.place === undefined) await rm(folder, { recursive: true, force: true });
-  else await mirrors.remove(claim.spec.place, folder);
+  else await mirrors.removeClone(claim.spec.place, folder);
 }
 
-async function whyNot(claim: Claim, { policy }: TaskParts): Promise<string | undefined> {
-  const refusal = refusalOf(policy, claim);
+async function findRefusal(claim: Claim, { policy }: TaskDeps): Promise<string | undefined> {
+  const refusal = findPolicyViolation(policy, claim);
   if (refusal !== undefined || policy.allowedSigners === undefined) return refusal;
-  return signatureProblem(claim.batch, claim, policy.allowedSigners);
+  return findSignatureProblem(claim.batch, claim, policy.allowedSigners);
 }
 
-const NOTHING: Beat = { cost: 0 };
+const NO_COST: Heartbeat = { cost: 0 };
 
-function failure(reason: string, again: 'if attempts are left' | 'never'): TaskEnd {
-  return { ending: { kind: 'failed', reason, again }, last: NOTHING, files: {} };
+function createFailure(reason: string): TaskEnd {
+  return { ending: { kind: 'failed', reason, again: 'never' }, lastHeartbeat: NO_COST, files: {} };
 }
 
-/** No room, no program, no right to write: that is the machine's. A repository or commit that is gone is the task's. */
-const OF_THE_MACHINE = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EMFILE', 'ENFILE', 'EIO'];
-const MACHINE_WORDS =
-  /No space left on device|Disk quota exceeded|spawn git ENOENT|Executable not found|command not found: git|ouro could not be started/i;
+/** Errors of the machine: no disk space, no program, no write permission. Other errors fail the task. */
+const MACHINE_ERRNOS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EMFILE', 'ENFILE', 'EIO'];
+const MACHINE_MESSAGES =
+  /No space left on device|Disk quota exceeded|spawn git ENOENT|Executable not found|command not found: git/i;
 
-function unprepared(thrown: unknown): TaskEnd {
-  const words = oneLine(messageOf(thrown));
-  if (OF_THE_MACHINE.includes(errnoOf(thrown) ?? '') || MACHINE_WORDS.test(messageOf(thrown)))
-    return { ...failure(words, 'never'), ending: back(words), trouble: { kind: 'machine', words } };
-  return failure(words, 'never');
+function convertError(thrown: unknown): TaskEnd {
+  const message = formatOneLine(getErrorMessage(thrown));
+  const isStartFailure = thrown instanceof StartFailure;
+  const isMachineErrno = MACHINE_ERRNOS.includes(getErrnoCode(thrown) ?? '');
+  if (isStartFailure || isMachineErrno || MACHINE_MESSAGES.test(getErrorMessage(thrown)))
+    return {
+      ...createFailure(message),
+      ending: returnToQueue(message),
+      problem: { kind: 'machine-failed', message: message },
+    };
+  return createFailure(message);
 }
 
-const back = (reason: string): Ending => ({ kind: 'back', reason, afterMs: 1_000 });
+const returnToQueue = (reason: string): AttemptEnd => ({ kind: 'back', reason, afterMs: 1_000 });
 
-type Ended = {
+type FinishedWork = {
   readonly claim: Claim;
   readonly prepared: PreparedWork;
-  readonly parts: TaskParts;
-  readonly end: WorkEnd;
+  readonly deps: TaskDeps;
+  readonly work: WorkResult;
 };
 
-async function settled(ended: Ended, signal: AbortSignal): Promise<TaskEnd> {
-  const { prepared, parts, end } = ended;
-  const work = prepared.place === undefined ? undefined : await patchOf(parts.git, prepared.place);
-  const transcript = await transcriptOf(ended);
-  const problem = work === undefined ? undefined : problemOf(work, parts);
-  const kept = (kind: 'patch' | 'unfinished'): TaskFiles => ({
-    ...(work === undefined || problem !== undefined ? {} : { [kind]: work.patch }),
+async function createTaskEnd(finished: FinishedWork, signal: AbortSignal): Promise<TaskEnd> {
+  const { prepared, deps, work } = finished;
+  const changes = prepared.worktree === undefined ? undefined : await createPatch(deps.git, prepared.worktree);
+  const transcript = await readChildSession(prepared, deps, work.lastHeartbeat.session ?? prepared.session.id);
+  const problem = changes === undefined ? undefined : validatePatch(changes, deps);
+  const filesWithPatchAs = (kind: 'patch' | 'unfinished'): TaskFiles => ({
+    ...(changes === undefined || problem !== undefined ? {} : { [kind]: changes.patch }),
     ...(transcript === undefined ? {} : { transcript }),
   });
-  const { verdict, last } = end;
-  if (signal.aborted) return { ending: back(String(signal.reason)), last, files: kept('unfinished') };
-  if (verdict.kind === 'over') return { ending: verdict.ending, last, files: kept('unfinished') };
+  const { verdict, lastHeartbeat } = work;
+  const unfinished = filesWithPatchAs('unfinished');
+  if (signal.aborted) return { ending: returnToQueue(String(signal.reason)), lastHeartbeat, files: unfinished };
+  if (verdict.kind === 'ended') return { ending: verdict.ending, lastHeartbeat, files: unfinished };
   if (verdict.kind !== 'answered')
-    return { ending: back(verdict.words), last, files: kept('unfinished'), trouble: verdict };
-  if (problem !== undefined) return { ...failure(problem, 'never'), last, files: kept('patch') };
-  return { ending: { kind: 'done', result: resultOf(ended, work) }, last, files: kept('patch') };
-}
-
-/** Why a patch cannot be handed in. */
-function problemOf({ patch }: WorkPatch, { secrets }: TaskParts): string | undefined {
-  if (patch.length > MAX_PATCH_BYTES) return 'its patch has more than 16 MB';
-  return secrets.isIn(patch) ? 'its patch holds a key or a token of the machine it ran on' : undefined;
-}
-
-const NOBODY = { home: '', user: '' };
-
-function resultOf({ prepared, parts, end }: Ended, work: WorkPatch | undefined): TaskResult {
-  const { verdict } = end;
-  const answered = verdict.kind === 'answered' ? verdict.end : undefined;
-  const structured = answered?.structured;
+    return {
+      ending: returnToQueue(
+        verdict.kind === 'lane-skipped' ? `${deps.machine}: ${verdict.reason.message}` : verdict.message,
+      ),
+      lastHeartbeat,
+      files: unfinished,
+      problem: verdict,
+    };
+  const files = filesWithPatchAs('patch');
+  if (problem !== undefined) return { ...createFailure(problem), lastHeartbeat, files };
+  const mark = findDoubt(finished, changes);
   return {
-    // Results are shown to whoever may look at the queue.
-    answer: withoutSecrets(answered?.words ?? ''),
-    ...(structured === undefined ? {} : { structured: redactJson(structured, NOBODY) }),
-    verified: end.verified,
-    turns: end.turns,
-    machine: parts.machine,
-    session: end.last.session ?? '',
-    denials: end.denials,
-    stat: work?.stat ?? { files: 0, added: 0, removed: 0 },
+    ending: { kind: 'done', result: createResult(finished, changes), ...(mark === undefined ? {} : { mark }) },
+    lastHeartbeat,
+    files,
+  };
+}
+
+/** Returns a doubt about a result: the model may take work that was cut off for work that is done. */
+function findDoubt({ claim, work }: FinishedWork, changes: WorkPatch | undefined): string | undefined {
+  if (changes === undefined || changes.stat.files > 0) return undefined;
+  if (work.isCut) return 'a reply was cut off, and nothing was changed';
+  return claim.previousAttempt === undefined ? undefined : 'it was interrupted, and nothing was changed';
+}
+
+/** Returns why a patch cannot be stored. */
+function validatePatch({ patch }: WorkPatch, { secrets }: TaskDeps): string | undefined {
+  if (patch.length > MAX_PATCH_BYTES) return 'its patch is larger than 16 MB';
+  return secrets.isContainedIn(patch) ? 'its patch contains a key or token of the machine it ran on' : undefined;
+}
+
+const UNKNOWN_USER = { home: '', user: '' };
+
+function createResult({ prepared, deps, work }: FinishedWork, changes: WorkPatch | undefined): TaskResult {
+  const { verdict } = work;
+  const run = verdict.kind === 'answered' ? verdict.end : undefined;
+  const structured = run?.structured;
+  return {
+    // Everyone with access to the queue can read the results.
+    answer: redactSecrets(run?.text ?? ''),
+    ...(structured === undefined ? {} : { structured: redactJson(structured, UNKNOWN_USER) }),
+    verified: work.verified,
+    turns: work.turns,
+    machine: deps.machine,
+    session: work.lastHeartbeat.session ?? '',
+    denials: work.denials,
+    stat: changes?.stat ?? { files: 0, added: 0, removed: 0 },
     notes: prepared.notes,
   };
 }
 
-const transcriptOf = ({ prepared, parts, end }: Ended): Promise<Uint8Array | undefined> =>
-  readSession(prepared, parts, end.last.session ?? prepared.session.id);
+const FIRST_SAVE_MS = 2_000;
+const SAVE_INTERVAL_MS = 60_000;
+const MAX_UNFINISHED_BYTES = 1_000_000;
+
+/** Stores the session and the changes of a running task at intervals, so that another machine can continue it. */
+function startAutosave(prepared: PreparedWork, deps: TaskDeps): { readonly stop: () => Promise<void> } {
+  const { saveFile } = deps;
+  const { worktree } = prepared;
+  if (saveFile === undefined || worktree === undefined) return { stop: async () => undefined };
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function saveProgress(
+    store: NonNullable<TaskDeps['saveFile']>,
+    worktree: NonNullable<PreparedWork['worktree']>,
+  ): Promise<void> {
+    const transcript = await readChildSession(prepared, deps, prepared.session.id);
+    const { patch } = await createPatch(deps.git, worktree);
+    if (isStopped) return;
+    if (transcript !== undefined) await store('transcript', transcript);
+    if (patch.length <= MAX_UNFINISHED_BYTES && !deps.secrets.isContainedIn(patch)) await store('unfinished', patch);
+  }
+
+  const schedule = (ms: number) => {
+    timer = setTimeout(() => {
+      // Files may change meanwhile and the store may be unavailable: the next save tries again.
+      running = saveProgress(saveFile, worktree).catch(() => undefined);
+      void running.then(() => isStopped || schedule(SAVE_INTERVAL_MS));
+    }, ms);
+  };
+  schedule(FIRST_SAVE_MS);
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,157 +1,272 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import type { Claim, LostTask, Micros } from '../../contracts/fleet.ts';
+import type { Claim, DueSchedule, LostTask, Micros, NewTask } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import { StoreAway } from '../stores/store-away.ts';
-import { runAttempt } from './attempt.ts';
-import type { TaskParts } from './task-parts.ts';
+import { StoreUnavailable } from '../store/store-unavailable.ts';
+import { createCleaner } from './clean-up.ts';
+import { runAttempt } from './run-attempt.ts';
+import type { TaskEnd } from './run-task.ts';
+import { createSkippedLanes, getOutagePause, type SkippedLane } from './skipped-lanes.ts';
+import { createScheduler } from './submit-due-runs.ts';
+import type { TaskDeps } from './task-deps.ts';
+import type { WorkerEvent } from './worker-events.ts';
 
+/** The options of a worker. */
 export type WorkerOptions = {
   readonly store: FleetStore;
   readonly name: string;
   readonly machine: string;
+  /** Identifies the folders of this worker. */
+  readonly installation: string;
   readonly slots: number;
   readonly leaseMs: number;
-  /** `once` runs one task; `empty` ends when nothing is left that could begin. */
+  /** `once`: ends after one task; `empty`: ends when no task is left that could start. */
   readonly until: 'stopped' | 'empty' | 'once';
-  /** What is to happen when all that is left waits for quota or a key. */
-  readonly atRest: 'waits' | 'ends';
-  /** Only this batch. */
+  /** Behaviour when all remaining tasks are in paused lanes. */
+  readonly whenPaused: 'waits' | 'ends';
+  /** Restricts the worker to this batch. */
   readonly batch?: string;
-  /** Where it works, and what has to stay free there. */
+  /** Folder of the worker; this much of its disk must stay free. */
   readonly fleetFolder: string;
   readonly freeMegabytes: number;
   readonly signal: AbortSignal;
-  readonly partsFor: (claim: Claim) => TaskParts;
-  /** What the stored conversation of a lost task has cost, when it is on this machine. */
-  readonly costOfLost: (task: LostTask) => Promise<Micros | undefined>;
-  readonly say: (line: string) => void;
+  readonly createTaskDeps: (claim: Claim) => TaskDeps;
+  /** Returns the cost of the stored session of a lost task, if it is on this machine. */
+  readonly getLostCost: (task: LostTask) => Promise<Micros | undefined>;
+  /** Returns the tasks of a schedule at the current commits of their repositories. */
+  readonly renewTasks: (due: DueSchedule) => Promise<readonly NewTask[]>;
+  /** Deletes the files of deleted batches on this machine. Returns the ids of the batches. */
+  readonly deleteFiles: () => Promise<readonly string[]>;
+  /** Deletes the mirrors that are too old, or too many. */
+  readonly pruneMirrors: () => Promise<void>;
+  readonly onEvent: (event: WorkerEvent) => void;
 };
 
-/** Why a worker has ended. */
+/** The reason why a worker has ended. */
 export type WorkerEnd =
   | { readonly kind: 'stopped' | 'empty' | 'once' }
-  /** What is left waits for money, or for quota and keys. */
-  | { readonly kind: 'waits'; readonly for: 'money' | 'lane'; readonly words: string }
-  /** This machine cannot work. */
-  | { readonly kind: 'left'; readonly words: string };
+  /** All remaining tasks wait for budget or for a paused lane. */
+  | { readonly kind: 'waits'; readonly for: 'money' | 'lane'; readonly message: string }
+  /** This machine cannot run tasks. */
+  | { readonly kind: 'left'; readonly message: string };
 
 const IDLE_MS = 1_000;
 const BUSY_MS = 200;
-const MOST_STRIKES = 3;
-const MOST_BETWEEN_SWEEPS_MS = 5_000;
+const MAX_MACHINE_FAILURES = 3;
+const MAX_RECLAIM_INTERVAL_MS = 5_000;
 
-/** Takes tasks and runs them, so many at once, until there is a reason to end. What it runs when it ends goes back. */
+/** Claims and runs tasks concurrently until there is a reason to end. Tasks that still run then return to the queue. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
-  const { store, slots, leaseMs, signal, say } = options;
+  const { store, slots, leaseMs, signal, onEvent } = options;
   const running = new Set<Promise<void>>();
   const claimer = {
     worker: options.name,
     machine: options.machine,
+    installation: options.installation,
     leaseMs,
     ...(options.batch === undefined ? {} : { batch: options.batch }),
   };
-  let strikes = 0;
-  let began = 0;
-  let troubled = '';
-  const broom = broomOf(options);
+  let machineFailures = 0;
+  let started = 0;
+  let lastFailure = '';
+  const reclaimer = createReclaimer(options);
+  const scheduler = createScheduler(options);
+  const cleaner = createCleaner(options);
+  const skipped = createSkippedLanes();
+  /** Outages in a row, by lane. */
+  const outages = new Map<string, number>();
 
-  function begin(claim: Claim): void {
-    began += 1;
-    const work = runAttempt(claim, { ...options, onAway: broom.rest })
-      .then(({ trouble, ending }) => {
-        if (trouble?.kind === 'machine') {
-          strikes += 1;
-          troubled = trouble.words;
-        } else if (ending.kind === 'done') strikes = 0;
+  function countOutage(lane: string): number {
+    const count = (outages.get(lane) ?? 0) + 1;
+    outages.set(lane, count);
+    return getOutagePause(count);
+  }
+
+  function handleEnd({ lane }: Claim, { problem, ending }: TaskEnd): void {
+    if (problem?.kind === 'machine-failed') {
+      machineFailures += 1;
+      lastFailure = problem.message;
+    } else if (problem?.kind === 'lane-skipped') {
+      const isNew = !skipped.list().has(lane);
+      const pauseMs = skipped.skip(lane, problem.reason);
+      if (isNew) onEvent({ kind: 'paused', lane, pauseMs, reason: problem.reason.message, scope: 'this machine' });
+    } else if (ending.kind !== 'back') {
+      machineFailures = 0;
+      outages.delete(lane);
+      skipped.clear(lane);
+    }
+  }
+
+  function start(claim: Claim): void {
+    started += 1;
+    const startedAt = performance.now();
+    onEvent({ kind: 'claimed', claim });
+    const work = runAttempt(claim, { ...options, countOutage, onUnavailable: reclaimer.postpone })
+      .then((end) => {
+        const durationMs = performance.now() - startedAt;
+        onEvent({ kind: 'finished', claim, ending: end.ending, cost: end.lastHeartbeat.cost, durationMs });
+        handleEnd(claim, end);
       })
-      // A fault of ours is the trouble of this worker, not of all the tasks it would still take.
+      // An internal error ends this worker, so that it does not fail further tasks.
       .catch((thrown: unknown) => {
-        strikes = MOST_STRIKES;
-        troubled = String(thrown);
+        machineFailures = MAX_MACHINE_FAILURES;
+        lastFailure = String(thrown);
       })
       .finally(() => running.delete(work));
     running.add(work);
   }
 
-  async function look(): Promise<WorkerEnd | 'took one' | 'nothing'> {
-    const full = await fullDisk(options);
-    if (full !== undefined) return { kind: 'left', words: full };
-    await broom.sweepWhenDue();
-    const claim = await store.claim(claimer);
+  async function claimNext(): Promise<WorkerEnd | 'claimed' | 'nothing'> {
+    const diskProblem = await checkDiskSpace(options);
+    if (diskProblem !== undefined) return { kind: 'left', message: diskProblem };
+    await reclaimer.reclaimWhenDue();
+    // A worker of one batch runs nothing else.
+    if (options.batch === undefined) scheduler.startWhenDue();
+    cleaner.startWhenDue();
+    if (options.until !== 'stopped' && running.size === 0) await Promise.all([scheduler.settle(), cleaner.settle()]);
+    const claim = await store.claim({ ...claimer, exceptLanes: [...skipped.list().keys()] });
     if (claim !== undefined) {
-      begin(claim);
-      return 'took one';
+      start(claim);
+      return 'claimed';
     }
-    return options.until === 'empty' && running.size === 0 ? nothingLeft(options) : 'nothing';
+    return options.until === 'empty' && running.size === 0 ? checkRemaining(options, skipped.list()) : 'nothing';
   }
 
+  onEvent({ kind: 'started', worker: options.name, slots });
   const ended = await (async (): Promise<WorkerEnd> => {
     for (;;) {
       if (signal.aborted) return { kind: 'stopped' };
-      if (strikes >= MOST_STRIKES) return { kind: 'left', words: troubled };
-      if (options.until === 'once' && began > 0) return { kind: 'once' };
-      const seen = running.size >= slots ? 'nothing' : await look().catch(broom.onAway);
-      if (seen === 'took one') continue;
-      if (seen !== 'nothing') return seen;
-      await pause(running, running.size >= slots ? 'full' : running.size > 0 ? 'some' : 'idle', signal);
+      if (machineFailures >= MAX_MACHINE_FAILURES) return { kind: 'left', message: lastFailure };
+      if (options.until === 'once' && started > 0) return { kind: 'once' };
+      const next = running.size >= slots ? 'nothing' : await claimNext().catch(reclaimer.handleError);
+      if (next === 'claimed') continue;
+      if (next !== 'nothing') return next;
+      await waitForNext(running, running.size >= slots ? 'full' : running.size > 0 ? 'some' : 'idle', signal);
     }
   })();
   await Promise.all(running);
-  if (ended.kind === 'left') say(`This worker leaves: ${ended.words}`);
+  await Promise.all([scheduler.settle(), cleaner.settle()]);
+  reclaimer.stop();
+  if (ended.kind === 'left')
+    onEvent({ kind: 'error', code: 'machine-failed', message: `This worker stops: ${ended.message}` });
   return ended;
 }
 
-/** Takes back now and then what others have lost. */
-function broomOf({ store, leaseMs, say, costOfLost }: WorkerOptions) {
+/** Creates a reclaimer, which takes back expired tasks at intervals. */
+function createReclaimer({ store, name, leaseMs, onEvent, getLostCost }: WorkerOptions) {
   let dueAt = 0;
   let isAway = false;
-  /** The others could not be heard of either: they have a lease to say that they live before anything is taken back. */
-  const rest = () => {
+  const sleep = createSleepDetector();
+  /** Waits a whole lease after an outage of the store: other workers could not send heartbeats either. */
+  const postpone = () => {
     dueAt = performance.now() + leaseMs;
   };
   return {
-    rest,
-    async sweepWhenDue(): Promise<void> {
+    postpone,
+    stop: sleep.stop,
+    async reclaimWhenDue(): Promise<void> {
+      // Other workers of this machine have slept, too: they get a lease to report.
+      if (sleep.hasSlept()) postpone();
       if (performance.now() < dueAt) return;
-      for (const task of await store.sweep()) {
-        const cost = await costOfLost(task);
-        if (cost !== undefined) await store.charge(task, cost);
+      for (const task of await store.reclaimExpired(name)) {
+        const cost = await getLostCost(task);
+        if (cost !== undefined) await store.setTotalCost(task, cost);
       }
+      if (isAway) onEvent({ kind: 'reconnected' });
       isAway = false;
-      dueAt = performance.now() + Math.min(leaseMs / 3, MOST_BETWEEN_SWEEPS_MS);
+      dueAt = performance.now() + Math.min(leaseMs / 3, MAX_RECLAIM_INTERVAL_MS);
     },
-    onAway(thrown: unknown): 'nothing' {
-      if (!(thrown instanceof StoreAway)) throw thrown;
-      if (!isAway) say(thrown.message);
+    handleError(thrown: unknown): 'nothing' {
+      if (!(thrown instanceof StoreUnavailable)) throw thrown;
+      if (!isAway) onEvent({ kind: 'error', code: 'queue-unavailable', message: thrown.message });
       isAway = true;
-      rest();
+      postpone();
       return 'nothing';
     },
   };
 }
 
-/** Nothing runs here: has all come to an end, or does what is left wait for something? */
-async function nothingLeft({ store, batch, atRest }: WorkerOptions): Promise<WorkerEnd | 'nothing'> {
-  if (await store.isSettled(batch)) return { kind: 'empty' };
-  const open = (await store.batches()).filter(
-    ({ id, state, counts }) => state === 'open' && (batch ?? id) === id && counts.waiting + counts.running > 0,
-  );
-  const stuck = open.map(({ counts, waits }) => (counts.running > 0 ? undefined : waits[0]));
-  const [first] = stuck;
-  if (first === undefined || stuck.includes(undefined)) return 'nothing';
-  if (first.kind === 'lane' && atRest === 'waits') return 'nothing';
-  return { kind: 'waits', for: first.kind, words: first.words };
+const SLEEP_CHECK_MS = 1_000;
+const MAX_GAP_MS = 5_000;
+
+type Clock = { readonly wall: () => number; readonly steady: () => number };
+const SYSTEM_CLOCK: Clock = { wall: Date.now, steady: () => performance.now() };
+
+/**
+ * Detects that this machine was suspended, that its processes were frozen, or that its clock was set. The steady clock
+ * stands still during a suspend and goes on while a process is frozen; only the wall clock can be set.
+ *
+ * @internal Exported for tests.
+ */
+export function createSleepDetector({ wall, steady }: Clock = SYSTEM_CLOCK): {
+  /** Returns whether it has slept since the last call. */
+  readonly hasSlept: () => boolean;
+  readonly stop: () => void;
+} {
+  let last = { wall: wall(), steady: steady() };
+  let hasSlept = false;
+  function check(): void {
+    const now = { wall: wall(), steady: steady() };
+    const [wallGap, steadyGap] = [now.wall - last.wall, now.steady - last.steady];
+    last = now;
+    if (steadyGap > MAX_GAP_MS || Math.abs(wallGap - steadyGap) > MAX_GAP_MS) hasSlept = true;
+  }
+  const timer = setInterval(check, SLEEP_CHECK_MS);
+  timer.unref();
+  return {
+    hasSlept() {
+      check();
+      const before = hasSlept;
+      hasSlept = false;
+      return before;
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
-/** Until a task ends, until it is time to look again, or until the worker is to end. */
-async function pause(
+/** Checks, when this worker runs nothing, whether all tasks have ended or the rest waits for budget, lanes or a key. */
+async function checkRemaining(
+  { store, batch, whenPaused }: WorkerOptions,
+  skipped: ReadonlyMap<string, SkippedLane>,
+): Promise<WorkerEnd | 'nothing'> {
+  if (await store.isSettled(batch)) return { kind: 'empty' };
+  const open = (await store.listBatches()).filter(
+    ({ id, state, counts }) => state === 'open' && (batch ?? id) === id && counts.waiting + counts.running > 0,
+  );
+  const reasons: WorkerEnd[] = [];
+  for (const { id, counts, waits } of open) {
+    if (counts.running > 0) return 'nothing';
+    const [wait] = waits.filter(({ kind }) => kind !== 'returned');
+    const skip = wait === undefined && skipped.size > 0 ? await findSkip(store, id, skipped) : undefined;
+    if (wait !== undefined)
+      reasons.push({ kind: 'waits', for: wait.kind === 'money' ? 'money' : 'lane', message: wait.words });
+    else if (skip?.why === 'no-key') reasons.push({ kind: 'left', message: skip.message });
+    else if (skip !== undefined) reasons.push({ kind: 'waits', for: 'lane', message: skip.message });
+    else return 'nothing';
+  }
+  const waitsForLane = reasons.some((reason) => reason.kind === 'waits' && reason.for === 'lane');
+  return waitsForLane && whenPaused === 'waits' ? 'nothing' : (reasons[0] ?? 'nothing');
+}
+
+/** Returns why this machine skips all waiting tasks of a batch; `undefined` if it does not skip all of them. */
+async function findSkip(
+  store: FleetStore,
+  batch: string,
+  skipped: ReadonlyMap<string, SkippedLane>,
+): Promise<SkippedLane | undefined> {
+  const lanes = new Set((await store.listTasks(batch, ['waiting'])).map(({ lane }) => lane));
+  const reasons = [...lanes].map((lane) => skipped.get(lane));
+  return reasons.includes(undefined) ? undefined : reasons[0];
+}
+
+/** Waits until a task ends, the next claim is due, or the worker is stopped. */
+async function waitForNext(
   running: ReadonlySet<Promise<void>>,
-  how: 'full' | 'some' | 'idle',
+  load: 'full' | 'some' | 'idle',
   signal: AbortSignal,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = how === 'full' ? undefined : setTimeout(resolve, how === 'idle' ? IDLE_MS : BUSY_MS);
+  const timer = load === 'full' ? undefined : setTimeout(resolve, load === 'idle' ? IDLE_MS : BUSY_MS);
   const onAbort = () => resolve();
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) resolve();
@@ -160,10 +275,12 @@ async function pause(
   signal.removeEventListener('abort', onAbort);
 }
 
-async function fullDisk({ fleetFolder, freeMegabytes }: WorkerOptions): Promise<string | undefined> {
+/** Returns a message if the disk of the worker has too little free space. */
+async function checkDiskSpace({ fleetFolder, freeMegabytes }: WorkerOptions): Promise<string | undefined> {
   await mkdir(fleetFolder, { recursive: true, mode: 0o700 });
   const { bavail, bsize } = await statfs(fleetFolder);
   const free = bavail * bsize;
   if (free >= freeMegabytes * 1e6) return undefined;
-  return `only ${formatBytes(free)} are free where ${fleetFolder} is, and work needs ${freeMegabytes} MB. Make room, or change "freeMegabytes" in worker.json.`;
+  const advice = 'Free some space or change "freeMegabytes" in worker.json.';
+  return `only ${formatBytes(free)} are free on the disk of ${fleetFolder}, but ${freeMegabytes} MB are needed. ${advice}`;
 }

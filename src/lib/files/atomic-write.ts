@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import path from 'node:path';
-import { copyAttributes } from './attributes.ts';
-import { errnoOf, ifThere } from './errno.ts';
-import { noteDraft, writeInPlace } from './unfinished.ts';
+import { getErrnoCode, ignoreMissing } from '../errors.ts';
+import { copyExtendedAttributes } from './extended-attributes.ts';
+import { recordDraft, writeInPlace } from './write-journal.ts';
 
-/** What is looked at before and after: the same file keeps all of these. */
+/** The properties of a file that are compared before and after a write. */
 type Entry = {
   readonly dev: number;
   readonly ino: number;
@@ -21,6 +21,7 @@ type Entry = {
   isSymbolicLink(): boolean;
 };
 
+/** The operations on an open file. */
 export type WriteHandle = {
   stat(): Promise<Entry>;
   writeFile(bytes: Uint8Array): Promise<void>;
@@ -30,7 +31,7 @@ export type WriteHandle = {
   close(): Promise<void>;
 };
 
-/** The few calls a write needs; tests hand in ones that fail. */
+/** The file system calls of a write; tests pass failing ones. */
 export type WriteFs = {
   lstat(path: string): Promise<Entry>;
   readlink(path: string): Promise<string>;
@@ -40,51 +41,52 @@ export type WriteFs = {
   unlink(path: string): Promise<void>;
 };
 
-/** The path is not what it was, or not a file; nothing was written. */
+/** A write was refused because the path is not a file or was changed meanwhile. Nothing was written. */
 export class WriteRefused extends Error {
   override readonly name = 'WriteRefused';
 }
 
-const LINK_LIMIT = 40;
+const MAX_LINKS = 40;
 
-/** Where it is noted what a write is in the middle of, and what the disk can do. */
-export type WriteParts = { readonly fs?: WriteFs | undefined; readonly unfinished?: string | undefined };
+/** The dependencies of a write: the file system, and the folder of the write journal. */
+export type WriteDeps = { readonly fs?: WriteFs | undefined; readonly unfinished?: string | undefined };
 
 /**
- * Replaces a file's bytes in one step: after any failure the old content is still there and no other file is left.
- * Mode, owner and attributes stay; a link keeps pointing where it did and its target is written. A file that cannot be
- * replaced so, or that has several names, is written in place. Answers with the path written to.
+ * Replaces the content of a file atomically: after a failure the old content is intact and no temporary file is left.
+ * Preserves mode, owner and extended attributes; through a symlink its target is written. A file that cannot be
+ * replaced, or that has hard links, is written in place. Returns the path that was written.
  */
-export async function writeAtomically(file: string, bytes: Uint8Array, parts: WriteParts = {}): Promise<string> {
+export async function writeAtomically(file: string, bytes: Uint8Array, parts: WriteDeps = {}): Promise<string> {
   const { fs = nodeFs, unfinished } = parts;
   const target = await resolveTarget(file, fs);
-  const before = await ifThere(fs.lstat(target));
+  const before = await ignoreMissing(fs.lstat(target));
   if (before !== undefined && !before.isFile()) throw new WriteRefused(`${target} is not a regular file.`);
-  const inPlace = async () => {
+  const overwrite = async () => {
     await (await fs.open(target, constants.O_WRONLY | constants.O_NOFOLLOW, 0)).close();
     writeInPlace(unfinished, target, bytes);
   };
   if (before !== undefined && before.nlink > 1) {
-    await inPlace();
+    await overwrite();
     return target;
   }
   try {
     await replace(target, bytes, before, { fs, unfinished });
   } catch (thrown) {
-    if (before === undefined || !mustStay(thrown)) throw thrown;
+    if (before === undefined || !needsOverwrite(thrown)) throw thrown;
     await checkTarget(target, before, fs);
-    await inPlace();
+    await overwrite();
   }
   return target;
 }
 
-/** The folder takes no new file or gives none up, the file is a place where another one is mounted, or is not ours. */
-const STAYS: readonly string[] = ['EACCES', 'EPERM', 'EBUSY', 'EXDEV', 'EROFS'];
+/** Errors of a file that cannot be replaced: a read-only folder, a mount point, or a file of another user. */
+const NOT_REPLACEABLE: readonly string[] = ['EACCES', 'EPERM', 'EBUSY', 'EXDEV', 'EROFS'];
 
-const mustStay = (thrown: unknown) => thrown instanceof NotAlike || STAYS.includes(errnoOf(thrown) ?? '');
+const needsOverwrite = (thrown: unknown) =>
+  thrown instanceof AttributesNotCopied || NOT_REPLACEABLE.includes(getErrnoCode(thrown) ?? '');
 
-/** A new file could not be given what the old one had: its owner, or who else may use it. */
-class NotAlike extends Error {}
+/** The owner or the extended attributes of the old file could not be given to the new one. */
+class AttributesNotCopied extends Error {}
 
 async function replace(
   target: string,
@@ -92,32 +94,32 @@ async function replace(
   before: Entry | undefined,
   { fs, unfinished }: { readonly fs: WriteFs; readonly unfinished: string | undefined },
 ): Promise<void> {
-  const parents = await lookAtParents(target, fs);
+  const parents = await statParents(target, fs);
   const temporary = path.join(path.dirname(target), `.${randomBytes(9).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const done = noteDraft(unfinished, temporary);
+  const clearDraft = recordDraft(unfinished, temporary);
   try {
     const handle = await fs.open(temporary, flags, before === undefined ? 0o666 : 0o600);
-    await fill(handle, bytes, before, { from: target, to: temporary });
+    await writeContent(handle, bytes, before, { from: target, to: temporary });
     await checkParents(parents, fs);
     await checkTarget(target, before, fs);
     await fs.rename(temporary, target);
   } catch (thrown) {
-    // The first failure is the one worth telling.
+    // The first error is the one to report.
     await fs.unlink(temporary).catch(() => undefined);
     throw thrown;
   } finally {
-    done();
+    clearDraft();
   }
   await syncDirectory(path.dirname(target), fs);
 }
 
-/** Where the bytes really go: links followed by hand, so that a link to nothing works too. */
+/** Follows symlinks to the path to write. Done step by step, so that a dangling link works too. */
 async function resolveTarget(file: string, fs: WriteFs): Promise<string> {
   let target = path.resolve(file);
-  for (let hops = 0; hops < LINK_LIMIT; hops += 1) {
+  for (let hops = 0; hops < MAX_LINKS; hops += 1) {
     target = path.join(await fs.realpath(path.dirname(target)), path.basename(target));
-    const entry = await ifThere(fs.lstat(target));
+    const entry = await ignoreMissing(fs.lstat(target));
     if (!entry?.isSymbolicLink()) return target;
     target = path.resolve(path.dirname(target), await fs.readlink(target));
   }
@@ -126,14 +128,14 @@ async function resolveTarget(file: string, fs: WriteFs): Promise<string> {
 
 type Parent = { readonly path: string; readonly entry: Entry };
 
-async function lookAtParents(target: string, fs: WriteFs): Promise<readonly Parent[]> {
+async function statParents(target: string, fs: WriteFs): Promise<readonly Parent[]> {
   const parents: Parent[] = [];
   let directory = path.dirname(target);
   while (true) {
     parents.push({ path: directory, entry: await fs.lstat(directory) });
-    const up = path.dirname(directory);
-    if (up === directory) break;
-    directory = up;
+    const parent = path.dirname(directory);
+    if (parent === directory) break;
+    directory = parent;
   }
   const swapped = parents.find((parent) => !parent.entry.isDirectory());
   if (swapped !== undefined) throw new WriteRefused(`${swapped.path} became a link while the file was being written.`);
@@ -149,7 +151,7 @@ async function checkParents(parents: readonly Parent[], fs: WriteFs): Promise<vo
 }
 
 async function checkTarget(target: string, before: Entry | undefined, fs: WriteFs): Promise<void> {
-  const now = await ifThere(fs.lstat(target));
+  const now = await ignoreMissing(fs.lstat(target));
   if (now === undefined && before === undefined) return;
   const same =
     now !== undefined &&
@@ -162,7 +164,7 @@ async function checkTarget(target: string, before: Entry | undefined, fs: WriteF
   if (!same) throw new WriteRefused(`${target} was changed by somebody else while it was being written.`);
 }
 
-async function fill(
+async function writeContent(
   handle: WriteHandle,
   bytes: Uint8Array,
   before: Entry | undefined,
@@ -170,31 +172,31 @@ async function fill(
 ): Promise<void> {
   try {
     await handle.writeFile(bytes);
-    if (before !== undefined) await makeAlike(handle, before, paths);
+    if (before !== undefined) await copyMetadata(handle, before, paths);
     await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-/** Attributes before the mode: with an access list, the bits of the group say what others in the list may. */
-async function makeAlike(
+/** Copies owner, extended attributes and mode. The mode comes last: with an ACL its group bits are the ACL mask. */
+async function copyMetadata(
   handle: WriteHandle,
   before: Entry,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
-  const made = await handle.stat();
-  if (made.uid !== before.uid || made.gid !== before.gid) {
-    // Only root may give files away.
+  const created = await handle.stat();
+  if (created.uid !== before.uid || created.gid !== before.gid) {
+    // Only root may change the owner.
     await handle.chown(before.uid, before.gid).catch(() => {
-      throw new NotAlike();
+      throw new AttributesNotCopied();
     });
   }
-  if (!copyAttributes(from, to)) throw new NotAlike();
+  if (!copyExtendedAttributes(from, to)) throw new AttributesNotCopied();
   await handle.chmod(before.mode & 0o7777);
 }
 
-/** Makes the rename last. The new content is in place, so a file system that cannot do this is no failure. */
+/** Syncs a directory to make a rename durable. File systems that do not support this are ignored. */
 async function syncDirectory(directory: string, fs: WriteFs): Promise<void> {
   const handle = await fs.open(directory, constants.O_RDONLY, 0).catch(() => undefined);
   await handle?.sync().catch(() => undefined);

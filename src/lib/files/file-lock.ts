@@ -1,150 +1,151 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { markOf, type ProcessMark, processState } from '../processes/process-mark.ts';
-import { errnoOf } from './errno.ts';
+import { getErrnoCode } from '../errors.ts';
+import { getProcessIdentity, getProcessState, type ProcessIdentity } from '../processes/process-info.ts';
 
-export type LockTry =
+/** The result of taking a lock: a function that releases it, or the process that holds it. */
+export type LockResult =
   | { readonly ok: true; readonly release: () => Promise<void> }
-  | { readonly ok: false; readonly holder: ProcessMark };
+  | { readonly ok: false; readonly holder: ProcessIdentity };
 
-/** What a lock needs of the disk; tests hand in one that cannot link. */
+/** The file system calls of a lock; tests pass one without hard links. */
 export type LockFs = { readonly link: (from: string, to: string) => Promise<void> };
 
-const TRIES = 100;
+const MAX_TRIES = 100;
 const PAUSE_MS = 5;
-/** Whoever holds a lock for long shows that it lives; in another container nobody could find out otherwise. */
-const BEAT_MS = 10_000;
-const SILENT_MS = 60_000;
+/** The holder touches the lock file: a process in another container cannot check its pid. */
+const HEARTBEAT_MS = 10_000;
+const EXPIRED_AFTER_MS = 60_000;
 
-/** Takes a lock file, or says who has it. A lock whose process is gone counts for nothing. */
-export async function takeLock(path: string, fs: LockFs = { link }): Promise<LockTry> {
-  const text = JSON.stringify(markOf());
+/** Takes a lock file, or returns its holder. The lock of a process that no longer runs is ignored. */
+export async function acquireLock(path: string, fs: LockFs = { link }): Promise<LockResult> {
+  const text = JSON.stringify(getProcessIdentity());
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFile(draft, text, { flag: 'wx', mode: 0o600 });
   try {
-    // By the clock of the disk, which may be another one than ours.
+    // Uses the clock of the file system, which may differ from the local clock.
     const nowMs = (await stat(draft)).mtimeMs;
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      if (await placed(draft, path, text, fs)) return { ok: true, release: held(path, text) };
-      const found = await holderIn(path);
-      if (found === undefined) continue;
-      if (isHeld(found, nowMs)) return { ok: false, holder: found.holder };
-      if (found.text !== '' || nowMs - found.seenMs > WRITING_MS) await removeDead(path, found.text, fs);
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      if (await placeLock(draft, path, text, fs)) return { ok: true, release: keepFresh(path, text) };
+      const existing = await readLock(path);
+      if (existing === undefined) continue;
+      if (isHeld(existing, nowMs)) return { ok: false, holder: existing.holder };
+      if (existing.text !== '' || nowMs - existing.touchedMs > WRITING_MS) await removeStale(path, existing.text, fs);
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * Math.min(1, tries)));
     }
   } finally {
     await unlink(draft);
   }
-  throw new Error(`The lock ${path} could not be taken: others keep taking it.`);
+  throw new Error(`The lock ${path} could not be taken: other processes keep taking it.`);
 }
 
-/** Keeps a lock fresh until it is let go. */
-function held(path: string, text: string): () => Promise<void> {
-  const beat = setInterval(() => {
+/** Touches the lock file until it is released. */
+function keepFresh(path: string, text: string): () => Promise<void> {
+  const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
-  }, BEAT_MS);
-  beat.unref();
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
   return async () => {
-    clearInterval(beat);
-    const now = await readFile(path, 'utf8').catch(() => undefined);
-    if (now === text) await unlink(path).catch(() => undefined);
+    clearInterval(heartbeat);
+    const current = await readFile(path, 'utf8').catch(() => undefined);
+    if (current === text) await unlink(path).catch(() => undefined);
   };
 }
 
-const PATIENCE_MS = 10_000;
-const BETWEEN_TRIES_MS = 10;
+const TIMEOUT_MS = 10_000;
+const RETRY_PAUSE_MS = 10;
 
 /**
- * Does work on a file while no other process that asks here does. Where no lock can be written at all, the work is done
- * without one; whoever keeps a lock for too long is named in what is thrown.
+ * Runs `work` while holding the lock of a file. Where no lock file can be written, it runs without a lock. Rejects with
+ * the pid of the holder if the lock is not released in time.
  */
-export async function lockedFile<Answer>(
+export async function runWithFileLock<Result>(
   file: string,
-  work: () => Promise<Answer>,
-  patienceMs = PATIENCE_MS,
-): Promise<Answer> {
-  const end = performance.now() + patienceMs;
-  let taken = await tryLock(file);
-  while (!taken.ok) {
-    if (performance.now() > end) throw new Error(`${file} is being written by another process (${taken.holder.pid}).`);
-    await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
-    taken = await tryLock(file);
+  work: () => Promise<Result>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Result> {
+  const end = performance.now() + timeoutMs;
+  let lock = await tryLock(file);
+  while (!lock.ok) {
+    if (performance.now() > end) throw new Error(`${file} is locked by another process (pid ${lock.holder.pid}).`);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+    lock = await tryLock(file);
   }
   try {
     return await work();
   } finally {
-    await taken.release();
+    await lock.release();
   }
 }
 
-async function tryLock(file: string): Promise<LockTry> {
+async function tryLock(file: string): Promise<LockResult> {
   try {
-    return await takeLock(`${file}.lock`);
+    return await acquireLock(`${file}.lock`);
   } catch (thrown) {
-    // Without an error of the system it was only taken by others again and again.
-    if (errnoOf(thrown) === undefined) return { ok: false, holder: { pid: 0, startTime: '' } };
+    // Without a system error code, other processes kept taking the lock.
+    if (getErrnoCode(thrown) === undefined) return { ok: false, holder: { pid: 0, startTime: '' } };
     return { ok: true, release: () => Promise.resolve() };
   }
 }
 
-/** Who holds the lock and lives. */
-export async function lockHolder(path: string): Promise<ProcessMark | undefined> {
-  const found = await holderIn(path);
-  return found !== undefined && isHeld(found, Date.now()) ? found.holder : undefined;
+/** Returns the running process that holds a lock. */
+export async function readLockHolder(path: string): Promise<ProcessIdentity | undefined> {
+  const lock = await readLock(path);
+  return lock !== undefined && isHeld(lock, Date.now()) ? lock.holder : undefined;
 }
 
-/** A lock that is not linked into its place is empty for a moment. */
+/** A lock that is written instead of linked is empty for a moment. */
 const WRITING_MS = 1_000;
-const NO_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK', 'EXDEV'];
+const LINK_UNSUPPORTED = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK', 'EXDEV'];
 
-/** A link appears with its content or not at all: nobody can read half a lock. Not every disk has links. */
-async function placed(draft: string, path: string, text: string, fs: LockFs): Promise<boolean> {
+/** Creates the lock by a hard link, which appears with its full content, or by a write if links are unsupported. */
+async function placeLock(draft: string, path: string, text: string, fs: LockFs): Promise<boolean> {
   try {
     await fs.link(draft, path).catch(async (thrown: unknown) => {
-      if (!NO_LINKS.includes(errnoOf(thrown) ?? '')) throw thrown;
+      if (!LINK_UNSUPPORTED.includes(getErrnoCode(thrown) ?? '')) throw thrown;
       await writeFile(path, text, { flag: 'wx', mode: 0o600 });
     });
     return true;
   } catch (thrown) {
-    if (errnoOf(thrown) === 'EEXIST') return false;
+    if (getErrnoCode(thrown) === 'EEXIST') return false;
     throw thrown;
   }
 }
 
-type Found = { readonly text: string; readonly holder: ProcessMark; readonly seenMs: number };
+type LockFile = { readonly text: string; readonly holder: ProcessIdentity; readonly touchedMs: number };
 
-async function holderIn(path: string): Promise<Found | undefined> {
+async function readLock(path: string): Promise<LockFile | undefined> {
   try {
     const [text, { mtimeMs }] = [await readFile(path, 'utf8'), await stat(path)];
-    return { text, holder: parseHolder(text), seenMs: mtimeMs };
+    return { text, holder: parseHolder(text), touchedMs: mtimeMs };
   } catch {
     return undefined;
   }
 }
 
-function isHeld({ holder, seenMs }: Found, nowMs: number): boolean {
-  const state = processState(holder);
-  return state === 'alive' || (state === 'elsewhere' && Math.abs(nowMs - seenMs) < SILENT_MS);
+function isHeld({ holder, touchedMs }: LockFile, nowMs: number): boolean {
+  const state = getProcessState(holder);
+  return state === 'alive' || (state === 'elsewhere' && Math.abs(nowMs - touchedMs) < EXPIRED_AFTER_MS);
 }
 
-function parseHolder(text: string): ProcessMark {
+function parseHolder(text: string): ProcessIdentity {
   try {
     const value = JSON.parse(text);
     if (typeof value?.pid === 'number' && typeof value?.startTime === 'string') return value;
   } catch {
-    // Whatever it is, it was not written by us.
+    // Not written by ouro.
   }
   return { pid: 0, startTime: '' };
 }
 
-/** Only who holds the lock on removing may remove: a lock taken meanwhile is never mistaken for the dead one. */
-async function removeDead(path: string, dead: string, fs: LockFs): Promise<void> {
-  const turn = await takeLock(`${path}.next`, fs);
-  if (!turn.ok) return;
-  const now = await holderIn(path);
-  if (now?.text === dead) await unlink(path);
-  await turn.release();
+/** Removes a stale lock under a second lock, so that a lock taken meanwhile is never removed by mistake. */
+async function removeStale(path: string, staleText: string, fs: LockFs): Promise<void> {
+  const removal = await acquireLock(`${path}.next`, fs);
+  if (!removal.ok) return;
+  const current = await readLock(path);
+  if (current?.text === staleText) await unlink(path);
+  await removal.release();
 }

@@ -1,16 +1,16 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../errors.ts';
-import { lockedFile } from './file-lock.ts';
-import { isJsonObject, type Json, type JsonEdit, withEdit } from './json-edit.ts';
-import { behindLinks, writePrivately } from './private-file.ts';
-import { readRegular } from './read-regular.ts';
+import { getErrorMessage } from '../errors.ts';
+import { runWithFileLock } from './file-lock.ts';
+import { applyJsonEdit, isJsonRecord, type JsonEdit, type JsonRecord } from './json-edit.ts';
+import { resolveLinks, writePrivateFile } from './private-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
 
-/** What a file must hold to be used. A zod schema's `safeParse` is such a `parse`. */
+/** The format of a JSON file. `parse` has the form of `safeParse` of a zod schema. */
 export type JsonFormat<Value> = {
-  /** What a missing file says. */
+  /** Value of a missing file. */
   readonly empty: Value;
-  /** How deep the entries stand that may be lost one by one: 1 for `{ name: entry }`. */
+  /** Depth of the entries that are dropped one by one when invalid: 1 for `{ name: entry }`. */
   readonly entryDepth: number;
   readonly parse: (json: unknown) => Parsed<Value>;
 };
@@ -22,118 +22,122 @@ type Parsed<Value> =
       readonly error: { readonly issues: readonly { readonly path: readonly PropertyKey[] }[] };
     };
 
-export type JsonReading<Value> = {
-  /** What can be used of the file. */
+/** The content of a file. */
+export type JsonContent<Value> = {
+  /** Valid part of the content. */
   readonly value: Value;
-  /** What cannot, in a sentence. */
+  /** Description of the invalid part. */
   readonly problem?: string;
-  /** A file that cannot be read, or that a newer version wrote, is left alone. */
+  /** Set for a file that cannot be read or was written by a newer version: it must not be changed. */
   readonly isRefused: boolean;
 };
 
+/** A JSON file that can be read and changed. */
 export type JsonStore<Value> = {
-  read(): Promise<JsonReading<Value>>;
+  read(): Promise<JsonContent<Value>>;
   /**
-   * Writes edits of what stands in the file at that moment, one process after the other. A damaged file is set aside
-   * first and what can be used of it is kept; a file that is refused throws its sentence. Answers with a sentence when
-   * something was set aside.
+   * Applies edits to the current content under a lock. A damaged file is first moved to the folder for damaged files,
+   * and its valid entries are kept. Throws for a file that must not be changed. Returns a notice if a damaged file was
+   * moved.
    */
-  change(edits: (value: Value) => readonly JsonEdit[]): Promise<string | undefined>;
+  change(getEdits: (value: Value) => readonly JsonEdit[]): Promise<string | undefined>;
 };
 
-/** Files above this version of their format were written by a program that knows more than this one. */
-const VERSION = 1;
-/** Damaged files of a folder are kept in here; some of them hold keys. */
-export const SET_ASIDE = 'set-aside';
+/** Newest format version that this program can read. */
+const FORMAT_VERSION = 1;
+/** Name of the subfolder for damaged files. Some of them contain keys. */
+export const DAMAGED_FILES_FOLDER = 'set-aside';
 
-type Content<Value> = JsonReading<Value> & {
-  /** The object in the file without its damaged entries. */
-  readonly json: Json;
+type Content<Value> = JsonContent<Value> & {
+  /** Root object without the invalid entries. */
+  readonly json: JsonRecord;
 };
 
-/** A small private JSON file that several processes read and change. */
+/** Opens a small private JSON file that several processes read and change. */
 export function openJsonStore<Value>(file: string, format: JsonFormat<Value>): JsonStore<Value> {
   return {
     async read() {
-      const { json: _, ...reading } = await contentOf(file, format);
+      const { json: _, ...reading } = await readContent(file, format);
       return reading;
     },
-    change: async (edits) =>
-      // The same lock for everybody, whatever links lead here.
-      lockedFile(await behindLinks(file), async () => {
-        const { value, json, problem, isRefused } = await contentOf(file, format);
-        if (isRefused) throw new Error(`${problem} Nothing was written to it.`);
-        const changes = edits(value);
-        if (changes.length === 0 && problem === undefined) return undefined;
-        const next = changes.reduce(withEdit, json);
-        const kept = problem === undefined ? undefined : await setAside(file);
-        await writePrivately(file, `${JSON.stringify(next, null, 2)}\n`);
-        return kept === undefined ? undefined : `${problem} The file as it was is kept in ${kept}.`;
+    change: async (getEdits) =>
+      // The lock belongs to the real path, so that access through links shares it.
+      runWithFileLock(await resolveLinks(file), async () => {
+        const { value, json, problem, isRefused } = await readContent(file, format);
+        if (isRefused) throw new Error(`${problem} The file was not changed.`);
+        const edits = getEdits(value);
+        if (edits.length === 0 && problem === undefined) return undefined;
+        const next = edits.reduce(applyJsonEdit, json);
+        const backup = problem === undefined ? undefined : await moveDamagedFile(file);
+        await writePrivateFile(file, `${JSON.stringify(next, null, 2)}\n`);
+        return backup === undefined ? undefined : `${problem} The original file was moved to ${backup}.`;
       }),
   };
 }
 
-async function contentOf<Value>(
+async function readContent<Value>(
   file: string,
   { empty, entryDepth, parse }: JsonFormat<Value>,
 ): Promise<Content<Value>> {
-  const nothing = { value: empty, json: {} };
-  const damaged = (why: string): Content<Value> => ({
-    ...nothing,
+  const emptyContent = { value: empty, json: {} };
+  const damaged = (reason: string): Content<Value> => ({
+    ...emptyContent,
     isRefused: false,
-    problem: `${file} is damaged (${why}), so nothing in it counts.`,
+    problem: `${file} is damaged (${reason}), so its content is ignored.`,
   });
   let text: string | undefined;
   try {
-    text = await readRegular(file);
+    text = await readRegularFile(file);
   } catch (thrown) {
-    return { ...nothing, isRefused: true, problem: `${file} cannot be read (${messageOf(thrown)}).` };
+    return { ...emptyContent, isRefused: true, problem: `${file} cannot be read (${getErrorMessage(thrown)}).` };
   }
-  if (text === undefined) return { ...nothing, isRefused: false };
-  const whole = parseJson(text);
-  if (!isJsonObject(whole)) return damaged(whole === undefined ? 'it is not JSON' : 'it is not a JSON object');
-  if (typeof whole.v === 'number' && whole.v > VERSION) {
-    const problem = `${file} was written by a newer version of this program (format ${whole.v}), so it is not used here.`;
-    return { ...nothing, isRefused: true, problem };
+  if (text === undefined) return { ...emptyContent, isRefused: false };
+  const content = parseJson(text);
+  if (!isJsonRecord(content)) return damaged(content === undefined ? 'it is not JSON' : 'it is not a JSON object');
+  if (typeof content.v === 'number' && content.v > FORMAT_VERSION) {
+    const problem = `${file} was written by a newer version of ouro (format ${content.v}), so it is ignored.`;
+    return { ...emptyContent, isRefused: true, problem };
   }
-  let json: Json = whole;
-  const lost: string[] = [];
+  let json: JsonRecord = content;
+  const invalid: string[] = [];
   while (true) {
     const parsed = parse(json);
     if (parsed.success) {
-      const problem = `${file} is damaged, so these entries do not count: ${lost.join(', ')}.`;
-      return { value: parsed.data, json, isRefused: false, ...(lost.length === 0 ? {} : { problem }) };
+      const problem = `${file} is damaged, so these entries are ignored: ${invalid.join(', ')}.`;
+      return { value: parsed.data, json, isRefused: false, ...(invalid.length === 0 ? {} : { problem }) };
     }
     const [issue] = parsed.error.issues;
-    const path = entryThere(json, (issue?.path ?? []).map(String).slice(0, entryDepth));
-    if (path.length === 0) return damaged('it is not what was stored there');
-    json = withEdit(json, { path, value: undefined });
-    lost.push(path.join(' '));
+    const path = findExistingPath(json, (issue?.path ?? []).map(String).slice(0, entryDepth));
+    if (path.length === 0) return damaged('it has an invalid format');
+    json = applyJsonEdit(json, { path, value: undefined });
+    invalid.push(path.join(' '));
   }
 }
 
-/** Moves a file into the folder for damaged ones, under the date; answers with where it is now. */
-async function setAside(file: string): Promise<string> {
-  const folder = join(dirname(file), SET_ASIDE);
+/** Moves a file into the folder for damaged files, with the time in its name. Returns its new path. */
+async function moveDamagedFile(file: string): Promise<string> {
+  const folder = join(dirname(file), DAMAGED_FILES_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const kept = join(folder, `${basename(file)}.${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
-  await rename(file, kept);
-  return kept;
+  const backup = join(folder, `${basename(file)}.${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
+  await rename(file, backup);
+  return backup;
 }
 
-/** The entry at a path, or the nearest around it that exists. */
-function entryThere(json: Json, path: readonly string[]): readonly string[] {
+/** Returns the longest prefix of a path that exists. */
+function findExistingPath(json: JsonRecord, path: readonly string[]): readonly string[] {
   for (let length = path.length; length > 0; length -= 1) {
-    const place = path.slice(0, length);
-    const holder = place.slice(0, -1).reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), json);
-    if (isJsonObject(holder) && Object.hasOwn(holder, place.at(-1) ?? '')) return place;
+    const prefix = path.slice(0, length);
+    const parent = prefix
+      .slice(0, -1)
+      .reduce<unknown>((value, key) => (isJsonRecord(value) ? value[key] : undefined), json);
+    if (isJsonRecord(parent) && Object.hasOwn(parent, prefix.at(-1) ?? '')) return prefix;
   }
   return [];
 }
 
 function parseJson(text: string): unknown {
   try {
-    // Some editors begin a file with a byte order mark.
+    // Some editors write a byte order mark.
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     return undefined;

@@ -1,62 +1,65 @@
 import { access } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { messageOf } from '../errors.ts';
-import { readRegular } from './read-regular.ts';
+import { getErrorMessage } from '../errors.ts';
+import { readRegularFile } from './read-regular-file.ts';
 
-/** A Markdown file below a folder; `name` is its path without the ending, folders joined by a colon. */
+/** A Markdown file below a folder. `name` is its path without extension, with colons between folders. */
 export type MarkdownFile = { readonly path: string; readonly name: string; readonly text: string };
 
 const MAX_FILES = 500;
 const MAX_BYTES = 256_000;
 
-/** Links are followed, a folder that links to itself not for ever. */
+/** Limits the search, because links are followed and may be circular. */
 const MAX_DEPTH = 6;
 
-/** Where a file is to be read in place of this path: where its links lead. `undefined`: it is not to be read. */
-export type Admit = (path: string) => string | undefined;
+/** Resolves the path to read a file from (the target of its links), or returns `undefined` to skip it. */
+export type PathResolver = (path: string) => string | undefined;
 
-/** Every file, by the path it is found at. */
-export const asItIs: Admit = (path) => path;
+/** Admits every file at the path where it was found. */
+export const keepPath: PathResolver = (path) => path;
 
-/** What a folder holds, and the sentences about what it holds and nobody can read. */
+/** The files of a folder, and the reasons why others were skipped. */
 export type MarkdownFolder = {
   readonly files: readonly MarkdownFile[];
-  readonly leftOut: readonly { readonly path: string; readonly text: string }[];
+  readonly skipped: readonly { readonly path: string; readonly text: string }[];
 };
 
-/** All Markdown files below a folder, in the order of their names. Missing folders hold none; huge files are left out. */
-export async function markdownFiles(folder: string, admit: Admit = asItIs): Promise<MarkdownFolder> {
-  const all = (await pathsBelow(folder)).toSorted();
-  const read = await Promise.all(
-    all.slice(0, MAX_FILES).map(async (path) => {
+/** Reads all Markdown files below a folder, sorted by path. A missing folder has none; too large files are skipped. */
+export async function readMarkdownFiles(folder: string, admit: PathResolver = keepPath): Promise<MarkdownFolder> {
+  const paths = (await findMarkdownFiles(folder)).toSorted();
+  const results = await Promise.all(
+    paths.slice(0, MAX_FILES).map(async (path) => {
       const name = relative(folder, path).replace(/\.md$/, '').split(sep).join(':');
-      const at = admit(path);
-      if (at === undefined) return [];
-      const text = await readRegular(at, MAX_BYTES).catch((thrown) => ({ path, text: leftOutWords(thrown) }));
+      const realPath = admit(path);
+      if (realPath === undefined) return [];
+      const text = await readRegularFile(realPath, MAX_BYTES).catch((thrown) => ({
+        path,
+        text: describeSkippedFile(thrown),
+      }));
       if (text === undefined) return [];
       return [typeof text === 'string' ? { path, name, text } : text];
     }),
   );
-  const found = read.flat();
-  const many = { path: folder, text: `holds ${all.length} files; the first ${MAX_FILES} are read.` };
+  const found = results.flat();
+  const tooMany = { path: folder, text: `has ${paths.length} Markdown files; only the first ${MAX_FILES} are read.` };
   return {
-    files: found.flatMap((one) => ('name' in one ? [one] : [])),
-    leftOut: [...found.filter((one) => !('name' in one)), ...(all.length > MAX_FILES ? [many] : [])],
+    files: found.flatMap((result) => ('name' in result ? [result] : [])),
+    skipped: [...found.filter((result) => !('name' in result)), ...(paths.length > MAX_FILES ? [tooMany] : [])],
   };
 }
 
-/** The sentence about a file that is there and cannot be read. */
-export function leftOutWords(thrown: unknown): string {
-  return `is left out: ${messageOf(thrown)}.`;
+/** Describes why a file was skipped. */
+export function describeSkippedFile(thrown: unknown): string {
+  return `is left out: ${getErrorMessage(thrown)}.`;
 }
 
-async function pathsBelow(folder: string): Promise<readonly string[]> {
-  const isThere = await access(folder).then(
+async function findMarkdownFiles(folder: string): Promise<readonly string[]> {
+  const exists = await access(folder).then(
     () => true,
     () => false,
   );
-  if (!isThere) return [];
-  // Most starts find no such folder and need not load this.
+  if (!exists) return [];
+  // Loaded on demand: most projects have no such folder.
   const { glob } = (await import('fast-glob')).default;
   return glob('**/*.md', { cwd: folder, absolute: true, dot: false, deep: MAX_DEPTH, suppressErrors: true });
 }

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ifThere } from './errno.ts';
+import { ignoreMissing } from '../errors.ts';
 
 /**
- * Replaces a file that is nobody else's business, in one step: mode 0600. Links that its owner made are followed, as
- * people keep their settings in other places; one of somebody else would decide where writing goes.
+ * Replaces a private file (mode 0600) atomically. Follows links of the user, who may keep settings elsewhere, but
+ * rejects links of other users, because they could redirect the write.
  */
-export async function writePrivately(file: string, text: string): Promise<void> {
-  await mkdir(await behindLinks(dirname(file)), { recursive: true, mode: 0o700 });
-  const target = await behindLinks(file);
+export async function writePrivateFile(file: string, text: string): Promise<void> {
+  await mkdir(await resolveLinks(dirname(file)), { recursive: true, mode: 0o700 });
+  const target = await resolveLinks(file);
   const folder = dirname(target);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${randomBytes(9).toString('hex')}.tmp`);
@@ -28,26 +28,27 @@ export async function writePrivately(file: string, text: string): Promise<void> 
   }
 }
 
-const LINK_LIMIT = 40;
+const MAX_LINKS = 40;
 
-/** Where a path leads, also when nothing is there yet. Throws at a link that is neither ours nor the system's. */
-export async function behindLinks(path: string): Promise<string> {
-  let at = resolve(path);
-  for (let hops = 0; hops < LINK_LIMIT; hops += 1) {
-    if (at !== dirname(at))
-      at = join((await ifThere(realpath(dirname(at)))) ?? (await behindLinks(dirname(at))), basename(at));
-    const entry = await ifThere(lstat(at));
-    if (entry?.isSymbolicLink() !== true) return at;
+/** Resolves the links of a path that may not exist yet. Throws at a link that belongs to another user than root. */
+export async function resolveLinks(path: string): Promise<string> {
+  let current = resolve(path);
+  for (let hops = 0; hops < MAX_LINKS; hops += 1) {
+    const folder = dirname(current);
+    if (current !== folder)
+      current = join((await ignoreMissing(realpath(folder))) ?? (await resolveLinks(folder)), basename(current));
+    const entry = await ignoreMissing(lstat(current));
+    if (entry?.isSymbolicLink() !== true) return current;
     if (entry.uid !== 0 && entry.uid !== process.getuid?.()) {
-      throw new Error(`${at} is a link of somebody else, and nothing is written through it. Remove the link.`);
+      throw new Error(`${current} is a symbolic link of another user, so it is not written. Remove the link.`);
     }
-    at = resolve(dirname(at), await readlink(at));
+    current = resolve(dirname(current), await readlink(current));
   }
-  throw new Error(`${path} is a link that leads in a circle.`);
+  throw new Error(`${path} is a circular symbolic link.`);
 }
 
-/** Throws when a path is a link: who put it there decides where writing goes. */
-export async function refuseLink(path: string): Promise<void> {
-  const entry = await ifThere(lstat(path));
-  if (entry?.isSymbolicLink() === true) throw new Error(`${path} is a link, and links are not written through.`);
+/** Throws if a path is a symlink, because the link could redirect a write. */
+export async function rejectLink(path: string): Promise<void> {
+  const entry = await ignoreMissing(lstat(path));
+  if (entry?.isSymbolicLink() === true) throw new Error(`${path} is a symbolic link, so it is not written.`);
 }

@@ -2,12 +2,12 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { messageOf } from '../errors.ts';
-import { branding } from './brand.ts';
-import { startTimeOf } from './process-facts.ts';
-import { endTree, MARKER } from './process-tree.ts';
+import { getErrorMessage } from '../errors.ts';
+import { getProcessStartTime } from './process-info.ts';
+import { createMarkerCommand } from './process-markers.ts';
+import { CALL_MARKER, killProcessTree } from './process-tree.ts';
 
-/** Child processes on disk, so that the next start can end what a crash left behind. */
+/** A record of child processes on disk, so that the next start can kill those that a crash left running. */
 export type ProgramLedger = {
   readonly started: (child: {
     readonly pgid: number;
@@ -18,7 +18,8 @@ export type ProgramLedger = {
   readonly ended: (pgid: number) => void;
 };
 
-export type PipedStart = {
+/** The program to start. */
+export type PipedProgramOptions = {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -27,55 +28,58 @@ export type PipedStart = {
   readonly ledger: ProgramLedger | undefined;
 };
 
-/** What the program says. `ended` comes once, when nothing of it is left. */
-export type PipedEars = {
-  readonly out: (chunk: Buffer) => void;
-  readonly error: (chunk: Buffer) => void;
-  readonly ended: () => void;
+/** The listeners for a program. `ended` is called once, when its whole process group has ended. */
+export type PipedListeners = {
+  readonly onStdout: (chunk: Buffer) => void;
+  readonly onStderr: (chunk: Buffer) => void;
+  readonly onEnd: () => void;
 };
 
+/** A program that is controlled over its pipes. */
 export type PipedProgram = {
-  /** Resolves when the process runs; rejects with a sentence about why it cannot. */
+  /** Resolves when the process runs. Rejects with the reason if it cannot be started. */
   start(): Promise<void>;
   write(text: string): Promise<void>;
-  /** Nothing more is read; the process and its group are ended. */
-  refuse(why: string): void;
-  /** Asks it to leave by the end of its input, then ends its whole group. */
+  /** Stops reading its output and kills its process group. */
+  abort(reason: string): void;
+  /** Closes its standard input, waits for its exit, then kills its process group. */
   close(): Promise<void>;
-  /** Why it ended, where that is known. */
-  ending(): string | undefined;
+  /** Reason of its end, if known. */
+  getEndReason(): string | undefined;
+  /** Id of its process group, once it runs. */
+  getGroupId(): number | undefined;
 };
 
-/** How long a program may take to leave once its standard input has ended. */
-const GRACE_MS = 500;
-/** And how long it may take to heed TERM. */
+/** Time for a program to exit after its standard input has closed. */
+const EXIT_GRACE_MS = 500;
+/** Time between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 1_000;
-/** How long a dead program's pipes may stay open before it counts as ended. */
+/** Time to read the rest of the pipes after the program has exited. */
 const DRAIN_MS = 100;
 
-/** A process one speaks with over its pipes: it leads a group of its own and nothing of the group outlives it. */
-export function pipedProgram(given: PipedStart, ears: PipedEars): PipedProgram {
+/** Creates a program that communicates over its pipes. It leads a process group, which is killed as a whole. */
+export function createPipedProgram(options: PipedProgramOptions, listeners: PipedListeners): PipedProgram {
   let child: Child | undefined;
   let ending: string | undefined;
   let closed: Promise<void> | undefined;
 
-  /** When it has gone, and what held its pipes, it closes by itself. */
+  /** Starts the process. It is closed as soon as it exits and its pipes are drained. */
   function launch(): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (thrown: unknown) => {
-        ending ??= startProblem(given.command, thrown);
+        ending ??= describeStartFailure(options.command, thrown);
         reject(new Error(ending));
       };
       let running: Child;
       try {
-        running = spawnProgram(given);
+        running = spawnInGroup(options);
       } catch (thrown) {
         return fail(thrown);
       }
       child = running;
       running.stdin.on('error', () => undefined);
-      running.stderr.on('data', ears.error);
-      running.stdout.on('data', ears.out);
+      running.stderr.on('data', listeners.onStderr);
+      running.stdout.on('data', listeners.onStdout);
       running.once('error', (problem) => {
         fail(problem);
         void program.close();
@@ -83,75 +87,76 @@ export function pipedProgram(given: PipedStart, ears: PipedEars): PipedProgram {
       running.once('spawn', resolve);
       running.once('close', () => void program.close());
       running.once('exit', (code, signal) => {
-        ending ??= signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+        ending ??= signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`;
         setTimeout(() => void program.close(), DRAIN_MS);
       });
     });
   }
 
-  async function end(): Promise<void> {
-    if (child?.pid !== undefined) await endProgram(child, child.pid, given);
-    ears.ended();
+  async function shutDown(): Promise<void> {
+    if (child?.pid !== undefined) await killGroup(child, child.pid, options);
+    listeners.onEnd();
   }
 
   const program: PipedProgram = {
     async start() {
       await launch();
       if (child?.pid === undefined) return;
-      const facts = { pgid: child.pid, startTime: startTimeOf(child.pid) ?? '', marker: given.marker };
-      given.ledger?.started({ ...facts, command: given.command });
+      const facts = { pgid: child.pid, startTime: getProcessStartTime(child.pid) ?? '', marker: options.marker };
+      options.ledger?.started({ ...facts, command: options.command });
     },
     write: (text) =>
       new Promise((resolve, reject) => {
         if (child?.stdin.writable !== true) return reject(new Error(ending ?? 'The server is not running.'));
         child.stdin.write(text, (problem) => (problem ? reject(problem) : resolve()));
       }),
-    refuse(why) {
-      ending ??= why;
+    abort(reason) {
+      ending ??= reason;
       child?.stdout.removeAllListeners('data').pause();
       void program.close();
     },
     close() {
-      closed ??= end();
+      closed ??= shutDown();
       return closed;
     },
-    ending: () => ending,
+    getEndReason: () => ending,
+    getGroupId: () => child?.pid,
   };
   return program;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function spawnProgram(given: PipedStart): Child {
-  const { cwd, env, marker } = given;
-  const marked = { ...env, [MARKER]: marker };
-  const [file, args] = branded(given, marked);
+function spawnInGroup(options: PipedProgramOptions): Child {
+  const { cwd, env, marker } = options;
+  const markedEnv = { ...env, [CALL_MARKER]: marker };
+  const [file, args] = wrapInShell(options, markedEnv);
   return spawn(file, args, {
     cwd,
-    env: marked,
+    env: markedEnv,
     detached: true,
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
 
-/** Through a shell that brands what it becomes; a command that is not there is started as it is, and says so itself. */
-function branded(
-  { command, args, cwd }: PipedStart,
+/** Starts the command through a shell that sets the markers. A missing command is spawned directly to get ENOENT. */
+function wrapInShell(
+  { command, args, cwd }: PipedProgramOptions,
   env: Readonly<Record<string, string>>,
 ): readonly [string, string[]] {
-  const brand = branding(env);
-  const places = command.includes('/')
+  const setMarkers = createMarkerCommand(env);
+  const candidates = command.includes('/')
     ? [resolve(cwd, command)]
-    : (env.PATH ?? '').split(':').map((at) => join(at, command));
-  const found = places.find(isProgram);
-  if (brand === '' || found === undefined || !isProgram(SHELL)) return [command, [...args]];
-  return [SHELL, ['-c', `${brand}exec "$0" "$@"`, found, ...args]];
+    : (env.PATH ?? '').split(':').map((folder) => join(folder, command));
+  const found = candidates.find(isExecutableFile);
+  if (setMarkers === '' || found === undefined || !isExecutableFile(SHELL)) return [command, [...args]];
+  return [SHELL, ['-c', `${setMarkers}exec "$0" "$@"`, found, ...args]];
 }
 
 const SHELL = '/bin/sh';
 
-function isProgram(file: string): boolean {
+function isExecutableFile(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
@@ -160,16 +165,16 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** The end of its input asks a program to leave; then its whole group is ended. */
-async function endProgram(child: Child, pid: number, { marker, ledger }: PipedStart): Promise<void> {
+/** Closes the input of a program and waits for its exit, then kills its process group. */
+async function killGroup(child: Child, pid: number, { marker, ledger }: PipedProgramOptions): Promise<void> {
   child.stdin.end();
-  await exited(child, GRACE_MS);
+  await waitForExit(child, EXIT_GRACE_MS);
   const killAt = performance.now() + KILL_AFTER_MS;
-  await endTree({ groupId: pid, marker }, () => performance.now() >= killAt);
+  await killProcessTree({ groupId: pid, marker }, () => performance.now() >= killAt);
   ledger?.ended(pid);
 }
 
-function exited(child: Child, graceMs: number): Promise<void> {
+function waitForExit(child: Child, graceMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, graceMs);
@@ -180,9 +185,9 @@ function exited(child: Child, graceMs: number): Promise<void> {
   });
 }
 
-function startProblem(command: string, thrown: unknown): string {
+function describeStartFailure(command: string, thrown: unknown): string {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   if (code === 'ENOENT') return `the command "${command}" was not found`;
-  if (code === 'EACCES') return `"${command}" may not be executed`;
-  return `"${command}" could not be started: ${messageOf(thrown)}`;
+  if (code === 'EACCES') return `"${command}" is not executable`;
+  return `"${command}" could not be started: ${getErrorMessage(thrown)}`;
 }

@@ -1,210 +1,248 @@
-import { isBranded, MARKER, RUN_MARKER } from './brand.ts';
-import { livingNow, livingProcesses, newestPid, type ProcessFacts } from './process-facts.ts';
+import { listProcesses, listProcessesNow, type ProcessInfo, readNewestPid } from './process-info.ts';
+import { CALL_MARKER, hasMarkerLimit, RUN_MARKER } from './process-markers.ts';
 
-export { MARKER, RUN_MARKER };
+export { CALL_MARKER, RUN_MARKER };
 
-/** What a call started: its process group, and the mark of everything in it. */
-export type Tree = {
+/** The processes of a call: its process group, and the marker of all of them. */
+export type ProcessTree = {
   readonly groupId: number;
   readonly marker: string;
-  /** When its first process started, where that is known: the environment of what is older need not be read. */
+  /** Start time of its first process, if known: the environment of older processes is not read. */
   readonly startTime?: string;
 };
 
-/** What a run that is over may have left: the leader is known by its number and the moment it started. */
-export type Leftover = { readonly pgid: number; readonly startTime: string; readonly marker: string };
+/** A process group that an earlier run may have left: pid and start time identify its leader. */
+export type LeftoverGroup = { readonly pgid: number; readonly startTime: string; readonly marker: string };
 
 const KILL_AFTER_MS = 2_000;
-/** So long after KILL for what does not even heed that; whoever is new is waited for anew, but not for ever. */
+/** Time to wait for processes that survive SIGKILL, counted from the last new process, up to a maximum. */
 const GIVE_UP_AFTER_MS = 2_000;
-const GIVE_UP_AT_LAST_MS = 20_000;
-const SHORTEST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 50;
+const MAX_WAIT_MS = 20_000;
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 50;
 
 /**
- * Ends a call's whole tree: TERM at once, KILL after two seconds or as soon as it is urgent.
- * Resolves when nothing of it is left, or when what is left does not even heed KILL.
+ * Kills all processes of a call: SIGTERM at once, SIGKILL after two seconds or as soon as it is urgent.
+ * Resolves when none is left, or when the rest does not react to SIGKILL.
  */
-export function endTree(tree: Tree, isUrgent: () => boolean = () => false): Promise<void> {
-  return endAll((one) => belongs(one, tree) || carriesMark(one, tree), isUrgent);
+export function killProcessTree(tree: ProcessTree, isUrgent: () => boolean = () => false): Promise<void> {
+  return killMatching((candidate) => isInGroup(candidate, tree) || hasTreeMarker(candidate, tree), isUrgent);
 }
 
-function carriesMark(one: ProcessFacts, { marker, startTime }: Tree): boolean {
-  const isOlder = Number(one.startTime) < Number(startTime || undefined);
-  return !isOlder && isMarked(one, marker);
+function hasTreeMarker(candidate: ProcessInfo, { marker, startTime }: ProcessTree): boolean {
+  const isOlder = Number(candidate.startTime) < Number(startTime || undefined);
+  return !isOlder && hasMarker(candidate, marker);
 }
 
-function isMarked(one: ProcessFacts, marker: string): boolean {
-  return one.carries(`${MARKER}=${marker}`) || isBranded(one.lockLimit(), { call: marker });
+function hasMarker(candidate: ProcessInfo, marker: string): boolean {
+  return (
+    candidate.hasVariable(`${CALL_MARKER}=${marker}`) || hasMarkerLimit(candidate.getLockLimit(), { call: marker })
+  );
 }
 
-/** Ends everything a run that is over has started; whoever asks and its ancestors are never among it. */
-export async function endRun(mark: string, isUrgent: () => boolean = () => false): Promise<void> {
-  const spared = ancestorsOf(process.pid, await livingProcesses());
-  const isOfRun = (one: ProcessFacts) =>
-    one.carries(`${RUN_MARKER}=${mark}`) || isBranded(one.lockLimit(), { run: mark });
-  await endAll(isOfRun, isUrgent, spared);
+/** Kills all processes that an ended run has started, except this process and its ancestors. */
+export async function killRunProcesses(marker: string, isUrgent: () => boolean = () => false): Promise<void> {
+  const excluded = findAncestors(process.pid, await listProcesses());
+  await killMatching((candidate) => isOfRun(candidate, marker), isUrgent, excluded);
 }
 
-function ancestorsOf(pid: number, living: readonly ProcessFacts[]): ReadonlySet<number> {
-  const line = new Set<number>();
-  for (let next: number | undefined = pid; next !== undefined && next > 0 && !line.has(next); ) {
-    line.add(next);
-    next = living.find((one) => one.pid === next)?.parent;
+function isOfRun(candidate: ProcessInfo, marker: string): boolean {
+  return candidate.hasVariable(`${RUN_MARKER}=${marker}`) || hasMarkerLimit(candidate.getLockLimit(), { run: marker });
+}
+
+/** Time to wait for killed processes in a process that is about to exit. */
+const EXIT_WAIT_MS = 500;
+
+/**
+ * Kills all processes of this run with SIGKILL and blocks until they are gone: for a process that is about to exit,
+ * where nothing asynchronous runs any more. `groups` are the known process groups; other systems than Linux kill only
+ * these.
+ */
+export function killRunProcessesNow(marker: string, groups: ReadonlySet<number>): void {
+  if (process.platform !== 'linux') {
+    for (const groupId of groups) sendSignal(-groupId, 'SIGKILL');
+    return;
   }
-  return line;
+  const excluded = findAncestors(process.pid, listSynchronously());
+  const found = new Map<number, string>();
+  const matches = (candidate: ProcessInfo) => groups.has(candidate.groupId) || isOfRun(candidate, marker);
+  const list = () => findMembers(listSynchronously(), matches, found, excluded);
+  const giveUpAt = performance.now() + EXIT_WAIT_MS;
+  for (let members = list(); members.length > 0 && performance.now() < giveUpAt; members = list()) {
+    stopAndKill(members, list);
+    blockFor(MIN_PAUSE_MS);
+  }
 }
 
-type Matches = (one: ProcessFacts) => boolean;
+/** Blocks the thread, because a process that is about to exit runs no timers. */
+function blockFor(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
-async function endAll(matches: Matches, isUrgent: () => boolean, spared?: ReadonlySet<number>): Promise<void> {
+function findAncestors(pid: number, running: readonly ProcessInfo[]): ReadonlySet<number> {
+  const ancestors = new Set<number>();
+  for (let next: number | undefined = pid; next !== undefined && next > 0 && !ancestors.has(next); ) {
+    ancestors.add(next);
+    next = running.find((candidate) => candidate.pid === next)?.parentPid;
+  }
+  return ancestors;
+}
+
+type Matcher = (candidate: ProcessInfo) => boolean;
+
+async function killMatching(matches: Matcher, isUrgent: () => boolean, excluded?: ReadonlySet<number>): Promise<void> {
   const found = new Map<number, string>();
   const signalled = new Set<number>();
   const startedAt = performance.now();
   let killAt = startedAt + KILL_AFTER_MS;
-  let newsAt = startedAt;
+  let lastFoundAt = startedAt;
+  const findMembersNow = () => findMembers(listSynchronously(), matches, found, excluded);
   for (;;) {
     const known = found.size;
-    const newest = newestPid();
-    const looked = livingNow();
-    // Not awaited needlessly: between a look and its signals others would have their turn.
-    const seen = livingMembers(looked instanceof Promise ? await looked : looked, matches, found, spared);
-    const members =
-      seen.length > 0 ? seen : missedSince(newest, () => livingMembers(seenAtOnce(), matches, found, spared));
+    const newest = readNewestPid();
+    const listed = listProcessesNow();
+    // Awaited only if needed: no other code may run between listing and signalling.
+    const listedMembers = findMembers(listed instanceof Promise ? await listed : listed, matches, found, excluded);
+    const members = listedMembers.length > 0 ? listedMembers : retryWhileForking(newest, findMembersNow);
     if (members.length === 0) return;
     const now = performance.now();
     if (isUrgent()) killAt = Math.min(killAt, now);
-    if (found.size > known) newsAt = now;
-    if (now > Math.max(killAt, newsAt) + GIVE_UP_AFTER_MS || now > killAt + GIVE_UP_AT_LAST_MS) return;
-    if (now >= killAt) killTogether(members, () => livingMembers(seenAtOnce(), matches, found, spared));
-    // A late fork gets the first signal too.
-    for (const { pid } of members) if (now < killAt && !signalled.has(pid)) send(pid, 'SIGTERM');
+    if (found.size > known) lastFoundAt = now;
+    if (now > Math.max(killAt, lastFoundAt) + GIVE_UP_AFTER_MS || now > killAt + MAX_WAIT_MS) return;
+    if (now >= killAt) stopAndKill(members, findMembersNow);
+    // A process forked later gets SIGTERM first, too.
+    for (const { pid } of members) if (now < killAt && !signalled.has(pid)) sendSignal(pid, 'SIGTERM');
     for (const { pid } of members) signalled.add(pid);
-    await new Promise((resolve) => setTimeout(resolve, pauseAfter(now - startedAt)));
+    await new Promise((resolve) => setTimeout(resolve, getPause(now - startedAt)));
   }
 }
 
-const DOUBTED_LOOKS = 10;
+const MAX_RETRIES = 10;
 
 /**
- * Who forks and ends while it is looked for is missed, and so is its child, which was not there when the look began.
- * Only a look during which no process was created has seen everybody; `newest` is the last one before the first look.
+ * Lists again while processes are created: a listing misses a process that forks and exits meanwhile, and its child. A
+ * listing is complete only if no pid was assigned during it; `newest` is the last pid before the first listing.
  */
-function missedSince<One>(newest: number | undefined, look: () => readonly One[]): readonly One[] {
+function retryWhileForking<Member>(newest: number | undefined, list: () => readonly Member[]): readonly Member[] {
   let before = newest;
-  for (let round = 0; round < DOUBTED_LOOKS && newestPid() !== before; round += 1) {
-    before = newestPid();
-    const members = look();
+  for (let round = 0; round < MAX_RETRIES && readNewestPid() !== before; round += 1) {
+    before = readNewestPid();
+    const members = list();
     if (members.length > 0) return members;
   }
   return [];
 }
 
-function seenAtOnce(after?: number): readonly ProcessFacts[] {
-  const looked = livingNow(after);
-  return looked instanceof Promise ? [] : looked;
+function listSynchronously(after?: number): readonly ProcessInfo[] {
+  const listed = listProcessesNow(after);
+  return listed instanceof Promise ? [] : listed;
 }
 
-const FREEZE_ROUNDS = 20;
+const MAX_STOP_ROUNDS = 20;
 
-/** Who forks faster than it can be killed is stopped first: from a standstill everybody is found. */
-function killTogether(first: readonly ProcessFacts[], look: () => readonly ProcessFacts[]): void {
+/** Stops all processes with SIGSTOP before killing them: otherwise some could fork faster than they are killed. */
+function stopAndKill(first: readonly ProcessInfo[], list: () => readonly ProcessInfo[]): void {
   let members = first;
   const stopped = new Set<number>();
-  for (let round = 0; round < FREEZE_ROUNDS && process.platform === 'linux'; round += 1) {
-    const fresh = members.filter(({ pid }) => !stopped.has(pid));
-    if (fresh.length === 0) break;
-    for (const { pid } of fresh) {
-      send(pid, 'SIGSTOP');
+  for (let round = 0; round < MAX_STOP_ROUNDS && process.platform === 'linux'; round += 1) {
+    const added = members.filter(({ pid }) => !stopped.has(pid));
+    if (added.length === 0) break;
+    for (const { pid } of added) {
+      sendSignal(pid, 'SIGSTOP');
       stopped.add(pid);
     }
-    members = look();
+    members = list();
   }
-  for (const { pid } of members) send(pid, 'SIGKILL');
+  for (const { pid } of members) sendSignal(pid, 'SIGKILL');
 }
 
-/** Most end at once; who takes its time is not looked for all the time. */
-function pauseAfter(elapsedMs: number): number {
-  return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, elapsedMs / 10));
+/** Returns the pause before the next listing. It grows: most processes exit at once, slow ones need no busy polling. */
+function getPause(elapsedMs: number): number {
+  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, elapsedMs / 10));
 }
 
-/** Members that live: new ones, and those found before whose parents have died since. */
-function livingMembers(
-  living: readonly ProcessFacts[],
-  matches: Matches,
+/** Finds the members among running processes: new ones, and those found before whose parents have exited since. */
+function findMembers(
+  running: readonly ProcessInfo[],
+  matches: Matcher,
   found: Map<number, string>,
-  spared?: ReadonlySet<number>,
-): readonly ProcessFacts[] {
-  const near = living.filter(({ pid }) => spared?.has(pid) !== true);
-  const members = membersOf(near, (one) => found.get(one.pid) === one.startTime || matches(one));
+  excluded?: ReadonlySet<number>,
+): readonly ProcessInfo[] {
+  const candidates = running.filter(({ pid }) => excluded?.has(pid) !== true);
+  const members = withDescendants(
+    candidates,
+    (candidate) => found.get(candidate.pid) === candidate.startTime || matches(candidate),
+  );
   for (const { pid, startTime } of members) found.set(pid, startTime);
   return members;
 }
 
-/** In so short a time the numbers of processes have not gone round once. */
-const JUST_NOW_MS = 250;
+/** Age up to which pids cannot have wrapped around. */
+const YOUNG_MS = 250;
 
-/** What of a call's tree still lives, its first process apart. Only what has just begun is known by higher numbers. */
-export async function leftOf(tree: Tree, ageMs: number): Promise<readonly number[]> {
-  const after = ageMs < JUST_NOW_MS ? tree.groupId : undefined;
-  const left = (living: readonly ProcessFacts[]) =>
-    living
-      .filter((one) => one.pid !== tree.groupId && (belongs(one, tree) || carriesMark(one, tree)))
+/** Lists the running processes of a call except its first. A young call needs to check higher pids only. */
+export async function listRemainingProcesses(tree: ProcessTree, ageMs: number): Promise<readonly number[]> {
+  const after = ageMs < YOUNG_MS ? tree.groupId : undefined;
+  const filterMembers = (running: readonly ProcessInfo[]) =>
+    running
+      .filter(
+        (candidate) => candidate.pid !== tree.groupId && (isInGroup(candidate, tree) || hasTreeMarker(candidate, tree)),
+      )
       .map(({ pid }) => pid);
-  const newest = newestPid();
-  const seen = left(await livingProcesses(after));
-  return seen.length > 0 ? seen : missedSince(newest, () => left(seenAtOnce(after)));
+  const newest = readNewestPid();
+  const pids = filterMembers(await listProcesses(after));
+  return pids.length > 0 ? pids : retryWhileForking(newest, () => filterMembers(listSynchronously(after)));
 }
 
 /**
- * Living processes that carry the mark.
- * @internal Asked by tests.
+ * Lists the pids of running processes with a marker.
+ * @internal Exported for tests.
  */
-export async function marked(marker: string): Promise<readonly number[]> {
-  return (await livingProcesses()).filter((one) => isMarked(one, marker)).map(({ pid }) => pid);
+export async function listMarkedProcesses(marker: string): Promise<readonly number[]> {
+  return (await listProcesses()).filter((candidate) => hasMarker(candidate, marker)).map(({ pid }) => pid);
 }
 
-/** Ends what an earlier run left, and nothing whose number merely looks like it. Answers how many trees still lived. */
-export async function reapLeftovers(leftovers: readonly Leftover[]): Promise<number> {
+/** Kills process groups that an earlier run left, never a process with a reused pid. Returns how many still ran. */
+export async function killLeftovers(leftovers: readonly LeftoverGroup[]): Promise<number> {
   if (leftovers.length === 0) return 0;
-  const living = await livingProcesses();
+  const running = await listProcesses();
+  const isLeaderRunning = ({ pgid, startTime }: LeftoverGroup) =>
+    running.some((candidate) => candidate.pid === pgid && candidate.startTime === startTime);
   const alive = leftovers.filter(
-    ({ pgid, startTime, marker }) =>
-      living.some((one) => one.pid === pgid && one.startTime === startTime) ||
-      living.some((one) => isMarked(one, marker)),
+    (leftover) => isLeaderRunning(leftover) || running.some((candidate) => hasMarker(candidate, leftover.marker)),
   );
   await Promise.all(
-    alive.map(({ pgid, startTime, marker }) => {
-      const isOurs = living.some((one) => one.pid === pgid && one.startTime === startTime);
-      // Without its leader the group's number proves nothing: only the mark does.
-      return endTree({ groupId: isOurs ? pgid : NO_GROUP, marker });
+    alive.map((leftover) => {
+      // Without its leader the group id may be reused, so only the marker counts.
+      const groupId = isLeaderRunning(leftover) ? leftover.pgid : NO_GROUP;
+      return killProcessTree({ groupId, marker: leftover.marker });
     }),
   );
   return alive.length;
 }
 
-/** No process is in it. */
+/** A group id that no process has. */
 const NO_GROUP = -1;
 
-function belongs(one: ProcessFacts, { groupId }: Pick<Tree, 'groupId'>): boolean {
-  return one.pid === groupId || one.groupId === groupId || one.session === groupId;
+function isInGroup(candidate: ProcessInfo, { groupId }: Pick<ProcessTree, 'groupId'>): boolean {
+  return candidate.pid === groupId || candidate.groupId === groupId || candidate.session === groupId;
 }
 
-/** Those that match and all their descendants. */
-function membersOf(living: readonly ProcessFacts[], matches: (one: ProcessFacts) => boolean): readonly ProcessFacts[] {
-  const members = new Map<number, ProcessFacts>();
-  for (const one of living) if (matches(one)) members.set(one.pid, one);
+/** Returns the matching processes with all their descendants. */
+function withDescendants(running: readonly ProcessInfo[], matches: Matcher): readonly ProcessInfo[] {
+  const members = new Map<number, ProcessInfo>();
+  for (const candidate of running) if (matches(candidate)) members.set(candidate.pid, candidate);
   for (let size = -1; size !== members.size; ) {
     size = members.size;
-    for (const one of living) if (members.has(one.parent)) members.set(one.pid, one);
+    for (const candidate of running) if (members.has(candidate.parentPid)) members.set(candidate.pid, candidate);
   }
   return [...members.values()];
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already.
+    // It has exited already.
   }
 }

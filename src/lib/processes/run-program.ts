@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { loadExeca } from './load-execa.ts';
+import { getErrorMessage } from '../errors.ts';
 
-/** How a program ended. `code` is null for one that a signal ended, or that could not be started: then `problem` says why. */
-export type ProgramEnd = {
+/** The result of a program. `code` is null if a signal killed it, or if it could not be started (see `problem`). */
+export type ProgramResult = {
   readonly code: number | null;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
@@ -11,88 +11,105 @@ export type ProgramEnd = {
   readonly problem: string | undefined;
 };
 
+/** The options of running a program. */
 export type ProgramOptions = {
   readonly cwd?: string;
-  /** The whole environment; without one the program has ours. */
+  /** Complete environment; default: the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What it reads on its standard input. */
+  /** Text for its standard input. */
   readonly input?: string;
   readonly timeoutMs: number;
-  /** More of each output is read and dropped. */
+  /** Maximum size of each output; the rest is discarded. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
-  /** What an end in time is asked for with; whoever does not heed it is killed a second later. */
+  /** Signal at a timeout or abort. A program that does not exit gets SIGKILL a second later. */
   readonly killSignal?: 'SIGTERM' | 'SIGKILL';
-  /** Hears each line of either output as it comes, for programs that a person has to answer elsewhere. */
+  /** Called with each line of either output, for programs that wait for the user, such as a login in the browser. */
   readonly onLine?: (line: string) => void;
 };
 
 const MAX_BYTES = 1_000_000;
-/** Within the three seconds that the end of ouro may take. */
+/** Must fit into the three seconds that ouro has to exit. */
 const KILL_AFTER_MS = 1_000;
-/** How long pipes may stay open behind a program that has ended. */
+/** Time to read the rest of the pipes after the program has exited. */
 const DRAIN_MS = 200;
 
 /**
- * Runs a program to its end, in a process group of its own: when it has ended, runs out of time or is aborted, all of
- * the group is ended. It never rejects. The library is loaded with the first program, so that no start waits for it.
+ * Runs a program in its own process group and kills the whole group when it exits, times out or is aborted. Never
+ * rejects. execa is loaded with the first program, so that it does not delay the start.
  */
 export async function runProgram(
   file: string,
   args: readonly string[],
   options: ProgramOptions,
-  /** Told of the process; what it gives back is called when that has ended. */
-  watch?: (pid: number) => () => void,
-): Promise<ProgramEnd> {
+  /** Called with the pid; the function it returns is called when the process has exited. */
+  onStart?: (pid: number) => () => void,
+): Promise<ProgramResult> {
   const { execa } = await loadExeca();
   const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM', onLine } = options;
-  const child = execa(file, args, {
-    input,
-    timeout: timeoutMs,
-    killSignal,
-    forceKillAfterDelay: KILL_AFTER_MS,
-    killDescendants: true,
-    buffer: false,
-    reject: false,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { env, extendEnv: false }),
-    ...(signal === undefined ? {} : { cancelSignal: signal }),
-  });
-  const stdout = collected(child.stdout, maxBytes);
-  const stderr = collected(child.stderr, maxBytes);
+  const start = () =>
+    execa(file, args, {
+      input,
+      timeout: timeoutMs,
+      killSignal,
+      forceKillAfterDelay: KILL_AFTER_MS,
+      killDescendants: true,
+      buffer: false,
+      reject: false,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env, extendEnv: false }),
+      ...(signal === undefined ? {} : { cancelSignal: signal }),
+    });
+  let child: ReturnType<typeof start>;
+  try {
+    child = start();
+  } catch (thrown) {
+    // execa cannot describe a file of another format (ENOEXEC) on this runtime and throws.
+    const empty = Buffer.alloc(0);
+    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: getErrorMessage(thrown) };
+  }
+  const stdout = collectOutput(child.stdout, maxBytes);
+  const stderr = collectOutput(child.stderr, maxBytes);
   if (onLine !== undefined)
-    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
-  const onExit = child.pid === undefined ? undefined : watch?.(child.pid);
-  let drained: ReturnType<typeof setTimeout> | undefined;
+    for (const output of [child.stdout, child.stderr]) createInterface({ input: output }).on('line', onLine);
+  const onExit = child.pid === undefined ? undefined : onStart?.(child.pid);
+  let drainTimer: ReturnType<typeof setTimeout> | undefined;
   child.nodeChildProcess.once('exit', () => {
     child.kill('SIGKILL');
     onExit?.();
-    // Those that left the group may hold the pipes open; nobody waits for them.
-    drained = setTimeout(() => {
+    // Processes that left the group may keep the pipes open; their output is not awaited.
+    drainTimer = setTimeout(() => {
       child.stdout.destroy();
       child.stderr.destroy();
     }, DRAIN_MS);
   });
   const { exitCode: code = null, timedOut, ...end } = await child;
-  clearTimeout(drained);
+  clearTimeout(drainTimer);
   const isStarted = child.pid !== undefined;
   const problem = isStarted ? undefined : 'shortMessage' in end ? end.shortMessage : 'it could not be started';
   return { code, stdout: stdout(), stderr: stderr(), timedOut, problem };
 }
 
-/** What a program printed, as text; throws when it failed. */
-export function printed(name: string, { code, stdout, stderr, timedOut, problem }: ProgramEnd): string {
+/** Returns the standard output as text. Throws if the program failed. */
+export function requireOutput(name: string, { code, stdout, stderr, timedOut, problem }: ProgramResult): string {
   if (code === 0) return stdout.toString('utf8');
-  const how = timedOut ? 'did not answer in time' : `ended with ${code ?? 'a signal'}`;
-  throw new Error(`${name} ${how}\n${stderr.toString('utf8')}`.trim(), { cause: problem });
+  throw new Error(`${name} ${describeFailure({ code, timedOut, problem })}\n${stderr.toString('utf8')}`.trim(), {
+    cause: problem,
+  });
 }
 
-/** What `runProgram` printed, as text; rejects when it failed. */
-export async function outputOf(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  return printed(file, await runProgram(file, args, options));
+function describeFailure({ code, timedOut, problem }: Pick<ProgramResult, 'code' | 'timedOut' | 'problem'>): string {
+  if (timedOut) return 'timed out';
+  if (problem !== undefined) return 'could not be started';
+  return code === null ? 'was killed by a signal' : `exited with code ${code}`;
 }
 
-function collected(stream: Readable, maxBytes: number): () => Buffer {
+/** Runs a program and returns its standard output as text. Rejects if it failed. */
+export async function runForOutput(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
+  return requireOutput(file, await runProgram(file, args, options));
+}
+
+function collectOutput(stream: Readable, maxBytes: number): () => Buffer {
   const chunks: Buffer[] = [];
   let size = 0;
   stream.on('data', (chunk: Buffer) => {
@@ -100,4 +117,22 @@ function collected(stream: Readable, maxBytes: number): () => Buffer {
     size += chunk.length;
   });
   return () => Buffer.concat(chunks);
+}
+
+/**
+ * Loads execa. It needs `Set.prototype.union` while it loads, which Node 20 does not have, so the method is added for
+ * that time and removed afterwards.
+ */
+async function loadExeca(): Promise<typeof import('execa')> {
+  if ('union' in Set.prototype) return await import('execa');
+  Object.defineProperty(Set.prototype, 'union', { value: union, configurable: true, writable: true });
+  try {
+    return await import('execa');
+  } finally {
+    Reflect.deleteProperty(Set.prototype, 'union');
+  }
+}
+
+function union<T>(this: ReadonlySet<T>, other: ReadonlySet<T>): Set<T> {
+  return new Set([...this, ...other]);
 }

@@ -1,7 +1,7 @@
 import { sep } from 'node:path';
 
-/** A path as people write it: from the folder they are in, else from their home. */
-export function homePath(path: string, home: string, folder?: string): string {
+/** Formats a path relative to `folder` if it is below it, else with `~` for the home folder. */
+export function formatHomePath(path: string, home: string, folder?: string): string {
   if (folder !== undefined && path.startsWith(`${folder}${sep}`)) return path.slice(folder.length + 1);
   if (path === home) return '~';
   return home.length > 1 && path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;

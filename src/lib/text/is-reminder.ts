@@ -1,4 +1,4 @@
-/** Words of ours that travel with somebody's message: nothing a person has typed. */
+/** Returns whether a text is a reminder that ouro added to a user message. */
 export function isReminder(text: string): boolean {
   return text.startsWith('<reminder>');
 }

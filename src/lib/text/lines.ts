@@ -1,24 +1,25 @@
+/** A line ending. */
 export type LineEnding = '\n' | '\r\n' | '\r';
 
-/** The one ending a text uses, `mixed` for several, `none` for a single line. A lone `\r` counts only where nothing else does. */
-export function lineEndingOf(text: string): LineEnding | 'mixed' | 'none' {
-  const crlf = countOf(text, '\r\n');
-  const feeds = countOf(text, '\n');
+/** Returns the line ending of a text: `mixed` for several, `none` for one line. `\r` counts only without any `\n`. */
+export function detectLineEnding(text: string): LineEnding | 'mixed' | 'none' {
+  const crlf = countOccurrences(text, '\r\n');
+  const feeds = countOccurrences(text, '\n');
   if (feeds === 0) return text.includes('\r') ? '\r' : 'none';
   if (crlf === 0) return '\n';
   return crlf === feeds ? '\r\n' : 'mixed';
 }
 
-/** The lines without their endings. The empty piece after a final newline is not a line. */
+/** Splits a text into lines without their endings. A final newline does not start another line. */
 export function splitLines(text: string): string[] {
   if (text === '') return [];
-  const lines = text.split(lineEndingOf(text) === '\r' ? '\r' : /\r?\n/);
+  const lines = text.split(detectLineEnding(text) === '\r' ? '\r' : /\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-function countOf(text: string, wanted: string): number {
+function countOccurrences(text: string, needle: string): number {
   let count = 0;
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) count += 1;
+  for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) count += 1;
   return count;
 }

@@ -1,10 +1,10 @@
 const SEEDS = [0x9e3779b1, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f];
 
 /**
- * A few characters that tell two texts apart, the same at every run and in every runtime. No secret is kept by it:
- * whoever wants two texts with one hash can make them.
+ * Returns a short hexadecimal hash of a text that is the same in every run and runtime. It is not cryptographic:
+ * collisions can be constructed.
  */
-export function shortHash(text: string, length: number): string {
+export function computeShortHash(text: string, length: number): string {
   return SEEDS.map((seed) => mix(text, seed).toString(16).padStart(8, '0'))
     .join('')
     .slice(0, length);

@@ -1,57 +1,58 @@
-import { graphemes, isPlainAscii, textWidth } from './text-width.ts';
+import { getTextWidth, isPlainAscii, splitGraphemes } from './text-width.ts';
 
-/** A piece of text that is never split: where it starts, how wide it is, whether a row may end behind it. */
+/** A grapheme for wrapping: its offset in the text, its width, and its behaviour at the end of a row. */
 export type WrapCell = {
   readonly at: number;
   readonly width: number;
   readonly kind: 'letter' | 'space' | 'wide' | 'closing';
 };
 
-/** Half-open offsets of one row. */
+/** The offsets of one row; `to` is exclusive. */
 export type TextRange = { readonly from: number; readonly to: number };
 
+/** The options of wrapping at words. */
 export type WrapOptions = {
-  /** `trim` drops the spaces at a break, `keep` lets every space take its column. */
+  /** `trim` drops the spaces at a break, `keep` gives every space its column. */
   readonly spaces: 'trim' | 'keep';
-  /** What happens to a word wider than a row: broken at the edge or left whole. */
+  /** Treatment of a word that is wider than a row: broken at the edge or kept whole. */
   readonly longWords: 'break' | 'keep';
 };
 
 const CLOSING = /^[、。，．！？；：）」』】》〉,.!?;:)\]}%’”]/u;
 
-/** Rows filled to the edge, as a terminal does it. */
+/** Wraps a text at the edge, as a terminal does. */
 export function wrapHard(text: string, width: number): string[] {
-  const starts = hardRowStarts(cellsOf(text), width);
+  const starts = findHardRowStarts(createCells(text), width);
   return starts.map((from, row) => text.slice(from, starts[row + 1] ?? text.length));
 }
 
-/** Offsets of the rows of one line of prose (no line breaks inside). */
+/** Wraps one line of text (without line breaks) at words. Returns the offsets of its rows. */
 export function wrapRanges(text: string, width: number, options: WrapOptions): TextRange[] {
   if (text.length <= width && isPlainAscii(text)) return [{ from: 0, to: text.length }];
-  const starts = rowStarts(cellsOf(text), width, options);
+  const starts = findRowStarts(createCells(text), width, options);
   return starts.map((from, row) => {
     const next = starts[row + 1];
     if (options.spaces === 'keep') return { from, to: next ?? text.length };
-    return trimmed(text, row === 0 ? { from, to: next } : { from: skipSpaces(text, from), to: next });
+    return trimEndSpaces(text, row === 0 ? { from, to: next } : { from: skipSpaces(text, from), to: next });
   });
 }
 
-/** Offsets at which rows start when a row breaks between words; the first is that of the first cell. */
-export function rowStarts(cells: readonly WrapCell[], width: number, options: WrapOptions): number[] {
+/** Returns the offsets at which rows start when cells are wrapped at words. */
+export function findRowStarts(cells: readonly WrapCell[], width: number, options: WrapOptions): number[] {
   const starts = [cells[0]?.at ?? 0];
   let rowFirst = 0;
   let breakAt = 0;
   let column = 0;
   for (const [index, cell] of cells.entries()) {
-    const hangs = options.spaces === 'trim' && cell.kind === 'space';
+    const mayOverflow = options.spaces === 'trim' && cell.kind === 'space';
     if (cell.kind === 'wide' && index > rowFirst) breakAt = index;
-    // Twice when the word that moves down leaves no room for this cell in the next row either.
-    while (column + cell.width > width && index > rowFirst && !hangs) {
+    // Runs twice if the moved word leaves no room for this cell in the next row either.
+    while (column + cell.width > width && index > rowFirst && !mayOverflow) {
       const next = breakAt > rowFirst ? breakAt : options.longWords === 'break' ? index : rowFirst;
       if (next === rowFirst) break;
       starts.push(cells[next]?.at ?? cell.at);
       rowFirst = next;
-      column = widthBetween(cells, options, next, index);
+      column = measureCells(cells, options, next, index);
     }
     column += cell.width;
     if (cell.kind === 'space') breakAt = index + 1;
@@ -60,7 +61,7 @@ export function rowStarts(cells: readonly WrapCell[], width: number, options: Wr
   return starts;
 }
 
-function widthBetween(cells: readonly WrapCell[], options: WrapOptions, from: number, to: number): number {
+function measureCells(cells: readonly WrapCell[], options: WrapOptions, from: number, to: number): number {
   let first = from;
   if (options.spaces === 'trim') while (first < to && cells[first]?.kind === 'space') first += 1;
   let width = 0;
@@ -68,7 +69,7 @@ function widthBetween(cells: readonly WrapCell[], options: WrapOptions, from: nu
   return width;
 }
 
-function hardRowStarts(cells: readonly WrapCell[], width: number): number[] {
+function findHardRowStarts(cells: readonly WrapCell[], width: number): number[] {
   const starts = [0];
   let column = 0;
   for (const cell of cells) {
@@ -81,28 +82,28 @@ function hardRowStarts(cells: readonly WrapCell[], width: number): number[] {
   return starts;
 }
 
-function cellsOf(text: string): WrapCell[] {
-  // Where nothing is wide, what closes is like any letter.
+function createCells(text: string): WrapCell[] {
+  // Closing punctuation only matters after wide characters.
   if (isPlainAscii(text))
     return Array.from(text, (letter, at) => ({ at, width: 1, kind: letter === ' ' ? 'space' : 'letter' }));
   const cells: WrapCell[] = [];
   let at = 0;
-  for (const grapheme of graphemes(text)) {
-    const width = textWidth(grapheme);
-    cells.push({ at, width, kind: kindOf(grapheme, width) });
+  for (const grapheme of splitGraphemes(text)) {
+    const width = getTextWidth(grapheme);
+    cells.push({ at, width, kind: classifyGrapheme(grapheme, width) });
     at += grapheme.length;
   }
   return cells;
 }
 
-/** How a grapheme behaves at the end of a row. */
-export function kindOf(grapheme: string, width: number): WrapCell['kind'] {
+/** Returns the behaviour of a grapheme at the end of a row. */
+export function classifyGrapheme(grapheme: string, width: number): WrapCell['kind'] {
   if (grapheme === ' ' || grapheme === '\t') return 'space';
   if (CLOSING.test(grapheme)) return 'closing';
   return width > 1 ? 'wide' : 'letter';
 }
 
-function trimmed(text: string, { from, to = text.length }: { from: number; to: number | undefined }): TextRange {
+function trimEndSpaces(text: string, { from, to = text.length }: { from: number; to: number | undefined }): TextRange {
   let end = to;
   while (end > from && text.charAt(end - 1) === ' ') end -= 1;
   return { from, to: end };

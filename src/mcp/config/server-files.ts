@@ -2,48 +2,78 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import { messageOf } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
 import { editJsonc } from '../../lib/files/edit-jsonc.ts';
-import { ifThere } from '../../lib/files/errno.ts';
-import { PROJECT_FILE } from './config.ts';
+import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
+import { editSettingsFile, getSettingsPath } from '../../settings/settings-file.ts';
+import { PROJECT_SERVERS_FILE } from './resolve-config.ts';
 
 const MCP_SCOPES = ['user', 'project', 'local'] as const;
+/** A configuration file that `ouro mcp` can write to. */
 export type McpScope = (typeof MCP_SCOPES)[number];
 
-const holding = z.object({ mcpServers: z.record(z.string(), z.unknown()).catch({}) }).catch({ mcpServers: {} });
+const fileSchema = z.object({ mcpServers: z.record(z.string(), z.unknown()).catch({}) }).catch({ mcpServers: {} });
 
-/** The three files of a folder and its person in which MCP servers may be written down. */
+/** Opens the three files that may configure MCP servers: the user's, the project's and the local one. */
 export function openServerFiles(ouroHome: string, cwd: string) {
-  const fileOf = (scope: McpScope) =>
-    scope === 'user'
-      ? join(ouroHome, 'settings.json')
-      : join(cwd, scope === 'project' ? PROJECT_FILE : '.claude/settings.local.json');
+  const getPath = (scope: McpScope) =>
+    scope === 'project' ? join(cwd, PROJECT_SERVERS_FILE) : getSettingsPath(scope, { ouroHome, cwd });
 
-  /** The servers that stand in one file, whether they count or not. */
-  async function namesIn(scope: McpScope): Promise<readonly string[]> {
-    const text = (await ifThere(readFile(fileOf(scope), 'utf8'))) ?? '';
-    return Object.keys(holding.parse(parse(text, [], { allowTrailingComma: true }) ?? {}).mcpServers);
+  /** Lists the servers named in one file, whether they are used or not. */
+  async function listNames(scope: McpScope): Promise<readonly string[]> {
+    const text = (await ignoreMissing(readFile(getPath(scope), 'utf8'))) ?? '';
+    return Object.keys(fileSchema.parse(parse(text, [], { allowTrailingComma: true }) ?? {}).mcpServers);
   }
 
   return {
-    namesIn,
-    async scopesOf(name: string): Promise<readonly McpScope[]> {
-      const names = await Promise.all(MCP_SCOPES.map(namesIn));
-      return MCP_SCOPES.filter((_, at) => names[at]?.includes(name));
+    listNames,
+    async findScopes(name: string): Promise<readonly McpScope[]> {
+      const names = await Promise.all(MCP_SCOPES.map(listNames));
+      return MCP_SCOPES.filter((_, index) => names[index]?.includes(name));
     },
-    /** Writes one entry, or takes it away; answers with the file, or why not. */
+    /** Writes one entry, or removes it when `value` is undefined; returns the file or an error message. */
     async write(
       scope: McpScope,
       name: string,
       value: object | undefined,
-    ): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly words: string }> {
-      const file = fileOf(scope);
+    ): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly message: string }> {
+      const file = getPath(scope);
+      const getEdits = () => [{ path: ['mcpServers', name], value }];
       try {
-        await editJsonc(file, () => [{ path: ['mcpServers', name], value }], scope === 'user' ? 'follow' : 'refuse');
+        if (scope === 'project') await editJsonc(file, getEdits, 'refuse');
+        else await editSettingsFile(scope, { ouroHome, cwd }, getEdits);
         return { ok: true, file };
       } catch (thrown) {
-        return { ok: false, words: messageOf(thrown) };
+        return { ok: false, message: getErrorMessage(thrown) };
       }
     },
   };
+}
+
+/** The servers configured in Claude Desktop, or the reason there are none to import. */
+export type DesktopServers =
+  | {
+      readonly ok: true;
+      readonly file: string;
+      readonly servers: readonly { readonly name: string; readonly entry: object }[];
+    }
+  | { readonly ok: false; readonly message: string };
+
+const config = z.object({ mcpServers: z.record(z.string(), z.looseObject({})).default({}) });
+
+/** Reads the MCP servers of Claude Desktop from its configuration file on this system. */
+export async function readDesktopServers(home: string, platform: NodeJS.Platform): Promise<DesktopServers> {
+  const folder =
+    platform === 'darwin'
+      ? join(home, 'Library', 'Application Support', 'Claude')
+      : join(home, platform === 'win32' ? 'AppData/Roaming/Claude' : '.config/Claude');
+  const file = join(folder, 'claude_desktop_config.json');
+  try {
+    const text = await readFileOrPipe(file);
+    if (text === undefined) return { ok: false, message: `${file} does not exist, so there is nothing to import.` };
+    const { mcpServers } = config.parse(JSON.parse(text));
+    return { ok: true, file, servers: Object.entries(mcpServers).map(([name, entry]) => ({ name, entry })) };
+  } catch (thrown) {
+    return { ok: false, message: `${file} could not be read: ${getErrorMessage(thrown)}` };
+  }
 }

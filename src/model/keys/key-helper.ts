@@ -1,60 +1,61 @@
-import { messageOf } from '../../lib/errors.ts';
-import { createHanging } from '../../lib/processes/hanging.ts';
-import { type ProgramEnd, printed } from '../../lib/processes/run-program.ts';
-import { runScript } from '../../lib/processes/run-script.ts';
-import { KeyUnavailable } from './key-unavailable.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { type ProgramResult, requireOutput } from '../../lib/processes/run-program.ts';
+import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
+import { createTimeoutBackoff } from '../../lib/processes/timeout-backoff.ts';
+import { KeyUnavailableError } from '../stream/failures.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Keys of helpers are short-lived; this one is asked for anew after a while. */
-const KEEP_MS = 5 * 60_000;
+/** Lifetime of a cached key; helpers usually print short-lived keys. */
+const CACHE_TTL_MS = 5 * 60_000;
 
-/** A key that comes from a command. */
+/** An API key printed by a command. */
 export type KeyHelper = {
-  readonly key: () => Promise<string>;
-  /** The key was refused: the next one is asked for anew. */
+  /** Returns the key, running the command if none is cached. */
+  readonly getKey: () => Promise<string>;
+  /** Discards the cached key after it was rejected. */
   readonly forget: () => void;
 };
 
-/** The key as the configured command prints it. A command that fails says so in the words of a refused request. */
+/** Creates a key helper for a command. A failing command throws a `KeyUnavailableError` with a message for the user. */
 export function createKeyHelper(
   command: string,
   variables: Readonly<Record<string, string>>,
   now: () => number,
   timeoutMs = TIMEOUT_MS,
 ): KeyHelper {
-  let known: { readonly key: string; readonly atMs: number } | undefined;
-  const hanging = createHanging(now);
-  async function key(): Promise<string> {
-    if (known !== undefined && now() - known.atMs < KEEP_MS) return known.key;
-    if (hanging.isPaused(command)) throw new KeyUnavailable(`${FAILED}: it hung, and is not started again yet`);
-    const end = await runScript('sh', command, { env: variables, timeoutMs, killSignal: 'SIGKILL' });
-    hanging.note(command, { timedOut: end.timedOut, tookMs: timeoutMs });
-    const found = keyIn(end);
-    known = { key: found, atMs: now() };
-    return found;
+  let cached: { readonly key: string; readonly atMs: number } | undefined;
+  const timeoutGuard = createTimeoutBackoff(now);
+  async function getKey(): Promise<string> {
+    if (cached !== undefined && now() - cached.atMs < CACHE_TTL_MS) return cached.key;
+    if (timeoutGuard.isPaused(command)) throw new KeyUnavailableError(`${FAILED}: it timed out and is not retried yet`);
+    const end = await runShellCommand('sh', command, { env: variables, timeoutMs, killSignal: 'SIGKILL' });
+    timeoutGuard.record(command, { timedOut: end.timedOut, tookMs: timeoutMs });
+    const newKey = parseKey(end);
+    cached = { key: newKey, atMs: now() };
+    return newKey;
   }
 
   return {
-    key,
+    getKey,
     forget() {
-      known = undefined;
+      cached = undefined;
     },
   };
 }
 
-const FAILED = 'The command of apiKeyHelper failed';
+const FAILED = 'The apiKeyHelper command failed';
 
-function keyIn(end: ProgramEnd): string {
+function parseKey(end: ProgramResult): string {
   let text: string;
   try {
-    text = printed('it', end).trim();
+    text = requireOutput('it', end).trim();
   } catch (cause) {
-    throw new KeyUnavailable(`${FAILED}: ${firstLine(messageOf(cause))}`, { cause });
+    throw new KeyUnavailableError(`${FAILED}: ${takeLastLine(getErrorMessage(cause))}`, { cause });
   }
-  if (text === '') throw new KeyUnavailable('The command of apiKeyHelper printed no key.');
+  if (text === '') throw new KeyUnavailableError('The apiKeyHelper command printed no key.');
   return text;
 }
 
-function firstLine(text: string): string {
+function takeLastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }

@@ -1,71 +1,141 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type JsonStore, openJsonStore } from '../../lib/files/json-store.ts';
-import { openKeyring } from './keyring.ts';
+import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
 
-/** A key that was stored once, and where it lies, in words. One of the keyring is fetched when it is needed. */
+/** A stored key and a label of its location. A key in the keyring is fetched when it is needed. */
 export type StoredKey = { readonly key: string | (() => Promise<string>); readonly source: string };
 
-/** Stored keys by the name of their place: `anthropic`, `groq`. */
+/** Stored keys by provider: `anthropic`, `groq`. */
 export type StoredKeys = ReadonlyMap<string, StoredKey>;
 
-type Surroundings = Parameters<typeof openKeyring>[0];
+type KeyStoreOptions = Parameters<typeof openKeyring>[0];
 
-const inKeyring = z.object({ in: z.literal('keyring') });
-const file = z.object({ v: z.literal(1).optional() }).catchall(z.union([z.string().min(1), inKeyring]));
+const keyringEntry = z.object({ in: z.literal('keyring') });
+const fileSchema = z.object({ v: z.literal(1).optional() }).catchall(z.union([z.string().min(1), keyringEntry]));
 
-/** `problem` says why no key could be read where one may have been stored. */
-export async function storedKeys(
-  surroundings: Surroundings,
+/** Reads the stored keys. `problem` is set if the key file is unreadable. */
+export async function readStoredKeys(
+  options: KeyStoreOptions,
 ): Promise<{ readonly keys: StoredKeys; readonly problem?: string }> {
-  const { value, problem } = await openFile(surroundings.ouroHome).read();
+  const { value, problem } = await openKeyFile(options.ouroHome).read();
   const { v: _, ...entries } = value;
   const keys = Object.entries(entries).flatMap(([name, entry]): [string, StoredKey][] => {
     if (typeof entry === 'string') return [[name, { key: entry, source: 'stored key' }]];
-    return typeof entry === 'object' ? [[name, { key: fetched(name, surroundings), source: 'keyring' }]] : [];
+    return typeof entry === 'object' ? [[name, { key: createKeyFetcher(name, options), source: 'keyring' }]] : [];
   });
-  const read = { keys: new Map(keys) };
+  const result = { keys: new Map(keys) };
   return problem === undefined
-    ? read
-    : { ...read, problem: `${problem} Move it away and store the key again: ouro login.` };
+    ? result
+    : { ...result, problem: `${problem} Move the file away and store the key again with \`ouro login\`.` };
 }
 
-function fetched(name: string, surroundings: Surroundings): () => Promise<string> {
-  let known: string | undefined;
+function createKeyFetcher(name: string, options: KeyStoreOptions): () => Promise<string> {
+  let cached: string | undefined;
   return async () => {
-    known ??= await openKeyring(surroundings)?.lookUp(name);
-    if (known === undefined)
+    cached ??= await openKeyring(options)?.getKey(name);
+    if (cached === undefined)
       throw new Error(
-        `the keyring does not give out the key of ${name}. Unlock it, or store the key again: ouro login ${name}.`,
+        `the keyring returned no key for ${name}. Unlock it, or store the key again with \`ouro login ${name}\`.`,
       );
-    return known;
+    return cached;
   };
 }
 
-/** Keeps a key for the next start: in the keyring where there is one, else in a file for its owner alone. Answers with where. */
-export async function storeKey(surroundings: Surroundings, name: string, given: string): Promise<string> {
-  const key = given.trim();
-  const keyring = openKeyring(surroundings);
-  const isThere = keyring !== undefined && (await keyring.store(name, key));
-  await openFile(surroundings.ouroHome).change(() => [{ path: [name], value: isThere ? { in: 'keyring' } : key }]);
-  return isThere ? keyring.label : fileOf(surroundings.ouroHome);
+/** Stores a key in the keyring, or else in a file readable only by its owner. Returns a label of the location. */
+export async function storeKey(options: KeyStoreOptions, name: string, input: string): Promise<string> {
+  const key = input.trim();
+  const keyring = openKeyring(options);
+  const isInKeyring = keyring !== undefined && (await keyring.storeKey(name, key));
+  await openKeyFile(options.ouroHome).change(() => [{ path: [name], value: isInKeyring ? { in: 'keyring' } : key }]);
+  return isInKeyring ? keyring.label : getKeyFile(options.ouroHome);
 }
 
-/** Forgets a stored key; false where there was none. */
-export async function forgetKey(surroundings: Surroundings, name: string): Promise<boolean> {
-  const store = openFile(surroundings.ouroHome);
+/** Deletes a stored key; resolves to false if there was none. */
+export async function deleteStoredKey(options: KeyStoreOptions, name: string): Promise<boolean> {
+  const store = openKeyFile(options.ouroHome);
   const { value } = await store.read();
   const entry = Object.hasOwn(value, name) ? value[name] : undefined;
   if (entry === undefined) return false;
-  if (typeof entry === 'object') await openKeyring(surroundings)?.forget(name);
+  if (typeof entry === 'object') await openKeyring(options)?.deleteKey(name);
   await store.change(() => [{ path: [name], value: undefined }]);
   return true;
 }
 
-function fileOf(ouroHome: string): string {
+function getKeyFile(ouroHome: string): string {
   return join(ouroHome, 'keys.json');
 }
 
-function openFile(ouroHome: string): JsonStore<z.output<typeof file>> {
-  return openJsonStore(fileOf(ouroHome), { empty: {}, entryDepth: 1, parse: (json) => file.safeParse(json) });
+function openKeyFile(ouroHome: string): JsonStore<z.output<typeof fileSchema>> {
+  return openJsonStore(getKeyFile(ouroHome), { empty: {}, entryDepth: 1, parse: (json) => fileSchema.safeParse(json) });
+}
+
+/** The system keyring, which keeps keys out of files. */
+type Keyring = {
+  /** Display name. */
+  readonly label: string;
+  /** Stores a key; resolves to false if the keyring is locked or unavailable. */
+  storeKey(name: string, key: string): Promise<boolean>;
+  /** Returns the stored key of a name. */
+  getKey(name: string): Promise<string | undefined>;
+  /** Deletes the stored key of a name; resolves to false if that failed. */
+  deleteKey(name: string): Promise<boolean>;
+};
+
+type KeyringOptions = {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly ouroHome: string;
+  readonly platform?: string;
+};
+
+/** Long enough for the user to unlock the keyring. */
+const TIMEOUT_MS = 60_000;
+
+/** Opens the keyring of the platform; `undefined` if there is none, as over ssh. */
+function openKeyring({ variables, ouroHome, platform = process.platform }: KeyringOptions): Keyring | undefined {
+  const run = (file: string, args: readonly string[], input = '') =>
+    runProgram(file, args, { env: variables, input, timeoutMs: TIMEOUT_MS, killSignal: 'SIGKILL' });
+  // Keys are separate for each ouro home.
+  const service = `ouro ${ouroHome}`;
+  if (platform === 'darwin') return createKeychainKeyring(run, service);
+  const hasSessionBus = variables.DBUS_SESSION_BUS_ADDRESS !== undefined;
+  return platform === 'linux' && hasSessionBus ? createSecretServiceKeyring(run, service) : undefined;
+}
+
+type RunProgram = (file: string, args: readonly string[], input?: string) => Promise<ProgramResult>;
+
+/** Creates a keyring over the Secret Service. Keys are passed on stdin, because arguments are visible to other users. */
+function createSecretServiceKeyring(run: RunProgram, service: string): Keyring {
+  const toAttributes = (name: string) => ['service', service, 'account', name];
+  return {
+    label: 'the system keyring',
+    async storeKey(name, key) {
+      const end = await run('secret-tool', ['store', '--label', `ouro: key of ${name}`, ...toAttributes(name)], key);
+      return end.code === 0;
+    },
+    getKey: async (name) => parseOutput(await run('secret-tool', ['lookup', ...toAttributes(name)])),
+    deleteKey: async (name) => (await run('secret-tool', ['clear', ...toAttributes(name)])).code === 0,
+  };
+}
+
+function createKeychainKeyring(run: RunProgram, service: string): Keyring {
+  const toAttributes = (name: string) => ['-s', service, '-a', name];
+  const quote = (text: string) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+  const getKey = async (name: string) =>
+    parseOutput(await run('security', ['find-generic-password', ...toAttributes(name), '-w']));
+  return {
+    label: 'the macOS keychain',
+    async storeKey(name, key) {
+      const line = ['add-generic-password', '-U', ...toAttributes(name).map(quote), '-w', quote(key)].join(' ');
+      const end = await run('security', ['-i'], `${line}\n`);
+      return end.code === 0 && (await getKey(name)) === key;
+    },
+    getKey,
+    deleteKey: async (name) => (await run('security', ['delete-generic-password', ...toAttributes(name)])).code === 0,
+  };
+}
+
+function parseOutput({ code, stdout }: ProgramResult): string | undefined {
+  const text = stdout.toString('utf8').trim();
+  return code === 0 && text !== '' ? text : undefined;
 }

@@ -1,25 +1,32 @@
 import { join } from 'node:path';
-import { once } from '../../lib/once.ts';
-import { hasManyWildcards } from '../../lib/patterns/glob.ts';
-import { anySign, anyText, type GlobStep, globTest, literalSteps } from '../../lib/patterns/linear-match.ts';
-import type { PermissionFs } from './fs.ts';
-import type { ResolvedPath } from './paths.ts';
+import { createLazy } from '../../lib/memoize.ts';
+import {
+  anyCharacter,
+  anyText,
+  createGlobMatcher,
+  type GlobToken,
+  hasTooManyWildcards,
+  parseLiteral,
+} from '../../lib/patterns/glob.ts';
+import type { PermissionFs } from '../permission-fs.ts';
+import type { ResolvedPath } from '../resolve-path.ts';
 
+/** An entry found by a scan. */
 export type ScanEntry = {
   readonly path: string;
   readonly kind: 'file' | 'directory' | 'link' | 'other';
-  /** Which file it is, where that has several names. */
+  /** Device and inode; set for files with several hard links. */
   readonly inode?: string;
 };
 
 const MAX_ENTRIES = 3_000;
 
-/** Looks through a folder for the first entry that fits; or says that there are too many to look at. */
+/** Searches a folder recursively for the first entry that matches; `too many` if it exceeds the limit. */
 export function scanFolder(
   fs: PermissionFs,
   folder: string,
-  fits: (entry: ScanEntry) => boolean,
-  without: ReadonlySet<string> = new Set(),
+  matches: (entry: ScanEntry) => boolean,
+  skippedNames: ReadonlySet<string> = new Set(),
 ): ScanEntry | 'too many' | undefined {
   const pending = [folder];
   let seen = 0;
@@ -30,21 +37,25 @@ export function scanFolder(
       const path = join(next, name);
       const { kind = 'other', inode } = fs.lstat(path) ?? {};
       const entry = { path, kind, ...(inode === undefined ? {} : { inode }) };
-      if (fits(entry)) return entry;
-      if (kind === 'directory' && !without.has(name)) pending.push(path);
+      if (matches(entry)) return entry;
+      if (kind === 'directory' && !skippedNames.has(name)) pending.push(path);
     }
   }
   return undefined;
 }
 
-/** What a scan comes by below a real folder, and is no link, is where it is spelled. */
-export function foundAt(path: string, kind: Exclude<ScanEntry['kind'], 'link'>, inode?: string): ResolvedPath {
-  const shared = inode === undefined ? {} : { inode };
-  return { spelling: path, lexical: path, real: path, kind, nlink: inode === undefined ? 1 : 2, ...shared };
+/** Creates the resolved path of an entry that is no link below a real folder: it is where its name says. */
+export function createScannedPath(
+  path: string,
+  kind: Exclude<ScanEntry['kind'], 'link'>,
+  inode?: string,
+): ResolvedPath {
+  const inodeField = inode === undefined ? {} : { inode };
+  return { original: path, lexical: path, real: path, kind, nlink: inode === undefined ? 1 : 2, ...inodeField };
 }
 
-/** The names from a folder down to something in it. */
-export function namesBelow(folder: string, path: string): readonly string[] {
+/** Returns the path segments from a folder down to a path inside it. */
+export function splitRelativePath(folder: string, path: string): readonly string[] {
   return path
     .slice(folder.length)
     .split('/')
@@ -54,8 +65,8 @@ export function namesBelow(folder: string, path: string): readonly string[] {
 const MAX_MATCHES = 500;
 
 /**
- * The names bash would put in place of a pattern. Unmatched, the pattern stays as it is. Where brackets are more than is
- * understood for certain, it is all that they could stand for.
+ * Expands a glob pattern like bash. A pattern without a match stays as it is. Brackets beyond simple sets match every
+ * name they could possibly match.
  */
 export function expandGlob(
   fs: PermissionFs,
@@ -64,87 +75,87 @@ export function expandGlob(
   names: 'shown' | 'hidden too' = 'shown',
 ): readonly string[] | 'too many' {
   const absolute = pattern.startsWith('/');
-  let found: string[] = [absolute ? '/' : ''];
+  let matches: string[] = [absolute ? '/' : ''];
   for (const segment of pattern.split('/').filter((part) => part !== '')) {
     const next: string[] = [];
-    const fits = /[*?[]/.test(segment) ? entryTest(segment, names) : undefined;
-    for (const base of found) {
+    const matchesName = /[*?[]/.test(segment) ? createNameTest(segment, names) : undefined;
+    for (const base of matches) {
       const folder = base === '' ? cwd : base.startsWith('/') ? base : join(cwd, base);
-      const entries = fits === undefined ? [segment] : [...fs.readdir(folder)].filter(fits);
+      const entries = matchesName === undefined ? [segment] : [...fs.readdir(folder)].filter(matchesName);
       for (const name of entries) next.push(base === '' ? name : `${base === '/' ? '' : base}/${name}`);
       if (next.length > MAX_MATCHES) return 'too many';
     }
-    found = next;
+    matches = next;
   }
-  // What stands behind a star was not looked for, and of odd brackets too much may have been found.
-  const isSure = found.length > 0 && !/[*?[].*\//s.test(pattern) && !pattern.replace(SIGNS, '').includes('[');
-  return isSure ? found : [...found, pattern];
+  // Segments after a wildcard were not checked on disk, and unusual brackets may have matched too much.
+  const isExact = matches.length > 0 && !/[*?[].*\//s.test(pattern) && !pattern.replace(LITERAL_SET, '').includes('[');
+  return isExact ? matches : [...matches, pattern];
 }
 
-/** Which entries of a folder a pattern matches: `hidden too` also with a point in front, and in other letters. */
-function entryTest(segment: string, names: 'shown' | 'hidden too'): (name: string) => boolean {
+/** Creates the test for entries of a folder; `hidden too` includes dotfiles and ignores case. */
+function createNameTest(segment: string, names: 'shown' | 'hidden too'): (name: string) => boolean {
   if (names === 'hidden too') {
-    // What a shell makes of `@(a|b)` is not read here.
-    const fits = /[()|]/.test(segment) ? () => true : nameTest(segment.toLowerCase());
-    return (name) => fits(name.toLowerCase());
+    // Extended globs such as `@(a|b)` are not parsed, so they match every name.
+    const matches = /[()|]/.test(segment) ? () => true : createEncodingTest(segment.toLowerCase());
+    return (name) => matches(name.toLowerCase());
   }
-  const fits = nameTest(segment);
-  return (name) => fits(name) && (segment.startsWith('.') || !name.startsWith('.'));
+  const matches = createEncodingTest(segment);
+  return (name) => matches(name) && (segment.startsWith('.') || !name.startsWith('.'));
 }
 
-/** A set of single signs, digits and letters from one to another. Bash knows more in brackets, and so do other shells. */
-const SET = /\[([!^]?)((?:[0-9]-[0-9]|[A-Za-z]-[A-Za-z]|[^\][\\!^-])+)\]/gu;
+/** A bracket set of single characters, digit ranges and letter ranges. Shells know more forms, which are not parsed. */
+const SIMPLE_SET = /\[([!^]?)((?:[0-9]-[0-9]|[A-Za-z]-[A-Za-z]|[^\][\\!^-])+)\]/gu;
 
-/** A set of which every sign is written out. */
-const SIGNS = /\[[!^]?[^\][\\!^-]+\]/gu;
+/** A bracket set without ranges. */
+const LITERAL_SET = /\[[!^]?[^\][\\!^-]+\]/gu;
 
-/** Is every bracket of the pattern a set that is read exactly as bash does, and is it one that can be matched? */
-export function isCertainPattern(pattern: string): boolean {
-  return !hasManyWildcards(pattern) && !pattern.replace(SET, '').includes('[');
+/** Returns whether the pattern is matched exactly as in bash: few wildcards, and only simple bracket sets. */
+export function isExactPattern(pattern: string): boolean {
+  return !hasTooManyWildcards(pattern) && !pattern.replace(SIMPLE_SET, '').includes('[');
 }
 
-/** By signs and by bytes: which of the two a shell goes by is a matter of the language. In plain letters they are the same. */
-function nameTest(segment: string): (name: string) => boolean {
+/** Matches by characters and by bytes, since the locale decides which one a shell uses; ASCII is the same in both. */
+function createEncodingTest(segment: string): (name: string) => boolean {
   const bytes = (text: string) => Buffer.from(text).toString('latin1');
-  const bySigns = segmentTest(segment);
-  const byBytes = once(() => segmentTest(bytes(segment)));
-  const isPlain = (text: string) => !/[^\0-\x7f]/.test(text);
-  const isPlainPattern = isPlain(segment);
-  // Most names are out by how they begin or end.
-  const isSimple = isPlainPattern && /^[^[\\]+$/.test(segment);
-  const begin = isSimple ? (/^[^*?]*/.exec(segment)?.[0] ?? '') : '';
+  const byCharacters = createSegmentTest(segment);
+  const byBytes = createLazy(() => createSegmentTest(bytes(segment)));
+  const isAscii = (text: string) => !/[^\0-\x7f]/.test(text);
+  const isAsciiPattern = isAscii(segment);
+  // Fast path: most names differ in their literal start or end.
+  const isSimple = isAsciiPattern && /^[^[\\]+$/.test(segment);
+  const start = isSimple ? (/^[^*?]*/.exec(segment)?.[0] ?? '') : '';
   const end = isSimple ? (/[^*?]*$/.exec(segment)?.[0] ?? '') : '';
-  // With one star nothing else is to be known of them.
+  // With a single wildcard, start and end are the whole test.
   if (isSimple && /^[^*?]*\*+[^*?]*$/.test(segment)) {
-    return (name) => name.length >= begin.length + end.length && name.startsWith(begin) && name.endsWith(end);
+    return (name) => name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
   }
   return (name) =>
-    name.startsWith(begin) &&
+    name.startsWith(start) &&
     name.endsWith(end) &&
-    (bySigns(name) || (!(isPlainPattern && isPlain(name)) && byBytes()(bytes(name))));
+    (byCharacters(name) || (!(isAsciiPattern && isAscii(name)) && byBytes()(bytes(name))));
 }
 
-/** One segment of a pattern, as bash reads it: never fewer names than bash would match. */
-export function segmentTest(spelled: string): (name: string) => boolean {
-  const segment = spelled.replace(/\*+/g, '*');
-  if (!isCertainPattern(segment)) return () => true;
-  const steps: GlobStep[] = [];
-  let at = 0;
-  for (const found of segment.matchAll(new RegExp(`${SET.source}|[*?]`, 'gu'))) {
-    const [piece, not, set] = found;
-    steps.push(...literalSteps(segment.slice(at, found.index)));
-    if (set !== undefined) steps.push(setStep(set, not === '' ? 'these' : 'others'));
-    else steps.push(piece === '*' ? anyText : anySign);
-    at = found.index + piece.length;
+/** Creates the test for one segment of a glob pattern; it never matches fewer names than bash would. */
+export function createSegmentTest(pattern: string): (name: string) => boolean {
+  const segment = pattern.replace(/\*+/g, '*');
+  if (!isExactPattern(segment)) return () => true;
+  const steps: GlobToken[] = [];
+  let end = 0;
+  for (const match of segment.matchAll(new RegExp(`${SIMPLE_SET.source}|[*?]`, 'gu'))) {
+    const [text, negation, set] = match;
+    steps.push(...parseLiteral(segment.slice(end, match.index)));
+    if (set !== undefined) steps.push(createSetStep(set, negation === '' ? 'listed' : 'others'));
+    else steps.push(text === '*' ? anyText : anyCharacter);
+    end = match.index + text.length;
   }
-  return globTest([...steps, ...literalSteps(segment.slice(at))]);
+  return createGlobMatcher([...steps, ...parseLiteral(segment.slice(end))]);
 }
 
-/** What lies between two letters is a matter of the language: any letter may. */
-function setStep(set: string, meant: 'these' | 'others'): GlobStep {
+/** Ranges like `[a-z]` depend on the locale, so they match any letter. */
+function createSetStep(set: string, matched: 'listed' | 'others'): GlobToken {
   const hasRange = set.includes('-');
-  if (meant === 'others' && hasRange) return anySign;
+  if (matched === 'others' && hasRange) return anyCharacter;
   const source = set.replace(/[0-9]-[0-9]/g, '0-9').replace(/[A-Za-z]-[A-Za-z]/g, String.raw`\p{L}`);
-  const expression = new RegExp(`^[${meant === 'others' ? '^' : ''}${source}]$`, 'us');
-  return { is: 'one', fits: (sign) => expression.test(sign) };
+  const expression = new RegExp(`^[${matched === 'others' ? '^' : ''}${source}]$`, 'us');
+  return { kind: 'one', matches: (character) => expression.test(character) };
 }

@@ -1,15 +1,15 @@
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
-import { SAMPLING_WORD } from './families.ts';
+import { SAMPLING_RULE_NAME } from './rule-families.ts';
 
-/** What rules say of a server that wants the model to answer; the strictest counts, and no project says yes. */
-export function samplingVerdict(rules: readonly Rule[], server: string): RuleBehavior | undefined {
-  const about = rules.filter(
+/** Returns the strictest verdict of the rules on sampling requests of a server; a project cannot allow them. */
+export function getSamplingVerdict(rules: readonly Rule[], server: string): RuleBehavior | undefined {
+  const relevant = rules.filter(
     ({ tool, specifier, behavior, source, problem }) =>
-      tool === SAMPLING_WORD &&
+      tool === SAMPLING_RULE_NAME &&
       problem === undefined &&
       (specifier === undefined || specifier === server) &&
       !(behavior === 'allow' && source === 'project'),
   );
-  const has = (behavior: RuleBehavior) => about.some((rule) => rule.behavior === behavior);
-  return (['deny', 'ask', 'allow'] as const).find(has);
+  const hasBehavior = (behavior: RuleBehavior) => relevant.some((rule) => rule.behavior === behavior);
+  return (['deny', 'ask', 'allow'] as const).find(hasBehavior);
 }

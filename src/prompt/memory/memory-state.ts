@@ -1,30 +1,31 @@
-import { exhaustive } from '../../lib/exhaustive.ts';
-import type { MemoryFile } from './memory-text.ts';
+import { exhaustive } from '../../lib/errors.ts';
+import type { MemoryFile } from './render-memory.ts';
 
-/** A memory file with what is needed to look at it again. */
-export type KnownFile = {
+/** A memory file with the data needed to check it for changes. */
+export type KnownMemoryFile = {
   readonly file: MemoryFile;
-  /** Where its globs begin. */
+  /** Base folder of its globs. */
   readonly folder: string;
   readonly realPath: string;
   readonly mtimeMs: number;
 };
 
-/** The memory of one session. */
+/** The state of a session's memory. */
 export type MemoryState = {
-  /** What the model has been given, in the system prompt or later in a message. */
-  readonly loaded: readonly KnownFile[];
-  /** Rules that wait until a file that matches is touched. */
-  readonly waiting: readonly KnownFile[];
-  /** The texts in the system prompt, by path. */
+  /** Files given to the model, in the system prompt or in a later message. */
+  readonly loaded: readonly KnownMemoryFile[];
+  /** Rules that wait until a matching file is touched. */
+  readonly waiting: readonly KnownMemoryFile[];
+  /** Texts in the system prompt, by path. */
   readonly inPrompt: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
-  /** Files and folders that were read; none is read twice. */
+  /** Files and folders already read; none is read twice. */
   readonly realPaths: ReadonlySet<string>;
   readonly folders: ReadonlySet<string>;
 };
 
-export const NO_MEMORY: MemoryState = {
+/** The state before anything was loaded. */
+export const EMPTY_MEMORY: MemoryState = {
   loaded: [],
   waiting: [],
   inPrompt: new Map(),
@@ -33,106 +34,107 @@ export const NO_MEMORY: MemoryState = {
   folders: new Set(),
 };
 
+/** An event that changes the memory state. */
 export type MemoryEvent =
   | { readonly type: 'started' }
-  | { readonly type: 'problem'; readonly words: string }
+  | { readonly type: 'problem'; readonly message: string }
   | { readonly type: 'folder_read'; readonly folder: string }
-  | { readonly type: 'file_read'; readonly known: KnownFile }
-  /** Found, and not to be given to the model: in its place stands why. */
-  | { readonly type: 'left_out'; readonly folder: string; readonly file: MemoryFile }
-  /** A file was touched that a waiting rule is about. */
-  | { readonly type: 'rule_matched'; readonly rule: KnownFile }
+  | { readonly type: 'file_read'; readonly known: KnownMemoryFile }
+  /** A file was found that may not be given to the model; the reason is shown instead. */
+  | { readonly type: 'excluded'; readonly folder: string; readonly file: MemoryFile }
+  /** A touched file matches a waiting rule. */
+  | { readonly type: 'rule_matched'; readonly rule: KnownMemoryFile }
   | { readonly type: 'prompt_rendered' }
-  | { readonly type: 'file_changed'; readonly known: KnownFile }
-  /** The user made or changed a file through us: that it reads differently is no news. */
-  | { readonly type: 'edit_accepted'; readonly known: KnownFile }
-  /** Whatever was given outside of the system prompt has left the conversation. */
+  | { readonly type: 'file_changed'; readonly known: KnownMemoryFile }
+  /** The user created or changed a file through ouro, so the change need not be reported. */
+  | { readonly type: 'edit_accepted'; readonly known: KnownMemoryFile }
+  /** Files given outside the system prompt were removed from the conversation. */
   | { readonly type: 'compacted' };
 
 const TOTAL_CHARS = 120_000;
 
-/** The memory after an event; pure. */
+/** Returns the state after an event. */
 export function reduceMemory(state: MemoryState, event: MemoryEvent): MemoryState {
   switch (event.type) {
     case 'started':
-      return NO_MEMORY;
+      return EMPTY_MEMORY;
     case 'problem':
-      return { ...state, problems: [...state.problems, event.words] };
+      return { ...state, problems: [...state.problems, event.message] };
     case 'folder_read':
       return { ...state, folders: new Set([...state.folders, event.folder]) };
     case 'file_read':
-      return keep(visited(state, event.known), event.known);
-    case 'left_out':
-      return leaveOut(state, event);
+      return addFile(markVisited(state, event.known), event.known);
+    case 'excluded':
+      return addExcluded(state, event);
     case 'rule_matched':
-      return admit({ ...state, waiting: state.waiting.filter((rule) => rule !== event.rule) }, event.rule);
+      return loadFile({ ...state, waiting: state.waiting.filter((rule) => rule !== event.rule) }, event.rule);
     case 'prompt_rendered':
       return { ...state, inPrompt: new Map(state.loaded.map(({ file }) => [file.path, file.text])) };
     case 'file_changed':
-      return { ...state, loaded: state.loaded.map((known) => (isSame(known, event.known) ? event.known : known)) };
+      return { ...state, loaded: state.loaded.map((known) => (isSameFile(known, event.known) ? event.known : known)) };
     case 'edit_accepted':
-      return acceptEdit(visited(state, event.known), event.known);
+      return acceptEdit(markVisited(state, event.known), event.known);
     case 'compacted':
-      return backToPrompt(state);
+      return resetToPrompt(state);
     default:
       return exhaustive(event);
   }
 }
 
-function isSame({ file }: KnownFile, { file: other }: KnownFile): boolean {
+function isSameFile({ file }: KnownMemoryFile, { file: other }: KnownMemoryFile): boolean {
   return file.path === other.path;
 }
 
-function visited(state: MemoryState, { realPath }: KnownFile): MemoryState {
+function markVisited(state: MemoryState, { realPath }: KnownMemoryFile): MemoryState {
   return { ...state, realPaths: new Set([...state.realPaths, realPath]) };
 }
 
-function leaveOut(state: MemoryState, { file, folder }: Pick<KnownFile, 'file' | 'folder'>): MemoryState {
+function addExcluded(state: MemoryState, { file, folder }: Pick<KnownMemoryFile, 'file' | 'folder'>): MemoryState {
   if (state.loaded.some((known) => known.file.path === file.path)) return state;
   return { ...state, loaded: [...state.loaded, { file, folder, realPath: file.path, mtimeMs: Number.NaN }] };
 }
 
-function keep(state: MemoryState, known: KnownFile): MemoryState {
+function addFile(state: MemoryState, known: KnownMemoryFile): MemoryState {
   const { text, paths } = known.file;
   const isRepeated = [...state.loaded, ...state.waiting].some(({ file }) => file.text === text);
   if (text === '' || isRepeated) return state;
-  return paths === undefined ? admit(state, known) : { ...state, waiting: [...state.waiting, known] };
+  return paths === undefined ? loadFile(state, known) : { ...state, waiting: [...state.waiting, known] };
 }
 
-function admit(state: MemoryState, known: KnownFile): MemoryState {
+function loadFile(state: MemoryState, known: KnownMemoryFile): MemoryState {
   const loaded = [...state.loaded, known];
   if (loaded.reduce((chars, { file }) => chars + file.text.length, 0) <= TOTAL_CHARS) return { ...state, loaded };
-  const words = `${known.file.path} is left out: memory files have more than ${TOTAL_CHARS} characters together`;
-  return { ...state, problems: [...state.problems, words] };
+  const message = `${known.file.path} is ignored: memory files exceed ${TOTAL_CHARS} characters in total`;
+  return { ...state, problems: [...state.problems, message] };
 }
 
-function acceptEdit(state: MemoryState, known: KnownFile): MemoryState {
-  const others = state.loaded.filter((other) => !isSame(other, known));
+function acceptEdit(state: MemoryState, known: KnownMemoryFile): MemoryState {
+  const others = state.loaded.filter((other) => !isSameFile(other, known));
   const isNew = others.length === state.loaded.length;
   const inPrompt = isNew ? new Map([...state.inPrompt, [known.file.path, known.file.text]]) : state.inPrompt;
   return { ...state, inPrompt, loaded: [...others, known] };
 }
 
-/** Only what the system prompt shows is still known; the rest waits to be given again. */
-function backToPrompt(state: MemoryState): MemoryState {
+/** Resets the state to the files in the system prompt; the others are loaded again when they apply. */
+function resetToPrompt(state: MemoryState): MemoryState {
   const { inPrompt } = state;
-  const gone = state.loaded.filter(({ file }) => !inPrompt.has(file.path));
-  const rules = gone.filter(({ file }) => file.paths !== undefined);
-  const unread = new Set(gone.filter((known) => !rules.includes(known)).map(({ realPath }) => realPath));
+  const dropped = state.loaded.filter(({ file }) => !inPrompt.has(file.path));
+  const rules = dropped.filter(({ file }) => file.paths !== undefined);
+  const unread = new Set(dropped.filter((known) => !rules.includes(known)).map(({ realPath }) => realPath));
   return {
     ...state,
     loaded: state.loaded.flatMap((known) => {
       const text = inPrompt.get(known.file.path);
       if (text === undefined) return [];
-      // With no known time it is compared with the disk again.
+      // Without a modification time it is compared with the file on disk again.
       return text === known.file.text ? [known] : [{ ...known, file: { ...known.file, text }, mtimeMs: Number.NaN }];
     }),
     waiting: [...state.waiting, ...rules],
-    realPaths: without(state.realPaths, unread),
-    folders: without(state.folders, new Set(gone.map(({ folder }) => folder))),
+    realPaths: subtract(state.realPaths, unread),
+    folders: subtract(state.folders, new Set(dropped.map(({ folder }) => folder))),
   };
 }
 
-function without(all: ReadonlySet<string>, gone: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set([...all].filter((one) => !gone.has(one)));
+function subtract(items: ReadonlySet<string>, removed: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...items].filter((item) => !removed.has(item)));
 }

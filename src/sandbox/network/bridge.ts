@@ -3,29 +3,30 @@ import { readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
-/** A network of its own, with nothing in it but a door to us. Commands that enter it reach each other, and us. */
+/** A network namespace whose only exit is a bridge to the proxy. Commands in it reach each other and the proxy. */
 export type Bridge = {
-  /** In front of a program: puts it into this network. */
-  readonly enter: readonly string[];
+  /** Arguments that start a program in this network. */
+  readonly entryArgs: readonly string[];
   readonly isOpen: () => boolean;
   close(): void;
 };
 
-export type BridgeParts = {
+/** The programs and addresses a bridge needs. */
+export type BridgeOptions = {
   readonly bwrap: string;
   readonly nsenter: string;
-  /** What runs the code at the door: the runtime we run in ourselves. */
+  /** Executable of the current JavaScript runtime, which runs the bridge code. */
   readonly runtime: string;
-  /** Where we listen. */
+  /** Unix socket on which the proxy listens. */
   readonly socket: string;
   readonly port: number;
 };
 
 /**
- * All that runs in there: hands each connection on to us, under the address it was made to, by which we know whose it
- * is. It is a text because it runs in a process of its own, also where all of ouro is one file.
+ * Code of the bridge process: forwards each connection to the proxy, preceded by the local address it was made to,
+ * which identifies the command. A string, since it runs in its own process even when ouro is a single executable.
  */
-const DOOR = `
+const BRIDGE_CODE = `
 const { createServer, connect } = require('node:net');
 const { writeSync } = require('node:fs');
 const [path, port] = process.argv.slice(-2);
@@ -44,26 +45,26 @@ createServer({ allowHalfOpen: true }, (program) => {
 
 const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
 
-/** Makes the network and waits until its door is open. Rejects with what is wrong. */
-export async function openBridge({ bwrap, nsenter, runtime, socket, port }: BridgeParts): Promise<Bridge> {
-  const words = [
+/** Creates the network and waits until its bridge listens. Rejects with the first error line of bwrap. */
+export async function openBridge({ bwrap, nsenter, runtime, socket, port }: BridgeOptions): Promise<Bridge> {
+  const args = [
     ...['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev', '--unshare-net', '--die-with-parent', '--new-session'],
-    ...['--info-fd', '3', '--', runtime, '-e', DOOR, socket, String(port)],
+    ...['--info-fd', '3', '--', runtime, '-e', BRIDGE_CODE, socket, String(port)],
   ];
-  // An executable of ours is a plain runtime with it.
+  // Makes the single executable of ouro behave like the plain runtime.
   const env = { BUN_BE_BUN: '1' };
-  const child = spawn(bwrap, words, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  const child = spawn(bwrap, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   child.unref();
   let isOpen = true;
   child.on('exit', () => {
     isOpen = false;
   });
   try {
-    const pid = await doorkeeper(child);
-    const isOther = readlinkSync(`/proc/${pid}/ns/user`) !== readlinkSync('/proc/self/ns/user');
-    const user = isOther ? ['--preserve-credentials', `--user=/proc/${pid}/ns/user`] : [];
+    const pid = await waitForBridge(child);
+    const hasUserNamespace = readlinkSync(`/proc/${pid}/ns/user`) !== readlinkSync('/proc/self/ns/user');
+    const user = hasUserNamespace ? ['--preserve-credentials', `--user=/proc/${pid}/ns/user`] : [];
     return {
-      enter: [nsenter, ...user, `--net=/proc/${pid}/ns/net`, '--'],
+      entryArgs: [nsenter, ...user, `--net=/proc/${pid}/ns/net`, '--'],
       isOpen: () => isOpen,
       close: () => void child.kill('SIGKILL'),
     };
@@ -73,26 +74,26 @@ export async function openBridge({ bwrap, nsenter, runtime, socket, port }: Brid
   }
 }
 
-/** The number of the process at the door, once that is open. */
-async function doorkeeper(child: ChildProcess): Promise<number> {
-  let complaints = '';
+/** Waits until the bridge listens and returns its process id. */
+async function waitForBridge(child: ChildProcess): Promise<number> {
+  let errorOutput = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaints += text;
+    errorOutput += text;
   });
-  const gone = new Promise<never>((_, reject) => {
+  const exited = new Promise<never>((_, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => reject(new Error(complaints.trim().split('\n')[0] || `it ended with ${code}`)));
+    child.on('close', (code) => reject(new Error(errorOutput.trim().split('\n')[0] || `it exited with ${code}`)));
   });
   const [info] = await Promise.race([
-    Promise.all([textUntil(child.stdio[3], '}'), textUntil(child.stdout, 'open')]),
-    gone,
+    Promise.all([readUntil(child.stdio[3], '}'), readUntil(child.stdout, 'open')]),
+    exited,
   ]);
-  gone.catch(() => undefined);
+  exited.catch(() => undefined);
   for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy();
   return infoSchema.parse(JSON.parse(info))['child-pid'];
 }
 
-function textUntil(stream: ChildProcess['stdio'][number], mark: string): Promise<string> {
+function readUntil(stream: ChildProcess['stdio'][number], mark: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
     if (!isReadable(stream)) return;

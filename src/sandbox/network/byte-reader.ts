@@ -1,69 +1,70 @@
 import type { Duplex } from 'node:stream';
 
-/** Reads the beginning of a stream piece by piece, and leaves the rest in it. */
+/** Reads the start of a stream step by step and leaves the rest. */
 export type ByteReader = {
-  /** The first byte that was not taken; throws when there is none. */
+  /** Returns the next byte without taking it; throws at the end of the stream. */
   peek(): Promise<Uint8Array>;
-  /** Exactly so many bytes; throws when the stream ends before. */
+  /** Takes exactly `count` bytes; throws if the stream ends before. */
   take(count: number): Promise<Uint8Array>;
-  /** Up to and with this mark; throws when it does not come within so many bytes. */
-  takeThrough(mark: string, atMost: number): Promise<string>;
-  /** What was read and not taken; nothing is read any more. */
+  /** Takes the text up to and including a mark; throws if it does not come within `maxBytes`. */
+  takeThrough(mark: string, maxBytes: number): Promise<string>;
+  /** Stops reading and returns the bytes that were read but not taken. */
   rest(): Buffer;
 };
 
-export function readBytes(stream: Duplex): ByteReader {
-  let held: Buffer = Buffer.alloc(0);
-  let isOver = false;
-  let wake: () => void = () => undefined;
+/** Creates a reader for the start of a stream. */
+export function createByteReader(stream: Duplex): ByteReader {
+  let buffered: Buffer = Buffer.alloc(0);
+  let hasEnded = false;
+  let onProgress: () => void = () => undefined;
   const onData = (chunk: Buffer) => {
-    held = Buffer.concat([held, chunk]);
+    buffered = Buffer.concat([buffered, chunk]);
     stream.pause();
-    wake();
+    onProgress();
   };
   const onEnd = () => {
-    isOver = true;
-    wake();
+    hasEnded = true;
+    onProgress();
   };
   stream.pause();
   stream.on('data', onData).on('end', onEnd).on('close', onEnd);
   stream.pause();
 
-  async function more(): Promise<void> {
-    if (isOver) throw new Error('The stream ended in the middle of what it had to say.');
+  async function readMore(): Promise<void> {
+    if (hasEnded) throw new Error('The stream ended unexpectedly.');
     await new Promise<void>((resolve) => {
-      wake = resolve;
+      onProgress = resolve;
       stream.resume();
     });
   }
 
-  const cut = (count: number): Buffer => {
-    const taken = held.subarray(0, count);
-    held = held.subarray(count);
+  const takeBuffered = (count: number): Buffer => {
+    const taken = buffered.subarray(0, count);
+    buffered = buffered.subarray(count);
     return taken;
   };
 
   return {
     async peek() {
-      while (held.length === 0) await more();
-      return held.subarray(0, 1);
+      while (buffered.length === 0) await readMore();
+      return buffered.subarray(0, 1);
     },
     async take(count) {
-      while (held.length < count) await more();
-      return cut(count);
+      while (buffered.length < count) await readMore();
+      return takeBuffered(count);
     },
-    async takeThrough(mark, atMost) {
+    async takeThrough(mark, maxBytes) {
       for (;;) {
-        const at = held.indexOf(mark);
-        if (at !== -1) return cut(at + mark.length).toString('latin1');
-        if (held.length > atMost) throw new Error('The stream says more than anybody reads.');
-        await more();
+        const index = buffered.indexOf(mark);
+        if (index !== -1) return takeBuffered(index + mark.length).toString('latin1');
+        if (buffered.length > maxBytes) throw new Error('The stream sent too much data.');
+        await readMore();
       }
     },
     rest() {
       stream.pause();
       stream.off('data', onData).off('end', onEnd).off('close', onEnd);
-      return cut(held.length);
+      return takeBuffered(buffered.length);
     },
   };
 }

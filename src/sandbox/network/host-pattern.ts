@@ -1,64 +1,67 @@
-import { isAddress } from '../../lib/network/public-address.ts';
+import { isIpAddress } from '../../lib/network/ip-address.ts';
 
-/** Where a program wants to go. The name is in small letters and as the name servers know it. */
-export type Goal = { readonly host: string; readonly port: number };
+/** A destination of a connection. The host is lowercase and in ASCII (punycode) form. */
+export type Destination = { readonly host: string; readonly port: number };
 
-type Pattern = { readonly host: string; readonly below: boolean; readonly port: number | undefined };
+type Pattern = { readonly host: string; readonly subdomains: boolean; readonly port: number | undefined };
 
 /**
- * A host as a program named it: read once, as an address of the web is. Another spelling of an address is that address;
- * nothing that a name cannot hold gets through, so that nobody compares one name and connects to another.
+ * Parses a host as named by a program, the way URLs are parsed. Every spelling of an address becomes that address, and
+ * invalid names are refused, so that the compared name is the one that is connected to.
  */
-export function readGoal(host: string, port: number): Goal | undefined {
+export function parseDestination(host: string, port: number): Destination | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
-  const name = readName(host);
+  const name = normalizeHost(host);
   return name === undefined ? undefined : { host: name, port };
 }
 
-/** As people and addresses write it. */
-export function spelled({ host, port }: Goal): string {
+/** Formats a destination as `host:port`. */
+export function formatDestination({ host, port }: Destination): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** `example.com`, `*.example.com` (what is below it), either with `:443`; addresses; `*` for everything. */
-export function fitsPattern(text: string, { host, port }: Goal): boolean {
-  const pattern = readPattern(text);
+/** Matches `example.com`, `*.example.com` (its subdomains), both optionally with `:443`, addresses, and `*` for all. */
+export function matchesHostPattern(text: string, { host, port }: Destination): boolean {
+  const pattern = parsePattern(text);
   if (pattern === undefined || (pattern.port !== undefined && pattern.port !== port)) return false;
-  if (pattern.below) return pattern.host === '' || (host.endsWith(`.${pattern.host}`) && !isAddress(host));
+  if (pattern.subdomains) return pattern.host === '' || (host.endsWith(`.${pattern.host}`) && !isIpAddress(host));
   return host === pattern.host;
 }
 
-/** The same read as widely as a denial is meant: a host stands for all below it. */
-export function fitsDenial(text: string, goal: Goal): boolean {
-  const pattern = readPattern(text);
-  return fitsPattern(text, goal) || (pattern !== undefined && !pattern.below && fitsPattern(`*.${text}`, goal));
+/** Matches like `matchesHostPattern`, but a plain host also covers its subdomains, as deny rules do. */
+export function matchesDeniedHost(text: string, destination: Destination): boolean {
+  const pattern = parsePattern(text);
+  return (
+    matchesHostPattern(text, destination) ||
+    (pattern !== undefined && !pattern.subdomains && matchesHostPattern(`*.${text}`, destination))
+  );
 }
 
-/** Names exactly this host, not one of many. */
-export function namesHost(text: string, goal: Goal): boolean {
-  return !text.startsWith('*') && fitsPattern(text, goal);
+/** Returns whether a pattern names exactly this host, without a wildcard. */
+export function isExactHost(text: string, destination: Destination): boolean {
+  return !text.startsWith('*') && matchesHostPattern(text, destination);
 }
 
-/** What is wrong with a pattern of the settings; nothing for one that can be read. */
-export function problemOfPattern(text: string): string | undefined {
-  return readPattern(text) === undefined
-    ? `"${text}" names no host. Write example.com, *.example.com, or either with :443.`
+/** Returns the problem of a host pattern in the settings; undefined if it is valid. */
+export function findHostPatternProblem(text: string): string | undefined {
+  return parsePattern(text) === undefined
+    ? `"${text}" is not a valid host pattern. Use example.com or *.example.com, optionally with a port.`
     : undefined;
 }
 
-function readPattern(text: string): Pattern | undefined {
+function parsePattern(text: string): Pattern | undefined {
   const [, star = '', host = '', port] =
     /^(\*\.|\*(?=$|:\d+$))?(\[[^\]]*\]|[^:[\]]*)(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
-  const only = port === undefined ? undefined : Number(port);
-  if (star === '*') return host === '' ? { host: '', below: true, port: only } : undefined;
-  const name = readName(host);
-  return name === undefined ? undefined : { host: name, below: star !== '', port: only };
+  const portNumber = port === undefined ? undefined : Number(port);
+  if (star === '*') return host === '' ? { host: '', subdomains: true, port: portNumber } : undefined;
+  const name = normalizeHost(host);
+  return name === undefined ? undefined : { host: name, subdomains: star !== '', port: portNumber };
 }
 
-function readName(text: string): string | undefined {
-  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-  if (bare === '' || bare.length > 253 || /[^\p{L}\p{M}\p{N}.:_-]/u.test(bare)) return undefined;
-  const url = URL.parse(`http://${bare.includes(':') ? `[${bare}]` : bare}/`);
+function normalizeHost(text: string): string | undefined {
+  const unbracketed = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+  if (unbracketed === '' || unbracketed.length > 253 || /[^\p{L}\p{M}\p{N}.:_-]/u.test(unbracketed)) return undefined;
+  const url = URL.parse(`http://${unbracketed.includes(':') ? `[${unbracketed}]` : unbracketed}/`);
   const host = url?.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   return host === undefined || host === '' || host.startsWith('.') || host.includes('..') ? undefined : host;
 }

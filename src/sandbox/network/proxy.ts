@@ -1,42 +1,41 @@
 import { connect as connectPlainly, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ByteReader } from './byte-reader.ts';
-import type { Goal } from './host-pattern.ts';
-import { httpAnswer, readHttpHead } from './http-head.ts';
-import { readSocks, socksAnswer } from './socks.ts';
+import type { Destination } from './host-pattern.ts';
+import { buildSocksReply, formatHttpResponse, parseHttpHead, readSocksRequest } from './proxy-protocols.ts';
 
-/** What becomes of one connection: somebody made it, or it is refused in words for the program and the model. */
-export type Passage =
+/** The result of a connection attempt: the socket, or the reason, which the program and the model read. */
+export type ConnectResult =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly why: string; readonly kind: 'refused' | 'unreachable' | 'unknown' };
 
-/** Asked once for each connection. Who asks is the token the program sent, where it sent one. */
-export type Pass = (goal: Goal, token: string) => Promise<Passage>;
+/** Checks and opens one connection. The token, if the program sent one, identifies the command. */
+export type Connect = (destination: Destination, token: string) => Promise<ConnectResult>;
 
 const HEAD_BYTES = 64_000;
 const SOCKS_5 = 5;
 
 /**
- * Serves one program: HTTP, tunnels by CONNECT and SOCKS 5, told apart by the first byte. What it reads of the beginning
- * decides where it goes; the rest is bytes that nobody looks at.
+ * Serves one connection of a program: HTTP, CONNECT tunnels and SOCKS 5, distinguished by the first byte. Only the
+ * request at the start is parsed; the rest is passed on unchanged.
  */
-export async function serveProgram(program: Duplex, bytes: ByteReader, pass: Pass): Promise<void> {
+export async function serveConnection(program: Duplex, bytes: ByteReader, pass: Connect): Promise<void> {
   program.on('error', () => program.destroy());
   try {
     const [first = 0] = await bytes.peek();
     await (first === SOCKS_5 ? serveSocks(program, bytes, pass) : serveHttp(program, bytes, pass));
   } catch {
-    // It went away, or what it says is no request: nobody is there to be told.
+    // Disconnected, or not a valid request: there is no protocol to answer in.
     program.destroy();
   }
 }
 
-/** Connects to one of these addresses, the first that answers. */
+/** Connects to the first address that answers. */
 export async function connectTo(addresses: readonly string[], port: number): Promise<Socket> {
   let problem: unknown = new Error('there is no address');
   for (const host of addresses) {
     try {
-      return await opened(connectPlainly({ host, port }));
+      return await waitForConnect(connectPlainly({ host, port }));
     } catch (thrown) {
       problem = thrown;
     }
@@ -44,28 +43,31 @@ export async function connectTo(addresses: readonly string[], port: number): Pro
   throw problem;
 }
 
-export function opened(socket: Socket): Promise<Socket> {
+/** Waits until a socket is connected. */
+export function waitForConnect(socket: Socket): Promise<Socket> {
   return new Promise((resolve, reject) => {
     socket.once('connect', () => resolve(socket)).once('error', reject);
   });
 }
 
-async function serveHttp(program: Duplex, bytes: ByteReader, pass: Pass): Promise<void> {
-  const request = readHttpHead(await bytes.takeThrough('\r\n\r\n', HEAD_BYTES));
+async function serveHttp(program: Duplex, bytes: ByteReader, pass: Connect): Promise<void> {
+  const request = parseHttpHead(await bytes.takeThrough('\r\n\r\n', HEAD_BYTES));
   if (request === undefined) {
-    program.end(httpAnswer('400 Bad Request', 'This is a proxy: it is asked for http:// addresses, or by CONNECT.'));
+    program.end(
+      formatHttpResponse('400 Bad Request', 'This is a proxy. It accepts http:// URLs and CONNECT requests.'),
+    );
     return;
   }
-  const passage = await passageFor(request, pass);
+  const passage = await openPassage(request, pass);
   if (!passage.ok) {
     const status = STATUS[passage.kind];
     const headers = passage.kind === 'unknown' ? ['Proxy-Authenticate: Basic realm="sandbox"'] : [];
-    program.end(httpAnswer(status, passage.why, headers));
+    program.end(formatHttpResponse(status, passage.why, headers));
     return;
   }
   if (request.kind === 'tunnel') program.write('HTTP/1.1 200 Connection established\r\n\r\n');
   else passage.socket.write(request.head, 'latin1');
-  join(program, bytes, passage.socket);
+  pipeBoth(program, bytes, passage.socket);
 }
 
 const STATUS = {
@@ -74,42 +76,42 @@ const STATUS = {
   unknown: '407 Proxy Authentication Required',
 } as const;
 
-async function serveSocks(program: Duplex, bytes: ByteReader, pass: Pass): Promise<void> {
-  const request = await readSocks(bytes, (answer) => void program.write(answer));
+async function serveSocks(program: Duplex, bytes: ByteReader, pass: Connect): Promise<void> {
+  const request = await readSocksRequest(bytes, (answer) => void program.write(answer));
   if (request.kind === 'none') {
     program.end();
     return;
   }
-  const passage = await passageFor(request, pass);
+  const passage = await openPassage(request, pass);
   if (!passage.ok) {
-    program.end(socksAnswer(passage.kind === 'unreachable' ? 'unreachable' : 'refused'));
+    program.end(buildSocksReply(passage.kind === 'unreachable' ? 'unreachable' : 'refused'));
     return;
   }
-  program.write(socksAnswer('well'));
-  join(program, bytes, passage.socket);
+  program.write(buildSocksReply('well'));
+  pipeBoth(program, bytes, passage.socket);
 }
 
-type Wanted = { readonly goal: Goal | undefined; readonly token: string };
+type ProxyRequest = { readonly destination: Destination | undefined; readonly token: string };
 
-async function passageFor({ goal, token }: Wanted, pass: Pass): Promise<Passage> {
-  if (goal === undefined) return { ok: false, kind: 'refused', why: 'This is not the name of a host.' };
-  return pass(goal, token);
+async function openPassage({ destination, token }: ProxyRequest, pass: Connect): Promise<ConnectResult> {
+  if (destination === undefined) return { ok: false, kind: 'refused', why: 'The host name is invalid.' };
+  return pass(destination, token);
 }
 
-/** From here on both only hear each other; when one is gone, so is the other. */
-function join(program: Duplex, bytes: ByteReader, server: Socket): void {
+/** Connects both streams; when one closes, so does the other. */
+function pipeBoth(program: Duplex, bytes: ByteReader, server: Socket): void {
   const rest = bytes.rest();
   if (rest.length > 0) server.write(rest);
   program.pipe(server).on('error', () => program.destroy());
   server.pipe(program).on('error', () => server.destroy());
-  endTogether(program, server);
-  endTogether(server, program);
+  closeTogether(program, server);
+  closeTogether(server, program);
 }
 
-/** What was said to its end is still handed on; what broke off takes the other with it. */
-function endTogether(one: Duplex, other: Duplex): void {
-  one.on('close', () => {
-    if (one.readableEnded) other.end();
+/** Ends the other stream after a complete one, and destroys it after an aborted one. */
+function closeTogether(stream: Duplex, other: Duplex): void {
+  stream.on('close', () => {
+    if (stream.readableEnded) other.end();
     else other.destroy();
   });
 }

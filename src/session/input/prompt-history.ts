@@ -1,84 +1,85 @@
 import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { HistoryPort } from '../../contracts/face/conversation.ts';
+import type { HistoryPort } from '../../contracts/frontend/conversation.ts';
 import { isJsonObject, type JsonObject } from '../../contracts/json.ts';
-import { withoutSecrets } from '../../lib/text/secrets.ts';
+import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 
-/** How much of the file is looked at, and at which size its older half goes. */
+/** The part of the file that is read, and the size above which its older half is dropped. */
 const READ_BYTES = 2_000_000;
 const MAX_BYTES = 8_000_000;
-/** A pasted book is no prompt anybody looks for with the up key. */
+/** Longer prompts are mostly pasted text and are not kept. */
 const MAX_CHARS = 50_000;
 
-export type HistoryParts = {
+/** Options of the prompt history. */
+export type PromptHistoryOptions = {
   readonly path: string;
   readonly cwd: string;
   readonly sessionId: string;
   readonly now: () => number;
 };
 
-/** Prompts of all sessions in one file, a line each; writers only append, so several may write at once. */
-export function createPromptHistory({ path, cwd, sessionId, now }: HistoryParts): HistoryPort {
-  /** What was typed here is found even when nothing can be written. */
-  let own: JsonObject[] = [];
+/** Creates the prompt history of all sessions: one line per prompt in one append-only file that processes share. */
+export function createPromptHistory({ path, cwd, sessionId, now }: PromptHistoryOptions): HistoryPort {
+  /** Prompts of this run; available even if the file cannot be written. */
+  let ownEntries: JsonObject[] = [];
 
   return {
-    async recent(scope, limit) {
-      const all = [...(await stored(path)), ...own];
+    async listRecent(scope, limit) {
+      const all = [...(await readEntries(path)), ...ownEntries];
       const seen = new Set<string>();
       for (const entry of all.toReversed()) {
         if (seen.size >= limit) break;
         const { words } = entry;
-        if (typeof words === 'string' && fits(entry, scope)) seen.add(words);
+        if (typeof words === 'string' && isInScope(entry, scope)) seen.add(words);
       }
       return [...seen];
     },
-    async add(words) {
-      if (words.trim() === '' || words.length > MAX_CHARS) return;
-      const entry = { words: withoutSecrets(words), cwd, session: sessionId, at: new Date(now()).toISOString() };
-      own = [...own, entry];
-      await keep(path, `${JSON.stringify(entry)}\n`).catch(() => undefined);
+    async add(text) {
+      if (text.trim() === '' || text.length > MAX_CHARS) return;
+      const entry = { words: redactSecrets(text), cwd, session: sessionId, at: new Date(now()).toISOString() };
+      ownEntries = [...ownEntries, entry];
+      await appendLine(path, `${JSON.stringify(entry)}\n`).catch(() => undefined);
     },
   };
 
-  function fits(entry: JsonObject, scope: 'session' | 'folder' | 'all'): boolean {
+  function isInScope(entry: JsonObject, scope: 'session' | 'folder' | 'all'): boolean {
     if (scope === 'all') return true;
     return scope === 'folder' ? entry.cwd === cwd : entry.session === sessionId;
   }
 }
 
-async function keep(path: string, line: string): Promise<void> {
+async function appendLine(path: string, line: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await appendFile(path, line, { mode: 0o600 });
   const file = await open(path, 'r');
   const { size } = await file.stat().finally(() => file.close());
-  if (size > MAX_BYTES) await shorten(path);
+  if (size > MAX_BYTES) await dropOlderHalf(path);
 }
 
-/** Two that shorten at once both keep the newer half. */
-async function shorten(path: string): Promise<void> {
+/** Keeps the newer half of the file. Two processes doing this at once both keep the newer half. */
+async function dropOlderHalf(path: string): Promise<void> {
   const bytes = await readFile(path);
   const from = bytes.indexOf(0x0a, bytes.length - MAX_BYTES / 2) + 1;
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, bytes.subarray(from), { mode: 0o600 });
-  await rename(draft, path);
+  const temporaryPath = `${path}.${process.pid}`;
+  await writeFile(temporaryPath, bytes.subarray(from), { mode: 0o600 });
+  await rename(temporaryPath, path);
 }
 
-async function stored(path: string): Promise<readonly JsonObject[]> {
+async function readEntries(path: string): Promise<readonly JsonObject[]> {
   const file = await open(path, 'r').catch(() => undefined);
   if (file === undefined) return [];
   try {
     const { size } = await file.stat();
     const length = Math.min(size, READ_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
-    return buffer.toString('utf8', 0, bytesRead).split('\n').flatMap(parsed);
+    return buffer.toString('utf8', 0, bytesRead).split('\n').flatMap(parseEntry);
   } finally {
     await file.close();
   }
 }
 
-/** The first line may be cut, any may be foreign. */
-function parsed(line: string): readonly JsonObject[] {
+/** Parses one line; the first line read may be incomplete, and any line may be invalid. */
+function parseEntry(line: string): readonly JsonObject[] {
   try {
     const value = JSON.parse(line);
     return isJsonObject(value) ? [value] : [];

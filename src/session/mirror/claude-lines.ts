@@ -1,125 +1,136 @@
-import { wireResult, wireSyntheticMessage, wireToolResult, wireUserBlock } from '../../contracts/face/wire.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import type { UserBlock, UserMessage, UserOrigin } from '../../contracts/message.ts';
+import type { Message, UserBlock, UserMessage, UserOrigin } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { lineUuid } from '../../lib/line-uuid.ts';
+import {
+  createSyntheticMessage,
+  encodeToolResult,
+  encodeUserBlock,
+  formatToolUseResult,
+} from '../../contracts/wire-format.ts';
+import { createLineUuid } from '../../lib/line-uuid.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
-import { boundaryLines } from './boundary-lines.ts';
-import { createLineChain, type LineChain, type Speaker } from './line-chain.ts';
-import { createReplyLines, type End } from './reply-lines.ts';
+import {
+  createLineChain,
+  createReplyLineWriter,
+  type LineChain,
+  type LineSource,
+  type ReplyEnd,
+  type ReplyLineWriter,
+} from './line-chain.ts';
 
-type Of<Type> = Extract<SessionRecord, { type: Type }>;
+type RecordOf<Type> = Extract<SessionRecord, { type: Type }>;
 
-/** What the lines of a session are made of, one record after another. */
-export type ClaudeLines = (record: SessionRecord) => readonly JsonObject[];
+/** Converts one record after another into transcript lines. */
+export type ClaudeLineConverter = (record: SessionRecord) => readonly JsonObject[];
 
 /**
- * Turns records into the lines of a transcript as programs for Claude Code read them. Each line names the one before it;
- * after going back that is the line which was gone back to.
+ * Creates a converter from records to transcript lines in the format of Claude Code. Each line names its parent line;
+ * after a rewind, that is the line the conversation went back to.
  */
-export function createClaudeLines(speaker: Speaker): ClaudeLines {
+export function createClaudeLineConverter(speaker: LineSource): ClaudeLineConverter {
   const chain = createLineChain(speaker);
-  const replies = createReplyLines(chain);
-  /** The lines of results, by their calls. */
+  const replies = createReplyLineWriter(chain);
+  /** Line ids of results, by call id. */
   const results = new Map<string, string>();
   let title = '';
-  /** Calls may end while their reply is still being written. */
-  let ended: readonly Of<'result'>[] = [];
+  /** Results of calls that ended while their reply was still being written. */
+  let endedResults: readonly RecordOf<'result'>[] = [];
 
-  function resultLine(record: Of<'result'>): JsonObject {
-    const line = chain.line(record, record.uuid, resultWords(record, replies.callerOf(record.callId)));
+  function addResultLine(record: RecordOf<'result'>): JsonObject {
+    const line = chain.addLine(record, record.uuid, createResultFields(record, replies.getCallLine(record.callId)));
     results.set(record.callId, String(line.uuid));
     return line;
   }
 
-  function close(end?: End): readonly JsonObject[] {
-    const lines = replies.close(end);
-    const waiting = ended;
-    ended = [];
-    return [...lines, ...waiting.map(resultLine)];
+  function closeReply(end?: ReplyEnd): readonly JsonObject[] {
+    const lines = replies.closeReply(end);
+    const waiting = endedResults;
+    endedResults = [];
+    return [...lines, ...waiting.map(addResultLine)];
   }
 
-  function titleLine({ title: words, by }: Of<'title'>): readonly JsonObject[] {
-    if (words === title) return [];
-    title = words;
+  function createTitleLine({ title: newTitle, by }: RecordOf<'title'>): readonly JsonObject[] {
+    if (newTitle === title) return [];
+    title = newTitle;
     return by === 'person'
-      ? [{ type: 'custom-title', customTitle: words, sessionId: speaker.sessionId }]
-      : [{ type: 'summary', summary: words, leafUuid: chain.last() }];
+      ? [{ type: 'custom-title', customTitle: newTitle, sessionId: speaker.sessionId }]
+      : [{ type: 'summary', summary: newTitle, leafUuid: chain.lastUuid() }];
   }
 
-  function systemLines(record: Of<'system'>): readonly JsonObject[] {
+  function createSystemLines(record: RecordOf<'system'>): readonly JsonObject[] {
     const { subtype, data } = record;
-    if (subtype === 'turn_end') return replies.isOpen(data.messageId) ? close(data) : [];
+    if (subtype === 'turn_end') return replies.isOpen(data.messageId) ? closeReply(data) : [];
     if (subtype === 'rewind') {
-      const lines = close();
-      goBack(chain, String(data.messageId));
+      const lines = closeReply();
+      rewindTo(chain, String(data.messageId));
       return lines;
     }
-    const words = subtype === 'agent_end' ? failureWords(data.terminal) : undefined;
-    if (words === undefined) return [];
-    const said = { type: 'assistant', message: wireSyntheticMessage(words), isApiErrorMessage: true };
-    return [...close(), chain.line(record, record.uuid, said)];
+    const failure = subtype === 'agent_end' ? getFailureMessage(data.terminal) : undefined;
+    if (failure === undefined) return [];
+    const fields = { type: 'assistant', message: createSyntheticMessage(failure), isApiErrorMessage: true };
+    return [...closeReply(), chain.addLine(record, record.uuid, fields)];
   }
 
   return (record) => {
     switch (record.type) {
       case 'assistant': {
-        const lines = replies.isOpen(record.messageId) ? [] : close();
-        replies.add(record);
+        const lines = replies.isOpen(record.messageId) ? [] : closeReply();
+        replies.addBlock(record);
         return lines;
       }
       case 'reply':
-        return replies.isOpen(record.messageId) ? close(record) : [];
+        return replies.isOpen(record.messageId) ? closeReply(record) : [];
       case 'result':
-        if (!replies.isOpen()) return [resultLine(record)];
-        ended = [...ended, record];
+        if (!replies.isOpen()) return [addResultLine(record)];
+        endedResults = [...endedResults, record];
         return [];
       case 'user':
-        return [...close(), ...userLine(chain, record, record.message)];
+        return [...closeReply(), ...addUserLines(chain, record, record.message)];
       case 'tombstone':
         if (replies.isOpen(record.messageId)) {
-          replies.drop();
-          ended = [];
-        } else if (chain.placeOf(record.messageId)?.uuids.at(-1) === chain.last()) goBack(chain, record.messageId);
+          replies.dropReply();
+          endedResults = [];
+        } else if (chain.findMessageLines(record.messageId)?.uuids.at(-1) === chain.lastUuid())
+          rewindTo(chain, record.messageId);
         return [];
       case 'compact-boundary':
-        return [...close(), ...boundaryLines(record, { chain, replies, results, userLine })];
+        return [...closeReply(), ...renderBoundaryLines(record, { chain, replies, results, addUserLines })];
       case 'title':
-        return titleLine(record);
+        return createTitleLine(record);
       case 'system':
-        return systemLines(record);
+        return createSystemLines(record);
       default:
         return [];
     }
   };
 }
 
-function resultWords({ result, structured }: Of<'result'>, caller: string | undefined): JsonObject {
+function createResultFields({ result, structured }: RecordOf<'result'>, caller: string | undefined): JsonObject {
   return {
     type: 'user',
-    message: { role: 'user', content: [wireResult(result)] },
-    toolUseResult: wireToolResult(result, structured),
+    message: { role: 'user', content: [encodeToolResult(result)] },
+    toolUseResult: formatToolUseResult(result, structured),
     ...(caller === undefined ? {} : { sourceToolAssistantUUID: caller }),
   };
 }
 
-/** What no person said is marked as such. */
-const SPOKEN: readonly UserOrigin[] = ['prompt', 'steer', 'follow_up', 'interrupt', 'shell'];
+/** Origins of messages typed by the user; all others are marked as meta messages. */
+const TYPED_ORIGINS: readonly UserOrigin[] = ['prompt', 'steer', 'follow_up', 'interrupt', 'shell'];
 
-/** The words of a message; the results it carries have lines of their own, and what was put in beside it has one. */
-function userLine(chain: LineChain, record: SessionRecord, message: UserMessage): readonly JsonObject[] {
+/** Renders a user message: one line for its own text and one for its reminders; its results have their own lines. */
+function addUserLines(chain: LineChain, record: SessionRecord, message: UserMessage): readonly JsonObject[] {
   const { id, origin, blocks } = message;
-  const isAside = (block: UserBlock) => block.type === 'text' && isReminder(block.text);
-  const words = blocks.filter((block) => block.type !== 'tool_result' && !isAside(block));
-  const kind = origin === 'summary' ? SUMMARY : SPOKEN.includes(origin) ? {} : META;
-  const said = [
-    { uuid: id, words, kind },
-    { uuid: lineUuid(id, 1), words: blocks.filter(isAside), kind: META },
-  ].filter((line) => line.words.length > 0);
-  return chain.placed(id, () =>
-    said.map((line) => {
-      const content = plainWords(line.words) ?? line.words.map(wireUserBlock);
-      return chain.line(record, line.uuid, { type: 'user', message: { role: 'user', content }, ...line.kind });
+  const isReminderBlock = (block: UserBlock) => block.type === 'text' && isReminder(block.text);
+  const ownBlocks = blocks.filter((block) => block.type !== 'tool_result' && !isReminderBlock(block));
+  const flags = origin === 'summary' ? SUMMARY : TYPED_ORIGINS.includes(origin) ? {} : META;
+  const lines = [
+    { uuid: id, blocks: ownBlocks, flags },
+    { uuid: createLineUuid(id, 1), blocks: blocks.filter(isReminderBlock), flags: META },
+  ].filter((line) => line.blocks.length > 0);
+  return chain.addMessageLines(id, () =>
+    lines.map((line) => {
+      const content = getPlainText(line.blocks) ?? line.blocks.map(encodeUserBlock);
+      return chain.addLine(record, line.uuid, { type: 'user', message: { role: 'user', content }, ...line.flags });
     }),
   );
 }
@@ -127,19 +138,82 @@ function userLine(chain: LineChain, record: SessionRecord, message: UserMessage)
 const SUMMARY = { isCompactSummary: true, isVisibleInTranscriptOnly: true };
 const META = { isMeta: true };
 
-/** What is words alone is written as such. */
-function plainWords([first, ...more]: readonly UserBlock[]): string | undefined {
+/** Returns the text of a message that consists of a single text block. */
+function getPlainText([first, ...more]: readonly UserBlock[]): string | undefined {
   return first?.type === 'text' && more.length === 0 ? first.text : undefined;
 }
 
-function goBack(chain: LineChain, messageId: string): void {
-  const place = chain.placeOf(messageId);
-  if (place !== undefined) chain.goTo(place.after);
+function rewindTo(chain: LineChain, messageId: string): void {
+  const message = chain.findMessageLines(messageId);
+  if (message !== undefined) chain.continueFrom(message.after);
 }
 
-/** What went wrong in the end and was not of the person's own doing. */
-function failureWords(terminal: JsonValue | undefined): string | undefined {
+/** Returns the failure message of a run, unless the user aborted it. */
+function getFailureMessage(terminal: JsonValue | undefined): string | undefined {
   if (!isJsonObject(terminal) || !isJsonObject(terminal.failure) || terminal.failure.kind === 'aborted')
     return undefined;
   return String(terminal.words ?? terminal.failure.message);
+}
+
+type BoundaryInput = {
+  readonly chain: LineChain;
+  readonly replies: ReplyLineWriter;
+  readonly results: ReadonlyMap<string, string>;
+  readonly addUserLines: (chain: LineChain, record: SessionRecord, message: UserMessage) => readonly JsonObject[];
+};
+
+/** Renders a compaction: the boundary and its new messages. The boundary names the lines of kept messages. */
+function renderBoundaryLines(
+  record: Extract<SessionRecord, { type: 'compact-boundary' }>,
+  { chain, replies, results, addUserLines }: BoundaryInput,
+): readonly JsonObject[] {
+  const kept = record.messages.flatMap((message) => {
+    const uuids = listLineIds(message, chain, results);
+    return uuids.length === 0 ? [] : [{ id: message.id, uuids }];
+  });
+  const logicalParentUuid = chain.lastUuid();
+  chain.continueFrom(null);
+  const boundary = chain.addLine(record, record.uuid, { type: 'system', subtype: 'compact_boundary' });
+  const newLines = record.messages.flatMap((message): readonly JsonObject[] => {
+    if (chain.findMessageLines(message.id) !== undefined) return [];
+    if (message.role === 'user') return addUserLines(chain, record, message);
+    if (message.role !== 'assistant') return [];
+    const { id, model, stopReason, usage } = message;
+    return replies.writeReply(
+      { id, model, blocks: message.blocks.map((block, index) => ({ record, index, block })) },
+      { stopReason, usage },
+    );
+  });
+  const summaryUuid = chain.lastUuid();
+  // Readers insert the kept messages right after the anchor. The anchor is a line of its own, because a rewind to just
+  // after the summary has to continue from the summary.
+  const note = { type: 'system', subtype: 'informational', content: 'Kept from before:', level: 'info' };
+  const anchor = kept.length === 0 ? [] : [chain.addLine(record, createLineUuid(record.uuid, 1), note)];
+  const anchorUuid = chain.lastUuid();
+  let after = summaryUuid;
+  for (const { id, uuids } of kept) {
+    chain.moveMessageLines(id, after);
+    after = uuids.at(-1) ?? after;
+  }
+  if (after !== summaryUuid) chain.continueFrom(after);
+  const uuids = kept.flatMap((message) => message.uuids);
+  const { trigger, preTokens } = record.boundary;
+  const relinked = {
+    preservedSegment: { headUuid: uuids[0], anchorUuid, tailUuid: uuids.at(-1) },
+    preservedMessages: { anchorUuid, uuids, allUuids: uuids },
+  };
+  const compactMetadata = { trigger, preTokens, postTokens: record.postTokens, ...(uuids.length > 0 && relinked) };
+  const fields = { content: 'Conversation compacted', level: 'info', isMeta: false };
+  return [{ ...boundary, logicalParentUuid, ...fields, compactMetadata }, ...newLines, ...anchor];
+}
+
+/** Returns the ids of the lines already written for a message, results first. */
+function listLineIds(message: Message, chain: LineChain, results: ReadonlyMap<string, string>): readonly string[] {
+  const lines = chain.findMessageLines(message.id);
+  if (lines === undefined) return [];
+  const blocks = message.role === 'user' ? message.blocks : [];
+  const resultIds = blocks.flatMap((block) =>
+    block.type === 'tool_result' ? (results.get(block.tool_use_id) ?? []) : [],
+  );
+  return [...resultIds, ...lines.uuids];
 }

@@ -1,59 +1,134 @@
 import type { JsonObject } from '../../contracts/json.ts';
+import type { AssistantBlock, Usage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { lineUuid } from '../../lib/line-uuid.ts';
+import { encodeAssistantBlock, encodeUsage } from '../../contracts/wire-format.ts';
+import { createLineUuid } from '../../lib/line-uuid.ts';
+import { isUsage } from '../records/validate-record.ts';
 
-/** Whose lines they are: of the conversation, or of one of its sub-agents. */
-export type Speaker = { readonly sessionId: string; readonly agentId?: string };
+/** The source of lines: the main conversation or one of its sub-agents. */
+export type LineSource = { readonly sessionId: string; readonly agentId?: string };
 
-/** Where the lines of a message stand: behind which, and which they are. */
-type Place = { readonly after: string | null; readonly uuids: readonly string[] };
+/** The lines of a message and the line they follow. */
+type MessageLines = { readonly after: string | null; readonly uuids: readonly string[] };
 
-/** Lines that each name the one before them. */
+/** A chain of lines in which each line names its parent. */
 export type LineChain = {
-  /** The newest line; the next one names it. */
-  last(): string | null;
-  /** The next line follows this one. */
-  goTo(uuid: string | null): void;
-  /** A line of its own behind the newest; `wanted` is its id unless another line has it. */
-  line(record: SessionRecord, wanted: string, said: JsonObject): JsonObject;
-  /** The lines of a message, which can be found again by its id. */
-  placed(messageId: string, write: () => readonly JsonObject[]): readonly JsonObject[];
-  placeOf(messageId: string): Place | undefined;
-  /** The lines of a message follow another line from now on. */
-  move(messageId: string, after: string | null): void;
+  /** Id of the newest line, the parent of the next one. */
+  lastUuid(): string | null;
+  /** Makes a line the parent of the next one. */
+  continueFrom(uuid: string | null): void;
+  /** Adds a line after the newest; `wanted` becomes its id unless another line uses it. */
+  addLine(record: SessionRecord, preferredUuid: string, fields: JsonObject): JsonObject;
+  /** Adds the lines of a message and remembers them by the message id. */
+  addMessageLines(messageId: string, write: () => readonly JsonObject[]): readonly JsonObject[];
+  findMessageLines(messageId: string): MessageLines | undefined;
+  /** Changes the line that the lines of a message follow. */
+  moveMessageLines(messageId: string, after: string | null): void;
 };
 
-export function createLineChain({ sessionId, agentId }: Speaker): LineChain {
+/** Creates an empty chain of lines. */
+export function createLineChain({ sessionId, agentId }: LineSource): LineChain {
   let last: string | null = null;
   const used = new Set<string>();
-  const places = new Map<string, Place>();
+  const messageLines = new Map<string, MessageLines>();
   const speaker = agentId === undefined ? { isSidechain: false } : { isSidechain: true, agentId };
 
   return {
-    last: () => last,
-    goTo: (uuid) => {
+    lastUuid: () => last,
+    continueFrom: (uuid) => {
       last = uuid;
     },
-    line(record, wanted, said) {
-      // Some servers count their replies from zero.
-      const ids = [wanted, record.uuid, lineUuid(record.uuid, used.size)];
-      const uuid = ids.find((id) => !used.has(id)) ?? wanted;
+    addLine(record, preferredUuid, fields) {
+      // Some providers number their replies from zero, so ids repeat.
+      const ids = [preferredUuid, record.uuid, createLineUuid(record.uuid, used.size)];
+      const uuid = ids.find((id) => !used.has(id)) ?? preferredUuid;
       used.add(uuid);
       const parentUuid = last;
       last = uuid;
       const { cwd, version, gitBranch = '', timestamp } = record;
       const head = { ...speaker, userType: 'external', cwd, sessionId, version, gitBranch };
-      return { parentUuid, ...head, ...said, uuid, timestamp };
+      return { parentUuid, ...head, ...fields, uuid, timestamp };
     },
-    placed(messageId, write) {
+    addMessageLines(messageId, write) {
       const after = last;
       const lines = write();
-      places.set(messageId, { after, uuids: lines.map(({ uuid }) => String(uuid)) });
+      messageLines.set(messageId, { after, uuids: lines.map(({ uuid }) => String(uuid)) });
       return lines;
     },
-    placeOf: (messageId) => places.get(messageId),
-    move(messageId, after) {
-      places.set(messageId, { after, uuids: places.get(messageId)?.uuids ?? [] });
+    findMessageLines: (messageId) => messageLines.get(messageId),
+    moveMessageLines(messageId, after) {
+      messageLines.set(messageId, { after, uuids: messageLines.get(messageId)?.uuids ?? [] });
     },
+  };
+}
+
+/** A block of a reply with its record. */
+type RecordedBlock = { readonly record: SessionRecord; readonly index: number; readonly block: AssistantBlock };
+
+/** The end of a reply, as far as it is known. */
+export type ReplyEnd = { readonly stopReason?: unknown; readonly usage?: unknown };
+
+/** Collects the blocks of a reply; its lines, one per block, are written at its end, because each states the usage. */
+export type ReplyLineWriter = {
+  isOpen(messageId?: unknown): boolean;
+  addBlock(record: Extract<SessionRecord, { type: 'assistant' }>): void;
+  /** Writes the lines of the open reply. */
+  closeReply(end?: ReplyEnd): readonly JsonObject[];
+  /** Discards the open reply. */
+  dropReply(): void;
+  /** Writes the lines of a complete reply. */
+  writeReply(reply: CompleteReply, end: ReplyEnd): readonly JsonObject[];
+  /** Returns the id of the line that made a call. */
+  getCallLine(callId: string): string | undefined;
+};
+
+type CompleteReply = { readonly id: string; readonly model: string; readonly blocks: readonly RecordedBlock[] };
+
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** Creates a writer for the lines of replies. */
+export function createReplyLineWriter(chain: LineChain): ReplyLineWriter {
+  let open: CompleteReply | undefined;
+  const callers = new Map<string, string>();
+
+  function writeReply({ id, model, blocks }: CompleteReply, { stopReason, usage }: ReplyEnd): readonly JsonObject[] {
+    const requestId = `req_${(blocks[0]?.record.uuid ?? id).replaceAll('-', '').slice(0, 24)}`;
+    const wireUsageFields = encodeUsage(isUsage(usage) ? usage : NO_USAGE);
+    return chain.addMessageLines(id, () =>
+      blocks.map(({ record, index, block }, position) => {
+        const stop = position === blocks.length - 1 && typeof stopReason === 'string' ? stopReason : null;
+        const head = { id, type: 'message', role: 'assistant', model };
+        const message = {
+          ...head,
+          content: [encodeAssistantBlock(block)],
+          stop_reason: stop,
+          stop_sequence: null,
+          usage: wireUsageFields,
+        };
+        const line = chain.addLine(record, createLineUuid(id, index), { type: 'assistant', message, requestId });
+        if (block.type === 'tool_use') callers.set(block.id, String(line.uuid));
+        return line;
+      }),
+    );
+  }
+
+  function dropReply(): void {
+    open = undefined;
+  }
+
+  return {
+    isOpen: (messageId) => open !== undefined && (messageId === undefined || messageId === open.id),
+    addBlock(record) {
+      const { messageId: id, model, index, block } = record;
+      open = { id, model, blocks: [...(open?.blocks ?? []), { record, index, block }] };
+    },
+    closeReply(end = {}) {
+      const reply = open;
+      dropReply();
+      return reply === undefined ? [] : writeReply(reply, end);
+    },
+    dropReply,
+    writeReply,
+    getCallLine: (callId) => callers.get(callId),
   };
 }

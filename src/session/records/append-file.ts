@@ -1,70 +1,72 @@
-import { messageOf } from '../../lib/errors.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import type { AppendFs, AppendHandle } from './append-fs.ts';
-import type { Aside } from './aside.ts';
+import type { UnsavedLines } from './unsaved-lines.ts';
 
-/** Lines on their way to disk: in order, never lost from memory until they are there. */
+/** A queue of lines for a file: written in order, kept in memory until they are on disk. */
 export type AppendFile = {
-  /** Resolves when the line is written, or when writing failed and was told. */
+  /** Resolves when the line is written, or when the failure has been reported. */
   append(line: string): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
-  /** How many lines wait because the disk refuses them. */
-  waiting(): number;
+  /** Number of lines not yet written because writing fails. */
+  countPending(): number;
 };
 
-/** What happened to the file that people should know. */
-export type AppendNews =
-  /** `keptIn` is another disk that has the lines meanwhile. */
-  | { readonly what: 'failed'; readonly why: string; readonly keptIn: string | undefined }
-  | { readonly what: 'works' }
-  | { readonly what: 'restored' };
+/** A change in the state of the file that the user should know. */
+export type AppendStatus =
+  /** `keptIn` is the path on another disk that holds the lines meanwhile. */
+  | { readonly type: 'failed'; readonly why: string; readonly fallbackPath: string | undefined }
+  | { readonly type: 'works' }
+  | { readonly type: 'restored' };
 
+/** Options for lines that could not be written to the file itself. */
 export type AppendOptions = {
-  /** Where lines are kept while the disk refuses them. */
-  readonly aside?: Aside | undefined;
-  /** Lines that are aside since an earlier run: they are written first. */
-  readonly unsaved?: readonly string[] | undefined;
+  /** Storage on another disk for lines that cannot be written. */
+  readonly fallback?: UnsavedLines | undefined;
+  /** Lines stored there by an earlier run; written first. */
+  readonly unsavedLines?: readonly string[] | undefined;
 };
 
-/** Batches what comes within a tick, and retries what failed with the next line. `tell` hears the first failure and the recovery. */
+/** Creates a file that writes all lines of one tick together and retries failed ones with the next line. */
 export function createAppendFile(
   path: string,
   fs: AppendFs,
-  tell: (news: AppendNews) => void,
-  { aside, unsaved = [] }: AppendOptions = {},
+  onStatus: (status: AppendStatus) => void,
+  { fallback, unsavedLines = [] }: AppendOptions = {},
 ): AppendFile {
-  const file = reopening(path, fs, () => tell({ what: 'restored' }));
-  let pending: string[] = unsaved.map((line) => `${line}\n`);
-  /** How many of those that wait are aside already. */
-  let asideCount = pending.length;
+  const file = createReopeningFile(path, fs, () => onStatus({ type: 'restored' }));
+  let pending: string[] = unsavedLines.map((line) => `${line}\n`);
+  /** Number of pending lines already stored on the other disk. */
+  let storedCount = pending.length;
   let writing: Promise<void> | undefined;
   let isFailing = false;
   let isClosed = false;
 
-  function report(failure: { readonly thrown: unknown } | undefined, keptIn?: string): void {
-    if (!isFailing && failure !== undefined) tell({ what: 'failed', why: messageOf(failure.thrown), keptIn });
-    if (isFailing && failure === undefined) tell({ what: 'works' });
+  function report(failure: { readonly thrown: unknown } | undefined, fallbackPath?: string): void {
+    if (!isFailing && failure !== undefined)
+      onStatus({ type: 'failed', why: getErrorMessage(failure.thrown), fallbackPath });
+    if (isFailing && failure === undefined) onStatus({ type: 'works' });
     isFailing = failure !== undefined;
   }
 
   async function writePending(): Promise<void> {
-    // One turn of the microtask queue later the lines of a burst go out together.
+    // Waiting for one microtask lets the lines of a burst go out together.
     await Promise.resolve();
     while (pending.length > 0) {
       const batch = pending;
       pending = [];
-      const failure = await failureOf(file.write(batch.join('')));
+      const failure = await catchFailure(file.write(batch.join('')));
       if (failure !== undefined) {
-        const keptIn = await aside?.keep(batch.slice(asideCount).join(''));
-        if (keptIn !== undefined) asideCount = batch.length;
+        const keptIn = await fallback?.save(batch.slice(storedCount).join(''));
+        if (keptIn !== undefined) storedCount = batch.length;
         pending = [...batch, ...pending];
         report(failure, keptIn);
         break;
       }
       report(failure);
-      if (asideCount > 0) await aside?.clear();
-      asideCount = 0;
-      // Lines that come after the end are kept too, but nobody would close the file behind them.
+      if (storedCount > 0) await fallback?.clear();
+      storedCount = 0;
+      // Lines appended after close() are written too, and nothing else would close the file again.
       if (isClosed) await file.close();
     }
     writing = undefined;
@@ -82,22 +84,22 @@ export function createAppendFile(
     },
     async sync() {
       await flush();
-      const failure = await failureOf(file.sync());
+      const failure = await catchFailure(file.sync());
       if (failure !== undefined) report(failure);
     },
     async close() {
       isClosed = true;
       await flush();
-      // The last chance: what was refused a moment ago may go through now.
+      // Last chance: a write that failed a moment ago may succeed now.
       if (pending.length > 0) await flush();
       await file.close();
     },
-    waiting: () => pending.length,
+    countPending: () => pending.length,
   };
 }
 
-/** A file that is opened when it is first written to, and anew after a failed write. */
-function reopening(path: string, fs: AppendFs, onRestored: () => void) {
+/** Creates a file that opens on its first write and again after a failed write. */
+function createReopeningFile(path: string, fs: AppendFs, onRestored: () => void) {
   let handle: AppendHandle | undefined;
   let needsNewline = false;
 
@@ -109,19 +111,19 @@ function reopening(path: string, fs: AppendFs, onRestored: () => void) {
 
   return {
     async write(text: string): Promise<void> {
-      // While this fails the handle stays: it is all there is of the file.
-      const moved = await handle?.moved?.();
-      if (moved === 'restored') onRestored();
-      if (moved !== undefined && moved !== 'no') await close();
+      // If this throws, the handle is kept: for a deleted file it is the only copy left.
+      const location = await handle?.checkLocation?.();
+      if (location === 'restored') onRestored();
+      if (location !== undefined && location !== 'no') await close();
       try {
         if (handle === undefined) {
           handle = await fs.open(path);
-          needsNewline = !handle.endsClean;
+          needsNewline = !handle.endsWithNewline;
         }
         await handle.write((needsNewline ? '\n' : '') + text);
         needsNewline = false;
       } catch (thrown) {
-        // Nobody knows what reached the file: the next opening looks at how it ends.
+        // The write may have been partial: the next open() checks how the file ends.
         await close();
         throw thrown;
       }
@@ -131,9 +133,9 @@ function reopening(path: string, fs: AppendFs, onRestored: () => void) {
   };
 }
 
-async function failureOf(work: Promise<void>): Promise<{ readonly thrown: unknown } | undefined> {
+async function catchFailure(pending: Promise<void>): Promise<{ readonly thrown: unknown } | undefined> {
   try {
-    await work;
+    await pending;
     return undefined;
   } catch (thrown) {
     return { thrown };

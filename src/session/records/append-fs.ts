@@ -2,102 +2,103 @@ import { close, constants, fdatasync, fstatSync, open, read, readSync, statSync,
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf } from '../../lib/files/errno.ts';
+import { getErrnoCode } from '../../lib/errors.ts';
 
-/** The little of a file system that appending needs; tests put a failing one here. */
+/** The part of a file system needed for appending; tests inject a failing one. */
 export type AppendFs = {
   readonly open: (path: string) => Promise<AppendHandle>;
 };
 
+/** A file opened for appending. */
 export type AppendHandle = {
   readonly write: (text: string) => Promise<void>;
   readonly sync: () => Promise<void>;
   readonly close: () => Promise<void>;
-  /** The last byte is a newline, or there is none. */
-  readonly endsClean: boolean;
+  /** True when the file is empty or its last byte is a newline. */
+  readonly endsWithNewline: boolean;
   /**
-   * Looks whether the file is still where it was opened. One that was deleted is written anew with all it held, one that
-   * another stands in the place of is left to it; either has to be opened again.
+   * Checks that the path still names this file. A deleted file is written again with its full content; a path that now
+   * names another file is left alone. Unless the answer is `no`, the file has to be opened again.
    */
-  readonly moved?: () => Promise<'no' | 'restored' | 'replaced'>;
+  readonly checkLocation?: () => Promise<'no' | 'restored' | 'replaced'>;
 };
 
-const opened = promisify(open);
-const written = promisify(write);
+const openFile = promisify(open);
+const writeBytes = promisify(write);
 
 /**
- * The real disk: private folders and files, never through a link that somebody planted. The file is held by its number,
- * because a handle that is forgotten ends the program when it is collected.
+ * The real disk: creates private folders and files and never follows symbolic links. Uses raw descriptors, because an
+ * unclosed FileHandle crashes the process when it is garbage-collected.
  */
 export const diskAppendFs: AppendFs = {
   async open(path) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await openPrivate(path);
     return {
-      endsClean: endsClean(file),
+      endsWithNewline: endsWithNewline(file),
       write: (text) => writeAll(file, Buffer.from(text)),
       sync: () => promisify(fdatasync)(file),
       close: () => promisify(close)(file),
-      moved: () => lookAfter(file, path),
+      checkLocation: () => checkLocation(file, path),
     };
   },
 };
 
-async function lookAfter(file: number, path: string): Promise<'no' | 'restored' | 'replaced'> {
-  const own = fstatSync(file);
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (there !== undefined) return there.ino === own.ino && there.dev === own.dev ? 'no' : 'replaced';
+async function checkLocation(file: number, path: string): Promise<'no' | 'restored' | 'replaced'> {
+  const ownStat = fstatSync(file);
+  const pathStat = statSync(path, { throwIfNoEntry: false });
+  if (pathStat !== undefined) return pathStat.ino === ownStat.ino && pathStat.dev === ownStat.dev ? 'no' : 'replaced';
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Under a name of its own first: half of a conversation must not look like all of it.
-  const draft = `${path}.restored`;
-  await rm(draft, { force: true });
-  const fresh = await opened(draft, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
+  // Written under a temporary name first: half a conversation must not look like the whole one.
+  const temporaryPath = `${path}.restored`;
+  await rm(temporaryPath, { force: true });
+  const target = await openFile(temporaryPath, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
-    await copyAll(file, own.size, fresh);
-    await promisify(fdatasync)(fresh);
+    await copyAll(file, ownStat.size, target);
+    await promisify(fdatasync)(target);
   } finally {
-    await promisify(close)(fresh);
+    await promisify(close)(target);
   }
-  await rename(draft, path);
+  await rename(temporaryPath, path);
   return 'restored';
 }
 
-/** What was deleted can be read for as long as it is open. */
+/** Copies a file by its descriptor: a deleted file stays readable while it is open. */
 async function copyAll(from: number, size: number, to: number): Promise<void> {
   const buffer = Buffer.alloc(COPY_BYTES);
-  for (let at = 0; at < size; ) {
-    const { bytesRead } = await promisify(read)(from, buffer, 0, COPY_BYTES, at);
+  for (let offset = 0; offset < size; ) {
+    const { bytesRead } = await promisify(read)(from, buffer, 0, COPY_BYTES, offset);
     if (bytesRead === 0) return;
     await writeAll(to, buffer.subarray(0, bytesRead));
-    at += bytesRead;
+    offset += bytesRead;
   }
 }
 
 const COPY_BYTES = 1024 * 1024;
 
-/** So much goes to the memory of the system in less time than another thread would take to begin. */
-const AT_ONCE_BYTES = 64 * 1024;
+/** Up to this size a synchronous write into the page cache is faster than dispatching to a thread. */
+const MAX_SYNC_BYTES = 64 * 1024;
 
 async function writeAll(file: number, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    if (bytes.length <= AT_ONCE_BYTES) at += writeSync(file, bytes, at);
-    else at += (await written(file, bytes, at)).bytesWritten;
+  for (let offset = 0; offset < bytes.length; ) {
+    if (bytes.length <= MAX_SYNC_BYTES) offset += writeSync(file, bytes, offset);
+    else offset += (await writeBytes(file, bytes, offset)).bytesWritten;
   }
 }
 
 const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
 
-/** What is there is appended to; what is not is made by us and nobody else. */
+/** Opens an existing file for appending, or creates it exclusively. */
 async function openPrivate(path: string): Promise<number> {
   try {
-    return await opened(path, APPENDING, 0o600);
+    return await openFile(path, APPENDING, 0o600);
   } catch (thrown) {
-    if (errnoOf(thrown) !== 'ENOENT') throw thrown;
-    return opened(path, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
+    if (getErrnoCode(thrown) !== 'ENOENT') throw thrown;
+    return openFile(path, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
   }
 }
 
-function endsClean(file: number): boolean {
+function endsWithNewline(file: number): boolean {
   const { size } = fstatSync(file);
   if (size === 0) return true;
   const last = Buffer.alloc(1);

@@ -1,19 +1,21 @@
 import type { AssistantBlock, AssistantMessage, Message, ToolResultBlock } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 
-/** A call that was complete and never got a result, with when it was made. */
-export type Dangling = { readonly callId: string; readonly tool: string; readonly at: string };
+/** A complete tool call that never got a result, with the time it was made. */
+export type DanglingCall = { readonly callId: string; readonly tool: string; readonly at: string };
 
-/** The messages, linked from the newest to the oldest: one more costs the same however many there are. */
-type Messages = { readonly last: Message; readonly before: Messages } | undefined;
+/** The messages as a linked list from newest to oldest, so that adding one takes constant time. */
+type MessageList = { readonly last: Message; readonly before: MessageList } | undefined;
 
-/** Linked for the same reason: a damaged file may have very many that nobody carries. */
-type Results = { readonly callId: string; readonly result: ToolResultBlock; readonly before: Results } | undefined;
+/** A linked list as well: a damaged file may hold very many results that no message carries. */
+type ResultList =
+  | { readonly callId: string; readonly result: ToolResultBlock; readonly before: ResultList }
+  | undefined;
 
-/** Linked, too. */
-type OpenCalls = { readonly calls: readonly Dangling[]; readonly before: OpenCalls } | undefined;
+/** A linked list of the dangling calls of each reply. */
+type DanglingList = { readonly calls: readonly DanglingCall[]; readonly before: DanglingList } | undefined;
 
-/** A reply whose blocks arrive one by one. */
+/** A reply whose blocks are still arriving. */
 type OpenReply = {
   readonly id: string;
   readonly model: string;
@@ -21,111 +23,113 @@ type OpenReply = {
   readonly blocks: readonly AssistantBlock[];
 };
 
-/** The conversation as the records read so far tell it. */
+/** The conversation according to the records read so far. */
 export type ConversationState = {
-  readonly messages: Messages;
-  /** Still being written: it is none of the messages yet. */
+  readonly messages: MessageList;
+  /** Reply still being written; not yet one of the messages. */
   readonly reply: OpenReply | undefined;
-  /** Results that no message has carried yet. */
-  readonly results: Results;
-  readonly dangling: OpenCalls;
-  /** Conversations that a boundary replaced, the newest first, for going back before it. */
-  readonly replaced: readonly Messages[];
-  /** It went back to a message that stands before the first record that was read. */
+  /** Results that no message carries yet. */
+  readonly results: ResultList;
+  readonly dangling: DanglingList;
+  /** Conversations replaced by a boundary, newest first, for rewinding to before it. */
+  readonly replacedVersions: readonly MessageList[];
+  /** True after a rewind to a message before the first record that was read. */
   readonly incomplete: boolean;
 };
 
+/** The state before any record was read. */
 export const EMPTY_CONVERSATION: ConversationState = {
   messages: undefined,
   reply: undefined,
   results: undefined,
   dangling: undefined,
-  replaced: [],
+  replacedVersions: [],
   incomplete: false,
 };
 
+/** The result given to a call that was cut off by the end of the process. */
 export const LOST_RESULT =
   'The session ended before this call had a result: it was interrupted; it may or may not have run.';
 
-/** What one record changes about the conversation. */
-export function nextConversation(state: ConversationState, record: SessionRecord): ConversationState {
+/** Returns the conversation state after one more record. */
+export function reduceConversation(state: ConversationState, record: SessionRecord): ConversationState {
   switch (record.type) {
     case 'assistant':
-      return withBlock(state, record);
+      return addBlock(state, record);
     case 'reply':
-      return withReply(state, record);
+      return addReply(state, record);
     case 'result':
       return { ...state, results: { callId: record.callId, result: record.result, before: state.results } };
     case 'user':
-      return withUser(state, record);
+      return addUserMessage(state, record);
     case 'custom':
-      return withMessage(closeConversation(state), record.message);
+      return addMessage(closeConversation(state), record.message);
     case 'tombstone': {
       const reply = state.reply?.id === record.messageId ? undefined : state.reply;
-      return { ...state, reply, messages: without(state.messages, record.messageId) };
+      return { ...state, reply, messages: removeMessages(state.messages, record.messageId) };
     }
     case 'compact-boundary': {
       const closed = closeReply(state);
-      const replaced = [closed.messages, ...closed.replaced];
-      return { ...closed, replaced, incomplete: false, messages: linked(record.messages) };
+      const replacedVersions = [closed.messages, ...closed.replacedVersions];
+      return { ...closed, replacedVersions, incomplete: false, messages: toLinkedList(record.messages) };
     }
     case 'system': {
       if (record.subtype !== 'rewind') return state;
       const closed = closeReply(state);
-      const versions = [closed.messages, ...closed.replaced].map(listed);
-      const cut = cutBefore(String(record.data.messageId), versions);
-      return cut === undefined ? { ...closed, incomplete: true } : { ...closed, messages: linked(cut) };
+      const versions = [closed.messages, ...closed.replacedVersions].map(toArray);
+      const cut = truncateBefore(String(record.data.messageId), versions);
+      return cut === undefined ? { ...closed, incomplete: true } : { ...closed, messages: toLinkedList(cut) };
     }
     default:
       return state;
   }
 }
 
-/** The messages that have joined by now; a reply that is still being written has not. */
-export function messagesOf({ messages }: ConversationState): readonly Message[] {
-  return listed(messages);
+/** Returns the messages of the conversation, without a reply that is still being written. */
+export function listMessages({ messages }: ConversationState): readonly Message[] {
+  return toArray(messages);
 }
 
-/** The same with its newest messages only, and how many were left out. */
-export function withNewest(
+/** Keeps only the newest messages; returns the new state and the number of messages dropped. */
+export function keepNewestMessages(
   state: ConversationState,
   most: number,
 ): { readonly state: ConversationState; readonly left: number } {
-  const messages = messagesOf(state);
-  const newest = linked(messages.slice(-most));
-  return { state: { ...state, messages: newest, replaced: [] }, left: Math.max(0, messages.length - most) };
+  const messages = listMessages(state);
+  const newest = toLinkedList(messages.slice(-most));
+  return { state: { ...state, messages: newest, replacedVersions: [] }, left: Math.max(0, messages.length - most) };
 }
 
-/** The process ended here: what was being written counts as far as it is complete, and every call has a result. */
+/** Closes the conversation as if the process ended here: complete blocks are kept and every call gets a result. */
 export function closeConversation(state: ConversationState): ConversationState {
   const closed = closeReply(state);
   const last = closed.messages?.last;
-  // A reply joined and its results never did.
+  // The last reply is complete, but its results were never recorded.
   if (last?.role !== 'assistant') return closed;
-  return withAnswers({ ...closed, messages: closed.messages?.before }, last, last.at ?? '');
+  return addReplyWithResults({ ...closed, messages: closed.messages?.before }, last, last.at ?? '');
 }
 
-/** The conversation up to this message, looked for in the newest version first; `undefined` when none holds it. */
-export function cutBefore(
+/** Returns the messages before the given one, from the newest version that holds it; `undefined` when none does. */
+export function truncateBefore(
   messageId: string,
   versions: readonly (readonly Message[])[],
 ): readonly Message[] | undefined {
   for (const messages of versions) {
-    const at = messages.findIndex((message) => message.id === messageId);
-    if (at !== -1) return messages.slice(0, at);
+    const index = messages.findIndex((message) => message.id === messageId);
+    if (index !== -1) return messages.slice(0, index);
   }
   return undefined;
 }
 
-type Of<Type> = Extract<SessionRecord, { type: Type }>;
+type RecordOf<Type> = Extract<SessionRecord, { type: Type }>;
 
-function withBlock(state: ConversationState, { messageId, model, timestamp, block }: Of<'assistant'>) {
+function addBlock(state: ConversationState, { messageId, model, timestamp, block }: RecordOf<'assistant'>) {
   const { reply } = state;
   if (reply?.id === messageId) return { ...state, reply: { ...reply, blocks: [...reply.blocks, block] } };
   return { ...closeReply(state), reply: { id: messageId, model, at: timestamp, blocks: [block] } };
 }
 
-function withReply(state: ConversationState, record: Of<'reply'>): ConversationState {
+function addReply(state: ConversationState, record: RecordOf<'reply'>): ConversationState {
   const { messageId: id, model, kept, stopReason, usage, timestamp: at } = record;
   const blocks = state.reply?.id === id ? state.reply.blocks : [];
   const message: AssistantMessage = {
@@ -137,98 +141,101 @@ function withReply(state: ConversationState, record: Of<'reply'>): ConversationS
     ...(stopReason && { stopReason }),
     ...(usage && { usage }),
   };
-  return { ...withMessage(state, message), reply: undefined };
+  return { ...addMessage(state, message), reply: undefined };
 }
 
-function withUser(state: ConversationState, { message, results: ids = [] }: Of<'user'>): ConversationState {
-  if (ids.length === 0) return withMessage(closeConversation(state), message);
+function addUserMessage(state: ConversationState, { message, results: ids = [] }: RecordOf<'user'>): ConversationState {
+  if (ids.length === 0) return addMessage(closeConversation(state), message);
   const closed = closeReply(state);
-  const { taken, left } = takeResults(closed.results, ids);
-  const answers = ids.map((id, index) => taken[index] ?? lostResult(id));
-  return withMessage({ ...closed, results: left }, { ...message, blocks: [...answers, ...message.blocks] });
+  const { taken, left: remaining } = takeResults(closed.results, ids);
+  const answers = ids.map((id, index) => taken[index] ?? createLostResult(id));
+  return addMessage({ ...closed, results: remaining }, { ...message, blocks: [...answers, ...message.blocks] });
 }
 
-/** The calls that never got a result, the oldest first; of one id the newest counts. */
-export function danglingCalls(state: ConversationState): readonly Dangling[] {
-  const parts: (readonly Dangling[])[] = [];
-  for (let at = state.dangling; at !== undefined; at = at.before) parts.push(at.calls);
+/** Returns the calls that never got a result, oldest first; of several with one id the newest. */
+export function listDanglingCalls(state: ConversationState): readonly DanglingCall[] {
+  const parts: (readonly DanglingCall[])[] = [];
+  for (let node = state.dangling; node !== undefined; node = node.before) parts.push(node.calls);
   const calls = parts.toReversed().flat();
   return [...new Map(calls.map((call) => [call.callId, call])).values()];
 }
 
-/** All but the messages of one id, which is nearly always the newest: those behind it are not touched. */
-function without(messages: Messages, id: string): Messages {
-  let oldest: Messages;
-  for (let at = messages; at !== undefined; at = at.before) if (at.last.id === id) oldest = at;
+/** Removes the messages with an id. It is nearly always the newest one, so the older part of the list is shared. */
+function removeMessages(messages: MessageList, id: string): MessageList {
+  let oldest: MessageList;
+  for (let node = messages; node !== undefined; node = node.before) if (node.last.id === id) oldest = node;
   const newer: Message[] = [];
-  for (let at = messages; oldest !== undefined && at !== undefined && at !== oldest; at = at.before)
-    if (at.last.id !== id) newer.push(at.last);
-  return newer.reduceRight<Messages>(
+  for (let node = messages; oldest !== undefined && node !== undefined && node !== oldest; node = node.before)
+    if (node.last.id !== id) newer.push(node.last);
+  return newer.reduceRight<MessageList>(
     (before, last) => ({ last, before }),
     oldest === undefined ? messages : oldest.before,
   );
 }
 
-/** A reply that never joined: the process ended within its turn. Its complete blocks count, its calls get what they have. */
+/** Closes a reply cut off by the end of the process: keeps its complete blocks and the known results of its calls. */
 function closeReply(state: ConversationState): ConversationState {
   if (state.reply === undefined) return state;
   const { id, model, at, blocks } = state.reply;
   const closed = { ...state, reply: undefined };
-  return blocks.length === 0 ? closed : withAnswers(closed, { role: 'assistant', id, model, blocks }, at);
+  return blocks.length === 0 ? closed : addReplyWithResults(closed, { role: 'assistant', id, model, blocks }, at);
 }
 
-/** Adds a reply and, when it made calls, the message that answers them: with its result, or the word that it was lost. */
-function withAnswers(state: ConversationState, reply: AssistantMessage, at: string): ConversationState {
-  const joined = withMessage(state, reply);
+/** Adds a reply and, when it made calls, a message with their results; a missing result becomes `LOST_RESULT`. */
+function addReplyWithResults(state: ConversationState, reply: AssistantMessage, at: string): ConversationState {
+  const joined = addMessage(state, reply);
   const calls = reply.blocks.filter((block) => block.type === 'tool_use');
   if (calls.length === 0) return joined;
-  const { taken, left } = takeResults(
+  const { taken, left: remaining } = takeResults(
     state.results,
     calls.map(({ id }) => id),
   );
-  const blocks = calls.map(({ id }, index) => taken[index] ?? lostResult(id));
-  const open = calls.flatMap(({ id, name }, index) =>
+  const blocks = calls.map(({ id }, index) => taken[index] ?? createLostResult(id));
+  const unanswered = calls.flatMap(({ id, name }, index) =>
     taken[index] === undefined ? [{ callId: id, tool: name, at }] : [],
   );
   return {
-    ...withMessage(joined, { role: 'user', id: `${reply.id}-results`, origin: 'results', blocks }),
-    results: left,
-    dangling: open.length === 0 ? state.dangling : { calls: open, before: state.dangling },
+    ...addMessage(joined, { role: 'user', id: `${reply.id}-results`, origin: 'results', blocks }),
+    results: remaining,
+    dangling: unanswered.length === 0 ? state.dangling : { calls: unanswered, before: state.dangling },
   };
 }
 
-/** Some providers count calls from zero in every turn: a result is used up by the message that carries it. */
-function takeResults(results: Results, ids: readonly string[]) {
+/** Takes results out of the list. Some providers reuse call ids in every turn, so a result is taken only once. */
+function takeResults(results: ResultList, ids: readonly string[]) {
   const found = new Map<string, ToolResultBlock | undefined>(ids.map((id) => [id, undefined]));
-  const others: NonNullable<Results>[] = [];
-  for (let at = results; at !== undefined; at = at.before) {
-    // The newest of one id counts.
-    if (!found.has(at.callId)) others.push(at);
-    else if (found.get(at.callId) === undefined) found.set(at.callId, at.result);
+  const others: NonNullable<ResultList>[] = [];
+  for (let node = results; node !== undefined; node = node.before) {
+    // The list runs from newest to oldest, so the first result of an id is the newest.
+    if (!found.has(node.callId)) others.push(node);
+    else if (found.get(node.callId) === undefined) found.set(node.callId, node.result);
   }
-  const left = others.reduceRight<Results>((before, { callId, result }) => ({ callId, result, before }), undefined);
+  const remaining = others.reduceRight<ResultList>(
+    (before, { callId, result }) => ({ callId, result, before }),
+    undefined,
+  );
   const taken = ids.map((id) => {
     const result = found.get(id);
     found.delete(id);
     return result;
   });
-  return { taken, left };
+  return { taken, left: remaining };
 }
 
-function lostResult(callId: string): ToolResultBlock {
+function createLostResult(callId: string): ToolResultBlock {
   return { type: 'tool_result', tool_use_id: callId, content: LOST_RESULT, is_error: true };
 }
 
-function withMessage(state: ConversationState, last: Message): ConversationState {
+function addMessage(state: ConversationState, last: Message): ConversationState {
   return { ...state, messages: { last, before: state.messages } };
 }
 
-function linked(messages: readonly Message[]): Messages {
-  return messages.reduce<Messages>((before, last) => ({ last, before }), undefined);
+function toLinkedList(messages: readonly Message[]): MessageList {
+  return messages.reduce<MessageList>((before, last) => ({ last, before }), undefined);
 }
 
-function listed(messages: Messages): readonly Message[] {
+function toArray(messages: MessageList): readonly Message[] {
   const list: Message[] = [];
-  for (let at = messages; at !== undefined; at = at.before) list.push(at.last);
+  for (let node = messages; node !== undefined; node = node.before) list.push(node.last);
   return list.reverse();
 }

@@ -1,11 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { eachLine, lastPlaceOf, type Range } from '../../lib/files/jsonl.ts';
+import { type ByteRange, findLastOffset, readLines } from '../../lib/files/read-lines.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import { EMPTY_CONVERSATION, nextConversation } from './conversation-state.ts';
-import { createRecordReader, type LineCounts, type ReadRecords } from './read-records.ts';
+import { EMPTY_CONVERSATION, reduceConversation } from './conversation-state.ts';
+import { createRecordParser, type DamageCounts, type ParsedRecords } from './parse-records.ts';
 
-/** Every line starts with its version and type, so the last boundary is found by its bytes. */
+/** Every line starts with its version and type, so the last boundary is found by a byte search. */
 const BOUNDARY = Buffer.from('\n{"v":1,"type":"compact-boundary"');
 const USER = Buffer.from('{"v":1,"type":"user"');
 const TOMBSTONE = Buffer.from('{"v":1,"type":"tombstone"');
@@ -13,8 +13,8 @@ const TOMBSTONE = Buffer.from('{"v":1,"type":"tombstone"');
 /** Enough of a line to hold its id. */
 const HEAD_BYTES = 200;
 
-/** What makes a file big, and what a boundary has made unimportant. */
-const SAID: ReadonlySet<string> = new Set([
+/** Record types that hold the conversation: they make a file large, and a boundary makes earlier ones unnecessary. */
+const CONVERSATION_TYPES: ReadonlySet<string> = new Set([
   'user',
   'assistant',
   'reply',
@@ -23,141 +23,144 @@ const SAID: ReadonlySet<string> = new Set([
   'tombstone',
   'compact-boundary',
 ]);
-const BULKY = [...SAID].map((type) => Buffer.from(`{"v":1,"type":"${type}"`));
+const CONVERSATION_STARTS = [...CONVERSATION_TYPES].map((type) => Buffer.from(`{"v":1,"type":"${type}"`));
 
-/** No request holds as much: what a conversation has said before can be sent to nobody. */
-const MOST_BYTES = 50_000_000;
-/** Prompts from before that are kept all the same. */
-const MOST_PROMPT_BYTES = 8_000;
-const MOST_PROMPTS_CHARS = 200_000;
+/** Larger than any request can be: older parts of the conversation could not be sent anyway. */
+const MAX_BYTES = 50_000_000;
+/** Limits for the earlier prompts that are kept nevertheless. */
+const MAX_PROMPT_BYTES = 8_000;
+const MAX_PROMPTS_CHARS = 200_000;
 
-/** Hears every record of a file, one at a time: none is held. */
-export async function eachRecord(path: string, hear: (record: SessionRecord) => void): Promise<LineCounts> {
+/** Calls back with every record of a file in order, holding only one in memory. */
+export async function forEachRecord(path: string, onRecord: (record: SessionRecord) => void): Promise<DamageCounts> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
-  const reader = createRecordReader(hear);
-  await eachLine(file, { from: 0, to: size }, (line) => reader.line(line.toString('utf8')));
-  return reader.done();
+  const reader = createRecordParser(onRecord);
+  await readLines(file, { from: 0, to: size }, (line) => reader.readLine(line.toString('utf8')));
+  return reader.finish();
 }
 
-/** All records of a file. */
-export async function readTranscript(path: string): Promise<ReadRecords> {
+/** Reads all records of a file. */
+export async function readTranscript(path: string): Promise<ParsedRecords> {
   const records: SessionRecord[] = [];
-  const counts = await eachRecord(path, (record) => records.push(record));
+  const counts = await forEachRecord(path, (record) => records.push(record));
   return { records, ...counts };
 }
 
-/** What a resume needs, and how many bytes of what was said were left out of it. */
-export type RecentRecords = ReadRecords & { readonly leftOut: number };
+/** The records a resume needs, and the number of conversation bytes omitted from them. */
+export type RecentRecords = ParsedRecords & { readonly omittedBytes: number };
 
 type RecentOptions = {
   readonly mostBytes?: number;
-  /** Lines that belong behind those of the file. */
+  /** Lines that follow those of the file. */
   readonly unsaved?: readonly string[];
 };
 
 /**
- * Reads a transcript as a resume needs it: everything from the last boundary on, and of what came before only the
- * small records (titles, settings, checkpoints). `all` starts at the first line. Of what is too long to be sent, the end
- * is read and what a person typed before it.
+ * Reads the records a resume needs: everything from the last boundary on, and the small records before it (titles,
+ * settings, checkpoints). `all` starts at the first line. Of a conversation too long to be sent, reads the end and the
+ * prompts typed before it.
  */
-export async function readRecent(
+export async function readRecentRecords(
   path: string,
-  what: 'all' | 'from-boundary',
-  { mostBytes = MOST_BYTES, unsaved = [] }: RecentOptions = {},
+  range: 'all' | 'from-boundary',
+  { mostBytes = MAX_BYTES, unsaved = [] }: RecentOptions = {},
 ): Promise<RecentRecords> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
-  const boundary = what === 'all' ? 0 : (await lastPlaceOf(file, size, BOUNDARY)) + 1;
-  const { read, isTrusted } = await readFrom(file, { boundary, size, mostBytes, unsaved });
-  // A boundary that cannot be trusted: what came before it is needed then.
-  return isTrusted ? read : (await readFrom(file, { boundary: 0, size, mostBytes, unsaved })).read;
+  const boundary = range === 'all' ? 0 : (await findLastOffset(file, size, BOUNDARY)) + 1;
+  const { read, isTrusted } = await readFromBoundary(file, { boundary, size, mostBytes, unsaved });
+  // Without a valid boundary, the records before it are needed.
+  return isTrusted ? read : (await readFromBoundary(file, { boundary: 0, size, mostBytes, unsaved })).read;
 }
 
-type Asked = Required<RecentOptions> & { readonly boundary: number; readonly size: number };
+type ReadRequest = Required<RecentOptions> & { readonly boundary: number; readonly size: number };
 
-/** A boundary is not trusted when it is not what its bytes look like, or when it was written over. */
-async function readFrom(
+/** Reads from a boundary on. It is not trusted if its record is invalid, or repeats the id of an earlier boundary. */
+async function readFromBoundary(
   file: FileHandle,
-  { boundary, size, mostBytes, unsaved }: Asked,
+  { boundary, size, mostBytes, unsaved }: ReadRequest,
 ): Promise<{ readonly read: RecentRecords; readonly isTrusted: boolean }> {
   const records: SessionRecord[] = [];
-  const reader = createRecordReader((record) => records.push(record));
-  const read = (line: Buffer) => reader.line(line.toString('utf8'));
-  const replaced: string[] = [];
-  await eachLine(file, { from: 0, to: boundary }, (line) => {
-    if (startsWith(line, BOUNDARY.subarray(1))) replaced.push(line.toString('latin1', 0, HEAD_BYTES));
-    if (!BULKY.some((start) => startsWith(line, start))) read(line);
+  const reader = createRecordParser((record) => records.push(record));
+  const readLine = (line: Buffer) => reader.readLine(line.toString('utf8'));
+  const earlierBoundaries: string[] = [];
+  await readLines(file, { from: 0, to: boundary }, (line) => {
+    if (startsWith(line, BOUNDARY.subarray(1))) earlierBoundaries.push(line.toString('latin1', 0, HEAD_BYTES));
+    if (!CONVERSATION_STARTS.some((start) => startsWith(line, start))) readLine(line);
   });
-  const small = records.length;
-  const leftOut = await bytesBefore(file, { from: boundary, to: size }, mostBytes);
-  let at = 0;
-  let tail: number | undefined;
-  await eachLine(file, { from: boundary, to: size }, (line) => {
-    const isFirst = at === 0;
-    if (at >= leftOut) tail ??= records.length;
-    if (at >= leftOut || (isFirst && boundary > 0) || isSmall(line)) read(line);
-    at += line.length + 1;
+  const smallCount = records.length;
+  const omittedBytes = await countBytesToOmit(file, { from: boundary, to: size }, mostBytes);
+  let offset = 0;
+  let tailIndex: number | undefined;
+  await readLines(file, { from: boundary, to: size }, (line) => {
+    const isFirst = offset === 0;
+    if (offset >= omittedBytes) tailIndex ??= records.length;
+    if (offset >= omittedBytes || (isFirst && boundary > 0) || isSmallRecord(line)) readLine(line);
+    offset += line.length + 1;
   });
-  for (const line of unsaved) reader.line(line);
-  const counts = reader.done();
-  const first = records[small];
+  for (const line of unsaved) reader.readLine(line);
+  const counts = reader.finish();
+  const first = records[smallCount];
   const isTrusted =
-    boundary === 0 || (first?.type === 'compact-boundary' && !replaced.some((head) => head.includes(first.uuid)));
-  const kept = leftOut === 0 ? records : withoutMiddle(records, { tail: tail ?? records.length, bytes: leftOut });
-  return { read: { records: kept, leftOut, ...counts }, isTrusted };
+    boundary === 0 ||
+    (first?.type === 'compact-boundary' && !earlierBoundaries.some((head) => head.includes(first.uuid)));
+  const result =
+    omittedBytes === 0 ? records : omitMiddle(records, { tail: tailIndex ?? records.length, bytes: omittedBytes });
+  return { read: { records: result, omittedBytes: omittedBytes, ...counts }, isTrusted };
 }
 
-/** How much has to be left out so that not more than this remains; pages of NULs count nothing. */
-async function bytesBefore(file: FileHandle, range: Range, mostBytes: number): Promise<number> {
+/** Returns how many bytes to omit so that at most `mostBytes` remain; runs of NUL bytes are not counted. */
+async function countBytesToOmit(file: FileHandle, range: ByteRange, mostBytes: number): Promise<number> {
   if (range.to - range.from <= mostBytes) return 0;
   let bytes = 0;
-  await eachLine(file, range, (line) => {
+  await readLines(file, range, (line) => {
     bytes += line.length + 1;
   });
   return Math.max(0, bytes - mostBytes);
 }
-/** The same without what was taken back by going to a place that was left out. */
-export function sinceLostRewind(records: readonly SessionRecord[]): readonly SessionRecord[] {
+
+/** Drops the conversation records before the last rewind whose target was omitted. */
+export function dropBeforeLostRewind(records: readonly SessionRecord[]): readonly SessionRecord[] {
   let state = EMPTY_CONVERSATION;
-  let lost = -1;
-  for (const [at, record] of records.entries()) {
-    state = nextConversation({ ...state, incomplete: false }, record);
-    if (state.incomplete) lost = at;
+  let lostRewind = -1;
+  for (const [index, record] of records.entries()) {
+    state = reduceConversation({ ...state, incomplete: false }, record);
+    if (state.incomplete) lostRewind = index;
   }
-  return records.filter((record, at) => at > lost || !SAID.has(record.type));
+  return records.filter((record, index) => index > lostRewind || !CONVERSATION_TYPES.has(record.type));
 }
 
-/** Settings and the like, what a person typed, and what was taken back of that. */
-function isSmall(line: Buffer): boolean {
-  if (startsWith(line, USER)) return line.length <= MOST_PROMPT_BYTES && !line.includes('"results":[');
-  return startsWith(line, TOMBSTONE) || !BULKY.some((start) => startsWith(line, start));
+/** Accepts settings and other small records, typed prompts, and tombstones, which withdraw messages. */
+function isSmallRecord(line: Buffer): boolean {
+  if (startsWith(line, USER)) return line.length <= MAX_PROMPT_BYTES && !line.includes('"results":[');
+  return startsWith(line, TOMBSTONE) || !CONVERSATION_STARTS.some((start) => startsWith(line, start));
 }
 
-/** The newest prompts from before the tail, words about what is missing, and the tail. */
-function withoutMiddle(
+/** Returns the newest prompts before the tail, a note about the omitted part, and the tail. */
+function omitMiddle(
   records: readonly SessionRecord[],
-  { tail, bytes }: { readonly tail: number; readonly bytes: number },
+  { tail: tailIndex, bytes }: { readonly tail: number; readonly bytes: number },
 ): readonly SessionRecord[] {
-  let left = MOST_PROMPTS_CHARS;
+  let remaining = MAX_PROMPTS_CHARS;
   const before = records
-    .slice(0, tail)
+    .slice(0, tailIndex)
     .toReversed()
     .filter((record) => {
       if (record.type !== 'user') return true;
-      left -= JSON.stringify(record.message).length;
-      return left >= 0;
+      remaining -= JSON.stringify(record.message).length;
+      return remaining >= 0;
     })
     .toReversed();
-  return [...before, ...fromPrompt(records.slice(tail), bytes)];
+  return [...before, ...startAtPrompt(records.slice(tailIndex), bytes)];
 }
 
-/** From the first prompt on, or else from the first reply that begins: what is answered before is not there. */
-function fromPrompt(records: readonly SessionRecord[], bytes: number): readonly SessionRecord[] {
+/** Starts at the first prompt, or else at the first complete reply: results before it have lost their calls. */
+function startAtPrompt(records: readonly SessionRecord[], bytes: number): readonly SessionRecord[] {
   const prompt = records.findIndex((record) => record.type === 'user' && record.results === undefined);
   const reply = records.findIndex((record) => record.type === 'assistant' && record.index === 0);
   const start = prompt === -1 ? reply : prompt;
-  const cut = start === -1 ? records.length : start;
+  const firstKept = start === -1 ? records.length : start;
   const [head] = records;
   if (head === undefined) return records;
   const { v, parentUuid, sessionId, timestamp, cwd, version } = head;
@@ -166,7 +169,7 @@ function fromPrompt(records: readonly SessionRecord[], bytes: number): readonly 
     ...{ v, uuid: `left-out-${bytes}`, parentUuid, sessionId, timestamp, cwd, version, type: 'user' as const },
     message: { role: 'user', id: `left-out-${bytes}`, origin: 'resume', blocks: [{ type: 'text', text }] },
   };
-  return [note, ...records.filter((record, at) => at >= cut || !SAID.has(record.type))];
+  return [note, ...records.filter((record, index) => index >= firstKept || !CONVERSATION_TYPES.has(record.type))];
 }
 
 function startsWith(line: Buffer, start: Buffer): boolean {

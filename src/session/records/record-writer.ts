@@ -1,65 +1,69 @@
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { AssistantBlock, Message, ToolResultBlock } from '../../contracts/message.ts';
 import { type RecordBody, SCHEMA_VERSION, type SessionRecord } from '../../contracts/session.ts';
-import { type AppendNews, type AppendOptions, createAppendFile } from './append-file.ts';
+import { copyAsJson } from '../../lib/json.ts';
+import { type AppendOptions, type AppendStatus, createAppendFile } from './append-file.ts';
 import type { AppendFs } from './append-fs.ts';
-import { createRecorder } from './recorder.ts';
 
-export type Title = Extract<RecordBody, { type: 'title' }>;
+/** A record with the title of a session. */
+type TitleRecord = Extract<RecordBody, { type: 'title' }>;
 
-/** One file of records with its chain of parents. What was appended is written when the promise resolves. */
+/** A writer for one file of records, each linked to its parent. A record is on disk when `append` resolves. */
 export type RecordWriter = {
   append(body: RecordBody): Promise<void>;
-  /** What an event leaves on record. */
-  bodiesOf(event: AgentEvent): readonly RecordBody[];
-  /** Lists read only the ends of a file: a title that is too far from the end is written again. */
+  /** Returns the records of an event. */
+  toRecords(event: AgentEvent): readonly RecordBody[];
+  /** Writes the title again when it is far from the end: session lists read only the ends of a file. */
   repeatTitle(): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
-  /** Lines that could not be written yet. */
-  waiting(): number;
+  /** Number of lines that could not be written yet. */
+  countPending(): number;
 };
 
+/** Options of a record writer: the fields of every record, and where it writes. */
 export type RecordWriterOptions = {
   readonly sessionId: string;
   readonly cwd: string;
   readonly gitBranch: string | undefined;
   readonly version: string;
-  /** The newest record of the file, which the next one follows. */
+  /** Id of the newest record in the file, the parent of the next one. */
   readonly lastUuid: string | null;
-  /** What a resumed session is called. */
-  readonly title?: Title | undefined;
+  /** Title of a resumed session. */
+  readonly title?: TitleRecord | undefined;
   readonly newId: () => string;
   readonly now: () => number;
-  /** A sentence when writing fails, and one when it works again. */
-  readonly tell: (level: 'info' | 'error', text: string) => void;
+  /** Called with a message for the user when writing fails and when it works again. */
+  readonly onNotice: (level: 'info' | 'error', text: string) => void;
   readonly fs: AppendFs;
-  /** Hears each record. */
+  /** Called with every record before it is written. */
   readonly onRecord?: ((record: SessionRecord) => void) | undefined;
 } & AppendOptions;
 
-const FAR_CHARS = 8_000;
+const MAX_CHARS_AFTER_TITLE = 8_000;
 
-/** Opens nothing yet: the first line does. */
+/** Creates a record writer; the file is opened by its first record. */
 export function createRecordWriter(options: RecordWriterOptions, path: string): RecordWriter {
-  const { sessionId, cwd, gitBranch, version, newId, now, tell, fs } = options;
+  const { sessionId, cwd, gitBranch, version, newId, now, onNotice, fs } = options;
   let parentUuid = options.lastUuid;
   let title = options.title;
   let charsSinceTitle = 0;
-  const hear = (news: AppendNews) => {
-    if (news.what === 'works') return tell('info', 'The session is being saved again.');
-    if (news.what === 'restored')
-      return tell('info', `The file of this session was deleted; it is written anew: ${path}`);
-    const advice = `ouro goes on and keeps trying; free some space or check the permissions of ${path}.`;
-    const meanwhile = news.keptIn === undefined ? '' : ` What is said meanwhile is kept in ${news.keptIn}.`;
-    tell('error', `The session could not be saved (${news.why}). ${advice}${meanwhile}`);
+  const reportStatus = (status: AppendStatus) => {
+    if (status.type === 'works') return onNotice('info', 'The session is being saved again.');
+    if (status.type === 'restored')
+      return onNotice('info', `The session file was deleted and has been written again: ${path}`);
+    const advice = `ouro keeps trying; free some space or check the permissions of ${path}.`;
+    const meanwhile =
+      status.fallbackPath === undefined ? '' : ` Meanwhile the session is kept in ${status.fallbackPath}.`;
+    onNotice('error', `The session could not be saved (${status.why}). ${advice}${meanwhile}`);
   };
-  const file = createAppendFile(path, fs, hear, options);
+  const file = createAppendFile(path, fs, reportStatus, options);
 
   function append(body: RecordBody): Promise<void> {
     const uuid = newId();
     const branch = gitBranch === undefined ? {} : { gitBranch };
     const timestamp = new Date(now()).toISOString();
-    const record = makeRecord(body, { uuid, parentUuid, sessionId, timestamp, cwd, version, ...branch });
+    const record = createRecord(body, { uuid, parentUuid, sessionId, timestamp, cwd, version, ...branch });
     options.onRecord?.(record);
     const line = `${JSON.stringify(record)}\n`;
     parentUuid = uuid;
@@ -70,17 +74,122 @@ export function createRecordWriter(options: RecordWriterOptions, path: string): 
 
   return {
     append,
-    bodiesOf: createRecorder(),
+    toRecords: createEventRecorder(),
     async repeatTitle() {
-      if (title !== undefined && charsSinceTitle > FAR_CHARS) await append(title);
+      if (title !== undefined && charsSinceTitle > MAX_CHARS_AFTER_TITLE) await append(title);
     },
     sync: file.sync,
     close: file.close,
-    waiting: file.waiting,
+    countPending: file.countPending,
   };
 }
 
-/** `v` and `type` lead every line: readers skip what they do not need by its first bytes. */
-export function makeRecord(body: RecordBody, head: Omit<SessionRecord, 'v' | 'type'>): SessionRecord {
+/** Creates a record with `v` and `type` first: readers skip lines by their first bytes. */
+export function createRecord(body: RecordBody, head: Omit<SessionRecord, 'v' | 'type'>): SessionRecord {
   return Object.assign({ v: SCHEMA_VERSION, type: body.type }, head, body);
+}
+
+/**
+ * Creates a function that turns events into records; it keeps only the blocks of the current reply.
+ *
+ * @internal Exported for tests.
+ */
+export function createEventRecorder(): (event: AgentEvent) => readonly RecordBody[] {
+  let messageId = '';
+  let blocks: AssistantBlock[] = [];
+  const recorded = new Map<string, ToolResultBlock>();
+
+  return (event) => {
+    switch (event.type) {
+      case 'message_start':
+        if (event.role !== 'assistant') return [];
+        messageId = event.messageId;
+        blocks = [];
+        return [];
+      case 'block_end':
+        if (event.messageId !== messageId) {
+          messageId = event.messageId;
+          blocks = [];
+        }
+        blocks.push(event.block);
+        return [{ type: 'assistant', messageId, model: event.model, index: blocks.length - 1, block: event.block }];
+      case 'message_end':
+        return createMessageRecords(event.message, blocks, recorded);
+      case 'tool_end': {
+        if (event.status === 'discarded') return [];
+        const { type: _, ...rest } = event;
+        recorded.set(event.callId, event.result);
+        return [{ type: 'result', ...rest }];
+      }
+      case 'tombstone':
+        return [{ type: 'tombstone', messageId: event.messageId, why: event.why }];
+      case 'compacted':
+        return [
+          {
+            type: 'compact-boundary',
+            boundary: event.boundary,
+            messages: event.messages,
+            postTokens: event.postTokens,
+          },
+        ];
+      case 'queue':
+        return [{ type: 'queue', item: event.item, state: event.state }];
+      case 'permission_decision':
+        return [
+          { type: 'permission', callId: event.callId, tool: event.tool, verdict: event.verdict, trace: event.trace },
+        ];
+      case 'turn_end':
+      case 'transition':
+      case 'retry':
+      case 'recovery_start':
+      case 'recovery_end':
+      case 'notice':
+      case 'calls_summary':
+      case 'mode':
+      case 'agent_end':
+      case 'permission_answer': {
+        const { type, ...data } = event;
+        return [{ type: 'system', subtype: type, data: copyAsJson(data) }];
+      }
+      case 'tool_start': {
+        // The input is part of the reply already; this only records that the call started.
+        const { callId, tool, messageId: reply } = event;
+        return [{ type: 'system', subtype: 'tool_start', data: { callId, tool, messageId: reply } }];
+      }
+      default:
+        return [];
+    }
+  };
+}
+
+function createMessageRecords(
+  message: Message,
+  blocks: readonly AssistantBlock[],
+  recorded: Map<string, ToolResultBlock>,
+): readonly RecordBody[] {
+  if (message.role === 'boundary') return [];
+  if (message.role === 'custom') return [{ type: 'custom', message }];
+  if (message.role === 'assistant') {
+    const { id, model, stopReason, usage } = message;
+    const kept = message.blocks.map((block) => blocks.indexOf(block)).filter((index) => index !== -1);
+    return [{ type: 'reply', messageId: id, model, kept, ...(stopReason && { stopReason }), ...(usage && { usage }) }];
+  }
+  const results = message.blocks.filter((block) => block.type === 'tool_result');
+  if (results.length === 0) return [{ type: 'user', message }];
+  const others = message.blocks.filter((block) => block.type !== 'tool_result');
+  const unrecorded = results.filter((result) => !isRecorded(result, recorded.get(result.tool_use_id)));
+  recorded.clear();
+  return [
+    ...unrecorded.map(createResultRecord),
+    { type: 'user', message: { ...message, blocks: others }, results: results.map((result) => result.tool_use_id) },
+  ];
+}
+
+/** Compares by content: the result sent to the model must be on record, even if it is not what the call returned. */
+function isRecorded(result: ToolResultBlock, recorded: ToolResultBlock | undefined): boolean {
+  return recorded === result || (recorded !== undefined && JSON.stringify(recorded) === JSON.stringify(result));
+}
+
+function createResultRecord(result: ToolResultBlock): RecordBody {
+  return { type: 'result', callId: result.tool_use_id, tool: '', result, status: 'interrupted', durationMs: 0 };
 }

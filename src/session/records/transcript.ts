@@ -1,99 +1,100 @@
 import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
-import { lastHeardPath, sessionFolder, subagentPath, transcriptPath } from '../paths.ts';
-import { type Claim, claimSession } from '../running/claim.ts';
+import { getLastPromptedPath, getSessionFolder, getSubAgentPath, getTranscriptPath } from '../paths.ts';
+import { lockSession, type SessionLock } from '../process-locks.ts';
+import type { AppendOptions } from './append-file.ts';
 import { type AppendFs, diskAppendFs } from './append-fs.ts';
 import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './record-writer.ts';
 
-/** A session's record on disk. What was recorded is written when the promise resolves: before anything depends on it. */
+/** The transcript of a session. A record is on disk when its promise resolves, before anything depends on it. */
 export type Transcript = {
   readonly sessionId: string;
   readonly path: string | undefined;
   readonly folder: string;
-  record(event: AgentEvent): Promise<void>;
+  recordEvent(event: AgentEvent): Promise<void>;
   append(body: RecordBody): Promise<void>;
-  /** The same, in the file of a sub-agent. */
-  appendOf(agentId: string, body: RecordBody): Promise<void>;
-  /** On the disk itself, not only in its cache. */
+  /** Appends a record to the transcript of a sub-agent. */
+  appendToSubAgent(agentId: string, body: RecordBody): Promise<void>;
+  /** Flushes the file to disk, not only to the page cache. */
   sync(): Promise<void>;
   close(): Promise<void>;
-  /** Lines that could not be written yet. */
-  waiting(): number;
+  /** Number of lines that could not be written yet. */
+  countPending(): number;
 };
 
-/** Somebody who hears every record and does something with it when there is time. */
-export type RecordReader = {
-  /** Takes a record, and does nothing with it yet. */
-  hear(record: SessionRecord, agentId?: string): void;
-  /** What was heard is done with when it resolves. */
+/** A consumer of all records that processes them when nothing else waits. */
+export type RecordSink = {
+  /** Queues a record without processing it. */
+  push(record: SessionRecord, agentId?: string): void;
+  /** Processes the queued records. */
   flush(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** `cwd` is the real path of the directory it is worked in now. */
+/** Options of a transcript; `cwd` is the real path of the current working directory. */
 export type TranscriptOptions = Omit<RecordWriterOptions, 'fs' | 'onRecord'> & {
-  /** Where its file lies. */
+  /** Folder of the transcript. */
   readonly dir: string;
   readonly persistence: 'disk' | 'memory';
-  /** The claim on a resumed session; a new one is claimed when its file is made. */
-  readonly claim?: Claim | undefined;
-  /** Hears everything too, and writes it when nobody waits. */
-  readonly mirror?: RecordReader | undefined;
+  /** Lock on a resumed session; a new session is locked when its file is created. */
+  readonly lock?: SessionLock | undefined;
+  /** Receives every record as well. */
+  readonly mirror?: RecordSink | undefined;
   readonly fs?: AppendFs;
 };
 
-/** Nothing is created before the first user message. */
+/** Opens a transcript; no file is created before the first user message. */
 export function openTranscript(options: TranscriptOptions): Transcript {
   const { dir, sessionId, mirror, fs: disk = diskAppendFs } = options;
-  const folder = sessionFolder(dir, sessionId);
-  if (options.persistence === 'memory') return { ...UNKEPT, sessionId, path: undefined, folder };
-  const path = transcriptPath(dir, sessionId);
-  const claimed = claimedWhenOpened(disk, options);
-  const main = createRecordWriter({ ...options, fs: claimed.fs, onRecord: (record) => mirror?.hear(record) }, path);
+  const folder = getSessionFolder(dir, sessionId);
+  if (options.persistence === 'memory') return { ...MEMORY_TRANSCRIPT, sessionId, path: undefined, folder };
+  const path = getTranscriptPath(dir, sessionId);
+  const locking = lockWhenOpened(disk, options);
+  const main = createRecordWriter({ ...options, fs: locking.fs, onRecord: (record) => mirror?.push(record) }, path);
   const subagents = new Map<string, RecordWriter>();
-  let isBegun = options.lastUuid !== null;
+  let hasStarted = options.lastUuid !== null;
   let isSynced = false;
-  /** What came before the first user message. */
-  let held: readonly RecordBody[] = [];
+  /** Records appended before the first user message. */
+  let deferred: readonly RecordBody[] = [];
 
   async function append(body: RecordBody): Promise<void> {
-    if (!isBegun && body.type !== 'user' && body.type !== 'custom') {
-      held = [...held, body];
+    if (!hasStarted && body.type !== 'user' && body.type !== 'custom') {
+      deferred = [...deferred, body];
       return;
     }
-    isBegun = true;
-    const bodies = [...held, body];
-    held = [];
+    hasStarted = true;
+    const bodies = [...deferred, body];
+    deferred = [];
     await Promise.all(bodies.map(main.append));
   }
 
-  /** The first request of a session waits for the disk itself; later turns only start it on its way. */
-  async function settle(event: AgentEvent): Promise<void> {
-    if (!isBegun) return;
+  /** Waits for the disk before the first request of a session; later turns only start the sync. */
+  async function syncAfter(event: AgentEvent): Promise<void> {
+    if (!hasStarted) return;
     if (event.type === 'message_end' && event.message.role === 'user' && !isSynced) {
       isSynced = true;
       await main.sync();
     }
     if (event.type === 'message_end' && event.message.role === 'user' && event.message.origin === 'prompt') {
-      // Where it cannot be written the times of the files have to do.
-      await writeFile(lastHeardPath(dir), sessionId, { mode: 0o600 }).catch(() => undefined);
+      // If this fails, the newest session is found by file times instead.
+      await writeFile(getLastPromptedPath(dir), sessionId, { mode: 0o600 }).catch(() => undefined);
     }
-    // While the model thinks the disk has time. Nobody waits: the file itself reports what fails.
+    // The disk can sync while the model answers. Not awaited: the file reports its own failures.
     if (event.type === 'request_sent') void main.sync();
     if (event.type !== 'agent_end') return;
     await main.repeatTitle();
     await main.sync();
   }
 
-  function writerOf(agentId: string): RecordWriter {
+  function getSubAgentWriter(agentId: string): RecordWriter {
     const known = subagents.get(agentId);
     if (known !== undefined) return known;
-    const onRecord = (record: SessionRecord) => mirror?.hear(record, agentId);
-    const settings = { ...options, ...NOT_ASIDE, lastUuid: null, fs: disk, onRecord };
-    const own = createRecordWriter(settings, subagentPath(folder, agentId));
-    subagents.set(agentId, own);
-    return own;
+    const onRecord = (record: SessionRecord) => mirror?.push(record, agentId);
+    const settings = { ...options, ...NO_UNSAVED_LINES, lastUuid: null, fs: disk, onRecord };
+    const writer = createRecordWriter(settings, getSubAgentPath(folder, agentId));
+    subagents.set(agentId, writer);
+    return writer;
   }
 
   return {
@@ -101,64 +102,65 @@ export function openTranscript(options: TranscriptOptions): Transcript {
     path,
     folder,
     append,
-    appendOf: (agentId, body) => writerOf(agentId).append(body),
-    async record(event) {
+    appendToSubAgent: (agentId, body) => getSubAgentWriter(agentId).append(body),
+    async recordEvent(event) {
       if (event.type === 'subagent') {
-        const own = writerOf(event.agentId);
-        await Promise.all(own.bodiesOf(event.event).map(own.append));
-        if (isQuiet(event.event)) void mirror?.flush();
+        const writer = getSubAgentWriter(event.agentId);
+        await Promise.all(writer.toRecords(event.event).map(writer.append));
+        if (isIdlePoint(event.event)) void mirror?.flush();
         return;
       }
-      const written = Promise.all(main.bodiesOf(event).map(append));
-      if (isDependedOn(event)) await written;
-      await settle(event);
-      if (isQuiet(event)) void mirror?.flush();
+      const written = Promise.all(main.toRecords(event).map(append));
+      if (mustBeWritten(event)) await written;
+      await syncAfter(event);
+      if (isIdlePoint(event)) void mirror?.flush();
     },
     sync: main.sync,
     async close() {
-      await Promise.all([...subagents.values(), main].map((own) => own.close()));
+      await Promise.all([...subagents.values(), main].map((writer) => writer.close()));
       await mirror?.close();
-      await claimed.release();
+      await locking.release();
     },
-    waiting: main.waiting,
+    countPending: main.countPending,
   };
 }
 
-/** The files of sub-agents are only read by people. */
-const NOT_ASIDE = { aside: undefined, unsaved: [] };
+/** Transcripts of sub-agents are not stored on another disk. */
+const NO_UNSAVED_LINES: AppendOptions = { fallback: undefined, unsavedLines: [] };
 
-const UNKEPT = {
-  record: async () => undefined,
+const MEMORY_TRANSCRIPT: Omit<Transcript, 'sessionId' | 'path' | 'folder'> = {
+  recordEvent: async () => undefined,
   append: async () => undefined,
-  appendOf: async () => undefined,
+  appendToSubAgent: async () => undefined,
   sync: async () => undefined,
   close: async () => undefined,
-  waiting: () => 0,
+  countPending: () => 0,
 };
 
-/** The file system of a session: whoever opens its file holds the claim on it. */
-function claimedWhenOpened(disk: AppendFs, { claim: given, tell }: Pick<TranscriptOptions, 'claim' | 'tell'>) {
-  let claim = given;
+/** Wraps the file system so that opening the session file also takes the session lock. */
+function lockWhenOpened(disk: AppendFs, { lock: initialLock, onNotice }: Pick<TranscriptOptions, 'lock' | 'onNotice'>) {
+  let claim = initialLock;
   const fs: AppendFs = {
     async open(path) {
       const handle = await disk.open(path);
       if (claim !== undefined) return handle;
-      const tried = await claimSession(path);
-      if (tried.ok) claim = tried.claim;
-      else tell('error', 'Another ouro writes to the same session file. Start one of the two without --session-id.');
+      const attempt = await lockSession(path);
+      if (attempt.ok) claim = attempt.lock;
+      else
+        onNotice('error', 'Another ouro process writes to this session file. Start one of them without --session-id.');
       return handle;
     },
   };
   return { fs, release: async () => claim?.release() };
 }
 
-/** A request is on its way, or nothing is left to do: there is time for what nobody waits for. */
-function isQuiet({ type }: AgentEvent): boolean {
+/** Returns whether an event starts an idle phase, in which the mirror may write. */
+function isIdlePoint({ type }: AgentEvent): boolean {
   return type === 'request_sent' || type === 'agent_end';
 }
 
-/** Nothing happens because of these alone: what comes next waits for its own line, and so for theirs before it. */
-function isDependedOn(event: AgentEvent): boolean {
+/** Returns whether the caller waits for the records of an event. Waiting for a later line covers the earlier ones. */
+function mustBeWritten(event: AgentEvent): boolean {
   if (event.type === 'message_end') return event.message.role !== 'assistant';
   return event.type !== 'permission_decision' && event.type !== 'turn_end' && event.type !== 'transition';
 }

@@ -1,18 +1,20 @@
 import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { QueuedMessage } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
-import { asJson } from '../../lib/as-json.ts';
-import { subagentPath } from '../paths.ts';
-import { readRecords } from '../records/read-records.ts';
-import { readRecent } from '../records/read-transcript.ts';
-import { rebuild } from '../records/rebuild.ts';
-import { peek, summaryScratch } from '../stored/summary.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { copyAsJson } from '../../lib/json.ts';
+import { getSubAgentPath } from '../paths.ts';
+import { parseRecords } from '../records/parse-records.ts';
+import { readRecentRecords } from '../records/read-transcript.ts';
+import { rebuildSession } from '../records/rebuild-session.ts';
+import { createSummaryBuffer, readFileEnds } from '../store/session-summary.ts';
 
-const facts = z.object({
+const factsSchema = z.object({
   kind: z.string(),
   title: z.string(),
   callId: z.string(),
@@ -24,91 +26,97 @@ const facts = z.object({
   isolation: z.literal('worktree').optional(),
 });
 
-const ending = z.object({
+const endSchema = z.object({
   state: z.enum(['completed', 'failed', 'stopped', 'cut']),
   calls: z.number(),
   tokens: z.number(),
   line: z.string(),
 });
 
-/** What a sub-agent was started as: with it, it can be gone on with by another process. */
-export type SubAgentFacts = z.infer<typeof facts>;
+/** The start parameters of a sub-agent, from which another process can continue it. */
+type SubAgentFacts = z.infer<typeof factsSchema>;
 
-/** How a run of it ended; `cut`: the process did, in the midst. */
-export type SubAgentEnd = z.infer<typeof ending>;
+/** The end of a sub-agent run; the state is `cut` when the process ended during it. */
+export type SubAgentEnd = z.infer<typeof endSchema>;
 
 /** A sub-agent of a stored session. */
 export type StoredSubAgent = {
   readonly id: string;
   readonly facts: SubAgentFacts;
   readonly startedAt: string;
-  /** Nothing when it was at work to the last. */
+  /** Absent when it was still working when the process ended. */
   readonly end: (SubAgentEnd & { readonly at: string }) | undefined;
 };
 
-const BEGINS = 'sub_agent';
-const ENDS = 'sub_agent_end';
+const START_SUBTYPE = 'sub_agent';
+const END_SUBTYPE = 'sub_agent_end';
 
-/** Stands at the beginning of each run. */
-export function beginRecord(subject: SubAgentFacts): RecordBody {
-  return { type: 'system', subtype: BEGINS, data: asJson(facts.parse(subject)) };
+/** Creates the record that starts each run of a sub-agent. */
+export function createStartRecord(facts: SubAgentFacts): RecordBody {
+  return { type: 'system', subtype: START_SUBTYPE, data: copyAsJson(factsSchema.parse(facts)) };
 }
 
-/** Stands behind each run. */
-export function endRecord(end: SubAgentEnd): RecordBody {
-  return { type: 'system', subtype: ENDS, data: asJson(end) };
+/** Creates the record that ends each run of a sub-agent. */
+export function createEndRecord(end: SubAgentEnd): RecordBody {
+  return { type: 'system', subtype: END_SUBTYPE, data: copyAsJson(end) };
 }
 
-/** The sub-agents of a session, by the ends of their files; those that cannot be told are left out. */
-export function storedSubAgents(folder: string): readonly StoredSubAgent[] {
-  const scratch = summaryScratch();
-  return namesIn(join(folder, 'subagents'))
-    .flatMap((name) => storedAt(join(folder, 'subagents', name), scratch) ?? [])
+/** Lists the sub-agents of a session, read from both ends of their files; unreadable ones are omitted. */
+export function listStoredSubAgents(folder: string): readonly StoredSubAgent[] {
+  const scratch = createSummaryBuffer();
+  return listTranscriptNames(join(folder, 'subagents'))
+    .flatMap((name) => readStoredAt(join(folder, 'subagents', name), scratch) ?? [])
     .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 }
 
-function storedAt(path: string, scratch: Buffer): StoredSubAgent | undefined {
-  const ends = peek(path, scratch);
+function readStoredAt(path: string, scratch: Buffer): StoredSubAgent | undefined {
+  const ends = readFileEnds(path, scratch);
   if (ends === undefined) return undefined;
   const [head = ''] = ends.head.toString('utf8').split('\n', 1);
-  const first = readRecords(head).records.find(isSystem);
-  const told = facts.safeParse(first?.data);
-  if (first?.subtype !== BEGINS || !told.success) return undefined;
+  const first = parseRecords(head).records.find(isSystemRecord);
+  const facts = factsSchema.safeParse(first?.data);
+  if (first?.subtype !== START_SUBTYPE || !facts.success) return undefined;
   const tail = ends.tail.toString('utf8');
-  // Of a big file the tail begins in the middle of a line.
-  const whole = ends.tail === ends.head ? tail : tail.slice(tail.indexOf('\n') + 1);
-  const last = readRecords(whole)
-    .records.filter(isSystem)
-    .findLast(({ subtype }) => subtype === BEGINS || subtype === ENDS);
-  const end = ending.safeParse(last?.data);
+  // The tail of a large file starts in the middle of a line.
+  const wholeLines = ends.tail === ends.head ? tail : tail.slice(tail.indexOf('\n') + 1);
+  const last = parseRecords(wholeLines)
+    .records.filter(isSystemRecord)
+    .findLast(({ subtype }) => subtype === START_SUBTYPE || subtype === END_SUBTYPE);
+  const end = endSchema.safeParse(last?.data);
   return {
     id: basename(path, '.jsonl').replace(/^agent-/, ''),
-    facts: told.data,
+    facts: facts.data,
     startedAt: first.timestamp,
-    end: last?.subtype === ENDS && end.success ? { ...end.data, at: last.timestamp } : undefined,
+    end: last?.subtype === END_SUBTYPE && end.success ? { ...end.data, at: last.timestamp } : undefined,
   };
 }
 
 type SystemRecord = Extract<SessionRecord, { type: 'system' }>;
 
-function isSystem(record: SessionRecord): record is SystemRecord {
+function isSystemRecord(record: SessionRecord): record is SystemRecord {
   return record.type === 'system';
 }
 
-/** What a sub-agent has heard and said, and what it was told and has not heard. */
+/** Reads the messages of a sub-agent, and those queued for it and not yet delivered. */
 export async function readSubAgent(
   folder: string,
   id: string,
 ): Promise<{ readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] }> {
-  const { records } = await readRecent(subagentPath(folder, id), 'from-boundary');
-  const { messages, queued } = rebuild(records);
+  const { records } = await readRecentRecords(getSubAgentPath(folder, id), 'from-boundary');
+  const { messages, queued } = rebuildSession(records);
   return { messages, queued };
 }
 
-function namesIn(folder: string): readonly string[] {
+function listTranscriptNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   } catch {
     return [];
   }
+}
+
+/** Lists the ids of the sub-agents of a session. */
+export async function listSubAgentIds(folder: string): Promise<readonly string[]> {
+  const names = (await ignoreMissing(readdir(dirname(getSubAgentPath(folder, ''))))) ?? [];
+  return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).toSorted();
 }

@@ -1,112 +1,253 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { ToolStatement } from '../../contracts/permission.ts';
-import { type CallContext, ToolFailure } from '../../contracts/tool.ts';
+import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import { CALL_MARKER } from '../../lib/processes/process-tree.ts';
+import { analyzeShell } from '../../permissions/shell/analyze.ts';
+import type { ReadOnlyCommand } from '../../sandbox/read-only/read-only-plan.ts';
+import type { ReadOnlyRun } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { buildTool } from '../build-tool.ts';
-import { commandFacts } from '../stated-facts.ts';
-import { bashPrompt, type ShellLimits } from './prompt.ts';
-import { type RunningShell, type ShellLedger, startShell } from './run-shell.ts';
-import { shellEnvironment } from './shell-environment.ts';
-import { inBackground } from './shell-outcome.ts';
-import { firstLine, linePattern } from './shells.ts';
-import { type FrontParts, waitForShell } from './wait-for-shell.ts';
+import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
+import { getCommandFacts } from '../tool-facts.ts';
+import { BASH_FORMS } from './bash-aliases.ts';
+import { findKeyboardProgram } from './keyboard-programs.ts';
+import { type ProcessLedger, type RunningShell, startShell } from './run-shell.ts';
+import { compileLinePattern, truncateToFirstLine } from './shell-registry.ts';
+import { listShownFiles } from './shown-files.ts';
+import { buildBackgroundOutcome, type ForegroundDeps, waitForForegroundCommand } from './wait-for-foreground.ts';
 
-/** What the shell tool is built from. */
-export type BashParts = FrontParts & {
+/** Dependencies of the Bash tool. */
+export type BashDeps = ForegroundDeps & {
   readonly variables: () => Readonly<Record<string, string>>;
-  readonly ledger: ShellLedger;
-  /** Where too large outputs are kept whole. */
+  readonly ledger: ProcessLedger;
+  /** Folder for outputs that are too large for the result. */
   readonly outputFolder: string;
-  /** The limits that hold now. */
+  /** Returns the current timeouts. */
   readonly limits: () => ShellLimits;
-  /** Variables for this command alone (git made harmless when nobody was asked). */
+  /** Variables for one command, such as a hardened git configuration for commands that run without approval. */
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
-  /** `undefined` without a sandbox; throws a ToolFailure when one is wanted and cannot be had. */
-  readonly sandbox?: (command: BoxedCommand) => Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
-  /** A command that ran in it has ended, with all it started. */
-  readonly leftSandbox?: (end: 'exited' | 'over', callId: string) => void;
-  /** Commands that certainly change nothing may run side by side. */
-  readonly onlyLooks?: (command: string) => boolean;
+  /**
+   * Returns a wrapper for the sandbox, or `undefined` without one; throws a `ToolFailure` if a required sandbox is
+   * unavailable.
+   */
+  readonly sandbox?: (
+    command: SandboxedCommand,
+  ) => Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
+  /** Prepares the run of a command that may only read; throws a `ToolFailure` if it cannot be limited to that. */
+  readonly prepareReadOnly?: (command: ReadOnlyCommand) => ReadOnlyRun;
+  /** Called with the real paths of files whose lines were shown to the model. */
+  readonly onShown?: (files: readonly string[], callId: string) => Promise<void>;
+  /** Tells whether commands run in a sandbox now; without it, the arguments about one are described. */
+  readonly isSandboxed?: () => boolean;
+  /** Called when a sandboxed command has exited, and again when all its processes have. */
+  readonly onSandboxExit?: (end: 'exited' | 'over', callId: string) => void;
 };
 
-/** A command that is to run in a sandbox. */
-type BoxedCommand = { readonly id: string; readonly command: string; readonly cwd: string };
+/** A command to run in a sandbox. */
+type SandboxedCommand = { readonly id: string; readonly command: string; readonly cwd: string };
 
 const KEEP_BYTES = 30_000;
-const FILE_BYTES = 100_000_000;
+const MAX_FILE_BYTES = 100_000_000;
 
-const input = z.object({
-  command: z.string().min(1).describe('The command line'),
-  timeout: z.number().positive().optional().describe('Milliseconds'),
-  description: z.string().optional().describe('What it is for, in a few words'),
+const input = z.strictObject({
+  command: z.string().min(1),
+  timeout: z.number().positive().optional(),
+  description: z.string().optional().describe('What it is for, in five to ten words'),
   run_in_background: z.boolean().optional(),
-  outside_sandbox: z.string().optional().describe('What it needs that a sandbox kept from it: asks to run it outside'),
+  outside_sandbox: z
+    .string()
+    .optional()
+    .describe('What it needs that the sandbox kept from it: asks to run it outside'),
   sandbox_write: z
     .array(z.string().min(1))
     .optional()
-    .describe(
-      'Places outside of the workspace it has to write, where a sandbox kept it from that: asks for just these',
-    ),
-  wake_on: z.string().optional().describe('In the background: a line that matches this expression is told you'),
+    .describe('Paths it has to write, where the sandbox kept it from that: asks for just these'),
+  wake_on: z.string().optional().describe('In the background: report lines that match this expression'),
 });
 
-/** What it says of itself to those who decide about its calls. */
-export const bashStatement: ToolStatement = { name: 'Bash', facts: commandFacts, mainInput: 'command', served: 'runs' };
+/** Arguments that only make sense with a sandbox. */
+const SANDBOX_ARGUMENTS = ['outside_sandbox', 'sandbox_write'];
 
-/** The shell: always comes back, and takes everything it started with it. */
-export function createBashTool(parts: BashParts) {
+/** Tool traits of Bash. */
+export const bashTraits: BuiltInTraits = defineToolTraits({
+  name: 'Bash',
+  facts: getCommandFacts,
+  mainInput: 'command',
+  served: 'runs',
+  forms: BASH_FORMS,
+});
+
+/** Creates the Bash tool. A call always returns, and a stopped command takes its child processes with it. */
+export function createBashTool(deps: BashDeps) {
   return buildTool({
-    ...bashStatement,
-    prompt: () => bashPrompt(parts.limits()),
+    ...bashTraits,
+    prompt: () => renderBashPrompt(deps.limits()),
     input,
     maxResultChars: KEEP_BYTES * 2,
-    prepareArguments: (given) =>
-      typeof given.timeout === 'string' ? { ...given, timeout: Number(given.timeout) } : given,
-    isConcurrencySafe: ({ command, run_in_background: background }) =>
-      background !== true && (parts.onlyLooks?.(command) ?? false),
-    title: ({ command }) => firstLine(command),
-    async call({ command, timeout, ...given }, context) {
+    listHiddenArguments: () => (deps.isSandboxed?.() === false ? SANDBOX_ARGUMENTS : []),
+    analyzeShell: ({ command }) => analyzeShell(command),
+    findRefusal: (_, shell) => shell && findKeyboardProgram(shell),
+    isConcurrencySafe: ({ run_in_background: background }, shell) => background !== true && shell?.isReadOnly === true,
+    title: ({ command }) => truncateToFirstLine(command),
+    async call({ command, timeout, ...rest }, context) {
       if (command.includes('\0')) throw new ToolFailure('A command cannot hold a NUL byte. Write it as \\0 in printf.');
-      const pattern = await linePattern(given.wake_on);
-      const isBackground = given.run_in_background === true;
-      if (pattern !== undefined && !isBackground) throw new ToolFailure('wake_on needs run_in_background.');
-      const shell = await start(command, context, given.outside_sandbox ? undefined : parts.sandbox, parts);
-      if (isBackground)
-        return inBackground('Started', parts.shells.background(context.callId, command, shell, pattern));
-      const { timeoutMs, maxTimeoutMs } = parts.limits();
+      const pattern = await compileLinePattern(rest.wake_on);
+      const runsInBackground = rest.run_in_background === true;
+      if (pattern !== undefined && !runsInBackground) throw new ToolFailure('wake_on needs run_in_background.');
+      const readOnly = prepareReadOnlyRun(command, context, deps);
+      const sandbox = rest.outside_sandbox ? undefined : deps.sandbox;
+      const shell =
+        readOnly === undefined
+          ? await startCommand(command, context, sandbox, deps)
+          : startReadOnlyCommand(command, context, readOnly, deps);
+      if (runsInBackground)
+        return buildBackgroundOutcome('Started', deps.shells.addBackground(context.callId, command, shell, pattern));
+      const { timeoutMs, maxTimeoutMs } = deps.limits();
       const limitMs = Math.min(timeout ?? timeoutMs, maxTimeoutMs);
-      return waitForShell(command, shell, limitMs, context, parts);
+      const outcome = await waitForForegroundCommand(command, shell, limitMs, context, {
+        ...deps,
+        findBlocked: readOnly?.findBlocked,
+      });
+      await recordShown(command, outcome, context, deps);
+      return outcome;
     },
   });
 }
 
-async function start(
+/** Records the files that a command has printed as read, unless a part of its output is left out. */
+async function recordShown(command: string, outcome: ToolOutcome, context: CallContext, deps: BashDeps): Promise<void> {
+  const { content, isError, display } = outcome;
+  const isCut = display?.kind !== 'output' || display.fullPath !== undefined;
+  if (deps.onShown === undefined || isError === true || isCut || typeof content !== 'string') return;
+  await deps.onShown(listShownFiles(analyzeShell(command), context.cwd, content), context.callId);
+}
+
+/** Prepares the run of a command that the gate allowed for only reading; `undefined` for any other command. */
+function prepareReadOnlyRun(
   command: string,
-  { callId, cwd }: CallContext,
-  sandbox: BashParts['sandbox'],
-  parts: BashParts,
+  { cwd, enforce }: CallContext,
+  { prepareReadOnly }: BashDeps,
+): ReadOnlyRun | undefined {
+  if (enforce === undefined) return undefined;
+  if (prepareReadOnly === undefined)
+    throw new ToolFailure('Nothing was run: the command cannot be limited to reading.');
+  return prepareReadOnly({ command, cwd, readable: enforce.readable, hidden: enforce.hidden });
+}
+
+/** Starts a command in the read-only sandbox. Its environment replaces the usual one. */
+function startReadOnlyCommand(
+  command: string,
+  context: CallContext,
+  { wrap, wrapperFile, variables }: ReadOnlyRun,
+  deps: BashDeps,
+): RunningShell {
+  // Functions that keep searches from secrets stay; a PATH or git variables of the usual environment do not.
+  const extra = Object.entries(deps.extraEnv?.(context.callId) ?? {}).filter(([name]) => name.startsWith('BASH_FUNC_'));
+  const marker = createMarker(context.callId);
+  const env = { ...variables, ...Object.fromEntries(extra.filter(isSet)), [CALL_MARKER]: marker };
+  return startShell({
+    ...getShellOptions(command, context, deps),
+    ...{ env, marker, wrap, ...(wrapperFile === undefined ? {} : { wrapperFile }) },
+  });
+}
+
+function isSet(entry: [string, string | undefined]): entry is [string, string] {
+  return entry[1] !== undefined;
+}
+
+async function startCommand(
+  command: string,
+  context: CallContext,
+  sandbox: BashDeps['sandbox'],
+  deps: BashDeps,
 ): Promise<RunningShell> {
+  const { callId, cwd } = context;
   const wrap = await sandbox?.({ id: callId, command, cwd });
-  // Ids come from the provider, and another ouro may have a call of the same: the mark is ours alone.
-  const marker = `${callId}-${randomUUID()}`;
+  const marker = createMarker(callId);
   const shell = startShell({
-    command,
-    cwd,
-    env: shellEnvironment(parts.variables(), parts.extraEnv?.(callId) ?? {}, marker),
+    ...getShellOptions(command, context, deps),
+    env: buildShellEnvironment(deps.variables(), deps.extraEnv?.(callId) ?? {}, marker),
     marker,
-    ledger: parts.ledger,
-    limits: {
-      keepBytes: KEEP_BYTES,
-      headBytes: 10_000,
-      tailBytes: 16_000,
-      fileBytes: FILE_BYTES,
-      // Ids come from the provider: none of them chooses a place outside the folder.
-      filePath: join(parts.outputFolder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`),
-    },
     ...(wrap === undefined ? {} : { wrap }),
   });
-  for (const end of wrap ? (['exited', 'over'] as const) : [])
-    void shell[end].then(() => parts.leftSandbox?.(end, callId));
+  if (wrap !== undefined) {
+    void shell.exited.then(() => deps.onSandboxExit?.('exited', callId));
+    void shell.allExited.then(() => deps.onSandboxExit?.('over', callId));
+  }
   return shell;
+}
+
+/** Call ids come from the provider and may repeat in other processes; the marker must be unique. */
+function createMarker(callId: string): string {
+  return `${callId}-${randomUUID()}`;
+}
+
+function getShellOptions(command: string, { callId, cwd }: CallContext, { ledger, outputFolder }: BashDeps) {
+  const limits = {
+    keepBytes: KEEP_BYTES,
+    headBytes: 10_000,
+    tailBytes: 16_000,
+    fileBytes: MAX_FILE_BYTES,
+    // Call ids come from the provider and must not select a path outside the folder.
+    filePath: join(outputFolder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`),
+  };
+  return { command, cwd, ledger, limits };
+}
+
+/** Default and maximum run time of a command. */
+type ShellLimits = { readonly timeoutMs: number; readonly maxTimeoutMs: number };
+
+/** Returns the description of the Bash tool with the current limits. */
+function renderBashPrompt({ timeoutMs, maxTimeoutMs }: ShellLimits): string {
+  return `Runs a command in bash and gives back output and exit code. Every call is a fresh shell; only the directory lasts, inside the workspace. stdin is closed: use flags that keep programs from asking (--yes, -m).
+Prefer Read, Edit, Glob and Grep to cat, sed, find and grep. Join dependent steps with &&.
+timeout is in milliseconds (default ${timeoutMs}, at most ${maxTimeoutMs}). Servers, watchers and long work: run_in_background, not &. You hear when it ends: do not poll.`;
+}
+
+/** Variables that change how bash parses a command or make a program read another file first. */
+const UNSAFE_VARIABLES = [
+  'BASH_ENV',
+  'ENV',
+  'CDPATH',
+  'IFS',
+  'PS4',
+  'PROMPT_COMMAND',
+  'SHELLOPTS',
+  'BASHOPTS',
+  'GLOBIGNORE',
+  'POSIXLY_CORRECT',
+  'RIPGREP_CONFIG_PATH',
+  'GREP_OPTIONS',
+];
+
+/** API keys of ouro; never passed to commands. */
+const API_KEY_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OURO_API_KEY'];
+
+/**
+ *  * Builds the environment of a command: the user's, without unsafe variables and API keys, with the marker of its call.
+ *
+ * @internal Exported for tests.
+ */
+export function buildShellEnvironment(
+  variables: Readonly<Record<string, string>>,
+  /** Variables to add; `undefined` removes one. */
+  extra: Readonly<Record<string, string | undefined>>,
+  marker: string,
+): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    const isExcluded =
+      UNSAFE_VARIABLES.includes(name) || API_KEY_VARIABLES.includes(name) || name.startsWith('BASH_FUNC_');
+    if (!isExcluded && !Object.hasOwn(extra, name)) result[name] = value;
+  }
+  for (const [name, value] of Object.entries(extra)) if (value !== undefined) result[name] = value;
+  return {
+    ...result,
+    [CALL_MARKER]: marker,
+    OURO: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_EDITOR: 'true',
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+  };
 }

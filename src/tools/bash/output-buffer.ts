@@ -3,90 +3,126 @@ import { dirname } from 'node:path';
 import { formatBytes } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 
-/** Output of any size in bounded memory: its head, its tail, and the whole of it in a file. */
+/** Output of any size in bounded memory: head and tail are kept, the whole output is written to a file. */
 export type OutputBuffer = {
   push(chunk: Uint8Array): void;
   totalBytes(): number;
-  /** The last lines, for progress. */
+  /** Returns the last lines that are not blank. */
   tail(lines: number): readonly string[];
-  /** Everything, or head and tail with the place of the rest. */
+  /** Returns the whole output, or head and tail with the path of the file. */
   text(): string;
-  /** What came since the last time this was asked. */
+  /** Returns the output since the last call. */
   takeNew(): string;
-  /** Where the whole output is, if it was too much to keep. */
+  /** Path of the file with the whole output, if it was too large for memory. */
   path(): string | undefined;
   close(): void;
 };
 
+/** Limits of an output buffer. */
 export type OutputLimits = {
-  /** Up to here the output is kept whole. */
+  /** Size up to which the output is kept whole in memory. */
   readonly keepBytes: number;
   readonly headBytes: number;
   readonly tailBytes: number;
-  /** The file ends here; what comes after it is counted and dropped. */
+  /** Maximum size of the file; later output is counted and dropped. */
   readonly fileBytes: number;
   readonly filePath: string;
 };
 
+/** Creates the output buffer of a command. */
 export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
-  const file = overflowFile(limits);
-  /** Every piece, as long as it is little enough. */
-  let whole: Buffer[] | undefined = [];
+  const file = createOverflowFile(limits);
+  /** All chunks, until they exceed `keepBytes`. */
+  let chunks: Buffer[] | undefined = [];
   let head: Buffer = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
   let totalBytes = 0;
   let readBytes = 0;
+  const scanner = createLineScanner();
 
-  function overflow(all: Buffer): void {
+  function spill(all: Buffer): void {
     file.write(all);
+    scanner.push(all);
     head = all.subarray(0, limits.headBytes);
     tail = all.subarray(-limits.tailBytes);
-    whole = undefined;
+    chunks = undefined;
   }
 
-  const ending = () => (whole === undefined ? tail : Buffer.concat(whole));
+  const lastBytes = () => (chunks === undefined ? tail : Buffer.concat(chunks));
 
   return {
     push(chunk) {
       totalBytes += chunk.length;
-      if (whole === undefined) {
+      if (chunks === undefined) {
         file.write(chunk);
+        scanner.push(chunk);
         tail = Buffer.concat([tail, chunk.subarray(-limits.tailBytes)]).subarray(-limits.tailBytes);
         return;
       }
-      // The stream may reuse its memory.
-      whole.push(Buffer.from(chunk));
-      if (totalBytes > limits.keepBytes) overflow(Buffer.concat(whole));
+      // A copy: the stream may reuse its memory.
+      chunks.push(Buffer.from(chunk));
+      if (totalBytes > limits.keepBytes) spill(Buffer.concat(chunks));
     },
     totalBytes: () => totalBytes,
     tail: (lines) =>
-      decode(lastPart(ending(), 8_192))
+      decode(takeLastBytes(lastBytes(), 8_192))
         .split('\n')
         .filter((line) => line.trim() !== '')
         .slice(-lines),
     text() {
-      if (whole !== undefined) return decode(Buffer.concat(whole));
-      const shownHead = head.subarray(0, characterStart(head, head.length));
-      const shownTail = tail.subarray(characterStart(tail, 0));
-      const hidden = formatBytes(totalBytes - shownHead.length - shownTail.length);
-      return `${decode(shownHead)}\n… ${hidden} left out here; ${file.words(totalBytes)} …\n${decode(shownTail)}`;
+      if (chunks !== undefined) return decode(Buffer.concat(chunks));
+      const { shownHead, shownTail } = cutAtLines(head, tail);
+      const hiddenBytes = totalBytes - shownHead.length - shownTail.length;
+      const gap = describeGap(shownHead, shownTail, hiddenBytes, scanner);
+      return `${decode(shownHead)}\n… ${gap.summary}; ${file.describeLocation(totalBytes)} …\n${decode(Buffer.from(gap.failures))}${decode(shownTail)}`;
     },
     takeNew() {
-      const kept = ending();
-      // Half a character waits for its other half.
-      const until = characterStart(kept, kept.length);
-      const fresh = totalBytes - (kept.length - until) - readBytes;
-      readBytes += fresh;
-      if (fresh <= until) return decode(kept.subarray(until - fresh, until));
-      return `… ${formatBytes(fresh - until)} left out here …\n${decode(kept.subarray(characterStart(kept, 0), until))}`;
+      const bytes = lastBytes();
+      // An incomplete character waits for its remaining bytes.
+      const end = findCharacterBoundary(bytes, bytes.length);
+      const newBytes = totalBytes - (bytes.length - end) - readBytes;
+      readBytes += newBytes;
+      if (newBytes <= end) return decode(bytes.subarray(end - newBytes, end));
+      return `… ${formatBytes(newBytes - end)} left out here …\n${decode(bytes.subarray(findCharacterBoundary(bytes, 0), end))}`;
     },
-    path: () => (whole === undefined && !file.isBroken() ? limits.filePath : undefined),
+    path: () => (chunks === undefined && !file.isBroken() ? limits.filePath : undefined),
     close: file.close,
   };
 }
 
-/** Where an output goes that is too large to keep; made when the first byte of it comes. */
-function overflowFile({ filePath, fileBytes }: OutputLimits) {
+/** Cuts head and tail at line ends, or at characters where a line is longer than that. */
+function cutAtLines(head: Buffer, tail: Buffer): { readonly shownHead: Buffer; readonly shownTail: Buffer } {
+  const headEnd = head.lastIndexOf('\n');
+  const tailStart = tail.indexOf('\n') + 1;
+  return {
+    shownHead: head.subarray(0, headEnd > head.length / 2 ? headEnd : findCharacterBoundary(head, head.length)),
+    shownTail: tail.subarray(tailStart > 0 && tailStart < tail.length / 2 ? tailStart : findCharacterBoundary(tail, 0)),
+  };
+}
+
+/** Describes what is left out between head and tail: its lines, and those that look like failures. */
+function describeGap(head: Buffer, tail: Buffer, hiddenBytes: number, scanner: LineScanner) {
+  const first = countNewlines(head) + 2;
+  const last = scanner.countLines() - countNewlines(tail);
+  const size = formatBytes(hiddenBytes);
+  if (last < first) return { summary: `${size} left out here`, failures: '' };
+  const failures = scanner.listFailures(first, last).map(({ number, text }) => `${number}: ${text}\n`);
+  const summary = `lines ${first} to ${last} (${size}) left out here`;
+  if (failures.length === 0) return { summary, failures: '' };
+  return { summary, failures: `Lines in between that look like failures:\n${failures.join('')}…\n` };
+}
+
+const NEWLINE = 10;
+
+/** Counts line ends with native searches, as an output may have gigabytes. */
+function countNewlines(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
+  return count;
+}
+
+/** Creates the file for an output that is too large for memory; opened with the first write. */
+function createOverflowFile({ filePath, fileBytes }: OutputLimits) {
   let file: number | undefined;
   let written = 0;
   let isBroken = false;
@@ -103,12 +139,12 @@ function overflowFile({ filePath, fileBytes }: OutputLimits) {
         writeSync(file, part);
         written += part.length;
       } catch {
-        // The disk is full or closed to us: head and tail are still here.
+        // The disk is full or not writable: head and tail are still in memory.
         isBroken = true;
       }
     },
     isBroken: () => isBroken,
-    words: (totalBytes: number) =>
+    describeLocation: (totalBytes: number) =>
       isBroken ? 'the rest could not be kept' : `the ${written < totalBytes ? 'beginning' : 'whole'} is in ${filePath}`,
     close(): void {
       isClosed = true;
@@ -118,26 +154,26 @@ function overflowFile({ filePath, fileBytes }: OutputLimits) {
   };
 }
 
-/** Text from bytes that may be anything; what is no character shows as one that says so. */
+/** Decodes arbitrary bytes; invalid ones become replacement characters. */
 function decode(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8', { fatal: false }).decode(bytes);
-  const last = text.includes('\r') ? text.split('\n').map(settled).join('\n') : text;
-  return sanitize(last, 'output');
+  const visible = text.includes('\r') ? text.split('\n').map(applyCarriageReturns).join('\n') : text;
+  return sanitize(visible, 'output');
 }
 
-/** Carriage returns overwrite their line on a terminal; here the last state of the line is what counts. */
-function settled(line: string): string {
+/** Returns the last state of a line that carriage returns overwrite. */
+function applyCarriageReturns(line: string): string {
   const ended = line.replace(/\r+$/, '');
   return ended.slice(ended.lastIndexOf('\r') + 1);
 }
 
-function lastPart(bytes: Buffer, size: number): Buffer {
+function takeLastBytes(bytes: Buffer, size: number): Buffer {
   const part = bytes.subarray(-size);
-  return part.length === bytes.length ? part : part.subarray(characterStart(part, 0));
+  return part.length === bytes.length ? part : part.subarray(findCharacterBoundary(part, 0));
 }
 
-/** The nearest place that is not inside a UTF-8 character: onwards from the front, backwards from the end. */
-function characterStart(bytes: Buffer, at: number): number {
+/** Returns the nearest UTF-8 character boundary: forward from the start, otherwise backward. */
+function findCharacterBoundary(bytes: Buffer, at: number): number {
   if (at === 0) {
     let start = 0;
     while (start < 3 && isContinuation(bytes[start])) start += 1;
@@ -154,4 +190,60 @@ function characterStart(bytes: Buffer, at: number): number {
 
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte < 0xc0;
+}
+
+/** A line of output that looks like a failure. */
+type FailureLine = { readonly number: number; readonly text: string };
+
+/** Counts the lines of an output while it streams by, and keeps the first ones that look like failures. */
+type LineScanner = {
+  push(chunk: Uint8Array): void;
+  /** Number of line ends so far. */
+  countLines(): number;
+  /** Returns the first failures in a range of lines. */
+  listFailures(first: number, last: number): readonly FailureLine[];
+};
+
+const FAILURE =
+  /\b(?:errors?|fail(?:ed|ures?|s)?|exception|panic(?:ked)?|fatal|traceback|assertion\w*|segmentation fault|not ok|undefined reference|cannot find)\b|[✗✘×❌]|(?:Error|Exception|Failure)\b/i;
+/** Lines such as `0 errors` say that nothing failed. */
+const NO_FAILURE = /\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=]? 0\b/i;
+
+const MAX_FAILURES = 10;
+/** Candidates that are kept: some may turn out to be in the end of the output, which is shown anyway. */
+const MAX_CANDIDATES = 200;
+const MAX_LINE_CHARS = 300;
+/** Bytes that are searched for failures; lines are counted beyond. */
+const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
+
+/** Creates a line scanner. */
+function createLineScanner(): LineScanner {
+  const decoder = new TextDecoder('utf-8', { fatal: false });
+  const candidates: FailureLine[] = [];
+  let lineCount = 0;
+  let searchedBytes = 0;
+  let searchedLines = 0;
+  let partialLine = '';
+
+  function search(chunk: Uint8Array): void {
+    searchedBytes += chunk.length;
+    const lines = (partialLine + decoder.decode(chunk, { stream: true })).split('\n');
+    partialLine = (lines.pop() ?? '').slice(0, MAX_LINE_CHARS);
+    for (const line of lines) {
+      searchedLines += 1;
+      const text = line.slice(0, MAX_LINE_CHARS).trimEnd();
+      if (candidates.length < MAX_CANDIDATES && FAILURE.test(text) && !NO_FAILURE.test(text))
+        candidates.push({ number: searchedLines, text });
+    }
+  }
+
+  return {
+    push(chunk) {
+      lineCount += countNewlines(chunk);
+      if (searchedBytes < MAX_SEARCHED_BYTES && candidates.length < MAX_CANDIDATES) search(chunk);
+    },
+    countLines: () => lineCount,
+    listFailures: (first, last) =>
+      candidates.filter(({ number }) => number >= first && number <= last).slice(0, MAX_FAILURES),
+  };
 }

@@ -1,47 +1,59 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { branding } from '../../lib/processes/brand.ts';
-import { startTimeOf } from '../../lib/processes/process-facts.ts';
-import { endTree, leftOf } from '../../lib/processes/process-tree.ts';
+import { getProcessStartTime } from '../../lib/processes/process-info.ts';
+import { createMarkerCommand } from '../../lib/processes/process-markers.ts';
+import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
+import { EXCLUSION_REPORT } from '../../permissions/shell/search-exclusions.ts';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
 
-/** What is kept of a started group, so that the next start can end what a crash left behind. */
-export type ChildFacts = {
+/** Facts about a started process group, recorded so that the next start can end processes left by a crash. */
+export type ChildProcessFacts = {
   readonly pgid: number;
   readonly startTime: string;
   readonly marker: string;
   readonly command: string;
 };
 
-export type ShellLedger = { readonly started: (child: ChildFacts) => void; readonly ended: (pgid: number) => void };
+/** Records which process groups run. */
+export type ProcessLedger = {
+  readonly started: (child: ChildProcessFacts) => void;
+  readonly ended: (pgid: number) => void;
+};
 
-export type ShellStart = {
+/** Options of `startShell`. */
+export type ShellOptions = {
   readonly command: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly marker: string;
   readonly limits: OutputLimits;
-  readonly ledger: ShellLedger;
-  /** Puts the command into a sandbox, when there is one. */
+  readonly ledger: ProcessLedger;
+  /** Wraps the command in a sandbox. */
   readonly wrap?: (argv: readonly string[]) => readonly string[];
+  /** File that the wrapper gets as descriptor 4. */
+  readonly wrapperFile?: string;
 };
 
-/** A shell command at work. */
+/** A running shell command. */
 export type RunningShell = {
   readonly output: OutputBuffer;
+  /** Tells whether a search of the command left out secret files. */
+  hasExcludedSecrets(): boolean;
   readonly exited: Promise<ShellExit>;
-  /** Like `exited`, but later if something was left behind: when that has ended too. */
-  readonly over: Promise<ShellExit>;
-  /** Hears every whole line from now on. */
+  /** Resolves when the command and all processes it left behind have exited. */
+  readonly allExited: Promise<ShellExit>;
+  /** Adds a listener for each complete line from now on. */
   onLine(listener: (line: string) => void): void;
-  /** Asks the whole tree to end; a second time it has no choice. Resolves when nothing is left. */
+  /** Terminates the process tree, on the second call with SIGKILL. Resolves when nothing is left. */
   stop(): Promise<void>;
-  /** It was asked to end and has not. */
+  /** Tells whether `stop` was called and the process tree still runs. */
   isStopping(): boolean;
-  /** The command has ended, but something it started still lives or holds its output. */
-  leftSomething(): boolean;
+  /** Tells whether the command has exited while a process it started still runs or holds its output open. */
+  hasLeftProcesses(): boolean;
 };
 
+/** How a command exited; `problem` if it could not be started. */
 export type ShellExit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -49,102 +61,106 @@ export type ShellExit = {
   readonly problem?: string;
 };
 
-/** How long a finished command may keep its output open before it counts as having left something behind. */
-const GRACE_MS = 100;
-/** How often is looked whether what was left behind has ended. */
-const LOOK_EVERY_MS = 1_000;
+/** Time an exited command may hold its output open before it counts as having left processes. */
+const EXIT_GRACE_MS = 100;
+/** Interval of the check whether left processes have exited. */
+const POLL_MS = 1_000;
 
 /**
- * Standard error joins standard output, in order; the directory the command ends in is told on a channel of its own.
- * The command is evaluated exactly as it was analysed; `shift` takes it out of its own arguments first. All on one
- * line, so that bash counts the lines of the command from one. It is told twice: `exit` passes by what stands behind
- * the command, and a trap of the command takes the place of ours; on a line of its own, whatever was written there.
+ * Redirects stderr to stdout and reports the final directory on file descriptor 3. The command is evaluated exactly as
+ * it was analyzed; `shift` removes it from its own arguments. Everything is on one line, so that bash counts the lines
+ * of the command from one. The directory is reported twice, because `exit` skips the code after the command, and a trap
+ * set by the command replaces the EXIT trap; each report starts on a new line, whatever the command wrote there.
  */
-const TELL = 'echo >&3; pwd -P >&3 || echo gone >&3';
-const WRAPPER = `exec 2>&1; trap '{ ${TELL}; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $?; trap - ERR DEBUG; ${TELL}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
-/** Longer than any path; a command that floods the channel must not fill the memory. */
+const REPORT_CWD = 'echo >&3; pwd -P >&3 || echo gone >&3';
+const WRAPPER = `exec 2>&1; trap '{ ${REPORT_CWD}; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $?; trap - ERR DEBUG; ${REPORT_CWD}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
+/** Longer than any path; limits the memory for a command that floods the channel. */
 const CHANNEL_CHARS = 20_000;
 
-/** Starts a command in its own process group with nothing on stdin. */
-export function startShell(start: ShellStart): RunningShell {
+/** Starts a command in its own process group, with stdin closed. */
+export function startShell(start: ShellOptions): RunningShell {
   const output = createOutputBuffer(start.limits);
-  const { child, tree, closed, directory, isOpen } = spawnShell(start, output);
+  const { child, tree, closed, directory, isOpen, hasExcludedSecrets } = spawnShell(start, output);
   const startedAt = performance.now();
-  let hasLeft = false;
-  let stops = 0;
-  let ending: Promise<void> | undefined;
-  const livesOn = async () => isOpen() || (await leftOf(tree, performance.now() - startedAt)).length > 0;
+  let hasLeftProcesses = false;
+  let stopRequests = 0;
+  let termination: Promise<void> | undefined;
+  const hasProcesses = async () =>
+    isOpen() || (await listRemainingProcesses(tree, performance.now() - startedAt)).length > 0;
 
   const exited = new Promise<ShellExit>((resolve) => {
     child.on('error', (problem) => resolve({ code: null, signal: null, cwd: undefined, problem: problem.message }));
     child.on('exit', async (code, signal) => {
-      const graceEnds = performance.now() + GRACE_MS;
-      await Promise.race([closed, pause(GRACE_MS, 'in the background')]);
-      if (await livesOn()) {
-        // What ends by itself a moment later was not left behind.
+      const graceEnds = performance.now() + EXIT_GRACE_MS;
+      await Promise.race([closed, pause(EXIT_GRACE_MS, 'in the background')]);
+      if (await hasProcesses()) {
+        // A process that exits within the grace period was not left behind.
         await pause(graceEnds - performance.now());
-        hasLeft = await livesOn();
+        hasLeftProcesses = await hasProcesses();
       }
       resolve({ code, signal, cwd: directory() });
     });
   });
 
-  async function untilOver(): Promise<ShellExit> {
+  async function waitForProcesses(): Promise<ShellExit> {
     const exit = await exited;
-    while (hasLeft && (await livesOn())) await pause(LOOK_EVERY_MS, 'in the background');
-    hasLeft = false;
+    while (hasLeftProcesses && (await hasProcesses())) await pause(POLL_MS, 'in the background');
+    hasLeftProcesses = false;
     if (child.pid !== undefined) start.ledger.ended(child.pid);
     return exit;
   }
 
   return {
     output,
+    hasExcludedSecrets,
     exited,
-    over: untilOver(),
-    onLine: (listener) => void child.stdout?.on('data', lineSplitter(listener)),
-    isStopping: () => ending !== undefined,
-    leftSomething: () => hasLeft,
+    allExited: waitForProcesses(),
+    onLine: (listener) => void child.stdout?.on('data', createLineSplitter(listener)),
+    isStopping: () => termination !== undefined,
+    hasLeftProcesses: () => hasLeftProcesses,
     async stop() {
       if (child.pid === undefined) return;
-      stops += 1;
-      ending ??= endTree(tree, () => stops > 1);
-      await ending;
-      ending = undefined;
+      stopRequests += 1;
+      termination ??= killProcessTree(tree, () => stopRequests > 1);
+      await termination;
+      termination = undefined;
       child.stdout?.destroy();
-      hasLeft = false;
+      hasLeftProcesses = false;
       start.ledger.ended(child.pid);
       output.close();
     },
   };
 }
 
-const LONGEST_LINE = 10_000;
+const MAX_LINE_CHARS = 10_000;
 
-/** Cuts what arrives into lines; of one without an end its last part is kept. */
-function lineSplitter(listener: (line: string) => void): (chunk: Buffer) => void {
+/** Creates a chunk handler that calls the listener for each line; of an unfinished line only its end is buffered. */
+function createLineSplitter(listener: (line: string) => void): (chunk: Buffer) => void {
   const decoder = new TextDecoder();
-  let open = '';
+  let rest = '';
   return (chunk) => {
-    const lines = (open + decoder.decode(chunk, { stream: true })).split('\n');
-    open = (lines.pop() ?? '').slice(-LONGEST_LINE);
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = (lines.pop() ?? '').slice(-MAX_LINE_CHARS);
     for (const line of lines) listener(line);
   };
 }
 
-/** The process with its two channels: what the command prints, and where it ended. */
-function spawnShell({ command, cwd, env, marker, ledger, wrap }: ShellStart, output: OutputBuffer) {
-  const plain = ['/bin/bash', '--noprofile', '--norc', '-c', branding(env) + WRAPPER, 'bash', command];
-  const [file = '/bin/bash', ...args] = wrap?.(plain) ?? plain;
+/** Spawns the process with two channels: its output, and the directory it ended in. */
+function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: ShellOptions, output: OutputBuffer) {
+  const unwrapped = ['/bin/bash', '--noprofile', '--norc', '-c', createMarkerCommand(env) + WRAPPER, 'bash', command];
+  const [file = '/bin/bash', ...args] = wrap?.(unwrapped) ?? unwrapped;
+  const wrapperFd = wrapperFile === undefined ? undefined : openSync(wrapperFile, 'r');
   const child = spawn(file, args, {
     cwd,
     env: { ...env },
     detached: true,
-    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe', ...(wrapperFd === undefined ? [] : [wrapperFd])],
   });
-  const startTime = child.pid === undefined ? '' : (startTimeOf(child.pid) ?? '');
+  if (wrapperFd !== undefined) closeSync(wrapperFd);
+  const startTime = child.pid === undefined ? '' : (getProcessStartTime(child.pid) ?? '');
   if (child.pid !== undefined) ledger.started({ pgid: child.pid, startTime, marker, command });
   let isOpen = true;
-  let directories = '';
+  let channelText = '';
   child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
   const outputClosed = new Promise<void>((resolve) => {
     child.stdout?.on('close', () => {
@@ -157,7 +173,7 @@ function spawnShell({ command, cwd, env, marker, ledger, wrap }: ShellStart, out
     if (!isReadable(channel)) return resolve();
     channel.setEncoding('utf8').on('close', resolve);
     channel.on('data', (text: string) => {
-      directories = (directories + text).slice(-CHANNEL_CHARS);
+      channelText = (channelText + text).slice(-CHANNEL_CHARS);
     });
   });
   return {
@@ -165,16 +181,17 @@ function spawnShell({ command, cwd, env, marker, ledger, wrap }: ShellStart, out
     tree: { groupId: child.pid ?? 0, marker, startTime },
     closed: Promise.all([outputClosed, channelClosed]),
     isOpen: () => isOpen,
-    directory: () => directories.split('\n').findLast(isPlace),
+    hasExcludedSecrets: () => channelText.split('\n').includes(EXCLUSION_REPORT),
+    directory: () => channelText.split('\n').findLast(isReportedCwd),
   };
 }
 
-/** The command may have written on the channel, too. */
-function isPlace(line: string): boolean {
+/** Tells whether a line is a reported directory; the command may write to the channel too. */
+function isReportedCwd(line: string): boolean {
   return line.startsWith('/') || line === 'gone';
 }
 
-/** One in the background keeps nobody from leaving. */
+/** Waits; a timer in the background does not keep the process alive. */
 function pause(ms: number, where?: 'in the background'): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, ms));

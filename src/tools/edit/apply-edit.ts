@@ -1,69 +1,135 @@
 import { ToolFailure } from '../../contracts/tool.ts';
-import { dressLines } from './dress-lines.ts';
-import { type FoldedText, foldText } from './folded-text.ts';
-import { explainMiss } from './near-miss.ts';
+import { explainMiss } from './explain-miss.ts';
+import { applyLineEndings, type FoldedText, foldText } from './line-endings.ts';
+import { findNearMatch, keepFileCharacters } from './near-match.ts';
 
+/** A replacement of text, once or everywhere. */
 export type TextEdit = { readonly oldText: string; readonly newText: string; readonly occurrences: 'one' | 'all' };
 
-export type EditedText = { readonly text: string; readonly replaced: number; readonly firstLine: number };
+/** A place where a text was replaced: its first line in the result, and the lines that were added (or removed). */
+export type ReplacedPlace = { readonly line: number; readonly addedLines: number };
 
-const LINES_NAMED = 10;
+/** An edited text. `near`: the old text was found with another kind of quotes, dashes or blanks at line ends. */
+export type EditedText = {
+  readonly text: string;
+  readonly places: readonly ReplacedPlace[];
+  readonly match: 'exact' | 'near';
+};
 
-/** Replaces text, exactly and only where it was meant. What is not replaced keeps every character, endings included. */
+const MAX_LINES_LISTED = 10;
+
+/** Replaces text that matches and, unless all are meant, uniquely. Everything else stays byte-identical. */
 export function applyEdit(original: string, edit: TextEdit, file: string): EditedText {
   if (edit.oldText === '') throw new ToolFailure(`old_string is empty and ${file} is not. Give the text to replace.`);
   if (edit.oldText === edit.newText)
     throw new ToolFailure('old_string and new_string are the same; nothing would change.');
-  // Whoever writes \r means the characters themselves.
+  // Text with \r is matched literally.
   if (edit.oldText.includes('\r') && original.includes(edit.oldText)) return replaceLiterally(original, edit, file);
   const folded = foldText(original);
   const hasCr = original.includes('\r');
-  const wanted = hasCr ? fold(edit.oldText) : edit.oldText;
-  const next = hasCr ? fold(edit.newText) : edit.newText;
-  const places = findAll(folded.text, wanted);
-  if (places.length === 0) throw new ToolFailure(explainMiss(folded.text, wanted, file));
-  checkUnique(folded.text, places, edit, file);
-  let text = '';
-  let from = 0;
-  for (const place of places) {
-    text += original.slice(from, folded.toOriginal(place)) + dressed(folded, place, wanted, next);
-    from = folded.toOriginal(place + wanted.length);
-  }
-  return { text: text + original.slice(from), replaced: places.length, firstLine: lineOf(folded.text, places[0] ?? 0) };
+  const searchText = hasCr ? foldLineEndings(edit.oldText) : edit.oldText;
+  const replacement = hasCr ? foldLineEndings(edit.newText) : edit.newText;
+  const offsets = findAll(folded.text, searchText);
+  if (offsets.length === 0) return replaceNearMatch(original, folded, { searchText, replacement }, file);
+  assertUnique(folded.text, offsets, edit, file);
+  const text = replaceRanges(
+    original,
+    folded,
+    offsets.map((start) => ({ start, end: start + searchText.length })),
+    replacement,
+  );
+  return { text, places: listPlaces(folded.text, offsets, searchText, replacement), match: 'exact' };
 }
 
-function dressed(folded: FoldedText, place: number, wanted: string, next: string): string {
-  if (!next.includes('\n')) return next;
-  const end = place + wanted.length;
-  return dressLines(wanted, next, folded.endingsWithin(place, end), folded.endingNear(end));
+type FoldedEdit = { readonly searchText: string; readonly replacement: string };
+
+function replaceNearMatch(
+  original: string,
+  folded: FoldedText,
+  { searchText, replacement }: FoldedEdit,
+  file: string,
+): EditedText {
+  const range = findNearMatch(folded.text, searchText);
+  if (range === undefined) throw new ToolFailure(explainMiss(folded.text, searchText, file));
+  const found = folded.text.slice(range.start, range.end);
+  const kept = keepFileCharacters(found, searchText, replacement);
+  return {
+    text: replaceRanges(original, folded, [range], kept),
+    places: listPlaces(folded.text, [range.start], found, kept),
+    match: 'near',
+  };
+}
+
+type TextRange = { readonly start: number; readonly end: number };
+
+function replaceRanges(
+  original: string,
+  folded: FoldedText,
+  ranges: readonly TextRange[],
+  replacement: string,
+): string {
+  let result = '';
+  let copiedUpTo = 0;
+  for (const range of ranges) {
+    result +=
+      original.slice(copiedUpTo, folded.toOriginal(range.start)) + restoreLineEndings(folded, range, replacement);
+    copiedUpTo = folded.toOriginal(range.end);
+  }
+  return result + original.slice(copiedUpTo);
+}
+
+function restoreLineEndings(folded: FoldedText, { start, end }: TextRange, replacement: string): string {
+  if (!replacement.includes('\n')) return replacement;
+  const replaced = folded.text.slice(start, end);
+  return applyLineEndings(replaced, replacement, folded.endingsWithin(start, end), folded.endingNear(end));
 }
 
 function replaceLiterally(original: string, edit: TextEdit, file: string): EditedText {
-  const places = findAll(original, edit.oldText);
-  checkUnique(original, places, edit, file);
+  const offsets = findAll(original, edit.oldText);
+  assertUnique(original, offsets, edit, file);
   const text = original.split(edit.oldText).join(edit.newText);
-  return { text, replaced: places.length, firstLine: lineOf(original, places[0] ?? 0) };
+  return { text, places: listPlaces(original, offsets, edit.oldText, edit.newText), match: 'exact' };
 }
 
-function checkUnique(text: string, places: readonly number[], edit: TextEdit, file: string): void {
-  if (places.length < 2 || edit.occurrences === 'all') return;
-  const lines = places.slice(0, LINES_NAMED).map((place) => lineOf(text, place));
-  const more = places.length > LINES_NAMED ? ', …' : '';
-  throw new ToolFailure(
-    `old_string occurs ${places.length} times in ${file} (lines ${lines.join(', ')}${more}). Include more surrounding lines to say which is meant, or set replace_all.`,
-  );
-}
-
-function findAll(text: string, wanted: string): readonly number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) places.push(at);
+/** Returns the lines of all replacements in the new text. */
+function listPlaces(
+  text: string,
+  offsets: readonly number[],
+  replaced: string,
+  replacement: string,
+): readonly ReplacedPlace[] {
+  const addedLines = countNewlines(replacement) - countNewlines(replaced);
+  const places: ReplacedPlace[] = [];
+  let line = 1;
+  let from = 0;
+  offsets.forEach((offset, index) => {
+    line += countNewlines(text.slice(from, offset));
+    from = offset;
+    places.push({ line: line + index * addedLines, addedLines });
+  });
   return places;
 }
 
-function fold(text: string): string {
+function assertUnique(text: string, offsets: readonly number[], edit: TextEdit, file: string): void {
+  if (offsets.length < 2 || edit.occurrences === 'all') return;
+  const lines = offsets.slice(0, MAX_LINES_LISTED).map((offset) => countNewlines(text.slice(0, offset)) + 1);
+  const more = offsets.length > MAX_LINES_LISTED ? ', …' : '';
+  throw new ToolFailure(
+    `old_string occurs ${offsets.length} times in ${file} (lines ${lines.join(', ')}${more}). Include more surrounding lines to say which is meant, or set replace_all.`,
+  );
+}
+
+function findAll(text: string, searchText: string): readonly number[] {
+  const offsets: number[] = [];
+  for (let at = text.indexOf(searchText); at !== -1; at = text.indexOf(searchText, at + searchText.length))
+    offsets.push(at);
+  return offsets;
+}
+
+function foldLineEndings(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
 }
 
-function lineOf(text: string, place: number): number {
-  return text.slice(0, place).split('\n').length;
+function countNewlines(text: string): number {
+  return text.split('\n').length - 1;
 }

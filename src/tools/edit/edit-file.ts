@@ -1,75 +1,149 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { decodeText, encodeText } from '../../lib/files/encoding.ts';
+import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { type ChangeParts, changeFile, exists, readForChange } from '../file-change.ts';
-import { originalForHosts, showChange } from '../file-diff.ts';
-import { applyEdit, type TextEdit } from './apply-edit.ts';
+import {
+  changeFile,
+  type FileChangeDeps,
+  type FileKnowledge,
+  isExistingPath,
+  readForEdit,
+} from '../files/change-file.ts';
+import { diffFile, getOriginalForHosts } from '../files/diff-file.ts';
+import { applyEdit, type EditedText, type TextEdit } from './apply-edit.ts';
+import { describeNewSyntaxError } from './check-syntax.ts';
 
-/** Applies edits one after the other and writes the file once, or not at all. */
+/** Applies edits in order and writes the file once; if one fails, the file is unchanged. */
 export async function editFile(
   file: string,
   edits: readonly TextEdit[],
-  parts: ChangeParts,
+  deps: FileChangeDeps,
   signal: AbortSignal,
-  facts: JsonObject = {},
+  extraFields: JsonObject = {},
 ): Promise<ToolOutcome> {
-  const before = await textBefore(file, edits, parts, signal);
-  let text = before.text;
-  let replaced = 0;
-  const lines: number[] = [];
-  edits.forEach((edit, index) => {
-    if (text === '' && edit.oldText === '') {
-      text = edit.newText;
-      return;
-    }
-    try {
-      const edited = applyEdit(text, edit, file);
-      text = edited.text;
-      replaced += edited.replaced;
-      lines.push(edited.firstLine);
-    } catch (thrown) {
-      if (edits.length === 1 || !(thrown instanceof ToolFailure)) throw thrown;
-      throw new ToolFailure(`Edit ${index + 1} of ${edits.length} failed, so none was applied. ${thrown.message}`, {
-        cause: thrown,
-      });
-    }
-  });
-  const encoded = encodeText(text, before);
-  if (!encoded.ok) {
-    throw new ToolFailure(
-      `${file} is ${before.encoding} and cannot hold “${encoded.character}”. Use characters of that encoding, or convert the file first.`,
-    );
-  }
+  const plan = await planEdits(file, edits, deps, signal);
   signal.throwIfAborted();
-  await changeFile(file, encoded.bytes, parts);
-  const change = await showChange(file, before.isNew ? undefined : before.text, text);
+  await changeFile(file, plan.bytes, deps, plan.knowledge);
+  const before = plan.before?.text;
+  const change = await diffFile(file, before, plan.text);
+  const summary = before === undefined ? `Created ${file}.` : describeEdits(file, plan);
   return {
-    content: before.isNew
-      ? `Created ${file}.`
-      : `Replaced ${formatCount(replaced, 'occurrence')} in ${file}${placeOf(lines)}.`,
+    content: `${summary}${await describeNewSyntaxError(file, before, plan.text)}`,
     display: change.display,
     structured: {
-      ...facts,
+      ...extraFields,
       filePath: file,
-      originalFile: originalForHosts(before.isNew ? undefined : before.text),
+      originalFile: getOriginalForHosts(before),
       structuredPatch: change.structuredPatch,
       userModified: false,
     },
   };
 }
 
-async function textBefore(file: string, edits: readonly TextEdit[], parts: ChangeParts, signal: AbortSignal) {
-  if (edits[0]?.oldText === '' && !(await exists(file))) {
-    return { text: '', encoding: 'utf-8', bom: false, isNew: true } as const;
-  }
-  const { bytes } = await readForChange(file, parts, signal);
-  const decoded = decodeText(bytes);
+/** Edits of a file that apply. `before` is absent for a new file. */
+export type EditPlan = {
+  readonly before: { readonly text: string } | undefined;
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  /** States if the model has seen the file, or only knows the text it replaces. */
+  readonly knowledge: FileKnowledge;
+  readonly lines: readonly number[];
+  readonly hasNearMatch: boolean;
+};
+
+/** Applies edits in memory. Throws a `ToolFailure` if one does not apply or the file may not be changed. */
+export async function planEdits(
+  file: string,
+  edits: readonly TextEdit[],
+  deps: FileChangeDeps,
+  signal: AbortSignal,
+): Promise<EditPlan> {
+  const isNew = edits[0]?.oldText === '' && !(await isExistingPath(file));
+  const current = isNew ? undefined : await readForEdit(file, deps, signal);
+  const decoded = current === undefined ? NEW_FILE : decodeText(current.bytes);
   if (decoded === undefined) throw new ToolFailure(`${file} is binary; it cannot be edited as text.`);
-  return { ...decoded, isNew: false };
+  const knowledge = current?.knowledge ?? 'seen';
+  const applied = knowledge === 'seen' ? applyAll(decoded.text, edits, file) : applyUnseen(decoded.text, edits, file);
+  const encoded = encodeText(applied.text, decoded);
+  if (!encoded.ok) {
+    throw new ToolFailure(
+      `${file} is ${decoded.encoding} and cannot hold “${encoded.character}”. Use characters of that encoding, or convert the file first.`,
+    );
+  }
+  return { ...applied, before: current === undefined ? undefined : decoded, bytes: encoded.bytes, knowledge };
 }
 
-function placeOf(lines: readonly number[]): string {
-  if (lines.length === 0) return '';
-  return lines.length === 1 ? ` (line ${lines[0]})` : ` (lines ${lines.join(', ')})`;
+/** Returns the reason why edits cannot be applied now. */
+export async function findEditObstacle(...edit: Parameters<typeof planEdits>): Promise<string | undefined> {
+  return describeFailure(planEdits(...edit));
+}
+
+/** Returns the message of a `ToolFailure`; any other error is left to the call itself. */
+export async function describeFailure(preparation: Promise<unknown>): Promise<string | undefined> {
+  return preparation.then(
+    () => undefined,
+    (thrown: unknown) => (thrown instanceof ToolFailure ? thrown.message : undefined),
+  );
+}
+
+const NEW_FILE = { text: '', encoding: 'utf-8', bom: false } as const;
+
+type AppliedEdits = Pick<EditPlan, 'text' | 'lines' | 'hasNearMatch'>;
+
+function applyAll(before: string, edits: readonly TextEdit[], file: string): AppliedEdits {
+  let text = before;
+  let lines: readonly number[] = [];
+  let hasNearMatch = false;
+  edits.forEach((edit, index) => {
+    if (text === '' && edit.oldText === '') {
+      text = edit.newText;
+      return;
+    }
+    const edited = applyOne(text, edit, file, edits.length === 1 ? '' : `Edit ${index + 1} of ${edits.length}`);
+    text = edited.text;
+    lines = addLines(lines, edited);
+    hasNearMatch ||= edited.match === 'near';
+  });
+  return { text, lines, hasNearMatch };
+}
+
+function applyOne(text: string, edit: TextEdit, file: string, name: string): EditedText {
+  try {
+    return applyEdit(text, edit, file);
+  } catch (thrown) {
+    if (name === '' || !(thrown instanceof ToolFailure)) throw thrown;
+    throw new ToolFailure(`${name} failed, so none was applied. ${thrown.message}`, { cause: thrown });
+  }
+}
+
+/**
+ * Applies edits to a file that the model has not seen. Each text must match exactly once; otherwise nothing is said
+ * about the content, which the model may not be allowed to read.
+ */
+function applyUnseen(before: string, edits: readonly TextEdit[], file: string): AppliedEdits {
+  const isExact = edits.every(({ oldText, occurrences }) => oldText !== '' && occurrences === 'one');
+  try {
+    const applied = isExact ? applyAll(before, edits, file) : undefined;
+    if (applied?.hasNearMatch === false) return applied;
+  } catch (thrown) {
+    if (!(thrown instanceof ToolFailure)) throw thrown;
+  }
+  throw new ToolFailure(
+    `${file} has not been read in this session, and old_string does not name exactly one part of it. Read it first, then change it.`,
+  );
+}
+
+/** Adds the lines of an edit to those of earlier ones, which it may have moved. */
+function addLines(lines: readonly number[], { places }: EditedText): readonly number[] {
+  const moved = lines.map((line) => places.reduce((at, place) => (place.line < at ? at + place.addedLines : at), line));
+  return [...moved, ...places.map(({ line }) => line)];
+}
+
+function describeEdits(file: string, { lines, hasNearMatch }: EditPlan): string {
+  const sorted = [...new Set(lines)].sort((a, b) => a - b);
+  const where = sorted.length === 0 ? '' : ` (${sorted.length === 1 ? 'line' : 'lines'} ${sorted.join(', ')})`;
+  const near = hasNearMatch
+    ? ' It differed from old_string in the kind of quotes, dashes or blanks at line ends; unchanged parts keep those of the file.'
+    : '';
+  return `Replaced ${formatCount(lines.length, 'occurrence')} in ${file}${where}.${near}`;
 }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { ResultBlock } from '../../contracts/message.ts';
 
 const MAX_OUTPUT_CHARS = 4000;
-const MAX_PICTURES = 10;
-const MAX_PICTURE_BASE64 = 1024 * 1024;
+const MAX_IMAGES = 10;
+const MAX_IMAGE_BASE64 = 1024 * 1024;
 
-const lines = z
+const multilineText = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => (typeof value === 'string' ? value : value.join('')));
 const output = z.looseObject({
-  text: lines.optional(),
+  text: multilineText.optional(),
   data: z.record(z.string(), z.unknown()).optional(),
   ename: z.string().optional(),
   evalue: z.string().optional(),
@@ -19,40 +19,40 @@ const notebook = z.looseObject({
     z.looseObject({
       id: z.string().optional(),
       cell_type: z.string(),
-      source: lines,
+      source: multilineText,
       outputs: z.array(output).optional(),
     }),
   ),
 });
 
-/** A notebook's cells with their outputs; `undefined` when it is not one. */
-export function showNotebook(text: string): readonly ResultBlock[] | undefined {
+/** Renders the cells of a notebook with their outputs; `undefined` if the text is no notebook. */
+export function renderNotebook(text: string): readonly ResultBlock[] | undefined {
   const parsed = notebook.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
-  const pictures: ResultBlock[] = [];
+  const images: ResultBlock[] = [];
   const cells = parsed.data.cells.map((cell, index) => {
-    const results = (cell.outputs ?? []).map((one) => showOutput(one, pictures)).filter((one) => one !== '');
-    const shown = results.length === 0 ? '' : `\n<output>\n${results.join('\n')}\n</output>`;
-    return `<cell id="${cell.id ?? `cell-${index}`}" type="${cell.cell_type}">\n${cell.source}\n</cell>${shown}`;
+    const outputs = (cell.outputs ?? []).map((result) => renderOutput(result, images)).filter((text) => text !== '');
+    const outputText = outputs.length === 0 ? '' : `\n<output>\n${outputs.join('\n')}\n</output>`;
+    return `<cell id="${cell.id ?? `cell-${index}`}" type="${cell.cell_type}">\n${cell.source}\n</cell>${outputText}`;
   });
-  return [{ type: 'text', text: cells.length === 0 ? 'The notebook has no cells.' : cells.join('\n') }, ...pictures];
+  return [{ type: 'text', text: cells.length === 0 ? 'The notebook has no cells.' : cells.join('\n') }, ...images];
 }
 
-function showOutput(result: z.output<typeof output>, pictures: ResultBlock[]): string {
-  const picture = lines.safeParse(result.data?.['image/png']);
-  if (picture.success && picture.data.length <= MAX_PICTURE_BASE64 && pictures.length < MAX_PICTURES) {
-    const data = picture.data.replace(/\s/g, '');
-    pictures.push({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
-    return `[picture ${pictures.length}, below]`;
+function renderOutput(result: z.output<typeof output>, images: ResultBlock[]): string {
+  const image = multilineText.safeParse(result.data?.['image/png']);
+  if (image.success && image.data.length <= MAX_IMAGE_BASE64 && images.length < MAX_IMAGES) {
+    const data = image.data.replace(/\s/g, '');
+    images.push({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+    return `[picture ${images.length}, below]`;
   }
-  if (picture.success) return '[a picture, left out: too large or too many]';
-  const plain = lines.safeParse(result.data?.['text/plain']);
-  const text = result.text ?? (plain.success ? plain.data : undefined) ?? failureText(result);
+  if (image.success) return '[a picture, left out: too large or too many]';
+  const plainText = multilineText.safeParse(result.data?.['text/plain']);
+  const text = result.text ?? (plainText.success ? plainText.data : undefined) ?? formatError(result);
   if (text.length <= MAX_OUTPUT_CHARS) return text.trimEnd();
   return `${text.slice(0, MAX_OUTPUT_CHARS)}\n[${text.length - MAX_OUTPUT_CHARS} more characters of output left out]`;
 }
 
-function failureText(result: z.output<typeof output>): string {
+function formatError(result: z.output<typeof output>): string {
   return result.ename === undefined ? '' : `${result.ename}: ${result.evalue ?? ''}`;
 }
 

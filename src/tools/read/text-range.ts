@@ -1,14 +1,22 @@
-import { formatBytes } from '../../lib/text/format.ts';
-import { lineEndingOf, splitLines } from '../../lib/text/lines.ts';
+import { detectLineEnding, splitLines } from '../../lib/text/lines.ts';
 
+/** Number of lines that are read by default. */
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
-const MAX_BYTES = 256 * 1024;
 
+/** The lines that a call asks for. A negative offset counts from the end of the file. */
+export type RangeRequest = {
+  readonly offset: number | undefined;
+  readonly limit: number | undefined;
+  /** Size of the rendered lines that is not exceeded. */
+  readonly maxBytes: number;
+};
+
+/** Lines of a text, rendered for the model. */
 export type TextRange = {
-  /** What the model reads: numbered lines and what is to be said about them. */
+  /** Numbered lines and notes, for the model. */
   readonly content: string;
-  /** The same lines bare, for hosts. */
+  /** The same lines without numbers and notes, for hosts. */
   readonly plain: string;
   readonly startLine: number;
   readonly shownLines: number;
@@ -16,52 +24,67 @@ export type TextRange = {
   readonly partial: boolean;
 };
 
-/** Numbered lines of a text, within the limits. Whatever is left out is said. */
-export function showRange(text: string, from: { readonly offset: number; readonly limit: number }): TextRange {
+/** Renders numbered lines of a text within the limits, with notes about what was omitted. */
+export function renderRange(text: string, request: RangeRequest): TextRange {
   const lines = splitLines(text);
-  const startLine = Math.max(1, from.offset);
+  const { offset = 1, maxBytes } = request;
+  const startLine = offset < 0 ? Math.max(1, lines.length + offset + 1) : Math.max(1, offset);
+  const wanted = request.limit ?? (offset < 0 ? -offset : DEFAULT_LINES);
   const shown: string[] = [];
-  const plain: string[] = [];
+  const plainLines: string[] = [];
   let bytes = 0;
-  let cut = 0;
-  for (let number = startLine; number <= lines.length && shown.length < from.limit; number += 1) {
-    const line = visible(lines[number - 1] ?? '');
-    const short =
+  let clippedCount = 0;
+  for (let number = startLine; number <= lines.length && shown.length < wanted; number += 1) {
+    const line = replaceControls(lines[number - 1] ?? '');
+    const clipped =
       line.length > MAX_LINE_CHARS ? `${clip(line)}… [${line.length - MAX_LINE_CHARS} more characters]` : line;
-    bytes += Buffer.byteLength(short) + 8;
-    if (bytes > MAX_BYTES && shown.length > 0) break;
-    if (short !== line) cut += 1;
-    shown.push(`${number}→${short}`);
-    plain.push(short);
+    bytes += Buffer.byteLength(clipped) + NUMBER_BYTES;
+    if (bytes > maxBytes && shown.length > 0) break;
+    if (clipped !== line) clippedCount += 1;
+    shown.push(`${number}→${clipped}`);
+    plainLines.push(clipped);
   }
-  const next = startLine + shown.length;
-  const partial = next <= lines.length;
+  const lastLine = startLine + shown.length - 1;
+  const partial = lastLine < lines.length && (shown.length < wanted || request.limit === undefined);
   const notes = [
-    ...(partial ? [partialNote(startLine, next - 1, lines.length, bytes)] : []),
-    ...(cut > 0
+    ...(lastLine < lines.length && shown.length > 0
       ? [
-          `${cut} long line${cut === 1 ? ' was' : 's were'} cut at ${MAX_LINE_CHARS} characters; use Grep or cut to see the rest.`,
+          `${partial ? 'PARTIAL: l' : 'L'}ines ${startLine} to ${lastLine} of ${lines.length}.${describeRest(partial, lastLine)}`,
         ]
       : []),
-    ...endingNote(text),
+    ...(clippedCount > 0
+      ? [
+          `${clippedCount} long line${clippedCount === 1 ? ' was' : 's were'} cut at ${MAX_LINE_CHARS} characters; use Grep or cut to see the rest.`,
+        ]
+      : []),
+    ...describeEndings(text),
   ];
   const content = notes.length === 0 ? shown.join('\n') : `${shown.join('\n')}\n\n[${notes.join(' ')}]`;
-  return { content, plain: plain.join('\n'), startLine, shownLines: shown.length, totalLines: lines.length, partial };
+  return {
+    content,
+    plain: plainLines.join('\n'),
+    startLine,
+    shownLines: shown.length,
+    totalLines: lines.length,
+    partial,
+  };
 }
 
-function partialNote(first: number, last: number, total: number, bytes: number): string {
-  const why = bytes > MAX_BYTES ? ` (${formatBytes(MAX_BYTES)} reached)` : '';
-  return `PARTIAL: lines ${first} to ${last} of ${total}${why}. Go on with offset ${last + 1}.`;
+/** Size of a line number, its arrow and the line end. */
+const NUMBER_BYTES = 8;
+
+function describeRest(partial: boolean, lastLine: number): string {
+  return partial ? ` Go on with offset ${lastLine + 1}.` : '';
 }
 
-function endingNote(text: string): readonly string[] {
-  const ending = lineEndingOf(text);
+function describeEndings(text: string): readonly string[] {
+  const ending = detectLineEnding(text);
   if (ending === '\r\n') return ['Lines end in CRLF; edits keep that.'];
   return ending === 'mixed' ? ['Line endings are mixed; edits keep each.'] : [];
 }
 
-/** Control characters as symbols: never raw. */
-function visible(line: string): string {
+/** Replaces control characters by visible symbols. */
+function replaceControls(line: string): string {
   return line
     .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
       const code = character.charCodeAt(0);
@@ -71,6 +94,6 @@ function visible(line: string): string {
 }
 
 function clip(line: string): string {
-  const cut = line.slice(0, MAX_LINE_CHARS);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+  const prefix = line.slice(0, MAX_LINE_CHARS);
+  return prefix.isWellFormed() ? prefix : prefix.slice(0, -1);
 }

@@ -1,25 +1,33 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { ifThere } from '../../lib/files/errno.ts';
-import { absolutePath } from '../file-arguments.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { NOT_ANSWERING } from '../../lib/files/mount-health.ts';
+import { resolveToolPath } from '../tool-arguments.ts';
 
+/** A resolved search root; `file` is set to search a single file. */
 export type SearchRoot = { readonly root: string; readonly file?: string; readonly prefix: string };
 
-/** Where to search, and what to put before found paths so that they make sense from `cwd`. */
-export async function searchRoot(
+/** Returns the note for the model about mounts that were left out of a search; empty without any. */
+export function describeLeftOut(root: string, mounts: readonly string[] = []): string {
+  const below = mounts.filter((mount) => mount.startsWith(root === '/' ? root : `${root}/`));
+  return below.length === 0 ? '' : `Left out, as ${NOT_ANSWERING}: ${below.join(', ')}.`;
+}
+
+/** Resolves where to search, and the prefix that makes result paths relative to `cwd`. */
+export async function resolveSearchRoot(
   written: string | undefined,
   from: { readonly cwd: string; readonly home: string },
 ): Promise<SearchRoot> {
-  const full = absolutePath(written ?? '.', from);
-  const facts = await ifThere(stat(full));
-  if (facts === undefined)
-    throw new ToolFailure(`${full} does not exist. Check the path, or leave it out to search ${from.cwd}.`);
-  const real = await realpath(full);
-  const root = facts.isDirectory() ? real : path.dirname(real);
-  const inside = path.relative(await realpath(from.cwd), root);
-  const prefix = inside === '' ? '' : inside.startsWith('..') ? `${root}/` : `${inside}/`;
-  if (facts.isDirectory()) return { root, prefix };
-  if (!facts.isFile()) throw new ToolFailure(`${full} is not a regular file and cannot be searched.`);
+  const absolute = resolveToolPath(written ?? '.', from);
+  const stats = await ignoreMissing(stat(absolute));
+  if (stats === undefined)
+    throw new ToolFailure(`${absolute} does not exist. Check the path, or leave it out to search ${from.cwd}.`);
+  const real = await realpath(absolute);
+  const root = stats.isDirectory() ? real : path.dirname(real);
+  const relativeRoot = path.relative(await realpath(from.cwd), root);
+  const prefix = relativeRoot === '' ? '' : relativeRoot.startsWith('..') ? `${root}/` : `${relativeRoot}/`;
+  if (stats.isDirectory()) return { root, prefix };
+  if (!stats.isFile()) throw new ToolFailure(`${absolute} is not a regular file and cannot be searched.`);
   return { root, prefix, file: path.basename(real) };
 }

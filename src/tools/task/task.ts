@@ -1,34 +1,35 @@
 import { z } from 'zod';
-import type { AgentKind } from '../../contracts/extension.ts';
+import type { SubAgentDefinition } from '../../contracts/extension.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
-import type { ToolStatement } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
-import { textOf } from '../stated-facts.ts';
+import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
+import { getText } from '../tool-facts.ts';
 
-const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. Good for searches that read a lot, and for independent pieces of work side by side (several calls in one reply).
-Tell it everything it needs: it sees nothing of this conversation. Say what to give back.`;
+const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. For searches that read a lot, and for independent work side by side (several calls in one reply). It sees nothing of this conversation: tell it everything it needs, and what to give back.`;
 
-/** What a sub-agent is asked. */
-export type AgentOrder = {
+/** A task for a sub-agent. */
+export type SubAgentTask = {
   readonly callId: string;
   readonly type: string;
   readonly description: string;
   readonly prompt: string;
   readonly model?: string | undefined;
   readonly effort?: Effort | undefined;
-  /** Asked for by the call itself, whatever the kind says. */
+  /** Isolation that the call requests, regardless of the sub-agent type. */
   readonly isolation?: 'worktree' | undefined;
-  /** What it is called, so that it can be spoken to. */
+  /** Name under which SendMessage reaches it. */
   readonly name?: string | undefined;
-  /** An earlier one, by its id or name, that goes on with this. */
+  /** Id or name of an earlier sub-agent that continues with this task. */
   readonly resume?: string | undefined;
   readonly report: (progress: ToolProgress) => void;
 };
 
-export type AgentReport = {
-  /** Absent when none was started. */
+/** The final report of a sub-agent. */
+export type SubAgentReport = {
+  /** Absent if no sub-agent was started. */
   readonly id?: string;
   readonly text: string;
   readonly calls: number;
@@ -36,94 +37,128 @@ export type AgentReport = {
   readonly usage: Usage;
   readonly durationMs: number;
   readonly failed: boolean;
-  /** It goes on, and nobody waits for it any more. */
+  /** Set if the sub-agent was moved to the background and still runs. */
   readonly isMoved?: true;
 };
 
-/** A kind of sub-agent as far as its callers know it; nobody waits for one of the background. */
-export type AgentType = Pick<AgentKind, 'name' | 'description' | 'background'>;
+/** A sub-agent type; `background` ones always run in the background. */
+export type SubAgentType = Pick<SubAgentDefinition, 'name' | 'description' | 'background'>;
 
-export type TaskParts = {
-  readonly types: () => readonly AgentType[];
-  readonly run: (order: AgentOrder, signal: AbortSignal) => Promise<AgentReport>;
-  /** Runs without anybody waiting; answers with an id whose end is told as a notice. */
-  readonly runInBackground: (order: AgentOrder, signal: AbortSignal) => Promise<string>;
+/** Dependencies of the Task tool. */
+export type TaskDeps = {
+  readonly listTypes: () => readonly SubAgentType[];
+  readonly runAgent: (order: SubAgentTask, signal: AbortSignal) => Promise<SubAgentReport>;
+  /** Starts a sub-agent in the background and returns its id; a notice reports its end. */
+  readonly runInBackground: (order: SubAgentTask, signal: AbortSignal) => Promise<string>;
 };
 
-const input = z.object({
-  description: z.string().min(1).describe('The task in three to five words'),
+const input = z.strictObject({
+  description: z.string().min(1).describe('Three to five words'),
   prompt: z.string().min(1),
   subagent_type: z.string().optional(),
   model: z.string().optional(),
   run_in_background: z.boolean().optional(),
-  name: z.string().optional().describe('What you call it in a SendMessage; its id does as well'),
-  resume: z.string().optional().describe('The id or name of an earlier one, which goes on with all it knows'),
-  isolation: z
-    .enum(['worktree'])
-    .optional()
-    .describe('worktree: it works on a branch of its own, in a git worktree of its own'),
+  name: z.string().optional(),
+  resume: z.string().optional(),
+  isolation: z.enum(['worktree']).optional().describe('On a branch of its own'),
 });
 
-/** What it says of itself to those who decide about its calls. */
-export const taskStatement: ToolStatement = {
+/** Tool traits of Task. */
+export const taskTraits: BuiltInTraits = defineToolTraits({
   name: 'Task',
   aliases: ['Agent'],
-  facts: (input) => ({ kind: 'agent', specifier: textOf(input.subagent_type) ?? 'general-purpose' }),
+  facts: (input) => ({ kind: 'agent', specifier: getText(input.subagent_type) ?? 'general-purpose' }),
   mainInput: 'subagent_type',
   result: 'once',
   subAgents: 'parents',
-};
+  forms: {
+    example: 'Task{description:"Find callers", prompt:"…", subagent_type:"Explore"}',
+    names: [
+      ...['dispatch_agent', 'new_task', 'sub_agent', 'run_subagent', 'spawn_agent', 'delegate', 'delegate_task'],
+      'launch_agent',
+    ],
+    synonyms: {
+      description: ['title', 'short_description', 'task_name'],
+      prompt: ['task', 'instructions', 'message', 'query', 'objective', 'task_description', 'input'],
+      subagent_type: ['agent_type', 'agent', 'type', 'kind', 'mode', 'agent_name', 'subagent', 'subagent_name'],
+      model: [],
+      run_in_background: ['background', 'async', 'is_background'],
+      name: [],
+      resume: ['resume_id', 'continue', 'continue_from', 'agent_id', 'task_id'],
+      isolation: [],
+    },
+    ignored: ['explanation', 'max_turns', 'thoroughness'],
+  },
+});
 
-/** A sub-agent: its own loop, at most our permissions, gone when we are. */
-export function createTaskTool(parts: TaskParts) {
-  const types = parts.types().map(({ name, description }) => `- ${name}: ${description}`);
+const MAX_DESCRIPTION_WORDS = 6;
+
+/** Takes the first words of the prompt for a description that is not given. */
+function completeDescription(raw: JsonObject): JsonObject {
+  if (raw.description !== undefined || typeof raw.prompt !== 'string') return raw;
+  return { ...raw, description: raw.prompt.trim().split(/\s+/, MAX_DESCRIPTION_WORDS).join(' ') };
+}
+
+/** Creates the Task tool, which runs a sub-agent with at most the permissions of this conversation. */
+export function createTaskTool(deps: TaskDeps) {
+  const typeLines = deps.listTypes().map(({ name, description }) => `- ${name}: ${description}`);
   return buildTool({
-    ...taskStatement,
-    prompt: `${PROMPT}\nKinds (subagent_type, default general-purpose):\n${types.join('\n')}`,
+    ...taskTraits,
+    prompt: `${PROMPT}\nKinds (subagent_type, default general-purpose):\n${typeLines.join('\n')}`,
     input,
+    // SendMessage goes on with an earlier sub-agent; these are the forms of other assistants for it.
+    listHiddenArguments: () => ['name', 'resume'],
     isReadOnly: () => true,
+    prepareArguments: completeDescription,
     isConcurrencySafe: () => true,
     title: ({ description }) => description,
-    async call({ subagent_type, run_in_background, ...wanted }, context) {
-      const { resume, description, prompt } = wanted;
-      // An earlier one is of its own kind.
+    async call({ subagent_type, run_in_background, ...request }, context) {
+      const { resume, description, prompt } = request;
+      // A resumed sub-agent keeps its type.
       const { name: type, background } =
-        resume === undefined ? typeOf(subagent_type, parts.types()) : { name: '', background: false };
-      const order = { ...wanted, callId: context.callId, type, report: context.report };
+        resume === undefined ? findType(subagent_type, deps.listTypes()) : { name: '', background: false };
+      const order = { ...request, callId: context.callId, type, report: context.report };
       if (run_in_background ?? background === true) {
-        const id = await parts.runInBackground(order, context.signal);
-        return launched(id, `Started in the background as ${id}. ${LATER}`, { description, prompt });
+        const id = await deps.runInBackground(order, context.signal);
+        return buildLaunchedOutcome(id, `Started in the background as ${id}. ${BACKGROUND_HINT}`, {
+          description,
+          prompt,
+        });
       }
-      const report = await parts.run(order, context.signal);
+      const report = await deps.runAgent(order, context.signal);
       return report.isMoved === true
-        ? launched(report.id ?? '', report.text, { description, prompt })
-        : outcomeOf(report, order);
+        ? buildLaunchedOutcome(report.id ?? '', report.text, { description, prompt })
+        : buildOutcome(report, order);
     },
   });
 }
 
-const LATER = 'You are told when it has finished; SendMessage reaches it.';
+const BACKGROUND_HINT = 'You are told when it has finished; SendMessage reaches it.';
 
-/** What a call says of one that the person has sent to the background. */
-export const movedWords = (id: string) =>
-  `The user sent it to the background, where it goes on as ${id}. ${LATER} Go on with something else, or end your turn.`;
+/** Returns the result of a call whose sub-agent the user moved to the background. */
+export const describeMoved = (id: string) =>
+  `The user sent it to the background, where it goes on as ${id}. ${BACKGROUND_HINT} Go on with something else, or end your turn.`;
 
-function launched(id: string, content: string, asked: Pick<AgentOrder, 'description' | 'prompt'>): ToolOutcome {
+function buildLaunchedOutcome(
+  id: string,
+  content: string,
+  task: Pick<SubAgentTask, 'description' | 'prompt'>,
+): ToolOutcome {
   return {
     content,
     display: { kind: 'text', text: `in the background as ${id}` },
-    structured: { status: 'async_launched', isAsync: true, agentId: id, ...asked },
+    structured: { status: 'async_launched', isAsync: true, agentId: id, ...task },
   };
 }
 
-/** What it has found, and by which name it can be asked for more. */
-function outcomeOf(report: AgentReport, { type, prompt }: AgentOrder): ToolOutcome {
+/** Builds the outcome of an ended sub-agent, with its id for SendMessage. */
+function buildOutcome(report: SubAgentReport, { type, prompt }: SubAgentTask): ToolOutcome {
   const { id, text, calls, tokens, usage, durationMs, failed } = report;
-  const again = id === undefined ? '' : `\n\n(${id}: SendMessage goes on with it)`;
+  const hint = id === undefined ? '' : `\n\n(${id}: SendMessage goes on with it)`;
   return {
-    content: `${text === '' ? '(the sub-agent said nothing)' : text}${again}`,
+    content: `${text === '' ? '(the sub-agent said nothing)' : text}${hint}`,
     ...(failed ? { isError: true } : {}),
-    display: { kind: 'agent', agentType: type, summary: firstWords(text), calls },
+    display: { kind: 'agent', agentType: type, summary: summarize(text), calls },
     ...(id === undefined
       ? {}
       : {
@@ -135,14 +170,14 @@ function outcomeOf(report: AgentReport, { type, prompt }: AgentOrder): ToolOutco
             totalToolUseCount: calls,
             totalTokens: tokens,
             totalDurationMs: durationMs,
-            usage: wireUsage(usage),
+            usage: toWireUsage(usage),
           },
         }),
   };
 }
 
-/** As hosts know it. */
-function wireUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage) {
+/** Converts usage to the format that hosts read. */
+function toWireUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage) {
   return {
     input_tokens: inputTokens,
     output_tokens: outputTokens,
@@ -154,21 +189,23 @@ function wireUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteToken
   };
 }
 
-/** Names are given with and without capitals, with spaces or with what stands for them. */
-function typeOf(wanted = 'general-purpose', known: readonly AgentType[]): AgentType {
-  const plain = (name: string) =>
+/** Finds a type by name, ignoring case and treating spaces and underscores as hyphens. */
+function findType(requestedName = 'general-purpose', types: readonly SubAgentType[]): SubAgentType {
+  const normalizeName = (name: string) =>
     name
       .trim()
       .toLowerCase()
       .replaceAll(/[\s_]+/g, '-');
-  const found = known.find(({ name }) => name === wanted) ?? known.find(({ name }) => plain(name) === plain(wanted));
+  const found =
+    types.find(({ name }) => name === requestedName) ??
+    types.find(({ name }) => normalizeName(name) === normalizeName(requestedName));
   if (found !== undefined) return found;
-  const names = known.map(({ name }) => name).join(', ');
-  throw new ToolFailure(`There is no kind of sub-agent "${wanted}". There are: ${names}.`);
+  const names = types.map(({ name }) => name).join(', ');
+  throw new ToolFailure(`There is no kind of sub-agent "${requestedName}". There are: ${names}.`);
 }
 
-/** What a person reads beside the call: the line the answer begins with. */
-function firstWords(text: string): string {
+/** Returns the first line of a report for display. */
+function summarize(text: string): string {
   const [line = ''] = text.trim().split('\n');
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }

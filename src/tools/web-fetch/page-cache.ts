@@ -1,34 +1,36 @@
-/** A page that was read. */
+/** A fetched page. */
 export type Page = { readonly url: string; readonly status: number; readonly bytes: number; readonly text: string };
 
-/** Pages read a short while ago, bounded in age and in size. */
+/** Cache of fetched pages, bounded in age and size. */
 export type PageCache = {
   find(url: string): Page | undefined;
-  keep(url: string, page: Page): void;
+  store(url: string, page: Page): void;
 };
 
+/** Limits of a page cache. */
 export type CacheLimits = { readonly ageMs: number; readonly chars: number };
 
+/** Creates an empty page cache. */
 export function createPageCache(limits: CacheLimits, now: () => number): PageCache {
-  const kept = new Map<string, { readonly page: Page; readonly at: number }>();
+  const entries = new Map<string, { readonly page: Page; readonly at: number }>();
 
-  function forgetOld(): void {
-    for (const [url, { at }] of kept) if (now() - at >= limits.ageMs) kept.delete(url);
+  function removeExpired(): void {
+    for (const [url, { at }] of entries) if (now() - at >= limits.ageMs) entries.delete(url);
   }
 
   return {
     find(url) {
-      forgetOld();
-      return kept.get(url)?.page;
+      removeExpired();
+      return entries.get(url)?.page;
     },
-    keep(url, page) {
-      kept.delete(url);
-      kept.set(url, { page, at: now() });
-      let chars = [...kept.values()].reduce((sum, one) => sum + one.page.text.length, 0);
-      for (const [oldest, one] of kept) {
+    store(url, page) {
+      entries.delete(url);
+      entries.set(url, { page, at: now() });
+      let chars = [...entries.values()].reduce((sum, entry) => sum + entry.page.text.length, 0);
+      for (const [oldest, entry] of entries) {
         if (chars <= limits.chars) return;
-        kept.delete(oldest);
-        chars -= one.page.text.length;
+        entries.delete(oldest);
+        chars -= entry.page.text.length;
       }
     },
   };

@@ -1,52 +1,70 @@
 import { z } from 'zod';
-import type { ToolStatement } from '../../contracts/permission.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
+import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
 
-const PROMPT = `Searches the web; use it for what changed after you were trained. Gives back what was found with addresses: name the ones you used. allowed_domains keeps to these hosts, blocked_domains leaves them out; not both.`;
+const PROMPT = `Searches the web, for what changed after you were trained. Name the addresses you used.`;
 
+/** A page that a web search found. */
 export type FoundPage = { readonly title: string; readonly url: string };
 
-/** What one search brought: words of the provider's model, and the pages they come from. */
-export type WebFindings = { readonly text: string; readonly pages: readonly FoundPage[] };
+/** The result of a web search: the text of the provider's model, and its sources. */
+export type WebSearchResult = { readonly text: string; readonly pages: readonly FoundPage[] };
 
+/** Options of a web search. */
 export type SearchOptions = {
   readonly allowedDomains?: readonly string[];
   readonly blockedDomains?: readonly string[];
 };
 
-/** One side request with the provider's own search; the tool is offered only where there is one. */
-export type WebSearch = (query: string, options: SearchOptions, signal: AbortSignal) => Promise<WebFindings>;
+/** Searches the web in a side request with the provider's own search; not every provider has one. */
+export type WebSearch = (query: string, options: SearchOptions, signal: AbortSignal) => Promise<WebSearchResult>;
 
 const domains = z.array(z.string().min(1)).max(50).optional();
 const input = z
-  .object({ query: z.string().min(2), allowed_domains: domains, blocked_domains: domains })
+  .strictObject({ query: z.string().min(2), allowed_domains: domains, blocked_domains: domains })
   .refine(({ allowed_domains: allowed = [], blocked_domains: blocked = [] }) => !(allowed.length && blocked.length), {
     message: 'give allowed_domains or blocked_domains, not both',
   });
 
-/** What it says of itself to those who decide about its calls. */
-export const webSearchStatement: ToolStatement = { name: 'WebSearch', mainInput: 'query', result: 'repeatable' };
+/** Tool traits of WebSearch. */
+export const webSearchTraits: BuiltInTraits = defineToolTraits({
+  name: 'WebSearch',
+  mainInput: 'query',
+  result: 'repeatable',
+  forms: {
+    names: ['google_web_search', 'search_web', 'brave_web_search', 'internet_search', 'web_search_preview'],
+    synonyms: {
+      query: ['q', 'search_term', 'search_query', 'search', 'text'],
+      allowed_domains: ['include_domains', 'domains', 'domain', 'site'],
+      blocked_domains: ['exclude_domains'],
+    },
+    ignored: [
+      ...['num_results', 'max_results', 'count', 'limit', 'explanation', 'livecrawl', 'type', 'recency'],
+      ...['context_max_characters', 'search_context_size'],
+    ],
+  },
+});
 
-/** The provider's web search as a tool of ours. */
+/** Creates the WebSearch tool, which uses the web search of the provider. */
 export function createWebSearchTool(search: WebSearch) {
   return buildTool({
-    ...webSearchStatement,
+    ...webSearchTraits,
     prompt: PROMPT,
     input,
     isConcurrencySafe: () => true,
     title: ({ query }) => `Search ${query}`,
     async call({ query, allowed_domains: allowed = [], blocked_domains: blocked = [] }, { signal }) {
       const options = {
-        ...(allowed.length > 0 && { allowedDomains: allowed.map(bareHost) }),
-        ...(blocked.length > 0 && { blockedDomains: blocked.map(bareHost) }),
+        ...(allowed.length > 0 && { allowedDomains: allowed.map(extractHost) }),
+        ...(blocked.length > 0 && { blockedDomains: blocked.map(extractHost) }),
       };
-      return answered(query, await search(query, options, signal));
+      return buildOutcome(query, await search(query, options, signal));
     },
   });
 }
 
-function answered(query: string, { text, pages }: WebFindings): ToolOutcome {
+function buildOutcome(query: string, { text, pages }: WebSearchResult): ToolOutcome {
   const items = pages.map(({ title, url }) => `${title} — ${url}`);
   if (text.trim() === '' && items.length === 0)
     return { content: `Nothing was found for "${query}". Try other words.` };
@@ -57,7 +75,7 @@ function answered(query: string, { text, pages }: WebFindings): ToolOutcome {
   };
 }
 
-/** `https://www.example.com/path` and `example.com` mean the same host. */
-function bareHost(domain: string): string {
+/** Removes scheme and path, so that a URL can be given in place of a host. */
+function extractHost(domain: string): string {
   return domain.replace(/^https?:\/\//, '').replace(/[/?#].*$/, '');
 }

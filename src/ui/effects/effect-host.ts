@@ -1,17 +1,17 @@
-import type { Conversation } from '../../contracts/face/conversation.ts';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { ViewState } from '../app-state/view-state.ts';
 import type { ScreenOptions } from '../terminal/screen-options.ts';
 import type { ScreenOutput } from '../terminal/screen-output.ts';
-import type { ViewState } from '../view/view-state.ts';
-import type { OwnThemes } from './own-themes.ts';
-import type { SessionActions } from './session-list.ts';
+import type { CustomThemes } from './custom-themes.ts';
+import type { SessionListActions } from './session-list-actions.ts';
 
-/** Why a screen ended: its person left, or goes on in another session. */
+/** The reason why a screen ended: the user exits, or continues in another session. */
 export type ScreenEnd =
   | {
       readonly type: 'leave';
-      /** What was written and not sent, counted. */
-      readonly kept?: string;
+      /** Count of unsent drafts and messages. */
+      readonly unsent?: string;
     }
   | {
       readonly type: 'resume';
@@ -19,44 +19,52 @@ export type ScreenEnd =
       readonly fork: 'fork' | 'same';
     };
 
-/** What effects need of the output. */
+/** The part of the output that effects use. */
 export type EffectOutput = Pick<
   ScreenOutput,
-  'write' | 'height' | 'layOut' | 'hasColors' | 'loadColors' | 'setTheme' | 'setOwnThemes' | 'tryTheme'
+  | 'write'
+  | 'getHeight'
+  | 'layoutPage'
+  | 'hasHighlighting'
+  | 'loadHighlighting'
+  | 'setTheme'
+  | 'setCustomThemes'
+  | 'previewTheme'
 >;
 
-/** Lets what takes time to be read through in the order it was begun, however long each takes. */
-export type InOrder = <Read>(reading: Promise<Read>) => Promise<Read>;
+/** Returns a promise that settles in the order of the calls, however long each operation takes. */
+export type RunInOrder = <Result>(operation: Promise<Result>) => Promise<Result>;
 
-/** One order; what fails holds nobody up. */
-export function createInOrder(): InOrder {
+/** Creates a sequencer. A failed operation does not block the later ones. */
+export function createSequencer(): RunInOrder {
   let last: Promise<unknown> = Promise.resolve();
-  return (reading) => {
-    const inTurn = last.then(() => reading);
-    last = inTurn.catch(() => undefined);
-    return inTurn;
+  return (operation) => {
+    const ordered = last.then(() => operation);
+    last = ordered.catch(() => undefined);
+    return ordered;
   };
 }
 
-/** What effects may do to the screen. */
+/** The interface of a screen for its effects. */
 export type EffectHost = {
   readonly conversation: Conversation;
-  /** What stands between this and the terminal; absent where nothing does. */
+  /** Queries tmux; absent outside tmux. */
   readonly tmux: ScreenOptions['tmux'];
   readonly output: EffectOutput;
-  readonly sessions: SessionActions;
-  readonly themes: OwnThemes;
-  readonly now: () => ViewState;
-  /** Everything that was said, the running turn included. */
-  readonly messages: () => readonly Message[];
-  readonly change: (update: (view: ViewState) => ViewState) => void;
-  readonly inOrder: InOrder;
+  readonly sessionList: SessionListActions;
+  readonly themes: CustomThemes;
+  /** Returns the present view. */
+  readonly getView: () => ViewState;
+  /** Returns all messages, including those of the running turn. */
+  readonly getMessages: () => readonly Message[];
+  readonly updateView: (update: (view: ViewState) => ViewState) => void;
+  readonly runInOrder: RunInOrder;
   readonly leave: (end: ScreenEnd) => void;
   readonly suspend: () => void;
-  readonly editExternally: () => void;
-  /** A file in the person's editor; `undefined` when that failed, which has been told. */
+  readonly openExternalEditor: () => void;
+  /** Opens text in the user's editor. Returns `undefined` after a failure, which has been reported. */
   readonly editFile: (text: string, name: string) => Promise<string | undefined>;
-  /** A line that is not shown while it is typed; absent where every line is. `undefined` when the person left it. */
-  readonly askHidden?: (label: string) => Promise<string | undefined>;
+  /** Reads a line without showing it; absent where this is not possible. Returns `undefined` when cancelled. */
+  readonly readHiddenLine?: (label: string) => Promise<string | undefined>;
   readonly repaint: () => void;
 };

@@ -1,81 +1,157 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Conversation } from '../../contracts/face/conversation.ts';
-import type { Pressed } from '../press/effects.ts';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import type { Message } from '../../contracts/message.ts';
+import { reduceView } from '../app-state/reduce-view.ts';
+import type { ViewState } from '../app-state/view-state.ts';
+import type { InputResult } from '../input/input-result.ts';
 import type { ScreenOptions } from '../terminal/screen-options.ts';
-import { reduceView } from '../view/reduce-view.ts';
-import type { ViewState } from '../view/view-state.ts';
-import { createInOrder, type EffectHost, type EffectOutput, type ScreenEnd } from './effect-host.ts';
-import { changesFacts, factsNow } from './facts.ts';
-import { createOwnThemes } from './own-themes.ts';
+import { edit } from '../widgets/composer/edit.ts';
+import { changesStatusFacts, refreshStatusFacts } from './conversation-facts.ts';
+import { createCustomThemes } from './custom-themes.ts';
+import { createSequencer, type EffectHost, type EffectOutput, type ScreenEnd } from './effect-host.ts';
 import { runEffect } from './run-effect.ts';
-import { allMessages, NOTHING_RUNNING, reduceMessages } from './running-messages.ts';
-import { createSessionList } from './session-list.ts';
+import { createSessionListActions } from './session-list-actions.ts';
 
-/** The view of one conversation on one screen: events, keys and effects change it, until its person leaves. */
+/** The view of one conversation on one screen, changed by events, keys and effects until the user exits. */
 export type LiveView = EffectHost & {
-  /** Takes what a key has led to, and carries out what it asks for. Nothing is shown by this alone. */
-  take(pressed: Pressed): void;
-  /** Resolves when the person leaves, or goes on elsewhere. */
-  readonly left: Promise<ScreenEnd>;
+  /** Sets the view and runs the effects of an input event. The caller draws the view. */
+  apply(result: InputResult): void;
+  /** Resolves when the user exits or continues in another session. */
+  readonly ended: Promise<ScreenEnd>;
   close(): void;
 };
 
-/** What a screen brings along. */
-export type LiveViewPort = Pick<EffectHost, 'suspend' | 'editExternally' | 'editFile' | 'askHidden' | 'repaint'> & {
+/** The dependencies of a live view. */
+type LiveViewDeps = Pick<EffectHost, 'suspend' | 'openExternalEditor' | 'editFile' | 'readHiddenLine' | 'repaint'> & {
   readonly conversation: Conversation;
   readonly options: Pick<ScreenOptions, 'tmux' | 'now'>;
   readonly output: EffectOutput;
-  readonly opening: ViewState;
-  /** The view has changed; `event` where the conversation has changed it. */
+  /** View at the start. */
+  readonly initialState: ViewState;
+  /** Called after a change of the view; `event` is set if an event of the conversation caused it. */
   readonly onChange: (before: ViewState, event?: AgentEvent) => void;
-  /** What is left unsent, counted. */
-  readonly unsent: (view: ViewState) => string | undefined;
+  /** Counts what is unsent, for the message at exit. */
+  readonly describeUnsent: (view: ViewState) => string | undefined;
 };
 
-export function createLiveView({ opening, onChange, unsent, options, ...port }: LiveViewPort): LiveView {
+/** Creates the view of a conversation and subscribes it to the events. */
+export function createLiveView({ initialState, onChange, describeUnsent, options, ...port }: LiveViewDeps): LiveView {
   const { conversation, output } = port;
-  const { promise: left, resolve: leave } = Promise.withResolvers<ScreenEnd>();
-  let view = opening;
-  let running = NOTHING_RUNNING;
+  const { promise: ended, resolve: leave } = Promise.withResolvers<ScreenEnd>();
+  let view = initialState;
+  let running = NO_RUNNING_MESSAGES;
 
-  const change: EffectHost['change'] = (update) => {
+  const updateView: EffectHost['updateView'] = (update) => {
     const before = view;
     view = update(view);
     onChange(before);
   };
   const unsubscribe = conversation.agent.subscribe((event) => {
     const before = view;
-    running = reduceMessages(running, event);
+    running = reduceRunningMessages(running, event);
     view = reduceView(view, event, options.now());
-    if (changesFacts(event)) view = { ...view, facts: factsNow(view.facts, conversation) };
+    if (changesStatusFacts(event)) view = { ...view, facts: refreshStatusFacts(view.facts, conversation) };
     onChange(before, event);
   });
-  const themes = createOwnThemes({ conversation, output, change, repaint: port.repaint });
+  const unsubscribeEditor = conversation.editor?.subscribe((event) =>
+    updateView((now) =>
+      event.type === 'context' ? { ...now, editorContext: event.label } : addMention(now, event.text),
+    ),
+  );
+  const themes = createCustomThemes({ conversation, output, updateView, repaint: port.repaint });
 
   const host: EffectHost = {
     ...port,
     tmux: options.tmux,
-    sessions: createSessionList({ conversation, change }),
+    sessionList: createSessionListActions({ conversation, updateView }),
     themes,
-    now: () => view,
-    messages: () => allMessages(conversation.agent.state().messages, running),
-    change,
-    inOrder: createInOrder(),
+    getView: () => view,
+    getMessages: () => collectMessages(conversation.agent.state().messages, running),
+    updateView,
+    runInOrder: createSequencer(),
     leave(end) {
-      const kept = end.type === 'leave' ? unsent(view) : undefined;
-      leave(kept === undefined ? end : { type: 'leave', kept });
+      const counted = end.type === 'leave' ? describeUnsent(view) : undefined;
+      leave(counted === undefined ? end : { type: 'leave', unsent: counted });
     },
   };
   return {
     ...host,
-    left,
-    take(pressed) {
-      view = pressed.view;
-      for (const effect of pressed.effects) void runEffect(effect, host); // It shows its own failures.
+    ended,
+    apply(result) {
+      view = result.view;
+      for (const effect of result.effects) void runEffect(effect, host); // It reports its own failures.
     },
     close() {
       unsubscribe();
+      unsubscribeEditor?.();
       themes.close();
     },
   };
+}
+
+/** Inserts a mention from the user's editor into the draft, as a word of its own. */
+function addMention(view: ViewState, mention: string): ViewState {
+  const { text, caret } = view.editor;
+  const gap = caret === 0 || /\s/.test(text.charAt(caret - 1)) ? '' : ' ';
+  return { ...view, editor: edit(view.editor, { type: 'insert', text: `${gap}${mention} ` }, 0) };
+}
+
+/** The messages of the running query. The conversation contains them only after the query has ended. */
+type RunningMessages = {
+  readonly finished: readonly Message[];
+  /** Reply being streamed, with its complete blocks; `partialText` is the text of the incomplete one. */
+  readonly reply: Extract<Message, { role: 'assistant' }> | undefined;
+  readonly partialText: string;
+};
+
+/**
+ * The state without a running query.
+ *
+ * @internal Exported for tests.
+ */
+export const NO_RUNNING_MESSAGES: RunningMessages = { finished: [], reply: undefined, partialText: '' };
+
+/**
+ * Returns the running messages after an event.
+ *
+ * @internal Exported for tests.
+ */
+export function reduceRunningMessages(running: RunningMessages, event: AgentEvent): RunningMessages {
+  const { finished, reply } = running;
+  switch (event.type) {
+    case 'agent_start':
+    case 'agent_end':
+      return NO_RUNNING_MESSAGES;
+    case 'message_start':
+      if (event.role !== 'assistant') return running;
+      return {
+        finished,
+        reply: { role: 'assistant', id: event.messageId, model: event.model, blocks: [] },
+        partialText: '',
+      };
+    case 'message_update':
+      return event.kind === 'text' ? { ...running, partialText: running.partialText + event.delta } : running;
+    case 'block_end':
+      if (reply === undefined) return running;
+      return { finished, reply: { ...reply, blocks: [...reply.blocks, event.block] }, partialText: '' };
+    case 'message_end':
+      return { finished: [...finished, event.message], reply: undefined, partialText: '' };
+    default:
+      return running;
+  }
+}
+
+/**
+ * Returns the stored messages followed by the running ones, including the incomplete reply.
+ *
+ * @internal Exported for tests.
+ */
+export function collectMessages(
+  known: readonly Message[],
+  { finished, reply, partialText }: RunningMessages,
+): readonly Message[] {
+  const ids = new Set(known.map(({ id }) => id));
+  const partial = partialText === '' ? [] : [{ type: 'text' as const, text: partialText }];
+  const streaming = reply === undefined ? [] : [{ ...reply, blocks: [...reply.blocks, ...partial] }];
+  return [...known, ...finished.filter(({ id }) => !ids.has(id)), ...streaming];
 }

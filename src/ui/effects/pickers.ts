@@ -1,40 +1,48 @@
-import { exhaustive } from '../../lib/exhaustive.ts';
+import { exhaustive } from '../../lib/errors.ts';
 import { formatClock, formatCount } from '../../lib/text/format.ts';
-import { edit } from '../composer/edit.ts';
+import type { Choice, PickerPurpose } from '../app-state/overlay.ts';
+import { addHistoryItems } from '../app-state/view-state.ts';
 import { THEME_NAMES } from '../theme/theme.ts';
-import type { Choice, PickerPurpose } from '../view/overlay.ts';
-import { printing } from '../view/view-state.ts';
+import { edit } from '../widgets/composer/edit.ts';
+import { refreshStatusFacts } from './conversation-facts.ts';
 import type { EffectHost } from './effect-host.ts';
 
 const TITLES: Readonly<Record<PickerPurpose, string>> = {
   theme: 'Theme',
-  rewind: 'Go back to',
-  restore: 'Bring back',
+  rewind: 'Rewind to',
+  restore: 'Restore',
 };
 
-/** Opens a list to choose from below the draft. */
+/** Opens a picker below the draft. */
 export async function openPicker(purpose: PickerPurpose, host: EffectHost): Promise<void> {
-  const choices = await choicesOf(purpose, host);
-  const now = purpose === 'theme' ? choices.findIndex(({ id }) => id === host.themes.chosen()) : 0;
-  open(purpose, choices, host, Math.max(0, now));
+  const choices = await listChoices(purpose, host);
+  const current = purpose === 'theme' ? choices.findIndex(({ id }) => id === host.themes.getChosen()) : 0;
+  showPicker(purpose, choices, host, Math.max(0, current));
 }
 
-function open(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHost, selected = 0): void {
-  host.change((view) => {
+function showPicker(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHost, selected = 0): void {
+  host.updateView((view) => {
     if (choices.length === 0) {
-      return printing(view, { kind: 'notice', level: 'info', text: `${TITLES[purpose]}: there is nothing to choose.` });
+      return addHistoryItems(view, {
+        kind: 'notice',
+        level: 'info',
+        text: `${TITLES[purpose]}: nothing to choose from.`,
+      });
     }
     return { ...view, overlay: { kind: 'picker', purpose, title: TITLES[purpose], choices, query: '', selected } };
   });
 }
 
-async function choicesOf(purpose: PickerPurpose, { conversation, themes }: EffectHost): Promise<readonly Choice[]> {
+async function listChoices(purpose: PickerPurpose, { conversation, themes }: EffectHost): Promise<readonly Choice[]> {
   switch (purpose) {
     case 'theme': {
-      const own = await themes.load();
-      return ['auto', ...THEME_NAMES, ...own].map((name) => {
-        const words = [...(own.includes(name) ? ['yours'] : []), ...(name === themes.chosen() ? ['in use'] : [])];
-        return { id: name, label: name, detail: words.join(', ') };
+      const custom = await themes.load();
+      return ['auto', ...THEME_NAMES, ...custom].map((name) => {
+        const notes = [
+          ...(custom.includes(name) ? ['custom'] : []),
+          ...(name === themes.getChosen() ? ['current'] : []),
+        ];
+        return { id: name, label: name, detail: notes.join(', ') };
       });
     }
     case 'rewind':
@@ -50,17 +58,17 @@ async function choicesOf(purpose: PickerPurpose, { conversation, themes }: Effec
   }
 }
 
-/** Does what was chosen. */
-export async function pick(purpose: PickerPurpose, id: string, host: EffectHost): Promise<void> {
+/** Applies the choice made in a picker. */
+export async function applyChoice(purpose: PickerPurpose, id: string, host: EffectHost): Promise<void> {
   const { conversation } = host;
   switch (purpose) {
     case 'theme':
       await host.themes.use(id);
-      await conversation.keepSetting?.('theme', id);
+      await conversation.saveSetting?.('theme', id);
       return host.repaint();
     case 'rewind': {
-      const point = (await conversation.checkpoints()).find((one) => one.id === id);
-      return open('restore', restoreChoices(id, point?.files ?? 0), host);
+      const point = (await conversation.checkpoints()).find((checkpoint) => checkpoint.id === id);
+      return showPicker('restore', listRestoreChoices(id, point?.files ?? 0), host);
     }
     case 'restore':
       return restore(id, host);
@@ -69,41 +77,46 @@ export async function pick(purpose: PickerPurpose, id: string, host: EffectHost)
   }
 }
 
-const RESTORED = ['both', 'conversation', 'files'] as const;
+const RESTORE_TARGETS = ['both', 'conversation', 'files'] as const;
 
-/** What can be brought back; the files only where some were kept. */
-function restoreChoices(id: string, files: number): readonly Choice[] {
-  const conversation = {
+/** Lists what can be restored; files only if the checkpoint contains some. */
+function listRestoreChoices(id: string, files: number): readonly Choice[] {
+  const conversation: Choice = {
     id: `conversation ${id}`,
     label: 'conversation',
-    detail: 'the message comes back to be edited',
+    detail: 'the message returns to the draft',
   };
   if (files === 0) return [conversation];
   const count = formatCount(files, 'file');
   return [
-    { id: `both ${id}`, label: 'both', detail: `the message, and ${count} as they were` },
+    { id: `both ${id}`, label: 'both', detail: `the message returns to the draft, ${count} restored` },
     conversation,
-    { id: `files ${id}`, label: 'files', detail: `${count} as they were; the conversation stays` },
+    { id: `files ${id}`, label: 'files', detail: `${count} restored, the conversation stays` },
   ];
 }
 
-async function restore(choice: string, { conversation, change }: EffectHost): Promise<void> {
+async function restore(choice: string, { conversation, updateView }: EffectHost): Promise<void> {
   const [word = '', id = ''] = choice.split(' ');
-  const what = RESTORED.find((one) => one === word) ?? 'conversation';
-  const done = await conversation.rewind(id, what);
-  if (!done.ok) return change((view) => printing(view, { kind: 'notice', level: 'warn', text: done.why }));
-  const files = done.restored.length + done.removed.length;
+  const what = RESTORE_TARGETS.find((target) => target === word) ?? 'conversation';
+  const outcome = await conversation.rewind(id, what);
+  if (!outcome.ok)
+    return updateView((view) => addHistoryItems(view, { kind: 'notice', level: 'warn', text: outcome.why }));
+  const files = outcome.restored.length + outcome.removed.length;
+  const { canRetry = false } = outcome;
   const parts = [
-    `Back before: ${done.prompt.split('\n', 1)[0] ?? ''}`,
+    `${canRetry ? 'Not completely rewound' : 'Rewound'} to before: ${outcome.prompt.split('\n', 1)[0] ?? ''}`,
     ...(files === 0 ? [] : [formatCount(files, 'file')]),
   ];
-  const left = (done.problems ?? []).map((problem) => `\nNot brought back: ${problem}`).join('');
-  change((view) => {
-    const level = left === '' ? 'info' : 'warn';
-    const printed = printing(view, { kind: 'notice', level, text: parts.join(', ') + left });
-    // Nothing is lost: what stood in the draft comes back by undo.
-    return what === 'files'
+  const problems = (outcome.problems ?? []).map((problem) => `\nNot restored: ${problem}`).join('');
+  const hint = canRetry ? '\nRemove the cause, then rewind again: it restores the rest.' : '';
+  updateView((view) => {
+    const level = problems === '' ? 'info' : 'warn';
+    const facts = refreshStatusFacts(view.facts, conversation);
+    const notice = { kind: 'notice', level, text: parts.join(', ') + problems + hint } as const;
+    const printed = addHistoryItems({ ...view, facts }, notice);
+    // The previous draft can be restored by undo.
+    return what === 'files' || canRetry
       ? printed
-      : { ...printed, editor: edit(view.editor, { type: 'set-text', text: done.prompt }, 0) };
+      : { ...printed, editor: edit(view.editor, { type: 'set-text', text: outcome.prompt }, 0) };
   });
 }

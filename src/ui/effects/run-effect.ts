@@ -1,62 +1,68 @@
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { PermissionRequest } from '../../contracts/permission.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { exhaustive } from '../../lib/exhaustive.ts';
-import { edit } from '../composer/edit.ts';
-import type { Effect, ScreenEffect } from '../press/effects.ts';
-import { choicesFound } from '../press/press-composer.ts';
-import type { HistoryItem } from '../view/history-item.ts';
-import { type ReviewPage, refusedWords, reviewAnswer } from '../view/review-page.ts';
-import { isBusy, printing, type ViewState } from '../view/view-state.ts';
-import { copyText } from './copy-text.ts';
+import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
+import { addHistoryItems, isBusy, type ViewState } from '../app-state/view-state.ts';
+import type { Effect, ScreenEffect } from '../input/input-result.ts';
+import { showMenuChoices } from '../widgets/composer/draft-actions.ts';
+import { type EditorAction, edit } from '../widgets/composer/edit.ts';
+import type { HistoryItem } from '../widgets/history/history-item.ts';
+import { createReviewAnswer, describeRefusedHunks, type ReviewPage } from '../widgets/viewer/review.ts';
+import { copyText, pasteImage } from './clipboard.ts';
 import type { EffectHost } from './effect-host.ts';
-import { openPaste, openPreview, openRequest, openText, showSubAgent, showTranscript, writePage } from './pages.ts';
-import { pasteImage } from './paste-image.ts';
-import { pick } from './pickers.ts';
-import { continueRun, holdsBack, promptOf, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
-import { runInPanel, runLine, takeBack } from './show-outcome.ts';
+import { applyChoice } from './pickers.ts';
+import { revertHunk, runPanelCommand, runSlashCommand } from './run-slash-command.ts';
+import { buildPrompt, continueRun, holdUnresolvedMentions, sendPrompt, withdrawUnanswered } from './send-prompt.ts';
+import {
+  openPastePage,
+  openRequestPage,
+  openSessionPreview,
+  openTextPage,
+  savePage,
+  showSubAgent,
+  showTranscript,
+} from './viewer-pages.ts';
 
-const MENU_FILES = 8;
-const MOST_RECALLED = 2000;
+const MAX_MENU_FILES = 8;
+const MAX_HISTORY_ENTRIES = 2000;
 
-/** Carries out what a key asked for. Whatever goes wrong is shown on the screen. */
+/** Carries out an effect. Errors are shown on the screen. */
 export async function runEffect(effect: Effect, host: EffectHost): Promise<void> {
   try {
-    await carryOut(effect, host);
+    await runAgentEffect(effect, host);
   } catch (thrown) {
-    say(host, { kind: 'notice', level: 'error', text: messageOf(thrown) });
+    print(host, { kind: 'notice', level: 'error', text: getErrorMessage(thrown) });
   }
 }
 
-async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
-  const { conversation, change } = host;
+async function runAgentEffect(effect: Effect, host: EffectHost): Promise<void> {
+  const { conversation, updateView } = host;
   const { agent } = conversation;
   switch (effect.type) {
     case 'prompt':
     case 'steer':
     case 'follow_up':
-      if (await holdsBack(effect.parts, host)) return;
-      return sendPrompt(effect.type, await host.inOrder(promptOf(effect.parts, conversation)), agent);
+      if (await holdUnresolvedMentions(effect.parts, host)) return;
+      return sendPrompt(effect.type, await host.runInOrder(buildPrompt(effect.parts, conversation)), agent);
     case 'prompt_instead': {
-      const words = await host.inOrder(promptOf(effect.parts, conversation));
+      const prompt = await host.runInOrder(buildPrompt(effect.parts, conversation));
       await withdrawUnanswered(agent);
-      return sendPrompt('prompt', words, agent);
+      return sendPrompt('prompt', prompt, agent);
     }
     case 'abort':
       return agent.abort('user');
     case 'kill_stopping':
-      return conversation.killStopping?.();
+      return conversation.killStoppingCommands?.();
     case 'retry_now':
       return agent.retryNow();
     case 'wait_for_limit':
-      if ((await conversation.waitForLimit?.()) === undefined) change(stillLimited);
+      if ((await conversation.waitForLimit?.()) === undefined) updateView(offerWaitAgain);
       return;
     case 'background':
       conversation.moveToBackground();
       return;
     case 'continue':
-      return continueRun(effect.words, conversation);
+      return continueRun(effect.text, conversation);
     case 'answer_permission':
       agent.answerPermission(effect.id, effect.answer);
       return;
@@ -71,60 +77,62 @@ async function carryOut(effect: Effect, host: EffectHost): Promise<void> {
       agent.unqueue(effect.id);
       return;
     case 'command':
-      return runLine(effect.line, host);
+      return runSlashCommand(effect.line, host);
     case 'shell':
       return conversation.runShell(effect.command);
     case 'mode': {
-      const set = conversation.setMode(effect.mode);
-      if (!set.ok) return say(host, { kind: 'notice', level: 'warn', text: set.why });
-      return change((view) => ({ ...view, facts: { ...view.facts, mode: set.mode } }));
+      const outcome = conversation.setMode(effect.mode);
+      if (!outcome.ok) return print(host, { kind: 'notice', level: 'warn', text: outcome.why });
+      return updateView((view) => ({ ...view, facts: { ...view.facts, mode: outcome.mode } }));
     }
+    case 'drop_context':
+      return conversation.editor?.dropContext();
     case 'remember':
-      return conversation.history.add(effect.words);
+      return conversation.history.add(effect.text);
     default:
-      return onScreen(effect, host);
+      return runScreenEffect(effect, host);
   }
 }
 
-async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
-  const { conversation, change, sessions } = host;
+async function runScreenEffect(effect: ScreenEffect, host: EffectHost): Promise<void> {
+  const { conversation, updateView, sessionList } = host;
   switch (effect.type) {
     case 'find_files': {
-      const paths = await conversation.findFiles(effect.query, MENU_FILES);
-      return change((view) => choicesFound(view, 'file', effect.query, paths));
+      const paths = await conversation.findFiles(effect.query, MAX_MENU_FILES);
+      return updateView((view) => showMenuChoices(view, 'file', effect.query, paths));
     }
     case 'find_arguments': {
-      const words = (await conversation.completeArgument?.(effect.line)) ?? [];
-      return change((view) => choicesFound(view, 'argument', effect.line, words));
+      const completions = (await conversation.completeArgument?.(effect.line)) ?? [];
+      return updateView((view) => showMenuChoices(view, 'argument', effect.line, completions));
     }
     case 'recall': {
-      const entries = await conversation.history.recent(effect.scope, MOST_RECALLED);
-      const found = { type: 'search-in', scope: effect.scope, entries: entries.toReversed() } as const;
-      return change((view) => ({ ...view, editor: edit(view.editor, found, 0) }));
+      const entries = await conversation.history.listRecent(effect.scope, MAX_HISTORY_ENTRIES);
+      const action: EditorAction = { type: 'search-in', scope: effect.scope, entries: entries.toReversed() };
+      return updateView((view) => ({ ...view, editor: edit(view.editor, action, 0) }));
     }
     case 'list_sessions':
-      return sessions.open(effect.scope);
+      return sessionList.open(effect.scope);
     case 'search_sessions':
-      return sessions.search(effect.words, effect.scope);
+      return sessionList.search(effect.text, effect.scope);
     case 'rename_session':
-      return sessions.rename(effect.id, effect.title);
+      return sessionList.rename(effect.id, effect.title);
     case 'session':
-      if (effect.does === 'preview') return openPreview(effect.id, host);
-      if (effect.does === 'remove') return sessions.remove(effect.id);
-      return host.leave({ type: 'resume', sessionId: effect.id, fork: effect.does === 'fork' ? 'fork' : 'same' });
+      if (effect.action === 'preview') return openSessionPreview(effect.id, host);
+      if (effect.action === 'remove') return sessionList.remove(effect.id);
+      return host.leave({ type: 'resume', sessionId: effect.id, fork: effect.action === 'fork' ? 'fork' : 'same' });
     case 'try_theme':
-      host.output.tryTheme(effect.name);
+      host.output.previewTheme(effect.name);
       return host.repaint();
     case 'panel':
-      return runInPanel(effect.line, host);
+      return runPanelCommand(effect.line, host);
     case 'picked':
-      return pick(effect.purpose, effect.id, host);
+      return applyChoice(effect.purpose, effect.id, host);
     case 'leave':
       return host.leave({ type: 'leave' });
     case 'suspend':
       return host.suspend();
     case 'external_editor':
-      return host.editExternally();
+      return host.openExternalEditor();
     case 'paste_image':
       return pasteImage(host);
     case 'transcript':
@@ -132,18 +140,18 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
     case 'watch':
       return showSubAgent(effect.agentId, host);
     case 'view_request':
-      return openRequest(effect.request, host);
+      return openRequestPage(effect.request, host);
     case 'take_back':
-      return takeBack(effect.line, effect.shows, host);
+      return revertHunk(effect.line, effect.viewCommand, host);
     case 'copy':
       await copyText(effect.text, host);
       return;
     case 'view_question':
-      return openText('Question', effect.markdown, host);
+      return openTextPage('Question', effect.markdown, host);
     case 'view_paste':
-      return openPaste(effect.text, host);
+      return openPastePage(effect.text, host);
     case 'write_page':
-      return writePage(effect.text, host);
+      return savePage(effect.text, host);
     case 'repaint':
       return host.repaint();
     default:
@@ -151,36 +159,36 @@ async function onScreen(effect: ScreenEffect, host: EffectHost): Promise<void> {
   }
 }
 
-/** The wait was stopped, so it is offered again. */
-function stillLimited(view: ViewState): ViewState {
-  if (isBusy(view) || view.rest !== 'ended') return view;
-  const hint = 'Stopped waiting. w waits again, enter tries now.';
-  return printing({ ...view, rest: 'limited', retry: undefined }, { kind: 'stopped', hint });
+/** Offers to wait for the usage limit again after the wait was stopped. */
+function offerWaitAgain(view: ViewState): ViewState {
+  if (isBusy(view) || view.lastRunEnd !== 'ended') return view;
+  const hint = 'Stopped waiting. Press w to wait again, enter to try now.';
+  return addHistoryItems({ ...view, lastRunEnd: 'limited', retry: undefined }, { kind: 'stopped', hint });
 }
 
-/** Allows the parts of an edit that were not refused, and tells the model of the others. */
+/** Allows the hunks of an edit that were not refused, and reports the refused ones to the model. */
 async function answerParts(page: ReviewPage, host: EffectHost): Promise<void> {
-  const { conversation, now } = host;
-  if (page.goal.type !== 'answer') return;
-  const { requestId } = page.goal;
-  const ask = now().asks.find(({ id }) => id === requestId);
-  const proposal = ask?.kind === 'permission' ? await conversation.proposal?.(ask.request.facts) : undefined;
+  const { conversation, getView } = host;
+  if (page.purpose.type !== 'answer') return;
+  const { requestId } = page.purpose;
+  const ask = getView().dialogRequests.find(({ id }) => id === requestId);
+  const proposal = ask?.kind === 'permission' ? await conversation.proposeEdit?.(ask.permission.facts) : undefined;
   if (proposal === undefined || !isDeepStrictEqual(proposal.hunks, page.hunks)) {
-    const text = 'This was answered already, or the file has changed since it was shown. Look at it again with v.';
-    return say(host, { kind: 'notice', level: 'warn', text });
+    const text = 'The question was already answered, or the file has changed since. Press v to review it again.';
+    return print(host, { kind: 'notice', level: 'warn', text });
   }
-  const answer = reviewAnswer(page, (refused) => proposal.inputFor(proposal.without(refused)));
-  const refused = refusedWords(page);
-  if (refused !== undefined) say(host, { kind: 'notice', level: 'info', text: refused });
+  const answer = createReviewAnswer(page, (refused) => proposal.createInput(proposal.withoutHunks(refused)));
+  const refused = describeRefusedHunks(page);
+  if (refused !== undefined) print(host, { kind: 'notice', level: 'info', text: refused });
   conversation.agent.answerPermission(requestId, answer);
 }
 
-/** The file as an edit would leave it, in the person's editor; what is saved there is what is applied. */
+/** Opens the edited file in the user's editor. The saved text is what is applied. */
 async function editProposal({ id, facts }: PermissionRequest, host: EffectHost): Promise<void> {
-  const proposal = await host.conversation.proposal?.(facts);
+  const proposal = await host.conversation.proposeEdit?.(facts);
   if (proposal === undefined) {
-    const text = 'This change cannot be edited beforehand. n refuses it, t says what should be different.';
-    return say(host, { kind: 'notice', level: 'warn', text });
+    const text = 'This change cannot be edited here. Press n to say what to do instead.';
+    return print(host, { kind: 'notice', level: 'warn', text });
   }
   const saved = await host.editFile(proposal.text, basename(proposal.path));
   if (saved === undefined) return;
@@ -189,14 +197,14 @@ async function editProposal({ id, facts }: PermissionRequest, host: EffectHost):
     agent.answerPermission(id, { behavior: 'allow' });
     return;
   }
-  const updatedInput = proposal.inputFor(saved);
-  const message = 'The user looked at this edit in an editor and took everything back that it would have changed.';
+  const updatedInput = proposal.createInput(saved);
+  const note = 'They looked at this edit in an editor and took back everything that it would have changed.';
   agent.answerPermission(
     id,
-    updatedInput === undefined ? { behavior: 'deny', message } : { behavior: 'allow', updatedInput },
+    updatedInput === undefined ? { behavior: 'deny', note } : { behavior: 'allow', updatedInput },
   );
 }
 
-function say({ change }: EffectHost, item: HistoryItem): void {
-  change((view) => printing(view, item));
+function print({ updateView }: EffectHost, item: HistoryItem): void {
+  updateView((view) => addHistoryItems(view, item));
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Prompt } from '../../contracts/agent.ts';
-import type { Conversation } from '../../contracts/face/conversation.ts';
-import { isTypedByPerson } from '../../contracts/message.ts';
-import { edit } from '../composer/edit.ts';
-import type { DraftPart } from '../composer/folds.ts';
-import { printing } from '../view/view-state.ts';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import { isTypedByUser } from '../../contracts/message.ts';
+import { addHistoryItems } from '../app-state/view-state.ts';
+import { edit } from '../widgets/composer/edit.ts';
+import type { DraftPart } from '../widgets/composer/paste-placeholders.ts';
 import type { EffectHost } from './effect-host.ts';
 
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
@@ -16,64 +16,67 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 
-/** What a draft says to the model: its words with what they mention, and its pictures by their bytes. */
-export async function promptOf(parts: readonly DraftPart[], conversation: Conversation): Promise<Prompt> {
-  const words = parts.map((part) => (part.kind === 'text' ? part.text : `[image: ${part.name}]`)).join('');
+/** Builds the prompt from the parts of a draft: expands its mentions and reads its images. */
+export async function buildPrompt(parts: readonly DraftPart[], conversation: Conversation): Promise<Prompt> {
+  const text = parts.map((part) => (part.kind === 'text' ? part.text : `[image: ${part.name}]`)).join('');
   const paths = parts.flatMap((part) => (part.kind === 'image' ? [part.path] : []));
-  if (paths.length === 0) return conversation.expandPrompt(words);
+  if (paths.length === 0) return conversation.expandPrompt(text);
   const images = paths.map(async (path) => ({
     mediaType: IMAGE_TYPES[extname(path).toLowerCase()] ?? 'image/png',
     data: (await readFile(path)).toString('base64'),
   }));
-  return conversation.expandPrompt(words, await Promise.all(images));
+  return conversation.expandPrompt(text, await Promise.all(images));
 }
 
-/** What a message names in vain is told before it is sent, once: the words come back, to be mended or sent as they are. */
-export async function holdsBack(parts: readonly DraftPart[], host: EffectHost): Promise<boolean> {
-  const words = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-  const { conversation, now, change } = host;
-  if (parts.some(({ kind }) => kind === 'image') || now().held === words) return false;
-  const problems = (await conversation.unfoundMentions?.(words)) ?? [];
-  // Who goes on writing has not been waiting for this.
-  if (problems.length === 0 || now().editor.text !== '') return false;
-  const text = `${problems.join(' ')} Change the message, or press enter to send it as it is.`;
-  change((view) => ({
-    ...printing(view, { kind: 'notice', level: 'warn', text }),
-    held: words,
-    editor: edit(view.editor, { type: 'set-text', text: words }, 0),
+/**
+ * Holds back a message with mentions that cannot be resolved: puts it back into the draft with a warning. Sent again
+ * unchanged, the message goes through. Returns true if the message was held back.
+ */
+export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: EffectHost): Promise<boolean> {
+  const draft = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const { conversation, getView, updateView } = host;
+  if (parts.some(({ kind }) => kind === 'image') || getView().warnedDraft === draft) return false;
+  const problems = (await conversation.listUnresolvedMentions?.(draft)) ?? [];
+  // The user has started another message in the meantime, so this one is sent.
+  if (problems.length === 0 || getView().editor.text !== '') return false;
+  const text = `${problems.join(' ')} Change the message, or press enter to send it anyway.`;
+  updateView((view) => ({
+    ...addHistoryItems(view, { kind: 'notice', level: 'warn', text }),
+    warnedDraft: draft,
+    editor: edit(view.editor, { type: 'set-text', text: draft }, 0),
   }));
   return true;
 }
 
-/** Says it now, or to the run that goes on. A query may have begun or ended while the words were read. */
+/** Sends a prompt: as a new turn when idle, else to the running one. A turn may have started or ended meanwhile. */
 export async function sendPrompt(
-  how: 'prompt' | 'steer' | 'follow_up',
-  words: Prompt,
+  delivery: 'prompt' | 'steer' | 'follow_up',
+  prompt: Prompt,
   agent: Conversation['agent'],
 ): Promise<void> {
-  // A run that has ended for the agent may still be on its way to other listeners.
+  // The agent may be idle while the end of the run is still being delivered to listeners.
   if (agent.state().status === 'idle') await agent.waitForIdle();
   if (agent.state().status === 'idle') {
-    await agent.prompt(words);
+    await agent.prompt(prompt);
     return;
   }
-  if (how === 'follow_up') agent.followUp(words);
-  else agent.steer(words);
+  if (delivery === 'follow_up') agent.followUp(prompt);
+  else agent.steer(prompt);
 }
 
-/** Runs on from the last message; the words are said where the model had the last word. */
-export async function continueRun(words: string, { agent, expandPrompt }: Conversation): Promise<void> {
-  const isOpen = agent.state().messages.at(-1)?.role === 'user';
-  await (isOpen || words === '' ? agent.continue() : agent.prompt(await expandPrompt(words)));
+/** Continues from the last message. The text is sent if that message is from the model. */
+export async function continueRun(text: string, { agent, expandPrompt }: Conversation): Promise<void> {
+  const isUnanswered = agent.state().messages.at(-1)?.role === 'user';
+  await (isUnanswered || text === '' ? agent.continue() : agent.prompt(await expandPrompt(text)));
 }
 
-/** Takes the last typed words back when nothing came of them; words that came with a picture stay. */
+/** Withdraws the last typed message if it has no reply. A message with an image stays. */
 export async function withdrawUnanswered(agent: Conversation['agent']): Promise<void> {
   if (agent.state().status !== 'idle') return;
   await agent.waitForIdle();
   const { messages } = agent.state();
-  const open = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
-  const typed = open.findLast(isTypedByPerson);
-  const isWords = typed?.blocks.every(({ type }) => type === 'text') === true;
-  if (typed !== undefined && isWords && agent.state().status === 'idle') await agent.withdraw(typed.id);
+  const unanswered = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
+  const typed = unanswered.findLast(isTypedByUser);
+  const isTextOnly = typed?.blocks.every(({ type }) => type === 'text') === true;
+  if (typed !== undefined && isTextOnly && agent.state().status === 'idle') await agent.withdraw(typed.id);
 }

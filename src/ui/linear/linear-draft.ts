@@ -1,12 +1,12 @@
 import type { Interface } from 'node:readline';
-import type { Conversation } from '../../contracts/face/conversation.ts';
-import { createEditor, type EditorState } from '../composer/editor-state.ts';
-import { expandFolds } from '../composer/folds.ts';
-import { journalled, keptWords, recallDraft } from '../effects/draft-journal.ts';
-import type { ViewState } from '../view/view-state.ts';
-import type { LinearOptions } from './linear-options.ts';
+import type { Conversation, Draft } from '../../contracts/frontend/conversation.ts';
+import type { ViewState } from '../app-state/view-state.ts';
+import { captureDraft, describeUnsent, restoreDraft } from '../effects/draft-storage.ts';
+import { createEditor, type EditorState } from '../widgets/composer/editor-state.ts';
+import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
+import type { LinearOptions } from './linear-output.ts';
 
-/** Keeps what is written and not sent, where a line is all that can be edited. */
+/** Creates the storage of unsent text for the linear screen, where only one line can be edited. */
 export function createLinearDraft(
   conversation: Conversation,
   reader: Pick<Interface, 'line' | 'cursor' | 'write'>,
@@ -14,49 +14,53 @@ export function createLinearDraft(
   now: () => ViewState,
   say: (lines: readonly string[]) => void,
 ) {
-  /** Left from last time, and more than a line can hold. */
-  let kept: EditorState | undefined;
+  /** Restored draft that does not fit into a line. */
+  let restored: EditorState | undefined;
 
   function save(): void {
     const view = now();
-    // Behind a question stands an answer, which nobody wants back.
-    const line = view.asks.length > 0 ? '' : reader.line;
-    const draft = journalled({ ...view, editor: kept ?? createEditor() });
-    const aside = kept === undefined ? {} : { stash: expandFolds(kept.text, kept.folds) };
-    conversation.draft.save(line === '' ? draft : { ...draft, text: line, caret: reader.cursor, ...aside });
+    // While a question is open, the line is an answer and not a draft.
+    const line = view.dialogRequests.length > 0 ? '' : reader.line;
+    const draft = captureDraft({ ...view, editor: restored ?? createEditor() });
+    const stash: Pick<Draft, 'stash'> =
+      restored === undefined ? {} : { stash: expandPlaceholders(restored.text, restored.placeholders) };
+    conversation.draft.save(line === '' ? draft : { ...draft, text: line, caret: reader.cursor, ...stash });
   }
 
-  async function recall(): Promise<void> {
+  async function restore(): Promise<void> {
     let view = now();
     const change = (update: (before: ViewState) => ViewState) => {
       view = update(view);
     };
-    await recallDraft(conversation, change, nowMs());
+    await restoreDraft(conversation, change, nowMs());
     const { editor } = view;
-    const text = [...editor.stash.map((aside) => aside.text), editor.text].filter((part) => part !== '').join('\n\n');
+    const text = [...editor.stash.map((stashed) => stashed.text), editor.text]
+      .filter((part) => part !== '')
+      .join('\n\n');
     if (text === '') return;
-    const fitsLine = lineEditing === 'own' && reader.line === '' && expandFolds(text, editor.folds) === text;
+    const fitsLine =
+      lineEditing === 'own' && reader.line === '' && expandPlaceholders(text, editor.placeholders) === text;
     if (fitsLine && !text.includes('\n')) {
-      say(['Not sent last time, and in the line again:']);
+      say(['Unsent draft restored in the line:']);
       reader.write(text);
       save();
       return;
     }
-    kept = createEditor({ draft: { text, caret: text.length }, folds: editor.folds });
+    restored = createEditor({ draft: { text, caret: text.length }, placeholders: editor.placeholders });
     save();
-    const lines = expandFolds(text, editor.folds).split('\n');
-    say(['Not sent last time:', ...lines.map((line) => `  ${line}`), 'Type /draft to send it.']);
+    const lines = expandPlaceholders(text, editor.placeholders).split('\n');
+    say(['Unsent draft:', ...lines.map((line) => `  ${line}`), 'Type /draft to send it.']);
   }
 
   return {
     save,
-    recall,
-    /** What is left unsent when its person leaves, counted. */
-    left: () => keptWords({ ...now(), editor: kept ?? createEditor() }),
-    /** The draft that was asked for by `/draft`; it is nobody's any more. */
+    restore,
+    /** Counts what is unsent, for the message at exit. */
+    describeUnsent: () => describeUnsent({ ...now(), editor: restored ?? createEditor() }),
+    /** Returns the draft requested by `/draft` and forgets it. */
     take(): EditorState | undefined {
-      const taken = kept;
-      kept = undefined;
+      const taken = restored;
+      restored = undefined;
       return taken;
     },
   };

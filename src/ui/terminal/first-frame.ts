@@ -1,23 +1,24 @@
-import { followsBackground } from './modes.ts';
+import type { InputEvent } from '../input/input-event.ts';
 import type { ScreenOptions } from './screen-options.ts';
+import { followsBackground } from './terminal-modes.ts';
 
-/** The first frame waits for what the terminal answers: what is printed before cannot be drawn in other colours. */
-export type FirstFrame = {
+/** Delays the first frame until the terminal has reported its background, as printed lines cannot be recoloured. */
+export type FirstFrameHold = {
   isHeld(): boolean;
-  /** The terminal has answered, or need not. */
+  /** Shows the first frame: the terminal has answered, or is not waited for. */
   release(): void;
 };
 
-/** Terminals that answer do so at once, or as late as the network lets them; who says nothing is not waited for longer. */
-const ANSWER_MS = { here: 25, remote: 150 };
+/** Longest wait for an answer. Local terminals answer at once, remote ones after a network round trip. */
+const ANSWER_TIMEOUT_MS = { here: 25, remote: 150 };
 
-/** How long an answer of the terminal may take, if anything is asked. */
-export function answerMs(options: Pick<ScreenOptions, 'depth' | 'theme' | 'terminal'>): number | undefined {
-  return followsBackground(options) ? ANSWER_MS[options.terminal ?? 'here'] : undefined;
+/** Returns how long to wait for an answer of the terminal; undefined if nothing is asked. */
+export function getAnswerTimeoutMs(options: Pick<ScreenOptions, 'depth' | 'theme' | 'terminal'>): number | undefined {
+  return followsBackground(options) ? ANSWER_TIMEOUT_MS[options.terminal ?? 'here'] : undefined;
 }
 
-/** Holds the first frame as long as an answer may come. */
-export function holdFirstFrame(waitMs: number | undefined, show: () => void): FirstFrame {
+/** Holds back the first frame for at most `waitMs`. */
+export function holdFirstFrame(waitMs: number | undefined, show: () => void): FirstFrameHold {
   let isHeld = waitMs !== undefined;
   const release = () => {
     if (!isHeld) return;
@@ -27,4 +28,15 @@ export function holdFirstFrame(waitMs: number | undefined, show: () => void): Fi
   };
   const timer = isHeld ? setTimeout(release, waitMs) : undefined;
   return { isHeld: () => isHeld, release };
+}
+
+/** Classifies the background as light or dark, by the relative luminance of the colour that the terminal reported. */
+export function classifyBackground(event: Extract<InputEvent, { type: 'background' | 'scheme' }>): 'dark' | 'light' {
+  if (event.type === 'scheme') return event.scheme;
+  const [red, green, blue] = [event.red, event.green, event.blue].map(linearize);
+  return 0.2126 * (red ?? 0) + 0.7152 * (green ?? 0) + 0.0722 * (blue ?? 0) > 0.5 ? 'light' : 'dark';
+}
+
+function linearize(channel: number): number {
+  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 }

@@ -1,46 +1,48 @@
-import type { Keymap } from '../keys/keymap.ts';
+import type { Keymap } from '../input/keymap.ts';
 import type { ColorDepth } from '../theme/theme.ts';
-import type { NotifyBy } from './announcer.ts';
-import type { AskTmux } from './tmux.ts';
+import type { NotifyMethod } from './osc-sequences.ts';
+import type { QueryTmux } from './tmux.ts';
 
-/** Everything a screen is told about its surroundings and the person's wishes, as plain values. */
+/** The options of a screen: facts of the environment and settings of the user. */
 export type ScreenOptions = {
   readonly depth: ColorDepth;
   readonly background: 'dark' | 'light';
-  /** Where the terminal is: one on another machine answers later. */
+  /** Location of the terminal; a remote one answers queries later. */
   readonly terminal?: 'here' | 'remote';
-  /** One of ours, `auto`, or one of the person's own. */
+  /** Name of a built-in or custom theme, or `auto`. */
   readonly theme: string;
   readonly glyphs: 'unicode' | 'ascii';
-  /** `asked`: whether the terminal draws our signs wide, as some East Asian fonts have it. */
-  readonly signWidth: 'known' | 'asked';
-  /** What becomes of rows that are too wide for a window that became narrower. */
-  readonly tooWide?: 'wrapped' | 'cut';
+  /** `asked`: query the terminal whether it draws symbols two columns wide, as some East Asian fonts do. */
+  readonly ambiguousWidth: 'known' | 'asked';
+  /** Behaviour of the terminal for rows that are too wide after the window became narrower. */
+  readonly resizeMode?: 'wrapped' | 'cut';
   readonly motion: 'full' | 'reduced';
-  readonly prose: 'words' | 'terminal';
+  /** Line breaks of prose: between words, or left to the terminal. */
+  readonly proseWrap: 'words' | 'terminal';
   readonly links: 'clickable' | 'printed';
   readonly banner: 'shown' | 'off';
-  /** The time of day behind what is said. */
+  /** Time of day after messages. */
   readonly times?: 'shown' | 'off';
   readonly title: 'set' | 'off';
-  readonly notify: NotifyBy;
-  /** Whether the terminal is told how the work goes. */
+  readonly notify: NotifyMethod;
+  /** Progress reports to the terminal. */
   readonly progress: 'shown' | 'off';
-  /** What stands between this and the terminal; absent where nothing does. */
-  readonly tmux?: AskTmux;
-  /** So long the keys must be quiet before a dialog hears them. */
+  /** Queries tmux; absent outside tmux. */
+  readonly tmux?: QueryTmux;
+  /** Time without key presses before a dialog accepts keys. */
   readonly dialogDelayMs: number;
-  /** What was given on the command line, sent at once. */
+  /** Prompt of the command line, sent at once. */
   readonly prompt: string | undefined;
-  /** What was typed before the screen came up: the beginning of the draft. */
-  readonly typed?: string;
-  /** What is open at once. */
+  /** Text typed before the screen was shown; it starts the draft. */
+  readonly typedAhead?: string;
+  /** Overlay that is open at the start. */
   readonly opens?: 'nothing' | 'sessions';
   readonly now: () => number;
-  /** A person's own keys, and what of them could not be bound. */
+  /** Key bindings of the user. */
   readonly keymap?: Keymap;
+  /** Problems in the key bindings of the user. */
   readonly keyProblems?: readonly string[];
   readonly vim?: 'on' | 'off';
-  /** The editor for `ctrl+g`. */
+  /** Command of the editor for `ctrl+g`. */
   readonly editor: string | undefined;
 };

@@ -1,146 +1,155 @@
 import { createElement } from 'react';
 import type { Printable } from '../../lib/printable.ts';
-import { planScreen, type ScreenPlan } from '../components/plan-screen.ts';
-import { Screen } from '../components/Screen.tsx';
-import { createPrinter } from '../history/printer.ts';
-import type { Drawing } from '../text/drawing.ts';
+import type { Overlay } from '../app-state/overlay.ts';
+import type { ViewState } from '../app-state/view-state.ts';
 import type { Highlight } from '../text/line.ts';
+import type { RenderContext } from '../text/render-context.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../theme/glyphs.ts';
-import type { OwnTheme } from '../theme/theme.ts';
-import { paintOf, type ThemeChoice } from '../theme/theme-choice.ts';
-import { waitingItems } from '../view/history-item.ts';
-import type { Overlay } from '../view/overlay.ts';
-import type { ViewState } from '../view/view-state.ts';
-import type { Shown, ViewerPage, ViewerRow } from '../view/viewer-state.ts';
-import { createAlternateScreen } from '../viewer/alternate-screen.ts';
-import { inAscii } from './in-ascii.ts';
+import { createThemePaint, type ThemeChoice } from '../theme/paint.ts';
+import type { CustomTheme } from '../theme/theme.ts';
+import { listOutboxItems } from '../widgets/history/history-item.ts';
+import { createHistoryPrinter } from '../widgets/history/history-lines.ts';
+import { layoutScreen, type ScreenLayout } from '../widgets/screen/layout-screen.ts';
+import { Screen } from '../widgets/screen/Screen.tsx';
+import { createAlternateScreen } from '../widgets/viewer/alternate-screen.ts';
+import type { PageOptions, ViewerPage, ViewerRow } from '../widgets/viewer/viewer-state.ts';
+import { createAsciiOutput } from './ascii-output.ts';
+import { createScreenHost, type FrameContent, type TerminalOutput } from './screen-host.ts';
 import type { ScreenOptions } from './screen-options.ts';
-import { createStage, type TerminalOut } from './stage.ts';
 
-/** Where a view becomes bytes. */
+/** The output of a screen: renders views to the terminal. */
 export type ScreenOutput = {
-  /** Prints what is finished, draws what is not, in one go; answers with the view that is left. */
-  put(view: ViewState): ViewState;
-  /** What a frame of this moment would depend on. */
-  drawing(): Drawing;
+  /** Prints finished items and draws the rest in one update. Returns the view without the printed items. */
+  render(view: ViewState): ViewState;
+  /** Returns the rendering context of this moment. */
+  getDrawing(): RenderContext;
+  /** Erases the frame, so that the next one is drawn from scratch. */
   repaint(): void;
   setTheme(name: string): void;
-  /** The themes a person has written. */
-  setOwnThemes(themes: ReadonlyMap<string, OwnTheme>): void;
-  /** The terminal has said, or changed, how bright its background is. */
+  /** Sets the user's custom themes. */
+  setCustomThemes(themes: ReadonlyMap<string, CustomTheme>): void;
+  /** Sets the background that the terminal has reported. */
   setBackground(background: 'dark' | 'light'): void;
-  /** The terminal draws our signs wider than they are counted: from now on they are ASCII. */
-  toAscii(): void;
-  /** Draws with a theme for the time being; without a name, with the chosen one. */
-  tryTheme(name: string | undefined): void;
-  /** Loads what colours code, if it is not there. */
-  loadColors(): Promise<void>;
-  /** Whether code can be drawn in colour; also where that was tried and failed. */
-  hasColors(): boolean;
-  /** The rows of a page at the present width. */
-  layOut(page: ViewerPage, shown: Shown): readonly ViewerRow[];
-  height(): number;
-  /** How much of what is asked can be read. */
-  inSight(view: ViewState): 'all' | 'call' | 'part';
+  /** Uses ASCII symbols from now on, as the terminal draws the others too wide. */
+  switchToAscii(): void;
+  /** Previews a theme; without a name, restores the chosen one. */
+  previewTheme(name: string | undefined): void;
+  /** Loads the syntax highlighting, if it is not loaded. */
+  loadHighlighting(): Promise<void>;
+  /** Reports whether the syntax highlighting is loaded, or loading it has failed. */
+  hasHighlighting(): boolean;
+  /** Lays out a page at the present width. */
+  layoutPage(page: ViewerPage, shown: PageOptions): readonly ViewerRow[];
+  getHeight(): number;
+  /** Returns whether the terminal is behind; nothing should be rendered then. */
+  isBlocked(): boolean;
+  /** Returns how much of the open question is visible. */
+  getQuestionVisibility(view: ViewState): 'all' | 'call' | 'part';
   write(text: Printable): void;
-  stepAside(): void;
-  comeBack(): void;
+  /** Erases the frame and draws nothing until `resume`. */
+  pause(): void;
+  /** Draws again. */
+  resume(): void;
   close(): void;
 };
 
-/** So long one picture of the spinner stands. */
-export const SPINNER_MS = 250;
+/** Duration of one frame of the spinner. */
+export const SPINNER_INTERVAL_MS = 250;
 
-/** Draws on a terminal; `cwd` is asked for at every frame. */
+/** Creates the output for a terminal. `cwd` is read for every frame. */
 export function createScreenOutput(
-  out: TerminalOut,
+  out: TerminalOutput,
   options: ScreenOptions,
   cwd: () => string,
   onResized: () => void,
 ): ScreenOutput {
   let glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
   const { background, depth } = options;
-  let choice: ThemeChoice = { name: options.theme, own: new Map(), background, depth };
-  let paint = paintOf(choice);
+  let choice: ThemeChoice = { name: options.theme, customThemes: new Map(), background, depth };
+  let paint = createThemePaint(choice);
   let highlight: Highlight | undefined;
-  let hasTriedColors = false;
-  const terminal = inAscii(out, () => glyphs === ASCII_GLYPHS);
-  const stage = createStage(terminal, onResized, options.tooWide);
-  const printer = createPrinter(options.prose, options.title);
+  let isHighlightSettled = false;
+  const terminal = createAsciiOutput(out, () => glyphs === ASCII_GLYPHS);
+  const host = createScreenHost(terminal, onResized, options.resizeMode);
+  const printer = createHistoryPrinter(options.proseWrap, options.title);
 
-  const drawing = (): Drawing => ({
-    ...drawingOf(options, glyphs),
+  const getDrawing = (): RenderContext => ({
+    ...createDrawing(options, glyphs),
     width: terminal.columns,
     rows: terminal.rows,
     cwd: cwd(),
     highlight,
   });
-  const alternate = createAlternateScreen(terminal.write, drawing, () => paint);
+  const alternate = createAlternateScreen(terminal.write, getDrawing, () => paint);
   const choose = (changed: Partial<ThemeChoice>) => {
     choice = { ...choice, ...changed };
-    paint = paintOf(choice);
+    paint = createThemePaint(choice);
   };
 
-  /** A page has the whole screen; what finishes meanwhile waits to be printed. */
+  /** Shows a page on the whole screen. Items that finish meanwhile are printed afterwards. */
   function putPage(view: ViewState, overlay: Extract<Overlay, { kind: 'viewer' }>): ViewState {
-    if (!alternate.isOpen()) stage.stepAside();
+    if (!alternate.isOpen()) host.pause();
     return { ...view, overlay: { ...overlay, viewer: alternate.show(overlay.viewer) } };
   }
 
   return {
-    put(view) {
+    render(view) {
       if (view.overlay?.kind === 'viewer') return putPage(view, view.overlay);
       if (alternate.isOpen()) {
         alternate.leave();
-        stage.comeBack();
+        host.resume();
       }
-      const now = drawing();
-      const lines = printer.print(waitingItems(view.outbox), now, paint);
-      const left = view.outbox === undefined ? view : { ...view, outbox: undefined };
-      const plan = planScreen(left, now, printer.carry());
-      stage.show({ ...sceneOf(left, plan), look: { drawing: now, paint } }, lines);
-      return left;
+      const now = getDrawing();
+      const lines = printer.print(listOutboxItems(view.outbox), now, paint);
+      const rest: ViewState = view.outbox === undefined ? view : { ...view, outbox: undefined };
+      const plan = layoutScreen(rest, now, printer.getState());
+      host.show({ ...createScene(rest, plan), look: { context: now, paint } }, lines);
+      return rest;
     },
-    drawing,
-    repaint: stage.clear,
+    getDrawing,
+    repaint: host.clear,
     setTheme: (theme) => choose({ name: theme }),
-    setOwnThemes: (own) => choose({ own }),
+    setCustomThemes: (customThemes) => choose({ customThemes }),
     setBackground: (next) => choose({ background: next }),
-    tryTheme(theme) {
-      paint = paintOf({ ...choice, name: theme ?? choice.name });
+    previewTheme(theme) {
+      paint = createThemePaint({ ...choice, name: theme ?? choice.name });
     },
-    toAscii() {
+    switchToAscii() {
       glyphs = ASCII_GLYPHS;
     },
-    async loadColors() {
+    async loadHighlighting() {
       try {
-        highlight ??= await (await import('../markdown/highlight.ts')).loadHighlight();
+        highlight ??= await (await import('../widgets/markdown/highlight.ts')).loadHighlighter();
       } finally {
-        hasTriedColors = true;
+        isHighlightSettled = true;
       }
     },
-    hasColors: () => hasTriedColors,
-    layOut: alternate.layOut,
-    height: () => terminal.rows,
-    inSight: (view) => planScreen(view, drawing(), printer.carry()).question?.inSight ?? 'all',
+    hasHighlighting: () => isHighlightSettled,
+    layoutPage: alternate.layOut,
+    getHeight: () => terminal.rows,
+    isBlocked: () => terminal.isBlocked?.() === true,
+    getQuestionVisibility: (view) => layoutScreen(view, getDrawing(), printer.getState()).dialog?.inSight ?? 'all',
     write: (text) => void terminal.write(text),
-    stepAside: stage.stepAside,
-    comeBack: stage.comeBack,
+    pause: host.pause,
+    resume: host.resume,
     close() {
       alternate.leave();
-      stage.close();
+      host.close();
     },
   };
 }
 
-function sceneOf(view: ViewState, plan: ScreenPlan) {
-  return { screen: createElement(Screen, { view, plan }), caret: plan.caret };
+function createScene(view: ViewState, layout: ScreenLayout): Omit<FrameContent, 'look'> {
+  return { screen: createElement(Screen, { view, layout }), caret: layout.caret };
 }
 
-/** What of a drawing depends on the options and the moment. */
-function drawingOf({ now, motion, links, depth, times = 'off' }: ScreenOptions, glyphs: Glyphs) {
+/** Creates the part of the rendering context that depends on the options and the time. */
+function createDrawing(
+  { now, motion, links, depth, times: timestamps = 'off' }: ScreenOptions,
+  glyphs: Glyphs,
+): Omit<RenderContext, 'width' | 'rows' | 'cwd' | 'highlight'> {
   const nowMs = now();
-  const step = motion === 'full' ? Math.floor(nowMs / SPINNER_MS) % glyphs.spinner.length : 0;
-  const marks = depth === 'none' ? ('shown' as const) : ('hidden' as const);
-  return { glyphs, nowMs, spinner: glyphs.spinner[step] ?? '', links, marks, times };
+  const step = motion === 'full' ? Math.floor(nowMs / SPINNER_INTERVAL_MS) % glyphs.spinner.length : 0;
+  const markup = depth === 'none' ? 'shown' : 'hidden';
+  return { glyphs, nowMs, spinner: glyphs.spinner[step] ?? '', links, markup, timestamps };
 }

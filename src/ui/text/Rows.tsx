@@ -1,19 +1,29 @@
-import { memo } from 'react';
-import { joinPrinted, type Printable, printed } from '../../lib/printable.ts';
-import { Painted } from './Painted.tsx';
+import { Text } from 'ink';
+import { memo, type ReactElement } from 'react';
+import { joinPrintable, type Printable, printable } from '../../lib/printable.ts';
 import { paintRow, type Row } from './render-lines.ts';
-import { useLook } from './use-look.ts';
+import { useScreenContext } from './use-screen-context.ts';
 
-/** Rows that fit already, one below the other, in the colours of the theme. */
+/** Rows that already fit the width, one below the other, painted in the colors of the theme. */
 export function Rows({ rows }: { readonly rows: readonly Row[] }) {
-  const { paint } = useLook();
+  const { paint } = useScreenContext();
   if (rows.length === 0) return null;
-  // An empty row would be swallowed at the ends of a text.
-  const painted = rows.map((row) => paintRow(row, { paint, links: 'printed' }) || printed` `);
-  return <Same text={joinPrinted(painted, printed`\n`)} />;
+  // Ink drops empty rows at the start and end of a text, so they get a space.
+  const painted = rows.map((row) => paintRow(row, { paint, links: 'printed' }) || printable` `);
+  return <MemoizedText text={joinPrintable(painted, printable`\n`)} />;
 }
 
-/** Text that is the same as before is not laid out again. */
-const Same = memo(function Same({ text }: { readonly text: Printable }) {
-  return <Painted wrap="truncate">{text}</Painted>;
+/** Text that Ink lays out again only when it has changed. */
+const MemoizedText = memo(function MemoizedText({ text }: { readonly text: Printable }) {
+  return <PrintableText wrap="truncate">{text}</PrintableText>;
 });
+
+type PrintableChild = Printable | ReactElement;
+
+type PaintedProps = {
+  readonly children: PrintableChild | readonly PrintableChild[];
+  readonly wrap?: 'truncate' | 'truncate-middle';
+};
+
+/** Ink's `Text`, restricted to sanitized text: painted text and fixed symbols. */
+export const PrintableText: (props: PaintedProps) => ReactElement | null = Text;

@@ -1,90 +1,90 @@
-import { sliceWidth, textWidth } from '../../lib/text/text-width.ts';
+import { getTextWidth, sliceColumns } from '../../lib/text/text-width.ts';
 import type { Style, ThemeToken } from '../theme/theme.ts';
 
-/** Text of one look; `href` is where it leads on terminals that know links. */
+/** Text in one style; `href` is its target on terminals with hyperlinks. */
 export type Span = { readonly text: string; readonly style?: Style; readonly href?: string };
 
 /**
- * A line as it is meant, before any terminal has a say. `terminal` lines are written unbroken, so that they
- * reflow and copy as one; `words` lines are prose and broken between words.
+ * A line before it is fitted to a terminal. `terminal` lines are written unbroken and wrapped by the terminal, so
+ * that they reflow and copy as one line; `words` lines are prose, wrapped between words.
  */
 export type LogicalLine = {
   readonly spans: readonly Span[];
   readonly wrap: 'terminal' | 'words';
-  /** Columns before every row. */
+  /** Spaces before every row. */
   readonly indent: number;
-  /** Stands at the end of the indentation of the first row: a bullet, a number. */
+  /** Bullet or number at the end of the indentation of the first row. */
   readonly label?: Span;
-  /** Blanks that hold words together (U+00A0) break no row; they are drawn as any other. */
-  readonly glued?: true;
-  /** Stands before the indentation of every row: the bar of a quote. */
+  /** No-break spaces (U+00A0) in the line prevent wrapping and are drawn as normal spaces. */
+  readonly hasNoBreakSpaces?: true;
+  /** Prefix before the indentation of every row: the bar of a quote. */
   readonly prefix?: readonly Span[];
 };
 
-/** A line of code in colours. After a `settled` line nothing is open: the next one can be read without it. */
-export type CodeLine = { readonly spans: readonly Span[]; readonly settled: boolean };
+/** A highlighted line of code. `settled`: no comment or string is open at its end, so the next line needs no context. */
+export type CodeLine = { readonly spans: readonly Span[]; readonly isClosed: boolean };
 
-/** Colours code; undefined when the language is not known. */
+/** Highlights code. Returns undefined for an unknown language. */
 export type Highlight = (code: string, language: string) => readonly CodeLine[] | undefined;
 
-/** A line that is written unbroken. */
-export function terminalLine(...spans: readonly Span[]): LogicalLine {
+/** Creates a line that the terminal wraps. */
+export function createLine(...spans: readonly Span[]): LogicalLine {
   return { spans, wrap: 'terminal', indent: 0 };
 }
 
-/** A line of prose. */
-export function proseLine(...spans: readonly Span[]): LogicalLine {
+/** Creates a line of prose, wrapped between words. */
+export function createProseLine(...spans: readonly Span[]): LogicalLine {
   return { spans, wrap: 'words', indent: 0 };
 }
 
-/** The same words, which stay on one row where a line is `glued`. */
-export function held(text: string): string {
+/** Replaces spaces by no-break spaces, which keep the text on one row where the line is `glued`. */
+export function insertNoBreakSpaces(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
-/** Text without any look of its own. */
+/** Creates a span without a style. */
 export function plain(text: string): Span {
   return { text };
 }
 
-/** Text in a colour of the theme. */
-export function toned(token: ThemeToken, text: string): Span {
+/** Creates a span in a color of the theme. */
+export function colored(token: ThemeToken, text: string): Span {
   return { text, style: { token } };
 }
 
-/** A line that takes one row: what does not fit is left out. The last two columns stay free. */
-export function fitLine(line: LogicalLine, width: number): LogicalLine {
+/** Truncates a line to one row. The last two columns stay free. */
+export function truncateLine(line: LogicalLine, width: number): LogicalLine {
   const room = Math.max(1, width - line.indent - 2);
-  if (spansWidth(line.spans) <= room) return line;
-  let left = room - 1;
+  if (measureSpans(line.spans) <= room) return line;
+  let freeColumns = room - 1;
   const spans = line.spans.flatMap((span) => {
-    if (left <= 0) return [];
-    const text = sliceWidth(span.text, 0, left);
-    left -= textWidth(text);
+    if (freeColumns <= 0) return [];
+    const text = sliceColumns(span.text, 0, freeColumns);
+    freeColumns -= getTextWidth(text);
     return [{ ...span, text }];
   });
   return { ...line, spans: [...spans, { text: '…' }] };
 }
 
-/** How many columns spans take side by side. */
-export function spansWidth(spans: readonly Span[]): number {
-  return spans.reduce((width, { text }) => width + textWidth(text), 0);
+/** Returns the width of spans side by side, in columns. */
+export function measureSpans(spans: readonly Span[]): number {
+  return spans.reduce((width, { text }) => width + getTextWidth(text), 0);
 }
 
-/** What a line says, without its look. */
-export function lineText(line: LogicalLine): string {
+/** Returns the text of a line without styles. */
+export function getLineText(line: LogicalLine): string {
   return line.spans.map(({ text }) => text).join('');
 }
 
-/** The part of a line of spans between two offsets of its text. */
+/** Returns the part of spans between two offsets of their text. */
 export function sliceSpans(spans: readonly Span[], from: number, to: number): Span[] {
   const slice: Span[] = [];
-  let at = 0;
+  let offset = 0;
   for (const span of spans) {
-    const text = span.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    const text = span.text.slice(Math.max(0, from - offset), Math.max(0, to - offset));
     if (text !== '') slice.push({ ...span, text });
-    at += span.text.length;
-    if (at >= to) break;
+    offset += span.text.length;
+    if (offset >= to) break;
   }
   return slice;
 }

@@ -1,53 +1,55 @@
-/** The signs of the screen. Each says what it says without colour; all are one column wide. */
+/** The symbols of the screen. Each has its meaning without color; most are one column wide in Unicode. */
 export type Glyphs = {
   readonly user: string;
   readonly spinner: readonly string[];
   readonly done: string;
   readonly failed: string;
   readonly stopped: string;
-  readonly wait: string;
+  readonly waiting: string;
   readonly retry: string;
   readonly queue: string;
   readonly output: string;
   readonly todo: { readonly completed: string; readonly in_progress: string; readonly pending: string };
-  readonly more: string;
+  readonly ellipsis: string;
   readonly arrow: string;
-  /** Before what was taken away. */
+  /** Sign before a number of removed lines. */
   readonly minus: string;
   readonly separator: string;
-  readonly mark: string;
-  /** At the left edge: what is yours, and what asks. */
+  /** Start of the line that ends a turn. */
+  readonly rule: string;
+  /** Bar at the left edge of user messages and dialogs. */
   readonly bar: string;
   readonly cursor: string;
-  /** Beside the first lines of a start. */
-  readonly sign: readonly string[];
+  /** Logo beside the first lines of the banner, a row each. */
+  readonly logo: readonly string[];
   readonly up: string;
   readonly down: string;
   readonly upDown: string;
   readonly branch: string;
-  /** A part of a gauge, full and empty. */
+  /** One cell of a gauge, full and empty. */
   readonly gauge: { readonly full: string; readonly empty: string };
 };
 
+/** The symbols for terminals that show Unicode. */
 export const UNICODE_GLYPHS: Glyphs = {
   user: '>',
   spinner: ['◐', '◓', '◑', '◒'],
   done: '✓',
   failed: '✗',
   stopped: '■',
-  wait: '?',
+  waiting: '?',
   retry: '↻',
   queue: '↳',
   output: '│',
   todo: { completed: '✓', in_progress: '●', pending: '○' },
-  more: '…',
+  ellipsis: '…',
   arrow: '→',
   minus: '−',
   separator: ' · ',
-  mark: '── ',
+  rule: '── ',
   bar: '▌',
   cursor: '❯',
-  sign: ['╭─╮', '╰◂╯'],
+  logo: ['╭─╮', '╰◂╯'],
   up: '↑',
   down: '↓',
   upDown: '↑↓',
@@ -55,25 +57,26 @@ export const UNICODE_GLYPHS: Glyphs = {
   gauge: { full: '▰', empty: '▱' },
 };
 
+/** The symbols for terminals that show ASCII only; some are words. */
 export const ASCII_GLYPHS: Glyphs = {
   user: '>',
   spinner: ['|', '/', '-', '\\'],
   done: 'ok',
   failed: 'x',
   stopped: '[stopped]',
-  wait: '?',
+  waiting: '?',
   retry: 'retry',
   queue: '+',
   output: '|',
   todo: { completed: '[x]', in_progress: '[>]', pending: '[ ]' },
-  more: '...',
+  ellipsis: '...',
   arrow: '->',
   minus: '-',
   separator: ' - ',
-  mark: '-- ',
+  rule: '-- ',
   bar: '|',
   cursor: '>',
-  sign: [],
+  logo: [],
   up: 'up',
   down: 'down',
   upDown: 'up down',

@@ -1,4 +1,4 @@
-/** The colours of the screen, by meaning. Nothing is drawn in a colour that is not one of these. */
+/** The semantic colors of the screen. All text except the output of a status line script is drawn in these. */
 export const THEME_TOKENS = [
   'text',
   'dim',
@@ -17,53 +17,58 @@ export const THEME_TOKENS = [
   'select',
 ] as const;
 
+/** The name of a semantic color. */
 export type ThemeToken = (typeof THEME_TOKENS)[number];
 
+/** A color by its ANSI name; the terminal decides about its shade. */
 export type AnsiColor = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 
-/** How a token looks: a colour, attributes, or both; an empty look is the terminal's own text. */
-export type Look = {
+/** The style of a token: a color, attributes, or both. Empty: the default text style of the terminal. */
+export type TokenStyle = {
   readonly color?: `#${string}` | AnsiColor;
   readonly bold?: true;
   readonly dim?: true;
   readonly inverse?: true;
 };
 
-/** How a piece of text looks: a colour by meaning, and attributes that survive without colour. */
+/** The style of a piece of text: a semantic color, and attributes that also show without color. */
 export type Style = {
   readonly token?: ThemeToken;
   readonly background?: 'addBg' | 'delBg' | 'band';
   readonly bold?: true;
-  /** Stands out of a coloured background by being bold; where there is none, by a line below it too. */
-  readonly mark?: true;
+  /** Emphasis on a colored background: bold, and underlined where the background has no color. */
+  readonly emphasis?: true;
   readonly dim?: true;
   readonly italic?: true;
   readonly underline?: true;
   readonly strike?: true;
   readonly inverse?: true;
-  /** Somebody's own numbers for the terminal (`38;5;30`), in the place of all others. */
-  readonly colors?: string;
+  /** Raw SGR parameters (`38;5;30`), which replace all other attributes. */
+  readonly sgrCodes?: string;
 };
 
-export type Theme = { readonly name: ThemeName; readonly looks: Readonly<Record<ThemeToken, Look>> };
+/** A theme: its name and the style of each token. */
+export type Theme = { readonly name: ThemeName; readonly styles: Readonly<Record<ThemeToken, TokenStyle>> };
 
-/** What a person has changed of a theme. */
-export type OwnTheme = {
+/** A theme of the user: a base theme and the styles that differ from it. */
+export type CustomTheme = {
   readonly base: ThemeName | 'auto';
-  readonly looks: Readonly<Partial<Record<ThemeToken, Look>>>;
+  readonly styles: Readonly<Partial<Record<ThemeToken, TokenStyle>>>;
 };
 
+/** The names of the built-in themes; `cvd` is for color vision deficiency. */
 export const THEME_NAMES = ['dark', 'light', 'dark-cvd', 'light-cvd', 'ansi', 'no-color'] as const;
 
+/** The name of a built-in theme. */
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/** How many colours a terminal shows. */
+/** The number of colors a terminal shows. */
 export type ColorDepth = 'none' | '16' | '256' | 'truecolor';
 
-/** What has to be known about a terminal to choose a theme for it. */
-export type ThemeSurroundings = { readonly depth: ColorDepth; readonly background: 'dark' | 'light' };
+/** The properties of a terminal that a theme depends on. */
+export type TerminalColors = { readonly depth: ColorDepth; readonly background: 'dark' | 'light' };
 
-const DARK: Theme['looks'] = {
+const DARK: Theme['styles'] = {
   text: {},
   dim: { color: '#9AA0A6' },
   accent: { color: '#7AA2F7' },
@@ -81,13 +86,13 @@ const DARK: Theme['looks'] = {
   select: { inverse: true },
 };
 
-const LIGHT: Theme['looks'] = {
+const LIGHT: Theme['styles'] = {
   text: {},
   dim: { color: '#5F6368' },
   accent: { color: '#2456C9' },
   brand: { color: '#8A6200' },
   user: { color: '#1F2430', bold: true },
-  ok: { color: '#1A7F37' },
+  ok: { color: '#187A34' },
   warn: { color: '#8A5A00' },
   error: { color: '#B3261E' },
   add: { color: '#116329' },
@@ -99,7 +104,7 @@ const LIGHT: Theme['looks'] = {
   select: { inverse: true },
 };
 
-const DARK_CVD: Theme['looks'] = {
+const DARK_CVD: Theme['styles'] = {
   ...DARK,
   ok: { color: '#6CB6FF' },
   error: { color: '#FF9E64' },
@@ -109,7 +114,7 @@ const DARK_CVD: Theme['looks'] = {
   delBg: { color: '#4A2A12' },
 };
 
-const LIGHT_CVD: Theme['looks'] = {
+const LIGHT_CVD: Theme['styles'] = {
   ...LIGHT,
   ok: { color: '#0B5CAD' },
   error: { color: '#A84300' },
@@ -119,7 +124,7 @@ const LIGHT_CVD: Theme['looks'] = {
   delBg: { color: '#FFE9D6' },
 };
 
-const ANSI: Theme['looks'] = {
+const ANSI: Theme['styles'] = {
   text: {},
   dim: { dim: true },
   accent: { color: 'cyan' },
@@ -137,7 +142,7 @@ const ANSI: Theme['looks'] = {
   select: { inverse: true },
 };
 
-const NO_COLOR: Theme['looks'] = {
+const NO_COLOR: Theme['styles'] = {
   text: {},
   dim: { dim: true },
   accent: { bold: true },
@@ -155,7 +160,7 @@ const NO_COLOR: Theme['looks'] = {
   select: { inverse: true },
 };
 
-const LOOKS: Readonly<Record<ThemeName, Theme['looks']>> = {
+const THEME_STYLES: Readonly<Record<ThemeName, Theme['styles']>> = {
   dark: DARK,
   light: LIGHT,
   'dark-cvd': DARK_CVD,
@@ -164,18 +169,18 @@ const LOOKS: Readonly<Record<ThemeName, Theme['looks']>> = {
   'no-color': NO_COLOR,
 };
 
-/** The theme to draw with: `auto` follows the background, and no theme asks a terminal for colours it lacks. */
-export function resolveTheme(wanted: ThemeName | 'auto', { depth, background }: ThemeSurroundings): Theme {
-  if (depth === 'none') return { name: 'no-color', looks: NO_COLOR };
-  const name = wanted === 'auto' ? background : wanted;
-  if (name === 'no-color' || (depth !== '16' && name !== 'ansi')) return { name, looks: LOOKS[name] };
-  // Cyan is unreadable on white, and blue on black.
-  return { name: 'ansi', looks: background === 'light' ? { ...ANSI, accent: { color: 'blue' } } : ANSI };
+/** Resolves a theme name: `auto` follows the background, and terminals with few colors get a theme without others. */
+export function resolveTheme(requested: ThemeName | 'auto', { depth, background }: TerminalColors): Theme {
+  if (depth === 'none') return { name: 'no-color', styles: NO_COLOR };
+  const name = requested === 'auto' ? background : requested;
+  if (name === 'no-color' || (depth !== '16' && name !== 'ansi')) return { name, styles: THEME_STYLES[name] };
+  // Cyan is unreadable on white, blue on black.
+  return { name: 'ansi', styles: background === 'light' ? { ...ANSI, accent: { color: 'blue' } } : ANSI };
 }
 
-/** A theme of one's own over the one it begins with; where there are few colours, only that one. */
-export function resolveOwnTheme({ base, looks }: OwnTheme, surroundings: ThemeSurroundings): Theme {
-  const theme = resolveTheme(base, surroundings);
-  const isColorful = surroundings.depth === '256' || surroundings.depth === 'truecolor';
-  return isColorful ? { ...theme, looks: { ...theme.looks, ...looks } } : theme;
+/** Resolves a custom theme on top of its base theme. Terminals with few colors get the base theme only. */
+export function resolveCustomTheme({ base, styles }: CustomTheme, terminal: TerminalColors): Theme {
+  const theme = resolveTheme(base, terminal);
+  const isColorful = terminal.depth === '256' || terminal.depth === 'truecolor';
+  return isColorful ? { ...theme, styles: { ...theme.styles, ...styles } } : theme;
 }

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { EventBus } from '../../../src/app/core.ts';
 import { createMentions } from '../../../src/app/loop/mentions.ts';
 import { createPermissions } from '../../../src/app/permissions/permissions.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
+import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
 import { testCore } from '../../support/core.ts';
 import { runOptions } from '../../support/run-options.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -15,18 +16,18 @@ const PNG = Buffer.concat([
   Buffer.from([0, 0, 0, 2, 0, 0, 0, 3, 8, 6, 0, 0, 0]),
 ]);
 
-async function mentions(project: TempProject, face: RunOptions['face']) {
+async function mentions(project: TempProject, frontend: RunOptions['frontend']) {
   const told: AgentEvent[] = [];
   const core = await testCore(project, {
-    options: runOptions({ cwd: project.dir, face }),
+    options: runOptions({ cwd: project.dir, frontend }),
     live: { cwd: `${project.dir}/deep` },
   });
-  const bus = { ...core.bus, tell: async (event: AgentEvent) => void told.push(event) };
+  const bus: EventBus = { ...core.bus, emit: async (event: AgentEvent) => void told.push(event) };
   const permissions = createPermissions(core, { sessionFolder: project.home });
-  return { ...createMentions({ ...core, bus }, { permissions, mcp: { mentioned: async () => undefined } }), told };
+  return { ...createMentions({ ...core, bus }, { permissions, mcp: { readMention: async () => undefined } }), told };
 }
 
-test('pictures and documents come with a prompt, and paths begin in the folder of the session wherever the shell stands', async () => {
+test('images and documents are attached to a prompt, and paths are relative to the folder of the session', async () => {
   await using project = await createTempProject({ 'deep/a.md': 'deep down', 'b.pdf': '%PDF-1.4 /Type /Page' });
   await writeFile(join(project.dir, 'a.png'), PNG);
   const { expandPrompt } = await mentions(project, 'host');
@@ -43,16 +44,16 @@ test('pictures and documents come with a prompt, and paths begin in the folder o
   expect(JSON.stringify(prompt)).toContain('deep down');
 });
 
-test('what is named in vain is told before it is sent; a screen is asked beforehand', async () => {
+test('a mention that does not exist is reported before sending; on a screen it is asked about first', async () => {
   await using project = await createTempProject();
   const words = 'read @src/gone.ts#L3';
   const host = await mentions(project, 'host');
   expect(await host.expandPrompt(words)).toBe(words);
   expect(host.told).toEqual([
-    { type: 'notice', level: 'warn', topic: 'mention', text: '@src/gone.ts#L3 names no file here.' },
+    { type: 'notice', level: 'warn', topic: 'mention', text: '@src/gone.ts#L3 was not found.' },
   ]);
   const screen = await mentions(project, 'screen');
   await screen.expandPrompt(words);
   expect(screen.told).toEqual([]);
-  expect(await screen.unfoundMentions(words)).toEqual(['@src/gone.ts#L3 names no file here.']);
+  expect(await screen.listUnresolvedMentions(words)).toEqual(['@src/gone.ts#L3 was not found.']);
 });

@@ -8,7 +8,7 @@ import { createTempProject } from '../../support/temp-project.ts';
 const skill = (id: string, input: object) => toolUse('Skill', input, id);
 const lastOf = (server: ApiServer) => server.requests().at(-1)?.raw ?? '';
 
-test('a skill called by the model is filled in, runs its lines through the gate and allows what it says until the run ends', async () => {
+test('a skill called by the model is expanded, runs its commands through the gate and grants its permissions until the run ends', async () => {
   const head = 'description: Ships\nallowed-tools: Bash(touch *)';
   await using project = await createTempProject({
     'notes.md': 'remember',
@@ -22,7 +22,7 @@ test('a skill called by the model is filled in, runs its lines through the gate 
         : calls(toolUse('Bash', { command: 'touch later' }, 'toolu_touch'));
     },
   });
-  const made = await composed(project, server.url, { face: 'print' });
+  const made = await composed(project, server.url, { frontend: 'print' });
   try {
     await made.conversation.agent.prompt('go');
     const raw = lastOf(server);
@@ -39,7 +39,7 @@ test('a skill called by the model is filled in, runs its lines through the gate 
   }
 });
 
-test('what a command allows, its model and its effort hold for its run and not for the next', async () => {
+test('the permissions, model and effort of a command apply to its run only', async () => {
   const head = 'model: haiku\neffort: low\nallowed-tools: Bash(touch *)\ndisallowed-tools: Read';
   await using project = await createTempProject({
     '.claude/commands/quick.md': `---\n${head}\n---\nBe quick with $0.`,
@@ -56,7 +56,7 @@ test('what a command allows, its model and its effort hold for its run and not f
             ),
           ),
   });
-  const made = await composed(project, server.url, { face: 'print' });
+  const made = await composed(project, server.url, { frontend: 'print' });
   try {
     const outcome = await made.conversation.runCommand('quick it');
     if (outcome.kind !== 'prompt') throw new Error(outcome.kind);
@@ -71,7 +71,7 @@ test('what a command allows, its model and its effort hold for its run and not f
   }
 });
 
-test('who may call a skill is obeyed, and one that waits for a file is told of when that is worked on', async () => {
+test('the model respects who may call a skill, and a skill for certain files is mentioned when they are used', async () => {
   await using project = await createTempProject({
     'db/a.sql': 'select 1;',
     '.claude/skills/deploy/SKILL.md': '---\ndescription: Deploys\ndisable-model-invocation: true\n---\nDeploy.',
@@ -87,7 +87,7 @@ test('who may call a skill is obeyed, and one that waits for a file is told of w
       return calls(toolUse('Read', { file_path: 'db/a.sql' }, 'toolu_2'));
     },
   });
-  const made = await composed(project, server.url, { face: 'print' });
+  const made = await composed(project, server.url, { frontend: 'print' });
   try {
     await made.conversation.agent.prompt('go');
     const first = JSON.stringify(server.requests()[0]?.body.system);
@@ -101,14 +101,14 @@ test('who may call a skill is obeyed, and one that waits for a file is told of w
     const names = made.conversation.commands().map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['deploy', 'sql', 'shared', 'own']));
     expect(names).not.toContain('style');
-    expect(await made.command('style')).toContain('the model alone calls');
+    expect(await made.command('style')).toContain('Only the model can invoke');
     expect(await made.command('deploy')).toBe('prompt');
   } finally {
     await made.close();
   }
 });
 
-test('a forked skill is done by a sub-agent of its kind, whoever calls it', async () => {
+test('a forked skill runs in a sub-agent of its type, whoever calls it', async () => {
   const head =
     'name: Deep Look\ndescription: Looks deep\ncontext: fork\nagent: Explore\ndisable-model-invocation: true';
   await using project = await createTempProject({
@@ -122,7 +122,7 @@ test('a forked skill is done by a sub-agent of its kind, whoever calls it', asyn
         : calls(skill('toolu_1', { name: 'Deep Look', args: 'the port' }));
     },
   });
-  const made = await composed(project, server.url, { face: 'print' });
+  const made = await composed(project, server.url, { frontend: 'print' });
   try {
     const outcome = await made.conversation.runCommand('deep the port');
     if (outcome.kind !== 'prompt') throw new Error(outcome.kind);
@@ -136,7 +136,7 @@ test('a forked skill is done by a sub-agent of its kind, whoever calls it', asyn
   }
 });
 
-test('with opusplan one model plans and another works', async () => {
+test('opusplan uses one model for planning and another for the work', async () => {
   await using project = await createTempProject();
   await using server = await startApiServer({ turns: () => says('Done.') });
   const made = await composed(project, server.url, { settings: JSON.stringify({ model: 'opusplan' }) });

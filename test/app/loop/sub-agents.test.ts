@@ -5,7 +5,7 @@ import { composed } from '../../support/composed.ts';
 import { expectNoneLeft } from '../../support/processes.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
-test('what runs in the background is listed, and one of it is stopped by its id with everything it started', async () => {
+test('background work is listed, and stopping an entry by id ends everything it started', async () => {
   await using project = await createTempProject();
   const sleeper = (id: string, more: object = {}) => toolUse('Bash', { command: 'sleep 300', ...more }, id);
   const task = toolUse('Task', { description: 'Ann', prompt: 'You are Ann', run_in_background: true }, 'toolu_task');
@@ -25,8 +25,8 @@ test('what runs in the background is listed, and one of it is stopped by its id 
     const listed = await made.command('ps');
     const agent = /agent_\w+/.exec(listed)?.[0] ?? '';
     expect(listed).toMatch(/\? shell_1 +sleep 300 +running[\s\S]*\? agent_\w+ +Ann/);
-    expect(await made.command(`ps stop ${agent}`)).toBe(`Ended ${agent}.`);
-    expect(await made.command('ps stop shell_1')).toBe('Ended shell_1.');
+    expect(await made.command(`ps stop ${agent}`)).toBe(`Stopped ${agent}.`);
+    expect(await made.command('ps stop shell_1')).toBe('Stopped shell_1.');
     await vi.waitFor(async () =>
       expect(await made.command('ps')).toMatch(/x shell_1 +sleep 300 +ended by signal SIGTERM/),
     );
@@ -43,7 +43,7 @@ test('what runs in the background is listed, and one of it is stopped by its id 
 /** Its first request; the conversation's own names the call. */
 const isOfAgent = (raw: string) => /You are (Ann|Ben)/.test(raw) && !raw.includes('toolu_');
 
-test('a sub-agent that is waited for can be sent to the background: it outlives a stop, and its end is told', async () => {
+test('a foreground sub-agent can be moved to the background: it survives an abort, and its end is reported', async () => {
   await using project = await createTempProject();
   const found = Promise.withResolvers<void>();
   const task = (name: string) => toolUse('Task', { description: name, prompt: `You are ${name}` }, `toolu_${name}`);
@@ -54,7 +54,7 @@ test('a sub-agent that is waited for can be sent to the background: it outlives 
       return raw.includes('sent it to the background') ? says('I go on.') : calls(task('Ann'), task('Ben'));
     },
   });
-  const made = await composed(project, server.url, { face: 'screen' });
+  const made = await composed(project, server.url, { frontend: 'screen' });
   const { conversation } = made;
   try {
     expect(conversation.moveToBackground()).toBe(false);
@@ -85,7 +85,7 @@ test('a sub-agent that is waited for can be sent to the background: it outlives 
   }
 });
 
-test('a sub-agent that is stopped while it is waited for ends, and nothing can be moved any more', async () => {
+test('an aborted foreground sub-agent ends and can no longer be moved', async () => {
   await using project = await createTempProject();
   await using server = await startApiServer({
     turns: ({ raw }) =>
@@ -93,7 +93,7 @@ test('a sub-agent that is stopped while it is waited for ends, and nothing can b
         ? { kind: 'hang' }
         : calls(toolUse('Task', { description: 'Ann', prompt: 'You are Ann' }, 'toolu_ann')),
   });
-  const made = await composed(project, server.url, { face: 'screen' });
+  const made = await composed(project, server.url, { frontend: 'screen' });
   const turn = made.conversation.agent.prompt('go');
   await vi.waitFor(() => expect(server.requests().some(({ raw }) => isOfAgent(raw))).toBe(true));
   made.conversation.agent.abort('user');

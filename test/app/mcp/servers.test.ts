@@ -12,7 +12,7 @@ const config = (project: TempProject, mark: string, env: Readonly<Record<string,
 test.each([
   ['its command', (project: TempProject) => config(project, 'evil')],
   ['a variable that it is given', (project: TempProject) => config(project, 'fine', { BASH_ENV: './evil.sh' })],
-])('a server whose file changed after it was shown is not approved by a yes to that: %s', async (_, changed) => {
+])('approving does not apply to a server whose file changed after it was shown: %s', async (_, changed) => {
   await using project = await createTempProject();
   await project.write('.mcp.json', config(project, 'fine'));
   await using server = await startApiServer({ turns: [] });
@@ -21,44 +21,44 @@ test.each([
     expect(await made.command('mcp')).toContain(`touch ${project.dir}/fine`);
     await project.write('.mcp.json', changed(project));
     const answer = await made.command('mcp approve one');
-    expect(answer).toContain('one has changed since it was shown, so it is not approved');
+    expect(answer).toContain('one changed since it was shown, so it was not approved');
     expect(answer).toMatch(/evil/);
     expect([existsSync(join(project.dir, 'fine')), existsSync(join(project.dir, 'evil'))]).toEqual([false, false]);
     // What that answer showed may be approved, and nothing else.
-    expect(await made.command('mcp approve one')).toContain('is approved and starts');
+    expect(await made.command('mcp approve one')).toBe('one is approved and starting.');
   } finally {
     await made.close();
   }
 });
 
-test('a server nobody looked at is approved as it is configured now, which is said', async () => {
+test('a server that nobody looked at is approved with its current configuration, which is reported', async () => {
   await using project = await createTempProject();
   await project.write('.mcp.json', config(project, 'fine', { MODE: 'fast' }));
   await using server = await startApiServer({ turns: [] });
   const made = await composed(project, server.url);
   try {
     expect(await made.command('mcp approve one')).toBe(
-      `one is approved and starts: /bin/sh -c touch ${project.dir}/fine, given MODE=fast`,
+      `one is approved and starting: /bin/sh -c touch ${project.dir}/fine, with MODE=fast`,
     );
   } finally {
     await made.close();
   }
 });
 
-test('a server that is started by more than fits below the list is read first, and approved by two presses', async () => {
+test('a server whose command does not fit below the list is shown first and approved with a second key press', async () => {
   await using project = await createTempProject();
   await project.write('.mcp.json', config(project, `fine-${'x'.repeat(150)}`, { MODE: 'fast' }));
   await using server = await startApiServer({ turns: [] });
   const made = await composed(project, server.url);
   try {
     const outcome = await made.conversation.runCommand('mcp');
-    const acts = outcome.kind === 'panel' ? outcome.panel.rows[0]?.acts : [];
+    const acts = outcome.kind === 'panel' ? outcome.panel.rows[0]?.actions : [];
     expect(acts).toMatchObject([
-      { key: 'enter', line: 'mcp show one' },
-      { key: 'ctrl+a', line: 'mcp approve one', sure: 'approves all of one' },
-      { key: 'ctrl+d', line: 'mcp reject one' },
+      { key: 'enter', command: 'mcp show one' },
+      { key: 'ctrl+a', command: 'mcp approve one', confirmLabel: 'approves one' },
+      { key: 'ctrl+d', command: 'mcp reject one' },
     ]);
-    expect(await made.command('mcp show one')).toMatch(/x{150}, given MODE=fast[\s\S]*\.mcp\.json/);
+    expect(await made.command('mcp show one')).toMatch(/x{150}, with MODE=fast[\s\S]*\.mcp\.json/);
     expect(await made.command('mcp show two')).toBe('There is no MCP server two.');
   } finally {
     await made.close();

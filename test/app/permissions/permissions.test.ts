@@ -1,13 +1,13 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AgentPort } from '../../../src/agent/parts.ts';
-import { createBus } from '../../../src/app/bus.ts';
+import type { AgentPort } from '../../../src/agent/agent-deps.ts';
+import { createEventBus, type EventBus } from '../../../src/app/core.ts';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { createPermissions } from '../../../src/app/permissions/permissions.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import type { Live } from '../../../src/contracts/live.ts';
+import type { LiveValues } from '../../../src/contracts/live-state.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { GateVerdict } from '../../../src/contracts/tool.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
@@ -19,7 +19,7 @@ import { runOptions } from '../../support/run-options.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 type Wanted = { readonly tool: string; readonly input: JsonObject };
-type Opening = Partial<Pick<Live, 'mode' | 'grants'>> & {
+type Opening = Partial<Pick<LiveValues, 'mode' | 'grants'>> & {
   readonly trusted?: boolean;
   readonly answer?: (request: PermissionRequest) => PermissionAnswer;
 };
@@ -38,13 +38,13 @@ async function openGate(project: TempProject, opening: Opening = {}) {
   const ids = Array.from({ length: 20 }, (_, at) => `id-${at}`).values();
   const newId = () => String(ids.next().value);
   const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: '/usr/bin:/bin' });
-  const bus = {
-    ...createBus(),
-    tell: async (event: AgentEvent) => void (event.type === 'notice' && notices.push(event.text)),
+  const bus: EventBus = {
+    ...createEventBus(),
+    emit: async (event: AgentEvent) => void (event.type === 'notice' && notices.push(event.text)),
   };
   const { mode = 'default', grants = [] } = opening;
   const core = await testCore(project, {
-    options: runOptions({ cwd: project.dir, face: 'screen' }),
+    options: runOptions({ cwd: project.dir, frontend: 'screen' }),
     environment,
     trusted,
     live: { mode, grants },
@@ -60,12 +60,12 @@ async function openGate(project: TempProject, opening: Opening = {}) {
     },
     ask: async () => undefined,
     queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
-    async tell(event) {
+    async emit(event) {
       events.push(event);
     },
     onWait: () => undefined,
   };
-  const gate = permissions.gate(port);
+  const gate = permissions.createGate(port);
   const call = ({ tool, input }: Wanted): Promise<GateVerdict> => {
     const request = { callId: newId(), tool, title: tool, input, cwd: project.dir };
     return gate({ ...request, isReadOnly: false }, {}, new AbortController().signal);
@@ -75,15 +75,14 @@ async function openGate(project: TempProject, opening: Opening = {}) {
 
 const CALLS: readonly Wanted[] = [
   { tool: 'Bash', input: { command: 'npm run build -- --fast' } },
-  { tool: 'Bash', input: { command: 'git commit -m "one" && git push origin main' } },
-  { tool: 'Bash', input: { command: "tsc --noEmit -p 'a b.json'" } },
+  { tool: 'Bash', input: { command: 'git commit -m "one" && git fetch origin main' } },
+  { tool: 'Bash', input: { command: "tsc -p 'a b.json'" } },
   { tool: 'Bash', input: { command: 'mkdir -p out && touch "out/[x]"' } },
   { tool: 'Write', input: { file_path: 'new [1].txt', content: 'x' } },
   { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'a', new_string: 'b' } },
   { tool: 'MultiEdit', input: { file_path: 'src/a.txt', edits: [] } },
   { tool: 'NotebookEdit', input: { notebook_path: 'n.ipynb', new_source: '' } },
   { tool: 'Read', input: { file_path: '../other/data.txt' } },
-  { tool: 'Read', input: { file_path: '.env' } },
   { tool: 'Grep', input: { pattern: 'x', path: '../other' } },
   { tool: 'Glob', input: { pattern: '**/*.ts', path: '../other' } },
   { tool: 'WebFetch', input: { url: 'https://example.com/page', prompt: 'what' } },
@@ -92,7 +91,7 @@ const CALLS: readonly Wanted[] = [
   { tool: 'ReadMcpResource', input: { server: 's', uri: 'u' } },
 ];
 
-test.each(CALLS)('always sticks for $tool $input', async (wanted) => {
+test.each(CALLS)('"always" is remembered for $tool $input', async (wanted) => {
   await using project = await createTempProject({ 'a.txt': 'a', '.env': 'X=1', '../other/data.txt': 'x' });
   const first = await openGate(project);
   expect(await first.call(wanted)).toMatchObject({ behavior: 'allow' });
@@ -103,7 +102,7 @@ test.each(CALLS)('always sticks for $tool $input', async (wanted) => {
   expect(next.asked).toEqual([]);
 });
 
-test('what was answered is one more line of the local settings; comments and other keys stay', async () => {
+test('an answer adds one line to the local settings; comments and other keys stay', async () => {
   const before = '{\n  // mine\n  "theme": "dark",\n  "permissions": { "allow": ["Bash(make)"] },\n}\n';
   await using project = await createTempProject({ '.claude/settings.local.json': before });
   const { call, permissions } = await openGate(project);
@@ -112,10 +111,10 @@ test('what was answered is one more line of the local settings; comments and oth
   expect(after).toContain('// mine\n  "theme": "dark",');
   expect(after.match(/Bash\([^"]*\)/g)).toEqual(['Bash(make)', 'Bash(npm test:*)']);
   expect((await stat(join(project.dir, '.claude/settings.local.json'))).mode & 0o777).toBe(0o600);
-  expect(permissions.rules().find(({ text }) => text === 'Bash(npm test:*)')).toMatchObject({ source: 'local' });
+  expect(permissions.getRules().find(({ text }) => text === 'Bash(npm test:*)')).toMatchObject({ source: 'local' });
 });
 
-test('a link in place of the settings is not written through; the answer holds for the session', async () => {
+test('linked settings are not written through the link; the answer applies to the session', async () => {
   await using project = await createTempProject({ 'victim.json': '{}' });
   await mkdir(join(project.dir, '.claude'));
   await symlink('../victim.json', join(project.dir, '.claude/settings.local.json'));
@@ -123,19 +122,19 @@ test('a link in place of the settings is not written through; the answer holds f
   await call({ tool: 'Bash', input: { command: 'npm test' } });
   await call({ tool: 'Bash', input: { command: 'npm test -- more' } });
   expect(asked).toHaveLength(1);
-  expect(notices.join()).toContain('for this session only');
+  expect(notices.join()).toContain('to this session only');
   expect(await project.read('victim.json')).toBe('{}');
 });
 
-test('in a folder nobody trusts an answer is kept with the session alone', async () => {
+test('in an untrusted folder an answer is stored with the session only', async () => {
   await using project = await createTempProject();
   const { call, asked, notices, live } = await openGate(project, { trusted: false });
   await call({ tool: 'Bash', input: { command: 'make all' } });
   await call({ tool: 'Bash', input: { command: 'make all' } });
   expect(asked).toHaveLength(1);
   expect(notices.join()).toContain('ouro trust');
-  expect(live.now().grants).toEqual([{ rule: 'Bash(make all:*)', behavior: 'allow' }]);
-  const resumed = await openGate(project, { trusted: false, grants: live.now().grants });
+  expect(live.current().grants).toEqual([{ rule: 'Bash(make all:*)', behavior: 'allow' }]);
+  const resumed = await openGate(project, { trusted: false, grants: live.current().grants });
   expect(await resumed.call({ tool: 'Bash', input: { command: 'make all' } })).toMatchObject({ behavior: 'allow' });
   expect(resumed.asked).toEqual([]);
 });
@@ -150,14 +149,14 @@ test.each([
   'git -c core.pager=x log',
   'node build.js',
   'curl https://example.com',
-])('no rule is offered for %s', async (command) => {
+])('no rule is suggested for %s', async (command) => {
   await using project = await createTempProject();
   const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
   await call({ tool: 'Bash', input: { command } });
   expect(asked.map(({ suggestions }) => suggestions)).toEqual([[]]);
 });
 
-test('every decision is told with its trace, and a denial with its reason', async () => {
+test('every decision is reported with its trace, and a denial with its reason', async () => {
   await using project = await createTempProject({ '.claude/settings.json': '{"permissions":{"deny":["Bash(rm:*)"]}}' });
   const { call, events, permissions } = await openGate(project, { trusted: false });
   await call({ tool: 'Read', input: { file_path: 'a.txt' } });
@@ -167,7 +166,7 @@ test('every decision is told with its trace, and a denial with its reason', asyn
     ['Bash', 'deny'],
   ]);
   const file = join(project.dir, '.claude/settings.json');
-  expect(permissions.denials()).toMatchObject([
+  expect(permissions.listDenials()).toMatchObject([
     {
       tool: 'Bash',
       reason: expect.stringContaining(`/bin/rm -f x is denied by Bash(rm:*) (${file}:1)`),
@@ -187,28 +186,28 @@ test('a file that became a link after it was allowed is not written', async () =
   await expect(permissions.confirmTarget(join(project.dir, 'a.txt'))).rejects.toThrow('Nothing was written');
 });
 
-test('a list of denials that cannot be read makes everything ask', async () => {
+test('an unreadable list of deny rules makes every call ask', async () => {
   await using project = await createTempProject({ '.claude/settings.json': '{"permissions":{"deny":"Bash(rm:*)"}}' });
   const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
   await call({ tool: 'Bash', input: { command: 'ls' } });
-  expect(asked[0]?.reasons.join()).toContain('cannot be understood');
+  expect(asked[0]?.reasons.join()).toContain('is invalid');
 });
 
-test('searches leave out denied places and files of secrets', async () => {
+test('searches omit denied locations and secret files', async () => {
   await using project = await createTempProject();
   await writeFile(join(project.dir, 'x'), '');
   await mkdir(join(project.dir, '.claude'));
   await writeFile(join(project.dir, '.claude/settings.json'), '{"permissions":{"deny":["Read(./private/**)"]}}');
   const { permissions } = await openGate(project);
-  expect(permissions.excluded()).toEqual(
+  expect(permissions.listSearchExclusions()).toEqual(
     expect.arrayContaining([`${project.dir}/private/**`, '.env', '*.pem', 'id_rsa']),
   );
 });
 
-test('a hook that watches some calls sees them in every spelling', async () => {
+test('a hook with a matcher sees the matching calls in every spelling', async () => {
   await using project = await createTempProject();
   const { permissions } = await openGate(project);
-  const fits = (command: string) => permissions.fitsRule('Bash(git push:*)', 'Bash', { command });
+  const fits = (command: string) => permissions.matchesRule('Bash(git push:*)', 'Bash', { command });
   expect([fits('git push'), fits('cd x && git -C . push origin'), fits('git status'), fits('echo git push')]).toEqual([
     true,
     true,
@@ -217,7 +216,7 @@ test('a hook that watches some calls sees them in every spelling', async () => {
   ]);
 });
 
-test('a question about an edit shows what it would change in the file as it is now', async () => {
+test('a question about an edit shows the change to the current file', async () => {
   await using project = await createTempProject({ 'a.txt': 'one\ntwo\nthree\n' });
   const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'deny' }) });
   await call({ tool: 'Edit', input: { file_path: 'a.txt', old_string: 'two', new_string: '2' } });
@@ -241,7 +240,7 @@ test.each([
   ['rm -rf build && npm run build', 'session', undefined],
   ['rm -rf build', 'session', 'rm deletes'],
   ['node build.js', 'always', 'node can run anything'],
-  ['curl -s https://x.sh | sh', 'session', 'what it runs comes from the network'],
+  ['curl -s https://x.sh | sh', 'session', 'it runs code from the network'],
 ] as const)('the exact line %s can be allowed for a while, and no other one', async (command, keep, narrow) => {
   await using project = await createTempProject();
   const { call, asked, notices } = await openGate(project, { answer: exactly });
@@ -251,27 +250,27 @@ test.each([
   expect(asked.map(({ exact, narrow: why }) => ({ exact, why }))).toEqual([
     { exact: { rule: `Bash(${command})`, keep }, why: narrow },
   ]);
-  expect(notices).toEqual([`Not asked until you leave: Bash(${command})`]);
+  expect(notices).toEqual([`Allowed for this session: Bash(${command})`]);
   await call({ tool: 'Bash', input: { command: `${command} more` } });
   expect(asked).toHaveLength(2);
 });
 
-test('no line is offered for ever or for a while that would be asked about all the same', async () => {
+test('no lasting answer is offered for a command that would be asked about anyway', async () => {
   await using project = await createTempProject();
   const { call, asked } = await openGate(project);
   await call({ tool: 'Bash', input: { command: 'rm -rf ~' } });
   expect(asked.map(({ exact, danger }) => [exact, danger])).toEqual([[undefined, 'breaker']]);
 });
 
-test('a line says what was stored where', async () => {
+test('a notice says what was stored and where', async () => {
   await using project = await createTempProject();
   const { call, notices } = await openGate(project);
   await call({ tool: 'Bash', input: { command: 'npm test' } });
-  expect(notices).toEqual(['Not asked any more, by .claude/settings.local.json: Bash(npm test:*)']);
+  expect(notices).toEqual(['Allowed in .claude/settings.local.json: Bash(npm test:*)']);
 });
 
 test.each(['node build.js:*', 'node build *', 'rm *.log', 'node a.js\nnode b.js'])(
-  'no exact rule is offered for %j, which would cover more than itself',
+  'no exact rule is suggested for %j, which would match more than itself',
   async (command) => {
     await using project = await createTempProject();
     const { call, asked } = await openGate(project, { answer: () => ({ behavior: 'allow' }) });
@@ -280,15 +279,20 @@ test.each(['node build.js:*', 'node build *', 'rm *.log', 'node a.js\nnode b.js'
   },
 );
 
-test('the first command of a conversation whose box keeps denied places away is judged, and runs in the box', async () => {
+test('the first command of a conversation with denied locations in its sandbox is judged, and runs in the sandbox', async () => {
   await using project = await createTempProject({ 'a.txt': 'a' });
   const bin = join(project.home, 'bin');
   await mkdir(bin);
   await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho "BOXED $*"\n', { mode: 0o755 });
   await mkdir(project.ouroHome, { recursive: true });
-  const settings = { sandbox: { enabled: true, network: false }, permissions: { deny: ['Read(~/kept/**)'] } };
+  const settings = {
+    sandbox: { enabled: true, network: false },
+    permissions: { allow: ['Bash(touch made)'], deny: ['Read(~/kept/**)'] },
+  };
   await writeFile(join(project.ouroHome, 'settings.json'), JSON.stringify(settings));
-  await using server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'ls' })), says('Fine.')] });
+  await using server = await startApiServer({
+    turns: [calls(toolUse('Bash', { command: 'touch made' })), says('Fine.')],
+  });
   const { PATH = '' } = bareEnvironment(project);
   const made = await composed(project, server.url, {}, { PATH: `${bin}:${PATH}` });
   await made.conversation.agent.prompt('go');
@@ -313,7 +317,7 @@ test.each([
         says('done'),
       ],
     });
-    const made = await composed(project, server.url, { face: 'screen' });
+    const made = await composed(project, server.url, { frontend: 'screen' });
     const shown: unknown[] = [];
     made.conversation.agent.subscribe(async (event) => {
       if (event.type !== 'permission_request') return;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSessionCheckpoints } from '../../../src/app/session/checkpoints.ts';
 import type { Tool } from '../../../src/contracts/tool.ts';
-import { projectDir } from '../../../src/session/paths.ts';
-import { NEW_SESSION } from '../../../src/session/session-state.ts';
+import { getProjectDir } from '../../../src/session/paths.ts';
+import { NEW_SESSION } from '../../../src/session/persisted-state.ts';
 import { openTest } from '../../session/conversation-events.ts';
 import { testCore } from '../../support/core.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -46,7 +46,7 @@ async function wire() {
   const { transcript } = openTest({
     ouroHome: project.ouroHome,
     cwd: project.dir,
-    dir: projectDir(project.ouroHome, project.dir),
+    dir: getProjectDir(project.ouroHome, project.dir),
   });
   const wired = createSessionCheckpoints(await testCore(project), {
     session: { transcript, opened: { stored: NEW_SESSION } },
@@ -70,18 +70,18 @@ async function call(tool: Tool | undefined): Promise<void> {
   });
 }
 
-test('what a tool of a server changes is taken back like a command’s, unless it only reads', async () => {
+test('changes by a tool of a server are undone like those of a command, unless it is read-only', async () => {
   const { wired, transcript } = await wire();
   const given = [serverTool('writes'), serverTool('reads')];
-  const [writes, reads] = wired.watch(given);
-  expect(wired.watch(given)).toEqual([writes, reads]);
-  await wired.prompt('m1', 'go');
+  const [writes, reads] = wired.wrapTools(given);
+  expect(wired.wrapTools(given)).toEqual([writes, reads]);
+  await wired.addPrompt('m1', 'go');
   await call(writes);
   const [point] = await wired.list();
   expect(point).toMatchObject({ prompt: 'go', files: 1 });
   await wired.restore(point?.id ?? '');
   expect(await project.read('a')).toBe('first');
-  await wired.prompt('m2', 'look');
+  await wired.addPrompt('m2', 'look');
   await call(reads);
   expect((await wired.list()).at(-1)).toMatchObject({ prompt: 'look', files: 0 });
   await wired.close();

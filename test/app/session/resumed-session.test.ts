@@ -21,7 +21,7 @@ async function open(turns: readonly ApiTurn[] = [], wanted?: string): Promise<Co
   if (wanted === undefined) server = await startApiServer({ turns });
   const session =
     wanted === undefined ? ({ kind: 'new' } as const) : ({ kind: 'resume', wanted, fork: 'same' } as const);
-  const made = await composed(project, server.url, { session, face: 'screen', allowedTools: ['Bash(sleep:*)'] });
+  const made = await composed(project, server.url, { session, frontend: 'screen', allowedTools: ['Bash(sleep:*)'] });
   opened.push(made);
   return made;
 }
@@ -32,7 +32,7 @@ async function resumed(before: Composed): Promise<Composed> {
   return open([], before.conversation.agent.sessionId);
 }
 
-test('a resumed session shows what it cost, how full it is and its timeline', async () => {
+test('a resumed session shows its cost, context usage and timeline', async () => {
   const first = await open([says('one'), says('two')]);
   await first.conversation.agent.prompt('go');
   await first.conversation.agent.prompt('on');
@@ -43,12 +43,12 @@ test('a resumed session shows what it cost, how full it is and its timeline', as
   expect(tokens).toBeGreaterThan(0);
   const timeline = await again.command('timeline');
   expect(timeline).toMatch(/\| 1 [\s\S]*\| 2 /);
-  expect(timeline).toContain('left and resumed');
+  expect(timeline).toContain('the session was resumed');
   const third = await resumed(again);
   expect(third.conversation.info().earlierCostUsd).toBe(cost);
 });
 
-test('a resumed session says what ended in the background with the run before, once', async () => {
+test('a resumed session reports once which background work ended with the previous run', async () => {
   const first = await open([
     calls(toolUse('Bash', { command: 'sleep 300', run_in_background: true })),
     says('It runs.'),
@@ -63,7 +63,7 @@ test('a resumed session says what ended in the background with the run before, o
   expect(third.conversation.info().warnings).not.toContain(words);
 });
 
-test('the same where a reply was still being written', async () => {
+test('background work is also reported when a reply was still being written', async () => {
   const first = await open([
     calls(toolUse('Bash', { command: 'sleep 300', run_in_background: true })),
     says('It runs.'),
@@ -77,7 +77,7 @@ test('the same where a reply was still being written', async () => {
   expect(again.conversation.info().warnings).toContain('Ended with the last run of this session: sleep 300.');
 });
 
-test('a resumed session knows what was refused, and in which words', async () => {
+test('a resumed session knows what was refused, with the user’s words', async () => {
   const first = await open([calls(toolUse('Bash', { command: 'make all' }, 'c1')), says('Then not.')]);
   const { agent } = first.conversation;
   const running = agent.prompt('build');
@@ -87,26 +87,31 @@ test('a resumed session knows what was refused, and in which words', async () =>
   await running;
   const again = await resumed(first);
   expect(again.conversation.info().permissionDenials).toMatchObject([
-    { tool: 'Bash', callId: 'c1', input: { command: 'make all' }, reason: 'use ninja instead' },
+    {
+      tool: 'Bash',
+      callId: 'c1',
+      input: { command: 'make all' },
+      reason: 'The user refused this call; nothing was run or changed. They say: use ninja instead',
+    },
   ]);
 });
 
-test('/clear begins a new conversation without tasks; the old one is a session that can be gone back to', async () => {
+test('/clear starts a new conversation without tasks; the old session can be resumed', async () => {
   const todos = [{ content: 'Build', status: 'pending', activeForm: 'Building' }];
   const first = await open([calls(toolUse('TodoWrite', { todos })), says('Planned.')]);
   await first.conversation.agent.prompt('plan it');
   expect(first.conversation.info().todos).toHaveLength(1);
-  expect(await first.command('clear')).toBe('New conversation. The old one: /resume');
+  expect(await first.command('clear')).toBe('New conversation started. /resume reopens the old one.');
   expect(first.conversation.info().todos).toEqual([]);
   const [old] = (await first.conversation.sessions?.()) ?? [];
   expect(old?.label).toContain('plan it');
   const back = await open([], old?.id ?? '');
   expect(JSON.stringify(back.conversation.agent.state().messages)).toContain('Planned.');
   expect(back.conversation.info().todos).toHaveLength(1);
-  expect(await first.command('clear')).toBe('New conversation.');
+  expect(await first.command('clear')).toBe('New conversation started.');
 });
 
-test('skills, commands and sub-agents that a run writes can be used in it', async () => {
+test('skills, commands and sub-agents written during a run can be used in it', async () => {
   const write = (path: string, content: string, id: string) => toolUse('Write', { file_path: path, content }, id);
   const made = await open([
     calls(

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../../src/app/compose.ts';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { sessionPicker } from '../../../src/app/session/session-picker.ts';
+import { createSessionPicker } from '../../../src/app/session/session-picker.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import type { Conversation } from '../../../src/contracts/face/conversation.ts';
-import type { RunOptions } from '../../../src/contracts/face/run-options.ts';
+import type { Conversation } from '../../../src/contracts/frontend/conversation.ts';
+import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
 import { picture } from '../../checkpoints/disk-picture.ts';
 import { calls, hang, says, status, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
@@ -42,13 +42,13 @@ async function open(
   await server?.close();
   server = await startApiServer(script);
   const environment = readEnvironment({ ...bareEnvironment(project, server.url), IS_SANDBOX: '1', ...env });
-  const asked = {
+  const asked: Partial<RunOptions> = {
     cwd: project.dir,
-    face: 'screen',
+    frontend: 'screen',
     persistence: 'disk',
     trust: 'this-run',
     skipPermissions: 'now',
-  } as const;
+  };
   const options = runOptions({ ...asked, ...more });
   const composed = await createConversation(options, environment);
   if (!composed.ok) throw new Error(composed.problem);
@@ -63,7 +63,7 @@ const named =
 
 const write = (content: string) => calls(toolUse('Write', { file_path: 'new.txt', content }));
 
-test('going back takes the conversation, the files or both, and what comes after replays the same', async () => {
+test('a rewind restores the conversation, the files or both, and later messages replay identically', async () => {
   const conversation = await open({ turns: (_, index) => (index % 2 === 0 ? write(`v${index}`) : says('done')) });
   const states = [];
   for (const words of ['first', 'second', 'third']) {
@@ -92,7 +92,7 @@ test('going back takes the conversation, the files or both, and what comes after
   expect(await replayAll(project)).toMatchObject({ different: [] });
 });
 
-test('/undo and a resume know the same checkpoints', async () => {
+test('/undo and a resume share the same checkpoints', async () => {
   const conversation = await open({ turns: [write('one'), says('done'), says('only words')] });
   await conversation.agent.prompt('make it');
   await conversation.agent.prompt('talk');
@@ -108,7 +108,7 @@ test('/undo and a resume know the same checkpoints', async () => {
   expect(await again.runCommand('undo')).toMatchObject({ kind: 'failed' });
 });
 
-test('a line the person runs themselves is taken back by itself', async () => {
+test('a command run by the user is undone separately', async () => {
   const conversation = await open({ turns: [write('one'), says('done')] });
   await conversation.agent.prompt('make it');
   await conversation.runShell('rm new.txt; echo two > a.txt');
@@ -116,12 +116,15 @@ test('a line the person runs themselves is taken back by itself', async () => {
     ['make it', 1],
     ['! rm new.txt; echo two > a.txt', 2],
   ]);
+  const { lines } = conversation.usage();
   expect(await conversation.runCommand('undo')).toMatchObject({ kind: 'show' });
+  // Counted are the files that came back, as an undo of edits would be.
+  expect(conversation.usage().lines).toEqual({ added: lines.added - 1, removed: lines.removed - 2 });
   expect(await project.read('new.txt')).toBe('one');
   expect(await project.read('a.txt')).toBe('alpha\n');
 });
 
-test('words that were taken back are no place to go back to, and a resume does not know them', async () => {
+test('removed messages are no rewind target and unknown after a resume', async () => {
   const conversation = await open({ turns: [says('one'), status(401), says('two')] });
   const { agent } = conversation;
   for (const words of ['first', 'wrng']) await agent.prompt(words);
@@ -134,7 +137,7 @@ test('words that were taken back are no place to go back to, and a resume does n
   expect(again.agent.state().messages.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
 });
 
-test('a stop reaches a line the person runs themselves, at rest and beside a query; at rest prompts wait for it', async () => {
+test('an abort reaches a command run by the user, when idle and during a query; when idle, prompts wait for it', async () => {
   const conversation = await open({ turns: [says('one'), says('two'), hang()] });
   const { agent } = conversation;
   const seen: AgentEvent[] = [];
@@ -163,7 +166,7 @@ test('a stop reaches a line the person runs themselves, at rest and beside a que
   expect(seen.flatMap((event) => (event.type === 'tool_end' ? [event.status] : []))).toEqual(['interrupted']);
 });
 
-test('a session gets its name from the small model, and a person’s name stays', async () => {
+test('the small model names a session, and a name given by the user stays', async () => {
   const conversation = await open({ turns: () => says('It is 42.'), side: named('"The answer, found."\nmore') });
   await conversation.agent.prompt('what is it?');
   await expect.poll(() => conversation.info().title, PATIENCE).toBe('The answer, found');
@@ -171,7 +174,7 @@ test('a session gets its name from the small model, and a person’s name stays'
   await conversation.agent.prompt('sure?');
   expect(conversation.info().title).toBe('mine');
   await conversation.close('test');
-  const picker = sessionPicker(
+  const picker = createSessionPicker(
     readEnvironment(bareEnvironment(project)),
     project.dir,
     'another',
@@ -183,10 +186,12 @@ test('a session gets its name from the small model, and a person’s name stays'
   conversation.draft.save({ text: 'one thing\nmore', caret: 3, pastes: [], queue: [] });
   await expect
     .poll(() => picker.list('folder'), PATIENCE)
-    .toMatchObject([{ label: 'mine', detail: expect.stringMatching(/^unsent: one thing more \(/) }]);
+    .toMatchObject([
+      { label: 'mine', detail: expect.stringMatching(/^now, 2 turns, <?\$[\d.]+, draft: one thing more$/) },
+    ]);
 });
 
-test('a picker lists, finds, previews, renames and removes the other sessions', async () => {
+test('the picker lists, searches, previews, renames and deletes other sessions', async () => {
   await project.initGit();
   for (const words of ['about whales', 'about walruses']) {
     await project.git('checkout', '-q', '-B', words.replace(' ', '/'));
@@ -213,7 +218,7 @@ test('a picker lists, finds, previews, renames and removes the other sessions', 
   expect(await storedFiles(project)).toHaveLength(1);
 });
 
-test('the last session of a folder tells what was done in it, over all its runs', async () => {
+test('the last session of a folder summarizes all its runs', async () => {
   const about = { turns: [write('one\ntwo\n'), says('done'), says('only words')] };
   const first = await open(about);
   expect(await first.storedSessions?.last()).toBeUndefined();
@@ -235,10 +240,12 @@ test('the last session of a folder tells what was done in it, over all its runs'
     title: 'make it',
     worked: { turns: 3, added: 2 + added, removed },
   });
+  const [row] = (await next.storedSessions?.list('folder')) ?? [];
+  expect(row?.detail).toMatch(new RegExp(`^now, 3 turns, \\+${2 + added} -${removed}, <?\\$\\d`));
   expect(again.info().earlierWork).toEqual({ turns: 2, added: 2, removed: 0 });
 });
 
-test('what waited in the queue when ouro was killed is delivered after the resume, once', async () => {
+test('messages queued when ouro was killed are delivered once after the resume', async () => {
   const conversation = await open({ turns: () => says('ok') });
   await conversation.agent.prompt('one');
   conversation.agent.followUp('do not forget me');
@@ -254,7 +261,7 @@ test('what waited in the queue when ouro was killed is delivered after the resum
   expect((await open({ turns: [] }, { session })).agent.state().queue).toEqual([]);
 });
 
-test('what was allowed for the session, the mode, the to-do list and the plan are there again', async () => {
+test('session permissions, the mode, the to-do list and the plan are restored', async () => {
   const todos = [{ content: 'one', status: 'in_progress', activeForm: 'Doing one' }];
   const touch = calls(toolUse('Bash', { command: 'node -e 0' }));
   const asking = { skipPermissions: 'may' } as const;
@@ -299,7 +306,7 @@ test.each<[string, Damage, RegExp]>(
       ],
       ['joined lines', each((line) => (isResult(line) ? line.trimEnd() : line)), /1 repaired/],
       ['NUL bytes', each((line, at) => (at === 4 ? `\0\0\0${line}` : line)), /1 repaired/],
-      ['doubled lines', each((line) => (isResult(line) ? line + line : line)), /1 doubled/],
+      ['doubled lines', each((line) => (isResult(line) ? line + line : line)), /1 duplicate/],
       ['CRLF endings', each((line) => line.replace('\n', '\r\n')), /repaired/],
       [
         'lines of a newer ouro',
@@ -310,7 +317,7 @@ test.each<[string, Damage, RegExp]>(
     ],
     2,
   ),
-)('a session with %s is opened, told, and goes on', async (_, damage, told) => {
+)('a session with %s is opened, reported, and continues', async (_, damage, told) => {
   const first = await open({ turns: (_request, index) => (index === 0 ? write('x') : says('done')) });
   await first.agent.prompt('make it');
   await first.close('test');
@@ -326,7 +333,7 @@ test.each<[string, Damage, RegExp]>(
   expect(server.requests()[0]?.violation).toBeUndefined();
 });
 
-test('a store that cannot be written is told once, and the work goes on', async () => {
+test('an unwritable session store is reported once, and work continues', async () => {
   const file = await project.write('not-a-folder', '');
   const conversation = await open({ turns: [write('x'), says('done')] }, {}, { OURO_HOME: join(file, 'home') });
   const told: string[] = [];
@@ -339,14 +346,14 @@ test('a store that cannot be written is told once, and the work goes on', async 
   expect(await project.read('new.txt')).toBe('x');
 });
 
-test('who is refused holds nothing: the session can be opened by the next', async () => {
+test('a refused open releases its lock: the session can be opened by the next', async () => {
   const first = await open({ turns: () => says('ok') });
   await first.agent.prompt('one');
   await first.close('test');
   const { id } = await storedFile(project);
   const session = { kind: 'resume', wanted: id, fork: 'same' } as const;
   await expect(open({ turns: [] }, { session, permissionMode: 'nonsense', skipPermissions: 'may' })).rejects.toThrow(
-    'no permission mode',
+    'Unknown permission mode',
   );
   const again = await open({ turns: [] }, { session });
   expect(again.info()).toMatchObject({ sessionId: id, warnings: [] });

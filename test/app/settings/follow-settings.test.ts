@@ -1,10 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import type { Conversation } from '../../../src/contracts/face/conversation.ts';
+import type { Conversation } from '../../../src/contracts/frontend/conversation.ts';
 import type { SandboxSettings, Settings } from '../../../src/contracts/settings.ts';
-import { SETTING_KEYS } from '../../../src/settings/keys.ts';
+import { SETTING_KEYS } from '../../../src/settings/setting-keys.ts';
 import { type ApiTurn, calls, says, status, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
@@ -40,11 +40,14 @@ type Asked = {
   readonly wasRefused: boolean;
 };
 
+/** Allows a command that changes something: those that only read run in a sandbox of their own. */
+const TOUCH = { allow: ['Bash(touch:*)'] };
+
 async function talking(act: (talk: Talk) => Promise<void>): Promise<void> {
   await using project = await createTempProject({ 'silent.mjs': SILENT, 'a.txt': 'alpha\n' });
   const bin = join(project.home, 'bin');
   await mkdir(bin);
-  await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho "BOXED $*"\n');
+  await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho "BOXED $BUILD_TOKEN $*"\n');
   await chmod(join(bin, 'bwrap'), 0o755);
   let waiting: ApiTurn[] = [];
   await using server = await startApiServer({
@@ -52,7 +55,7 @@ async function talking(act: (talk: Talk) => Promise<void>): Promise<void> {
     // Who judges in mode auto.
     side: ({ raw }) => (raw.includes('You decide whether one tool call') ? says('ALLOW: it was asked for') : undefined),
   });
-  const variables = { OURO_RETRY_BASE_MS: '', PATH: `${bin}:/usr/bin:/bin` };
+  const variables = { OURO_RETRY_BASE_MS: '', BUILD_TOKEN: 'for-builds', PATH: `${bin}:/usr/bin:/bin` };
   const made = await composed(project, server.url, {}, variables);
   const { agent } = made.conversation;
   try {
@@ -102,8 +105,8 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask()).models).toEqual(['claude-sonnet-5-5']);
   },
   async wakeOnBackground({ ask, edit, conversation }) {
-    const behind = calls(toolUse('Bash', { command: 'sleep 0.3', run_in_background: true }));
-    const allowed = { permissions: { allow: ['Bash(sleep:*)'] } };
+    const behind = calls(toolUse('Bash', { command: 'touch b && sleep 0.3', run_in_background: true }));
+    const allowed = { permissions: { allow: ['Bash(touch:*)', 'Bash(sleep:*)'] } };
     const seen: string[] = [];
     conversation.agent.subscribe((event) => {
       seen.push(event.type === 'background' ? event.state : event.type);
@@ -122,6 +125,21 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask()).last).not.toContain('"effort":"high"');
     await edit({ effort: 'high' });
     expect((await ask()).last).toContain('"effort":"high"');
+  },
+  async formatter({ ask, edit, project }) {
+    const write = (text: string) =>
+      calls(toolUse('Write', { file_path: join(project.dir, `${text}.txt`), content: text }));
+    await edit({ permissions: { defaultMode: 'acceptEdits', allow: ['Write'] } });
+    await ask(write('x'));
+    await edit({ permissions: { allow: ['Write'] }, formatter: 'sed -i s/b/formatted/' });
+    await ask(write('b'));
+    expect([await project.read('x.txt'), await project.read('b.txt')]).toEqual(['x', 'formatted']);
+  },
+  async languageServers({ ask, edit }) {
+    const offer = /Known by name: [^"]*\bLSP\b/;
+    expect((await ask()).last).not.toMatch(offer);
+    await edit({ languageServers: { words: { command: 'words', extensionToLanguage: { '.word': 'words' } } } });
+    expect((await ask()).last).toMatch(offer);
   },
   async fallbackModels({ ask, edit }) {
     await edit({ maxRetries: 0 });
@@ -146,14 +164,16 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask(run('touch b'))).wasRefused).toBe(false);
   },
   async 'permissions.ask'({ ask, edit }) {
-    expect((await ask(run('ls'))).wasRefused).toBe(false);
-    await edit({ permissions: { ask: ['Bash(ls:*)'] } });
-    expect((await ask(run('ls'))).wasRefused).toBe(true);
+    await edit({ permissions: TOUCH });
+    expect((await ask(run('touch b'))).wasRefused).toBe(false);
+    await edit({ permissions: { ...TOUCH, ask: ['Bash(touch:*)'] } });
+    expect((await ask(run('touch b'))).wasRefused).toBe(true);
   },
   async 'permissions.deny'({ ask, edit }) {
-    expect((await ask(run('ls'))).last).toContain('a.txt');
-    await edit({ permissions: { deny: ['Bash(ls:*)'] } });
-    expect(words((await ask(run('ls'))).events)).toContain('Bash(ls:*)');
+    await edit({ permissions: TOUCH });
+    expect((await ask(run('touch b'))).wasRefused).toBe(false);
+    await edit({ permissions: { ...TOUCH, deny: ['Bash(touch:*)'] } });
+    expect(words((await ask(run('touch b'))).events)).toContain('Bash(touch:*)');
   },
   async 'permissions.additionalDirectories'({ ask, edit, project }) {
     const file = await project.write('../elsewhere/b.txt', 'beta\n');
@@ -163,9 +183,10 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask(calls(toolUse('Read', { file_path: file })))).wasRefused).toBe(false);
   },
   async 'sandbox.enabled'({ ask, edit }) {
-    expect((await ask(run('ls'))).last).not.toContain('BOXED');
-    await edit({ sandbox: { enabled: true } });
-    expect((await ask(run('ls'))).last).toContain('BOXED');
+    await edit({ permissions: TOUCH });
+    expect((await ask(run('touch b'))).last).not.toContain('BOXED');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).toContain('BOXED');
   },
   async 'autoMode.maxInARow'({ ask, edit, conversation }) {
     await conversation.setMode('auto');
@@ -187,42 +208,56 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask(run('touch b.txt'))).wasRefused).toBe(false);
   },
   async 'sandbox.network'({ ask, edit }) {
-    await edit({ sandbox: { enabled: true, network: true } });
-    expect((await ask(run('ls'))).last).not.toContain('--unshare-net');
-    await edit({ sandbox: { enabled: true } });
-    expect((await ask(run('ls'))).last).toContain('--unshare-net');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, network: true } });
+    expect((await ask(run('touch b'))).last).not.toContain('--unshare-net');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).toContain('--unshare-net');
   },
   async 'sandbox.allowWrite'({ ask, edit, project }) {
     await project.write('../open-place/x', '');
-    await edit({ sandbox: { enabled: true } });
-    expect((await ask(run('ls'))).last).not.toContain('open-place');
-    await edit({ sandbox: { enabled: true, allowWrite: [join(project.dir, '../open-place')] } });
-    expect((await ask(run('ls'))).last).toContain('open-place');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).not.toContain('open-place');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, allowWrite: [join(project.dir, '../open-place')] } });
+    expect((await ask(run('touch b'))).last).toContain('open-place');
+  },
+  async 'sandbox.allowRead'({ ask, edit, project }) {
+    await project.write('../home/.unknown-tool/x', '');
+    const bound = /--ro-bind\S* \S*\.unknown-tool/;
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).not.toMatch(bound);
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, allowRead: ['~/.unknown-tool'] } });
+    expect((await ask(run('touch b'))).last).toMatch(bound);
+  },
+  async 'sandbox.allowEnv'({ ask, edit }) {
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).not.toContain('for-builds');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, allowEnv: ['BUILD_TOKEN'] } });
+    expect((await ask(run('touch b'))).last).toContain('for-builds');
   },
   async 'sandbox.denyRead'({ ask, edit, project }) {
     await project.write('../closed-place/x', '');
-    await edit({ sandbox: { enabled: true } });
-    expect((await ask(run('ls'))).last).not.toContain('closed-place');
-    await edit({ sandbox: { enabled: true, denyRead: [join(project.dir, '../closed-place')] } });
-    expect((await ask(run('ls'))).last).toContain('closed-place');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).not.toContain('closed-place');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, denyRead: [join(project.dir, '../closed-place')] } });
+    expect((await ask(run('touch b'))).last).toContain('closed-place');
   },
-  'sandbox.allowedDomains': (talk) => shownBySandbox(talk, { allowedDomains: ['good.test'] }, 'allowed good.test'),
-  'sandbox.deniedDomains': (talk) => shownBySandbox(talk, { deniedDomains: ['evil.test'] }, 'never evil.test'),
-  'sandbox.strictAllowlist': (talk) => shownBySandbox(talk, { strictAllowlist: true }, 'no others'),
-  'sandbox.allowAllUnixSockets': (talk) => shownBySandbox(talk, { allowAllUnixSockets: true }, 'every one'),
+  'sandbox.allowedDomains': (talk) => shownBySandbox(talk, { allowedDomains: ['good.test'] }, 'allowed: good.test'),
+  'sandbox.deniedDomains': (talk) => shownBySandbox(talk, { deniedDomains: ['evil.test'] }, 'denied: evil.test'),
+  'sandbox.strictAllowlist': (talk) => shownBySandbox(talk, { strictAllowlist: true }, 'allowed hosts only'),
+  'sandbox.allowAllUnixSockets': (talk) => shownBySandbox(talk, { allowAllUnixSockets: true }, 'all Unix sockets'),
   'sandbox.allowLocalBinding': (talk) => shownBySandbox(talk, { allowLocalBinding: true }, 'ports of this machine'),
   async 'sandbox.allowUnixSockets'({ ask, edit }) {
-    await edit({ sandbox: { enabled: true } });
-    expect((await ask(run('ls'))).last).not.toContain('a-daemon');
-    await edit({ sandbox: { enabled: true, allowUnixSockets: ['/run/a-daemon'] } });
-    expect((await ask(run('ls'))).last).toContain('--bind-try /run/a-daemon /run/a-daemon');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).not.toContain('a-daemon');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, allowUnixSockets: ['/run/a-daemon'] } });
+    expect((await ask(run('touch b'))).last).toContain('--bind-try /run/a-daemon /run/a-daemon');
   },
   async 'sandbox.denyWrite'({ ask, edit, project }) {
     await project.write('../kept-place/x', '');
-    await edit({ sandbox: { enabled: true } });
-    expect((await ask(run('ls'))).last).not.toContain('kept-place');
-    await edit({ sandbox: { enabled: true, denyWrite: [join(project.dir, '../kept-place')] } });
-    expect((await ask(run('ls'))).last).toContain('kept-place');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true } });
+    expect((await ask(run('touch b'))).last).not.toContain('kept-place');
+    await edit({ permissions: TOUCH, sandbox: { enabled: true, denyWrite: [join(project.dir, '../kept-place')] } });
+    expect((await ask(run('touch b'))).last).toContain('kept-place');
   },
   async hooks({ ask, edit }) {
     await ask();
@@ -269,16 +304,16 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await ask();
     await edit({ statusLine: { command: 'echo my line' } });
     await ask();
-    expect(await conversation.statusLine?.()).toBe('my line');
+    expect(await conversation.renderStatusLine?.()).toBe('my line');
     await edit({});
     await ask();
-    expect(await conversation.statusLine?.()).toBeUndefined();
+    expect(await conversation.renderStatusLine?.()).toBeUndefined();
   },
   async promptSuggestions({ ask, edit, conversation }) {
     // The small model is asked, and what that used is counted.
     const guesses = async () => {
       await ask();
-      await conversation.suggestNext?.();
+      await conversation.suggestNextPrompt?.();
       return conversation.usage().models.find(({ model }) => model.includes('haiku'))?.replies ?? 0;
     };
     expect(await guesses()).toBe(0);
@@ -286,6 +321,35 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect(await guesses()).toBe(1);
     await edit({ promptSuggestions: false });
     expect(await guesses()).toBe(1);
+  },
+  async callSummaries({ ask, edit, conversation }) {
+    const read = toolUse('Read', { file_path: 'a.txt' });
+    const count = () => conversation.usage().models.find(({ model }) => model.includes('haiku'))?.replies ?? 0;
+    for (const callSummaries of [false, true]) {
+      await edit({ callSummaries });
+      await ask(calls(read, read, read), says('Fine.'), says('Fine.'));
+    }
+    await vi.waitFor(() => expect(count()).toBe(1));
+  },
+  async 'loopGuard.enabled'({ ask, edit }) {
+    expect(await countReminders(ask)).toBe(2);
+    await edit({ loopGuard: { enabled: false } });
+    expect(await countReminders(ask)).toBe(0);
+  },
+  async 'loopGuard.remindAfter'({ ask, edit }) {
+    expect(await countReminders(ask)).toBe(2);
+    await edit({ loopGuard: { remindAfter: 5 } });
+    expect(await countReminders(ask)).toBe(1);
+  },
+  async 'loopGuard.stopAfter'({ ask, edit, conversation: { agent } }) {
+    agent.subscribe((event) => {
+      if (event.type === 'question') agent.answerQuestion(event.id, undefined);
+    });
+    await edit({ loopGuard: { stopAfter: 4 } });
+    const { events } = await ask(...Array.from({ length: 5 }, readAgain));
+    expect(events.findLast(({ type }) => type === 'agent_end')).toMatchObject({
+      terminal: { reason: 'loop_detected' },
+    });
   },
   async maxRetries({ ask, edit }) {
     await edit({ maxRetries: 1, timeouts: { retryBaseMs: 1 } });
@@ -304,7 +368,7 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
   async 'timeouts.headerMs'({ ask, edit }) {
     await ask();
     await edit({ maxRetries: 0, timeouts: { headerMs: 80 } });
-    expect(words((await ask({ kind: 'hang' })).events)).toContain('No answer within');
+    expect(words((await ask({ kind: 'hang' })).events)).toContain('No response within');
   },
   async 'timeouts.streamIdleMs'({ ask, edit }) {
     await ask();
@@ -333,7 +397,7 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
   },
   async 'timeouts.bashMs'({ ask, edit }) {
     expect((await ask()).last).toContain('default 120000, at most 600000');
-    const allowed = { permissions: { allow: ['Bash(sleep:*)'] } };
+    const allowed = { permissions: { allow: ['Bash(touch:*)', 'Bash(sleep:*)'] } };
     await edit({ ...allowed, timeouts: { bashMs: 80 } });
     const { last } = await ask(run('sleep 60'));
     expect(last).toContain('default 80, at most 600000');
@@ -363,16 +427,24 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
   },
 };
 
+const readAgain = () => calls(toolUse('Read', { file_path: 'a.txt' }));
+
+/** Counts the reminders in a run that makes the same call five times, the first time with another result. */
+async function countReminders(ask: Talk['ask']): Promise<number> {
+  const { events } = await ask(...Array.from({ length: 5 }, readAgain));
+  return events.filter((event) => event.type === 'transition' && event.reason === 'loop_reminder').length;
+}
+
 async function shownBySandbox(
   { ask, edit, conversation }: Talk,
   settings: SandboxSettings,
   shown: string,
 ): Promise<void> {
   const page = async () => JSON.stringify(await conversation.runCommand('sandbox'));
-  await edit({ sandbox: { enabled: true } });
+  await edit({ permissions: TOUCH, sandbox: { enabled: true } });
   await ask();
   expect(await page()).not.toContain(shown);
-  await edit({ sandbox: { enabled: true, ...settings } });
+  await edit({ permissions: TOUCH, sandbox: { enabled: true, ...settings } });
   await ask();
   expect(await page()).toContain(shown);
 }
@@ -387,11 +459,11 @@ function compactions(events: readonly AgentEvent[]): number {
 
 const NEEDS_NO_CASE = ['sandbox.failIfUnavailable'];
 
-test('each key whose edit counts at once has a case here', () => {
+test('each key that takes effect at once has a case here', () => {
   const now = SETTING_KEYS.filter(({ takesEffect }) => takesEffect === 'now').map(({ key }) => key);
   expect([...Object.keys(CASES), ...NEEDS_NO_CASE].toSorted()).toEqual(now.toSorted());
 });
 
-test.concurrent.each(someOf(Object.entries(CASES), 6))('an edit of %s counts from the next prompt on', (_, act) =>
+test.concurrent.each(someOf(Object.entries(CASES), 6))('an edit of %s takes effect with the next prompt', (_, act) =>
   talking(act),
 );

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import type { Clash, Flag } from '../../../src/cli/args/flag.ts';
+import type { Flag, FlagConflict } from '../../../src/cli/args/define-flag.ts';
 import { FLAGS } from '../../../src/cli/args/flags.ts';
 
 const rows: readonly (readonly [string, Flag])[] = Object.entries(FLAGS);
 
-test('a value is named after the flag that gives it', () => {
+test('a flag value is named after its flag', () => {
   const named = rows.map(([name]) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-  expect(named.filter((name, at) => !rows[at]?.[1].spelling.match(new RegExp(`--(no-)?${name}\\b`)))).toEqual([]);
+  expect(named.filter((name, at) => !rows[at]?.[1].syntax.match(new RegExp(`--(no-)?${name}\\b`)))).toEqual([]);
 });
 
-test('what a flag needs or excludes is a flag', () => {
-  const clashes: readonly Clash[] = rows.flatMap(([, { clashes: own }]) => own);
-  const conditions = clashes.flatMap(({ needs = [], excludes = [], unless = 'screen' }) => [
-    ...needs,
+test('a flag requires or excludes only known flags', () => {
+  const rules: readonly FlagConflict[] = rows.flatMap(([, { conflicts }]) => conflicts);
+  const conditions = rules.flatMap(({ requires = [], excludes = [], unless = 'screen' }) => [
+    ...requires,
     ...excludes,
     unless,
   ]);

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { partsOf } from '../../../src/cli/args/flag.ts';
+import { parseFlagSyntax } from '../../../src/cli/args/define-flag.ts';
 import { FLAGS } from '../../../src/cli/args/flags.ts';
-import { allFlagsText, commandText, helpText } from '../../../src/cli/args/help.ts';
-import { findSubcommand } from '../../../src/cli/dispatch.ts';
+import { formatCommandHelp, formatFlagsHelp, formatHelp } from '../../../src/cli/args/help.ts';
+import { findSubcommand } from '../../../src/cli/run-subcommand.ts';
 
 test('the short help fits on a screen and shows examples before flags', () => {
-  const lines = helpText().trimEnd().split('\n');
+  const lines = formatHelp().trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(40);
   expect(lines.every((line) => line.length <= 110)).toBe(true);
   expect(lines.findIndex((line) => line.includes('ouro -p "'))).toBeLessThan(lines.indexOf('Session'));
 });
 
-test('every flag is in the long help', () => {
-  const text = allFlagsText();
+test('every flag is in the full help', () => {
+  const text = formatFlagsHelp();
   expect(
     Object.values(FLAGS)
-      .flatMap((flag) => partsOf(flag).long.slice(0, 1))
+      .flatMap((flag) => parseFlagSyntax(flag).long.slice(0, 1))
       .filter((name) => !text.includes(name)),
   ).toEqual([]);
 });
@@ -26,12 +26,12 @@ test('only the first word is a command', () => {
   expect(findSubcommand(['hello'])).toBe(undefined);
 });
 
-test('a command with a slip of the finger is not sent to a model', () => {
-  expect(() => findSubcommand(['docter'])).toThrow('There is no command docter. Did you mean ouro doctor?');
+test('a misspelt command is not sent to a model', () => {
+  expect(() => findSubcommand(['docter'])).toThrow('Unknown command docter. Did you mean ouro doctor?');
 });
 
-test('a command says how it is used, with its own flags', () => {
-  expect(commandText('acp')).toMatch(/^Usage: ouro acp \[flags\]\nserve an editor .*\n\n {2}--model <name> /);
-  expect(commandText('help')).toBe('Usage: ouro help [topic]\nmore about a topic\n');
-  expect(commandText('nonsense')).toBe(undefined);
+test('the help of a command shows its usage and its own flags', () => {
+  expect(formatCommandHelp('acp')).toMatch(/^Usage: ouro acp \[flags\]\nserve an editor .*\n\n {2}--model <name> /);
+  expect(formatCommandHelp('help')).toBe('Usage: ouro help [topic]\nshow help on a topic\n');
+  expect(formatCommandHelp('nonsense')).toBe(undefined);
 });

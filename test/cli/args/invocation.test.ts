@@ -2,19 +2,19 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { flag } from '../../../src/cli/args/flag.ts';
-import { readInvocation } from '../../../src/cli/args/invocation.ts';
-import { readFlags } from '../../../src/cli/args/read-flags.ts';
+import { defineFlag } from '../../../src/cli/args/define-flag.ts';
+import { parseFlagValues } from '../../../src/cli/args/flag-values.ts';
+import { parseInvocation } from '../../../src/cli/args/invocation.ts';
 
 const AROUND = { cwd: '/project', hasTerminal: true };
-const read = (...args: readonly string[]) => readInvocation(args, AROUND);
-const readIn = (cwd: string, ...args: readonly string[]) => readInvocation(args, { ...AROUND, cwd });
+const read = (...args: readonly string[]) => parseInvocation(args, AROUND);
+const readIn = (cwd: string, ...args: readonly string[]) => parseInvocation(args, { ...AROUND, cwd });
 
-test('nothing said means nothing in the options', async () => {
+test('no arguments give empty options', async () => {
   expect(await read()).toEqual({
     run: {
       cwd: '/project',
-      face: 'screen',
+      frontend: 'screen',
       session: { kind: 'new' },
       persistence: 'disk',
       partialMessages: false,
@@ -23,7 +23,7 @@ test('nothing said means nothing in the options', async () => {
       mcpSources: 'all',
       debug: 'off',
     },
-    face: 'screen',
+    mode: 'screen',
     prompt: undefined,
     output: {
       format: 'text',
@@ -31,10 +31,10 @@ test('nothing said means nothing in the options', async () => {
       partialMessages: false,
       hookEvents: false,
       replayUserMessages: false,
-      atLimit: 'ends',
+      onUsageLimit: 'stop',
     },
-    reading: 'screen',
-    opening: 'at once',
+    rendering: 'screen',
+    awaitsInitialize: false,
     warnings: [],
   });
 });
@@ -64,7 +64,7 @@ test('every flag reaches the options, with = and with a space', async () => {
   );
   expect(run).toEqual({
     cwd: dir,
-    face: 'print',
+    frontend: 'print',
     model: 'opus',
     fallbackModels: ['sonnet', 'haiku'],
     effort: 'high',
@@ -103,15 +103,15 @@ test.each([
   [['--thinking=adaptive'], { effort: 'auto' }],
   [['--thinking=adaptive', '--effort=low'], { effort: 'low' }],
   [['--effort=xhigh'], { effort: 'xhigh' }],
-])('%j says how to think', async (args, expected) => {
+])('%j sets the thinking mode', async (args, expected) => {
   const { effort, maxThinkingTokens } = (await read(...args)).run;
   expect({ effort, maxThinkingTokens }).toEqual({ maxThinkingTokens: undefined, ...expected });
 });
 
-test('system prompts come from files too', async () => {
+test('system prompts can be read from files', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ouro-prompt-'));
   writeFileSync(join(dir, 'prompt.md'), 'from the file');
-  const { run } = await readInvocation(['-p', 'x', '--system-prompt-file', 'prompt.md'], { ...AROUND, cwd: dir });
+  const { run } = await parseInvocation(['-p', 'x', '--system-prompt-file', 'prompt.md'], { ...AROUND, cwd: dir });
   expect(run.systemPrompt).toBe('from the file');
 });
 
@@ -124,23 +124,23 @@ test.each([
     ['--session-id', '6f9619ff-8b86-4d01-b42d-00c04fc964ff'],
     { kind: 'new', id: '6f9619ff-8b86-4d01-b42d-00c04fc964ff' },
   ],
-])('%j chooses its session', async (args, session) => {
+])('%j selects its session', async (args, session) => {
   expect((await read(...args)).run.session).toEqual(session);
 });
 
-describe('the face', () => {
+describe('permission mode', () => {
   test.each([
     [['-p', 'x'], true, 'print'],
     [['x'], true, 'screen'],
     [['x'], false, 'print'],
     [['x', '--output-format', 'json'], true, 'print'],
     [['--input-format=stream-json', '--output-format=stream-json', '--verbose'], false, 'host'],
-  ] as const)('of %j with a terminal: %s', async (args, hasTerminal, face) => {
-    expect((await readInvocation(args, { cwd: '/', hasTerminal })).face).toBe(face);
+  ] as const)('of %j with a terminal: %s', async (args, hasTerminal, mode) => {
+    expect((await parseInvocation(args, { cwd: '/', hasTerminal })).mode).toBe(mode);
   });
 });
 
-test('words without quotes are one prompt, and dashes behind -- are words', async () => {
+test('unquoted arguments are one prompt, and arguments after -- are never flags', async () => {
   expect((await read('-p', 'fix', 'the', 'build')).prompt).toBe('fix the build');
   expect((await read('-p', '--', '--version', 'is wrong')).prompt).toBe('--version is wrong');
 });
@@ -150,18 +150,21 @@ test.each([
   [['--qqqqqqqqqq'], 'Unknown option --qqqqqqqqqq. See ouro --help.'],
   [['--model'], 'Option --model needs a value: --model <name>.'],
   [['--effort=huge'], /^Option --effort: value 'huge' is invalid\. Allowed choices are auto, off, low/],
-  [['--max-turns=none'], 'Option --max-turns must be a whole number from 1 up, not "none".'],
+  [['--max-turns=none'], 'Option --max-turns must be a whole number of at least 1, not "none".'],
   [['--session-id=1'], 'Option --session-id must be a UUID.'],
   [['-p', 'x', '--json-schema={'], /^Option --json-schema is not valid JSON: /],
-  [['-p', 'x', '--json-schema={"type":"nope"}'], /^Option --json-schema: Answers cannot be held against this schema: /],
+  [
+    ['-p', 'x', '--json-schema={"type":"nope"}'],
+    /^Option --json-schema: Answers cannot be validated with this schema: /,
+  ],
   [['-p', 'x', '--json-schema=[]'], 'Option --json-schema must be a JSON object.'],
-  [['-c', '--resume=x'], /^--continue and --resume exclude each other/],
-  [['--resume-session-at=m'], /^--resume-session-at needs the session/],
+  [['-c', '--resume=x'], /^--continue and --resume cannot be combined/],
+  [['--resume-session-at=m'], /^--resume-session-at needs a session/],
   [['--fork-session'], /^--fork-session needs a session/],
   [['-c', '--session-id=6f9619ff-8b86-4d01-b42d-00c04fc964ff'], /add --fork-session\.$/],
   [['--system-prompt=a', '--system-prompt-file=b'], 'Give --system-prompt or --system-prompt-file, not both.'],
   [['--system-prompt-file=/nowhere'], /^Option --system-prompt-file: ENOENT/],
-  [['--dangerously-skip-permissions', '--permission-mode=plan'], /say different things/],
+  [['--dangerously-skip-permissions', '--permission-mode=plan'], /contradict each other/],
   [['-p', 'x', '--output-format=stream-json'], /add --verbose\.$/],
   [['--input-format=stream-json'], '--input-format stream-json needs --output-format stream-json.'],
   [['-p', 'x', '--include-partial-messages'], '--include-partial-messages needs --output-format stream-json.'],
@@ -169,27 +172,27 @@ test.each([
   [['x', '--json-schema={}'], '--json-schema needs -p.'],
   [
     ['x', '--permission-prompt-tool=mcp__a__b'],
-    '--permission-prompt-tool needs -p: on a screen you are asked yourself.',
+    '--permission-prompt-tool needs -p: in interactive mode you are asked yourself.',
   ],
   [['-p', 'x', '--include-hook-events'], '--include-hook-events needs --output-format stream-json.'],
   [['--agents=[1]'], 'Option --agents must be a JSON object.'],
-  [['--effort=off', '--max-thinking-tokens=9'], /say different things/],
-  [['--thinking=disabled', '--max-thinking-tokens=9'], /say different things/],
-  [['--setting-sources=user,projct'], 'Option --setting-sources: there is no source "projct". Did you mean project?'],
-  [['--settings=nope.json'], 'Option --settings: there is no file nope.json.'],
+  [['--effort=off', '--max-thinking-tokens=9'], /contradict each other/],
+  [['--thinking=disabled', '--max-thinking-tokens=9'], /contradict each other/],
+  [['--setting-sources=user,projct'], 'Option --setting-sources: unknown source "projct". Did you mean project?'],
+  [['--settings=nope.json'], 'Option --settings: file nope.json not found.'],
   [['--settings={bad'], /^Option --settings is not valid JSON/],
-  [['--mcp-config', 'nope.json', '--', 'x'], 'Option --mcp-config: there is no file nope.json.'],
+  [['--mcp-config', 'nope.json', '--', 'x'], 'Option --mcp-config: file nope.json not found.'],
   [
     ['--input-format=stream-json', '--output-format=stream-json', '--verbose', 'hello'],
-    'With --input-format stream-json every prompt comes as a line on stdin, none as an argument.',
+    '--input-format stream-json reads prompts from stdin. Remove the prompt argument.',
   ],
-  [['--add-dir=nowhere'], 'Option --add-dir: nowhere is no folder.'],
+  [['--add-dir=nowhere'], 'Option --add-dir: nowhere is not a folder.'],
 ])('%j is refused in one sentence', async (args, words) => {
   await expect(read(...args)).rejects.toThrow(words);
 });
 
-test('to a host an unknown flag is a warning', async () => {
-  const { warnings, face } = await read(
+test('for an SDK host an unknown flag is a warning', async () => {
+  const { warnings, mode } = await read(
     ...[
       '--output-format',
       'stream-json',
@@ -201,15 +204,15 @@ test('to a host an unknown flag is a warning', async () => {
       '2',
     ],
   );
-  expect({ warnings, face }).toEqual({
-    face: 'host',
-    warnings: ['Unknown option --brand-new is ignored.', 'Unknown option --other is ignored.'],
+  expect({ warnings, mode }).toEqual({
+    mode: 'host',
+    warnings: ['Ignoring unknown option --brand-new.', 'Ignoring unknown option --other.'],
   });
 });
 
-test('lists part at commas and spaces, but not inside a rule', () => {
+test('lists are split at commas and spaces, but not inside a rule', () => {
   const splitList = (rules: readonly string[]) =>
-    readFlags({ rules: flag('--rules <rules...>', 'list', '') }, { rules }).rules;
+    parseFlagValues({ rules: defineFlag('--rules <rules...>', 'list', '') }, { rules }).rules;
   expect(splitList(['Read,Bash(git log, git diff:*) Edit', 'Write'])).toEqual([
     'Read',
     'Bash(git log, git diff:*)',

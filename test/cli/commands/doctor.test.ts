@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { startOpenAiServer } from '../../support/api/openai-server.ts';
 import { says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
+import { NO_BOX } from '../../support/box.ts';
 import { runHere } from '../../support/run-here.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const env = { https_proxy: 'http://127.0.0.1:1' };
 
-test('doctor --live asks one model of each place, and says what works, how fast, and what it cost', async () => {
+test('doctor --live asks one model per provider, and reports result, latency and cost', async () => {
   await using project = await createTempProject();
   await using anthropic = await startApiServer({ turns: [says('yes')] });
   await using fine = await startOpenAiServer({ turns: [says('yes')] });
@@ -29,13 +30,13 @@ test('doctor --live asks one model of each place, and says what works, how fast,
       name: 'live Anthropic',
       state: 'ok',
       detail: expect.stringMatching(
-        /^claude-haiku-5-5 answered in \d+ ms: \d+ tokens read, \d+ written, for (?:\$0\.\d+|<\$0\.001)$/,
+        /^claude-haiku-5-5 answered in \d+ ms: \d+ tokens in, \d+ tokens out, for (?:\$0\.\d+|<\$0\.001)$/,
       ),
     },
     {
       name: 'live work',
       state: 'ok',
-      detail: expect.stringMatching(/^work\/\S+ answered in \d+ ms: .*, at a price nobody knows$/),
+      detail: expect.stringMatching(/^work\/\S+ answered in \d+ ms: .*, at an unknown price$/),
     },
     { name: 'live lost', state: 'bad', detail: expect.stringMatching(/^lost\/\S+: .*401/) },
     { name: 'live gone', state: 'bad', detail: expect.stringContaining('http://127.0.0.1:1/v1 lists no models') },
@@ -45,16 +46,21 @@ test('doctor --live asks one model of each place, and says what works, how fast,
   expect(anthropic.all()).toHaveLength(1);
 });
 
-test('without --live nobody is asked', async () => {
+test('without --live no model is asked', async () => {
   await using project = await createTempProject();
   await using anthropic = await startApiServer({ turns: [says('yes')] });
   const { stdout } = await runHere(project, ['doctor'], anthropic.url);
   expect(stdout).not.toContain('live');
+  expect(stdout).toMatch(NO_BOX === undefined ? /ok {4}sandbox / : /warn {2}sandbox +not available/);
+  const { stdout: without } = await runHere(project, ['doctor'], anthropic.url, { env: { PATH: '/nowhere' } });
+  expect(without).toMatch(
+    /warn {2}sandbox +not available \(bwrap is not installed\), so most commands .* need approval/,
+  );
   expect(anthropic.all()).toEqual([]);
 });
 
-test('where nothing can be asked, that is said', async () => {
+test('where no model can be asked, that is reported', async () => {
   await using project = await createTempProject();
   const { stdout } = await runHere(project, ['doctor', '--live'], undefined, { env });
-  expect(stdout).toMatch(/warn {2}live +No place can be asked: none has a key/);
+  expect(stdout).toMatch(/warn {2}live +No provider can be checked: none has a key/);
 });

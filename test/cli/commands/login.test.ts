@@ -5,12 +5,12 @@ import { runHere } from '../../support/run-here.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 describe('ouro login', () => {
-  test('a key that comes through a pipe is stored for its place, and nobody sees it', async () => {
+  test('a key from a pipe is stored for its provider and not printed', async () => {
     await using project = await createTempProject();
     const file = join(project.ouroHome, 'keys.json');
     expect(await runHere(project, ['login', 'groq'], undefined, { stdin: ' gsk_secret\n' })).toEqual({
       code: 0,
-      stdout: `The key of Groq is stored in ${file}.\n`,
+      stdout: `The Groq key is stored in ${file}.\n`,
       stderr: '',
     });
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ groq: 'gsk_secret' });
@@ -21,19 +21,19 @@ describe('ouro login', () => {
     expect(JSON.parse(stdout).models[0]).toMatchObject({ place: 'Groq', key: 'stored key' });
   });
 
-  test('without a name it is Anthropic; a variable that outranks it is told', async () => {
+  test('the default provider is Anthropic; a variable that overrides the key is reported', async () => {
     await using project = await createTempProject();
     const env = { ANTHROPIC_API_KEY: 'sk-ant-env' };
     const { stdout } = await runHere(project, ['login'], undefined, { stdin: 'sk-ant-1', env });
     expect(stdout).toMatch(
-      /^The key of Anthropic is stored in .* As long as ANTHROPIC_API_KEY is set, that one is used instead\./,
+      /^The Anthropic key is stored in .* While ANTHROPIC_API_KEY is set, that key is used instead\./,
     );
   });
 
   test.each([
-    ['', 'There was no key'],
-    ['two words', 'no blanks'],
-    ['ключ', 'characters that no key has'],
+    ['', 'The input is empty'],
+    ['two words', 'one line without spaces'],
+    ['ключ', 'characters that are not valid in a key'],
   ])('%j is no key', async (stdin, words) => {
     await using project = await createTempProject();
     const { code, stderr } = await runHere(project, ['login', 'xai'], undefined, { stdin });
@@ -42,9 +42,9 @@ describe('ouro login', () => {
   });
 
   test.each([
-    [['login', 'grok'], 1, /no place called grok\. Did you mean groq\?/],
-    [['login', 'ollama'], 1, /Ollama on this machine needs no key/],
-    [['login', 'groq', 'gsk_secret'], 2, /never an argument/],
+    [['login', 'grok'], 1, /Unknown provider "grok"\. Did you mean groq\?/],
+    [['login', 'ollama'], 1, /Ollama runs on this machine and needs no key/],
+    [['login', 'groq', 'gsk_secret'], 2, /other users could read an argument/],
   ])('%j', async (args, code, words) => {
     await using project = await createTempProject();
     const end = await runHere(project, args, undefined, { stdin: 'k' });
@@ -53,15 +53,15 @@ describe('ouro login', () => {
   });
 });
 
-test('ouro logout forgets the key; asked again there is none', async () => {
+test('ouro logout removes the key; a second time there is none', async () => {
   await using project = await createTempProject();
   await runHere(project, ['login', 'mistral'], undefined, { stdin: 'k-1' });
   expect(await runHere(project, ['logout', 'mistral'])).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^The stored key of Mistral is gone\./),
+    stdout: expect.stringMatching(/^The stored Mistral key is deleted\./),
   });
   expect(await runHere(project, ['logout', 'mistral'])).toMatchObject({
     code: 1,
-    stderr: 'No key of Mistral is stored.\n',
+    stderr: 'No Mistral key is stored.\n',
   });
 });

@@ -13,7 +13,7 @@ async function settle(project: TempProject, settings: object): Promise<void> {
 /** Hosts that must not be asked are somewhere nobody listens. */
 const NOWHERE = { GROQ_API_KEY: undefined, https_proxy: 'http://127.0.0.1:1', http_proxy: undefined };
 
-test('what can be used here stands in a table with place, window, price and key; words narrow it', async () => {
+test('available models are listed with provider, window, price and key; words filter them', async () => {
   await using project = await createTempProject();
   await using server = await startJsonServer({
     '/v1/models': { data: [{ id: 'coder', max_model_len: 65_536 }, { id: 'talker' }] },
@@ -25,17 +25,17 @@ test('what can be used here stands in a table with place, window, price and key;
   const env = { ...NOWHERE, WORK_KEY: 'secret-of-work', ANTHROPIC_API_KEY: 'k' };
   const all = await runHere(project, ['models'], undefined, { env });
   expect(all).toMatchObject({ code: 0, stderr: '' });
-  expect(all.stdout).toMatch(/^claude-sonnet-5-5 +Anthropic +1M +128k +2 \/ 10 \/ 0\.1 +pictures +ANTHROPIC_API_KEY$/m);
+  expect(all.stdout).toMatch(/^claude-sonnet-5-5 +Anthropic +1M +128k +2 \/ 10 \/ 0\.1 +images +ANTHROPIC_API_KEY$/m);
   expect(all.stdout).toMatch(/^work\/coder +work +66k +8\.2k +1 \/ 2 \/ 0\.1 +WORK_KEY$/m);
   expect(all.stdout).toContain('Without a key: openai, gemini,');
   expect(all.stdout).not.toContain('secret-of-work');
   const some = await runHere(project, ['models', 'WORK', 'talk'], undefined, { env });
   expect(some.stdout.match(/^\S+\/\S+/gm)).toEqual(['work/talker']);
   const none = await runHere(project, ['models', 'nonsense'], undefined, { env });
-  expect(none.stdout).toContain('No model here is called nonsense.');
+  expect(none.stdout).toContain('No available model matches "nonsense".');
 });
 
-test('as JSON it says all that is known', async () => {
+test('--json prints all known fields', async () => {
   await using project = await createTempProject();
   const env = { ...NOWHERE, ANTHROPIC_API_KEY: 'k' };
   const { stdout } = await runHere(project, ['models', 'sonnet', '--json'], undefined, { env });
@@ -53,14 +53,14 @@ test('as JSON it says all that is known', async () => {
   expect(withoutKey).toContainEqual({ name: 'groq', place: 'Groq', keys: ['GROQ_API_KEY'] });
 });
 
-test('without any key it says how to come by one', async () => {
+test('without any key it says how to get one', async () => {
   await using project = await createTempProject();
   const { code, stdout } = await runHere(project, ['models'], undefined, { env: NOWHERE });
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^No model can be used here yet\.\nWithout a key: anthropic, openai,.*ouro login/);
+  expect(stdout).toMatch(/^No model is available yet\.\nWithout a key: anthropic, openai,.*ouro login/);
 });
 
-test('update reads the catalogue from where the settings say, and only then', async () => {
+test('update downloads the catalogue from the configured address, and only then', async () => {
   await using project = await createTempProject();
   const models = { 'gpt-99': { id: 'gpt-99', name: 'GPT-99', limit: { context: 5_000_000, output: 1000 } } };
   await using server = await startJsonServer({ '/api.json': { openai: { models } } });
@@ -70,7 +70,7 @@ test('update reads the catalogue from where the settings say, and only then', as
   });
   expect(await runHere(project, ['models', 'update'], undefined, { env: NOWHERE })).toMatchObject({
     code: 0,
-    stdout: `1 model of 1 place read from ${server.url}/api.json.\n`,
+    stdout: `Read 1 model of 1 provider from ${server.url}/api.json.\n`,
   });
   const { stdout } = await runHere(project, ['models', 'gpt-99'], undefined, { env: NOWHERE });
   expect(stdout).toMatch(/^openai\/gpt-99 +OpenAI +5M +1k/m);
@@ -78,13 +78,13 @@ test('update reads the catalogue from where the settings say, and only then', as
   expect(await readFile(join(project.ouroHome, 'models/openai.json'), 'utf8')).toContain('GPT-99');
 });
 
-test('an address that cannot be read is told', async () => {
+test('an unreadable address is reported', async () => {
   await using project = await createTempProject();
   await settle(project, { modelCatalogueUrl: 'http://127.0.0.1:1/api.json' });
   expect(await runHere(project, ['models', 'update'], undefined, { env: NOWHERE })).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^The catalogue at http:\/\/127\.0\.0\.1:1\/api\.json could not be read: .* stays as it was\.\n$/,
+      /^Cannot read the model catalogue at http:\/\/127\.0\.0\.1:1\/api\.json: .* catalogue is unchanged\.\n$/,
     ),
   });
 });

@@ -3,16 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ContextDecision } from '../../../src/context/decisions.ts';
-import { createCacheWatch } from '../../../src/context/report/cache-watch.ts';
+import type { ContextDecision } from '../../../src/context/reduction-log.ts';
+import { createCacheMonitor } from '../../../src/context/report/cache-monitor.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { SystemPart } from '../../../src/contracts/model.ts';
 import type { PermissionMode } from '../../../src/contracts/permission.ts';
 import { query } from '../../../src/engine/query.ts';
-import { createAttachments } from '../../../src/prompt/attachments.ts';
-import { createMemory } from '../../../src/prompt/memory/memory-files.ts';
-import type { KnownFacts } from '../../../src/prompt/news-state.ts';
-import { createSystemPrompt, renderSystem } from '../../../src/prompt/system-prompt.ts';
+import { createSessionMemory } from '../../../src/prompt/memory/session-memory.ts';
+import { createReminderCollector, type KnownFacts } from '../../../src/prompt/reminder-collector.ts';
+import { createSystemPrompt, renderSystemPrompt } from '../../../src/prompt/system-prompt.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { calls, echoTool, historyOf, says, scripted } from '../../support/loop/scripted.ts';
 import { runs } from '../../support/runs.ts';
@@ -39,7 +38,7 @@ function session() {
     edits: 0,
     model: 'model-a',
   };
-  const watch = createCacheWatch();
+  const watch = createCacheMonitor();
   let kept: {
     told: KnownFacts | undefined;
     system: readonly SystemPart[] | undefined;
@@ -52,18 +51,18 @@ function session() {
   let messages: readonly Message[] = [];
 
   function open() {
-    const memory = createMemory({
+    const memory = createSessionMemory({
       cwd: () => root,
       root,
       home: root,
-      ownFiles: [],
-      trusted: () => true,
+      globalFiles: [],
+      isTrusted: () => true,
       mayRead: () => ({ ok: true }),
     });
     const date = () => `2026-01-${String(world.day).padStart(2, '0')}`;
     const system = createSystemPrompt(
       async () =>
-        renderSystem({
+        renderSystemPrompt({
           memory: await memory.load(),
           skills: world.skills,
           agents: [],
@@ -80,7 +79,7 @@ function session() {
         }),
       kept.system,
     );
-    const attachments = createAttachments(
+    const attachments = createReminderCollector(
       {
         changedFiles: async () => [],
         touchedPaths: () => [],
@@ -97,7 +96,7 @@ function session() {
     const made = bench({
       modelInfo: () => SMALL,
       onLevel: (run) => {
-        if (run.level !== 'budget') watch.expect(run.level);
+        if (run.level !== 'budget') watch.announceChange(run.level);
       },
     });
     made.context.restore(structuredClone(kept.decisions));
@@ -126,8 +125,8 @@ function session() {
       attachments: attachments.collect,
       newId: () => crypto.randomUUID(),
       transformRequest: (request) => {
-        const divergence = watch.sent(request);
-        if (divergence !== undefined) found.push(`${divergence.place.part}: ${divergence.cause}`);
+        const divergence = watch.recordRequest(request);
+        if (divergence !== undefined) found.push(`${divergence.location.part}: ${divergence.cause}`);
         return request;
       },
     });
@@ -165,7 +164,7 @@ function session() {
         return ask('talks');
       case 'resume':
         kept = {
-          told: structuredClone(parts.attachments.knownFacts()),
+          told: structuredClone(parts.attachments.getKnownFacts()),
           system: structuredClone(parts.system.parts().length === 0 ? undefined : parts.system.parts()),
           decisions: structuredClone(parts.context.decisions()),
         };
@@ -180,7 +179,7 @@ function session() {
 
 const LEVELS = /^message: (?:(?:snip|microcompact|collapse|compact)(?:, )?)+$/;
 
-test('through modes, memory edits, tool servers, midnight, new skills and resumes only documented causes break the prefix', async () => {
+test('with modes, memory edits, tool servers, midnight, new skills and resumes only documented causes break the prefix', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 6, maxLength: 24 }), async (steps) => {
       const { take, start } = session();

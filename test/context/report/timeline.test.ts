@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import {
+  addTimelineNote,
   addToTimeline,
-  levelWords,
-  noteInTimeline,
+  describeLevelRun,
   renderTimeline,
   type TimelineRow,
 } from '../../../src/context/report/timeline.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { Usage } from '../../../src/contracts/message.ts';
 
-test('the timeline tells of each turn how it went and why there was another', () => {
+test('the timeline reports for each turn how it ended and why another one followed', () => {
   const usage: Usage = { inputTokens: 100, outputTokens: 50, cacheReadTokens: 900, cacheWriteTokens: 0 };
   const events: readonly AgentEvent[] = [
     { type: 'turn_start', turn: 1, model: 'model-a' },
@@ -33,7 +33,7 @@ test('the timeline tells of each turn how it went and why there was another', ()
   ];
   let rows: readonly TimelineRow[] = [];
   for (const event of events) rows = addToTimeline(rows, event, () => 0.02);
-  rows = noteInTimeline(rows, 'cache lost');
+  rows = addTimelineNote(rows, 'cache lost');
   expect(renderTimeline(rows)).toBe(
     [
       '| turn | then | in | out | cached | cost | time | calls | retries | notes |',
@@ -44,13 +44,13 @@ test('the timeline tells of each turn how it went and why there was another', ()
   );
 });
 
-test('each level says in words what it did', () => {
+test('each level describes what it did', () => {
   const levels = ['budget', 'snip', 'microcompact', 'collapse', 'compact'] as const;
-  expect(levels.map((level) => levelWords({ level, blocks: 2, freedTokens: 12_000 }))).toEqual([
-    'a result over its limit became a preview',
-    '2 old results left out, 12k tokens freed',
-    '2 repeated results left out, 12k tokens freed',
-    '2 runs of searches folded, 12k tokens freed',
+  expect(levels.map((level) => describeLevelRun({ level, blocks: 2, freedTokens: 12_000 }))).toEqual([
+    'a result over its limit was replaced by a preview',
+    '2 old results dropped, 12k tokens freed',
+    '2 repeated results dropped, 12k tokens freed',
+    '2 runs of searches collapsed, 12k tokens freed',
     'the conversation was compacted, 12k tokens freed',
   ]);
 });

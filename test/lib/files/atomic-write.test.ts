@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type WriteFs, type WriteHandle, WriteRefused, writeAtomically } from '../../../src/lib/files/atomic-write.ts';
-import { attributesOf, setAttribute } from '../../../src/lib/files/attributes.ts';
+import { readExtendedAttributes, setExtendedAttribute } from '../../../src/lib/files/extended-attributes.ts';
 
 let root = '';
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describe('writeAtomically', () => {
     expect(await fs.readdir(path.dirname(file))).toEqual(['a.sh']);
   });
 
-  test('a link stays a link and its target is written, also when the target is not there yet', async () => {
+  test('a symlink stays and its target is written, also if it does not exist yet', async () => {
     const dir = await place();
     await fs.mkdir(path.join(dir, 'real'));
     await fs.symlink('real/target', path.join(dir, 'link'));
@@ -68,7 +68,7 @@ describe('writeAtomically', () => {
     expect(await fs.readFile(path.join(dir, 'real/target'), 'utf8')).toBe('y');
   });
 
-  test('a link in a circle, a directory and a device are refused', async () => {
+  test('a link cycle, a directory and a device are refused', async () => {
     const dir = await place();
     await fs.symlink('b', path.join(dir, 'a'));
     await fs.symlink('a', path.join(dir, 'b'));
@@ -77,7 +77,7 @@ describe('writeAtomically', () => {
     await expect(writeAtomically('/dev/null', bytes('x'))).rejects.toBeInstanceOf(WriteRefused);
   });
 
-  test('a parent swapped for a link in the meantime is refused and nothing is left behind', async () => {
+  test('a parent swapped for a symlink meanwhile is refused and nothing is left behind', async () => {
     const dir = await place();
     await fs.mkdir(path.join(dir, 'in'));
     await fs.mkdir(path.join(dir, 'out'));
@@ -96,7 +96,7 @@ describe('writeAtomically', () => {
     expect(await fs.readdir(path.join(dir, 'out'))).toEqual([]);
   });
 
-  test('a file changed by somebody else in the meantime is kept', async () => {
+  test('a file changed meanwhile is kept', async () => {
     const file = path.join(await place(), 'f');
     await fs.writeFile(file, 'old');
     const racing: WriteFs = {
@@ -111,28 +111,31 @@ describe('writeAtomically', () => {
     expect(await fs.readdir(path.dirname(file))).toEqual(['f']);
   });
 
-  test.each(['ENOSPC', 'EACCES', 'EROFS'])('%s at any call leaves the old content and no other file', async (code) => {
-    const dir = await place();
-    const file = path.join(dir, 'f');
-    await fs.writeFile(file, 'old');
-    const whole = failingAt(0, code);
-    await writeAtomically(file, bytes('new'), { fs: whole });
-    const seen = new Set<string>();
-    for (let n = 1; n <= whole.calls(); n += 1) {
+  test.each(['ENOSPC', 'EACCES', 'EROFS'])(
+    '%s at any system call leaves the old content and no other file',
+    async (code) => {
+      const dir = await place();
+      const file = path.join(dir, 'f');
       await fs.writeFile(file, 'old');
-      const failed = await writeAtomically(file, bytes('new'), { fs: failingAt(n, code) }).then(
-        () => false,
-        (thrown: unknown) => thrown instanceof Error && thrown.message.includes(code),
-      );
-      const content = await fs.readFile(file, 'utf8');
-      seen.add(`${failed ? 'failed' : 'done'}: ${content}`);
-      expect(await fs.readdir(dir)).toEqual(['f']);
-    }
-    // Only the last calls, which make the rename last, may fail without harm.
-    expect([...seen].sort()).toEqual(['done: new', 'failed: old']);
-  });
+      const whole = failingAt(0, code);
+      await writeAtomically(file, bytes('new'), { fs: whole });
+      const seen = new Set<string>();
+      for (let n = 1; n <= whole.calls(); n += 1) {
+        await fs.writeFile(file, 'old');
+        const failed = await writeAtomically(file, bytes('new'), { fs: failingAt(n, code) }).then(
+          () => false,
+          (thrown: unknown) => thrown instanceof Error && thrown.message.includes(code),
+        );
+        const content = await fs.readFile(file, 'utf8');
+        seen.add(`${failed ? 'failed' : 'done'}: ${content}`);
+        expect(await fs.readdir(dir)).toEqual(['f']);
+      }
+      // Only the last calls, which make the rename last, may fail without harm.
+      expect([...seen].sort()).toEqual(['done: new', 'failed: old']);
+    },
+  );
 
-  test('a file with several names keeps them all', async () => {
+  test('a file with hard links keeps them', async () => {
     const dir = await place();
     await fs.writeFile(path.join(dir, 'a'), 'a longer content');
     await fs.link(path.join(dir, 'a'), path.join(dir, 'b'));
@@ -172,28 +175,28 @@ describe('writeAtomically', () => {
   );
 
   test.skipIf(process.platform !== 'linux')(
-    'what a folder gives to new files, no edit gives to a file that did not have it',
+    'defaults of a folder for new files are not applied to an existing file',
     async () => {
       const dir = await place();
       const file = path.join(dir, 'f');
       await fs.writeFile(file, 'old', { mode: 0o640 });
-      expect(setAttribute(dir, 'system.posix_acl_default', LIST)).toBe(true);
+      expect(setExtendedAttribute(dir, 'system.posix_acl_default', LIST)).toBe(true);
       await writeAtomically(file, bytes('new'));
-      expect([attributesOf(file), (await fs.stat(file)).mode & 0o777]).toEqual([new Map(), 0o640]);
+      expect([readExtendedAttributes(file), (await fs.stat(file)).mode & 0o777]).toEqual([new Map(), 0o640]);
     },
   );
 
   test.skipIf(process.platform !== 'linux')(
-    'access lists and other attributes stay, and nobody may do more',
+    'access control lists and other attributes stay, and no access is added',
     async () => {
       const file = path.join(await place(), 'f');
       await fs.writeFile(file, 'old', { mode: 0o640 });
-      expect(setAttribute(file, 'system.posix_acl_access', LIST)).toBe(true);
-      expect(setAttribute(file, 'user.note', Buffer.from('kept'))).toBe(true);
-      const before = attributesOf(file);
+      expect(setExtendedAttribute(file, 'system.posix_acl_access', LIST)).toBe(true);
+      expect(setExtendedAttribute(file, 'user.note', Buffer.from('kept'))).toBe(true);
+      const before = readExtendedAttributes(file);
       await writeAtomically(file, bytes('new'));
       expect(await fs.readFile(file, 'utf8')).toBe('new');
-      expect(attributesOf(file)).toEqual(before);
+      expect(readExtendedAttributes(file)).toEqual(before);
       expect([...before.keys()].toSorted()).toEqual(['system.posix_acl_access', 'user.note']);
       expect((await fs.stat(file)).mode & 0o777).toBe(0o660);
     },

@@ -22,7 +22,7 @@ async function after(text: string, path: readonly string[], value: unknown): Pro
   return readFile(file, 'utf8');
 }
 
-test('comments, order, spaces and line ends stay, and new lines look like the old ones', async () => {
+test('comments, order, white space and line ends stay, and new lines match the existing style', async () => {
   const tabs = '{\n\t// mine\n\t"env": { "A": "1" }, // and this\n}\n';
   expect(await after(tabs, ['theme'], 'dark')).toBe(
     '{\n\t// mine\n\t"env": { "A": "1" }, // and this\n\t"theme": "dark",\n}\n',
@@ -40,7 +40,7 @@ test('comments, order, spaces and line ends stay, and new lines look like the ol
   expect(await after('{\n  "a": 1,\n}\n', ['b'], 1)).toBe('{\n  "a": 1,\n  "b": 1,\n}\n');
 });
 
-test('of a list only what differs is touched: what somebody wrote beside its items stays', async () => {
+test('only different items of a list are changed: comments beside the others stay', async () => {
   const list = '{\n  "deny": [\n    "a", // why a\n    "b", // why b\n    "c" // why c\n  ]\n}\n';
   expect(await after(list, ['deny'], ['a', 'b', 'c', 'd'])).toBe(
     '{\n  "deny": [\n    "a", // why a\n    "b", // why b\n    "c", // why c\n    "d"\n  ]\n}\n',
@@ -51,7 +51,7 @@ test('of a list only what differs is touched: what somebody wrote beside its ite
   expect(JSON.parse(await after('{"deny": ["a", "b"]}', ['deny'], ['b', 'a']))).toEqual({ deny: ['b', 'a'] });
 });
 
-test('what would change nothing writes nothing', async () => {
+test('an edit without effect writes nothing', async () => {
   await writeFile(file, '{ }');
   const { mtimeNs } = await stat(file, { bigint: true });
   await set(['gone', 'too'], undefined);
@@ -62,25 +62,25 @@ test('what would change nothing writes nothing', async () => {
 test.each([
   ['{\n  "env": {\n    "A": "1"\n  \n  "b": 1\n}', /settings\.json:5 is not valid JSON \(comma expected\)/],
   ['{\n  "env": {\n    "A": "1"\n', /settings\.json:4 is not valid JSON \(close brace expected\)/],
-  ['[\n]', /settings\.json:1 is not one JSON object/],
-  ['"a"', /is not one JSON object/],
+  ['[\n]', /settings\.json:1 is not a JSON object/],
+  ['"a"', /is not a JSON object/],
   ['\0\0\0', /is not valid JSON/],
-  ['{"theme":"a",\n"theme":"b"}', /settings\.json:1 cannot be changed at "theme": it may stand there twice/],
+  ['{"theme":"a",\n"theme":"b"}', /settings\.json:1 cannot be changed at "theme": the key may be duplicated/],
   ['{"a":'.repeat(200_000), /nested too deeply|not valid JSON/],
-])('a file that cannot be edited with certainty is refused by line: %j', async (text, why) => {
+])('a file that cannot be edited safely is refused with the line: %j', async (text, why) => {
   await writeFile(file, text);
   await expect(set(['theme'], 'dark')).rejects.toThrow(why);
-  await expect(set(['theme'], 'dark')).rejects.toThrow('Mend it there and try again; nothing was changed.');
+  await expect(set(['theme'], 'dark')).rejects.toThrow('Correct it and try again; nothing was changed.');
   expect(await readFile(file, 'utf8')).toBe(text);
 });
 
-test('bytes that are no text are not written back changed, and a key below a list has no place', async () => {
+test('invalid UTF-8 is not written back changed, and a key below a list is refused', async () => {
   const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xe4]), Buffer.from('"}')]);
   await writeFile(file, bytes);
-  await expect(set(['theme'], 'dark')).rejects.toThrow('is not written in UTF-8');
+  await expect(set(['theme'], 'dark')).rejects.toThrow('is not encoded in UTF-8');
   expect((await readFile(file)).equals(bytes)).toBe(true);
   await writeFile(file, '{\n"permissions": []}');
-  await expect(set(['permissions', 'allow'], [])).rejects.toThrow(/:2 has a "permissions" that is no object/);
+  await expect(set(['permissions', 'allow'], [])).rejects.toThrow(/:2 has a "permissions" that is not an object/);
 });
 
 test.each(['new/settings.json', 'old.json'])('%s is private afterwards', async (name) => {
@@ -90,7 +90,7 @@ test.each(['new/settings.json', 'old.json'])('%s is private afterwards', async (
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('a link to a file among the dotfiles stays a link; where others may have put it, it is refused', async () => {
+test('a symlink of the user stays a symlink; where others may have created it, it is refused', async () => {
   const dotfile = join(folder, 'dotfiles', 'settings.json');
   await mkdir(join(folder, 'dotfiles'));
   await writeFile(dotfile, '{}');
@@ -98,13 +98,15 @@ test('a link to a file among the dotfiles stays a link; where others may have pu
   await set(['theme'], 'dark');
   expect((await lstat(file)).isSymbolicLink()).toBe(true);
   expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'dark' });
-  await expect(editJsonc(file, () => [{ path: ['theme'], value: 'light' }], 'refuse')).rejects.toThrow('is a link');
+  await expect(editJsonc(file, () => [{ path: ['theme'], value: 'light' }], 'refuse')).rejects.toThrow(
+    'is a symbolic link',
+  );
   await rm(dotfile);
   await set(['theme'], 'light');
   expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'light' });
 });
 
-longTest('of the edits of eight processes each is there', async () => {
+longTest('the edits of eight processes are all kept', async () => {
   await writeFile(file, '{\n  // mine\n}\n');
   const module = join(import.meta.dirname, '../../../src/lib/files/edit-jsonc.ts');
   const script = `

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openJsonStore, SET_ASIDE } from '../../../src/lib/files/json-store.ts';
+import { DAMAGED_FILES_FOLDER, openJsonStore } from '../../../src/lib/files/json-store.ts';
 import { longTest } from '../../support/long-test.ts';
 
 const schema = z.object({ things: z.record(z.string(), z.object({ size: z.number() })).default({}) });
@@ -23,11 +23,11 @@ const open = () =>
 const keep = (name: string, size: number) => open().change(() => [{ path: ['things', name], value: { size } }]);
 const text = () => readFile(file, 'utf8');
 const asideTexts = async () => {
-  const names = await readdir(join(folder, SET_ASIDE)).catch(() => []);
-  return Promise.all(names.map((name) => readFile(join(folder, SET_ASIDE, name), 'utf8')));
+  const names = await readdir(join(folder, DAMAGED_FILES_FOLDER)).catch(() => []);
+  return Promise.all(names.map((name) => readFile(join(folder, DAMAGED_FILES_FOLDER, name), 'utf8')));
 };
 
-test('a missing file says what nothing says, and the first change makes it, private', async () => {
+test('a missing file has default content, and the first change creates it, private', async () => {
   expect(await open().read()).toEqual({ value: { things: {} }, isRefused: false });
   expect(await keep('a', 1)).toBeUndefined();
   expect(JSON.parse(await text())).toEqual({ things: { a: { size: 1 } } });
@@ -35,7 +35,7 @@ test('a missing file says what nothing says, and the first change makes it, priv
   expect(await readdir(folder)).toEqual(['things.json']);
 });
 
-test('what this version does not know stays as it is', async () => {
+test('unknown fields are kept', async () => {
   await writeFile(file, '{"v":1,"later":[1],"things":{"a":{"size":1,"colour":"red"},"b":{"size":2}}}');
   await keep('b', 3);
   expect(JSON.parse(await text())).toEqual({
@@ -45,7 +45,7 @@ test('what this version does not know stays as it is', async () => {
   });
 });
 
-test('a byte order mark in front is no damage', async () => {
+test('a byte order mark at the start is accepted', async () => {
   await writeFile(file, '\uFEFF{"things":{"a":{"size":1}}}');
   expect(await open().read()).toEqual({ value: { things: { a: { size: 1 } } }, isRefused: false });
   await keep('b', 2);
@@ -60,23 +60,23 @@ test.each([
   ['an array', '[{"a":{"size":1}}]'],
   ['a text', '"things"'],
   ['a list in the place of its entries', '{"v":"one","things":[]}'],
-])('a file that is %s is told, and set aside before it is written', async (_, damaged) => {
+])('a file that is %s is reported, and set aside before it is written', async (_, damaged) => {
   await writeFile(file, damaged);
   const { value, problem, isRefused } = await open().read();
   expect([value, isRefused]).toEqual([{ things: {} }, false]);
   expect(problem).toContain(`${file} is damaged`);
   expect(await text()).toBe(damaged);
-  expect(await keep('b', 2)).toContain(join(folder, SET_ASIDE, 'things.json.20'));
+  expect(await keep('b', 2)).toContain(join(folder, DAMAGED_FILES_FOLDER, 'things.json.20'));
   expect((await open().read()).value).toEqual({ things: { b: { size: 2 } } });
   expect(await asideTexts()).toEqual([damaged]);
 });
 
-test('one damaged entry is told by its name, the others count and outlive the next change', async () => {
+test('a damaged entry is reported by name, the others are used and kept', async () => {
   const damaged = '{"things":{"a":{"size":1},"b":{"size":"big"},"c":7},"later":1}';
   await writeFile(file, damaged);
   expect(await open().read()).toMatchObject({
     value: { things: { a: { size: 1 } } },
-    problem: `${file} is damaged, so these entries do not count: things b, things c.`,
+    problem: `${file} is damaged, so these entries are ignored: things b, things c.`,
   });
   await keep('d', 4);
   expect(JSON.parse(await text())).toEqual({ things: { a: { size: 1 }, d: { size: 4 } }, later: 1 });
@@ -84,7 +84,7 @@ test('one damaged entry is told by its name, the others count and outlive the ne
   expect((await open().read()).problem).toBeUndefined();
 });
 
-test('a file of a newer version and a folder in its place are left alone', async () => {
+test('a file of a newer version and a folder in its place are not changed', async () => {
   const newer = '{"v":2,"things":{"a":{"size":1}}}';
   await writeFile(file, newer);
   expect(await open().read()).toMatchObject({ value: { things: {} }, isRefused: true });
@@ -94,7 +94,7 @@ test('a file of a newer version and a folder in its place are left alone', async
   expect(await open().read()).toMatchObject({ isRefused: true });
 });
 
-test.skipIf(process.getuid?.() === 0)('a file that may not be read is not written either', async () => {
+test.skipIf(process.getuid?.() === 0)('an unreadable file is not written either', async () => {
   await writeFile(file, '{"things":{}}');
   await chmod(file, 0o200);
   await expect(keep('b', 2)).rejects.toThrow('cannot be read');
@@ -102,7 +102,7 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is not writte
   expect(await text()).toBe('{"things":{}}');
 });
 
-longTest('of the changes of eight processes each is there', async () => {
+longTest('the changes of eight processes are all kept', async () => {
   const module = join(import.meta.dirname, '../../../src/lib/files/json-store.ts');
   const script = `
     const [file, who] = process.argv.slice(-2);
@@ -118,7 +118,7 @@ longTest('of the changes of eight processes each is there', async () => {
   expect(await readdir(folder)).toEqual(['things.json']);
 });
 
-test('of changes made at once each is there', async () => {
+test('simultaneous changes are all kept', async () => {
   await Promise.all(Array.from({ length: 24 }, (_, at) => keep(`thing ${at}`, at)));
   expect(Object.keys((await open().read()).value.things)).toHaveLength(24);
   expect(await readdir(folder)).toEqual(['things.json']);

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
 import { openJsonStore } from '../../../src/lib/files/json-store.ts';
-import { writePrivately } from '../../../src/lib/files/private-file.ts';
+import { writePrivateFile } from '../../../src/lib/files/private-file.ts';
 
 let base = '';
 beforeEach(async () => {
@@ -62,9 +62,9 @@ const HOMES: readonly (readonly [string, (at: string) => Promise<readonly [strin
   ],
 ];
 
-test.each(HOMES)('what is kept arrives, and links stay links: %s', async (_, make) => {
+test.each(HOMES)('stored content is read back, and symlinks stay: %s', async (_, make) => {
   const [file, real] = await make(base);
-  await writePrivately(file, '{"a":1}');
+  await writePrivateFile(file, '{"a":1}');
   expect(await readFile(real, 'utf8')).toBe('{"a":1}');
   const store = openJsonStore(file, { empty: {}, entryDepth: 1, parse: (json) => ({ success: true, data: json }) });
   const edit = (key: string) => editJsonc(file, () => [{ path: [key], value: 1 }], 'follow');
@@ -79,16 +79,16 @@ test.each(HOMES)('what is kept arrives, and links stay links: %s', async (_, mak
   expect((await readdir(base, { recursive: true })).filter((name) => /tmp|lock/.test(name))).toEqual([]);
 });
 
-test('a link that leads in a circle is named', async () => {
+test('a link cycle is named', async () => {
   await symlink('b', join(base, 'a'));
   await symlink('a', join(base, 'b'));
-  await expect(writePrivately(join(base, 'a'), 'x')).rejects.toThrow('leads in a circle');
+  await expect(writePrivateFile(join(base, 'a'), 'x')).rejects.toThrow('is a circular symbolic link');
 });
 
-test.skipIf(process.getuid?.() !== 0)('a link of somebody else is not followed', async () => {
+test.skipIf(process.getuid?.() !== 0)('a link of another user is not followed', async () => {
   await mkdir(join(base, 'theirs'));
   await symlink('theirs/f', join(base, 'f'));
   await lchown(join(base, 'f'), 12_345, 12_345);
-  await expect(writePrivately(join(base, 'f'), 'x')).rejects.toThrow('link of somebody else');
+  await expect(writePrivateFile(join(base, 'f'), 'x')).rejects.toThrow('symbolic link of another user');
   expect(await readdir(join(base, 'theirs'))).toEqual([]);
 });

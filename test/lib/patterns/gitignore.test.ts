@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readIgnore } from '../../../src/lib/patterns/gitignore.ts';
+import { parseIgnoreRules } from '../../../src/lib/patterns/gitignore.ts';
 import { runs } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -38,7 +38,7 @@ const LINES = [
   'd*p/',
 ];
 
-test('an ignore file says what git says about it', async () => {
+test('ignore files match as in git', async () => {
   await using project = await createTempProject();
   for (const path of PATHS) {
     const full = join(project.dir, 'r', path);
@@ -54,7 +54,7 @@ test('an ignore file says what git says about it', async () => {
     fc.property(fc.array(fc.constantFrom(...LINES), { minLength: 1, maxLength: 6 }), (lines) => {
       writeFileSync(join(root, '.gitignore'), `${lines.join('\n')}\n`);
       const theirs = git(['check-ignore', '-z', '--stdin'], files.join('\0')).stdout.split('\0').filter(Boolean);
-      const rules = readIgnore(lines);
+      const rules = parseIgnoreRules(lines);
       expect([lines, files.filter((file) => rules(file) === 'ignored')]).toEqual([lines, theirs]);
     }),
     runs(300),

@@ -8,7 +8,7 @@ import {
   formatTokens,
 } from '../../../src/lib/text/format.ts';
 
-test('sizes, durations, tokens and money are short', () => {
+test('sizes, durations, tokens and costs are short', () => {
   expect([0, 812, 1000, 3277, 102_400, 1_258_291, 5_368_709_120].map(formatBytes)).toEqual([
     '0 B',
     '812 B',
@@ -32,7 +32,7 @@ test('sizes, durations, tokens and money are short', () => {
   expect([formatCount(1, 'line'), formatCount(2, 'line')]).toEqual(['1 line', '2 lines']);
 });
 
-test('when something was is said as people say it, across midnight and the change of clocks', () => {
+test('times are relative, across midnight and daylight saving', () => {
   const now = new Date(2026, 10, 23, 15).getTime();
   const ago = (...time: [number, number, number, number]) => formatAgo(new Date(...time).getTime(), now);
   expect(ago(2026, 10, 23, 15)).toBe('just now');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readGitConfig } from '../../../src/lib/text/git-config.ts';
+import { parseGitConfig } from '../../../src/lib/text/git-config.ts';
 import { runs } from '../../support/runs.ts';
 
 const file = join(mkdtempSync(join(tmpdir(), 'ouro-git-config-')), 'config');
@@ -17,7 +17,7 @@ function gitsRows(bytes: Buffer): readonly string[] | 'refused' {
 }
 
 function ourRows(bytes: Buffer): readonly string[] | 'refused' {
-  const config = readGitConfig(bytes.toString('utf8'));
+  const config = parseGitConfig(bytes.toString('utf8'));
   if (!config.ok) return 'refused';
   return config.entries.map(({ section, subsection, name, value }) => {
     // Before its first section git knows keys of one word.
@@ -97,7 +97,7 @@ const anyValid = fc
   )
   .map((lines) => `[core]\n${lines.join('\n')}\n`);
 
-test('what git lists of any file is read, and what git refuses is refused', () => {
+test('the output of git config is parsed for any file, and errors of git are errors', () => {
   fc.assert(
     fc.property(fc.oneof(anyText, anyValid), (text) => {
       const bytes = Buffer.from(text);
@@ -116,24 +116,26 @@ test.each([
   ['a section written in the old way', '[Filter.Evil]Clean=x', ['filter.evil.clean\nx']],
   ['a key without a section', 'k = v', ['k\nv']],
   ['a backslash as the last byte', '[a]k=v\\', ['a.k\nv']],
-])('%s is read as git reads it', (_, text, rows) => {
+])('%s is parsed as git does', (_, text, rows) => {
   expect(ourRows(Buffer.from(text))).toEqual(rows);
   expect(gitsRows(Buffer.from(text))).toEqual(rows);
 });
 
-test('what git would read only to a NUL byte, and what is too long, is not read', () => {
-  expect(readGitConfig('[a]k=v\0w').ok).toBe(false);
-  expect(readGitConfig(`[a]k=${'v'.repeat(250_000)}`).ok).toBe(false);
+test('files with a NUL byte and files that are too long are refused', () => {
+  expect(parseGitConfig('[a]k=v\0w').ok).toBe(false);
+  expect(parseGitConfig(`[a]k=${'v'.repeat(250_000)}`).ok).toBe(false);
 });
 
-test('bytes that are no UTF-8 hide nothing', () => {
-  const config = readGitConfig(Buffer.from('[a "\xe2"]k = "\xf0\x9f" # \xe2\\\nb = \xc3\n', 'latin1').toString('utf8'));
+test('invalid UTF-8 hides nothing', () => {
+  const config = parseGitConfig(
+    Buffer.from('[a "\xe2"]k = "\xf0\x9f" # \xe2\\\nb = \xc3\n', 'latin1').toString('utf8'),
+  );
   expect(config.ok && config.entries.map(({ name }) => name)).toEqual(['k', 'b']);
 });
 
 test.each(['[a]k=v\n'.repeat(35_000), `[a]k=${'"x" '.repeat(60_000)}`, `[a "${'\\a'.repeat(120_000)}"]k`])(
   'a long file is read to its end',
   (text) => {
-    expect(readGitConfig(text).ok).toBe(true);
+    expect(parseGitConfig(text).ok).toBe(true);
   },
 );

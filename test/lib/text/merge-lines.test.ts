@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeLines } from '../../../src/lib/text/merge-lines.ts';
+import { mergeLines } from '../../../src/lib/text/diff.ts';
 import { runs } from '../../support/runs.ts';
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   expect(mergeLines(base, other, one)).toBe(merged);
 });
 
-test('one side alone is always taken as it is, and the order of sides does not matter', () => {
+test('a one-sided change is always taken, and the order of sides does not matter', () => {
   const text = fc.array(fc.constantFrom('a\n', 'b\n', '\n', 'c\r\n', 'd')).map((lines) => lines.join(''));
   fc.assert(
     fc.property(text, text, text, (base, one, other) => {

@@ -57,7 +57,7 @@ test.each(PROMPT)('prompt: %s', (_, text, shown) => {
   expect(sanitize(text, 'prompt')).toBe(shown);
 });
 
-test('in one line a newline is drawn', () => {
+test('on one line a newline is shown as a symbol', () => {
   expect(sanitize('a\nb\r\nc\td', 'line')).toBe('a⏎b⏎c d');
 });
 
@@ -82,7 +82,7 @@ const piece = fc.constantFrom(
 );
 const pieces = fc.array(piece, { maxLength: 20 });
 
-test('what was cleaned once is clean: nothing that is taken out joins its neighbours to a new sequence', () => {
+test('sanitizing is idempotent: removed parts do not form a new sequence', () => {
   fc.assert(
     fc.property(pieces, (parts) => {
       const clean = sanitize(parts.join(''), 'output');
@@ -101,7 +101,7 @@ const FOREIGN: readonly (readonly [string, string, string])[] = [
   ['a Windows line end', 'a\r\nb\tc', 'a\nb\tc'],
 ];
 
-test.each(FOREIGN)('foreign: %s', (_, text, clean) => {
+test.each(FOREIGN)('foreign text: %s', (_, text, clean) => {
   expect(sanitize(text, 'foreign')).toBe(clean);
 });
 

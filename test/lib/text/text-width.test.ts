@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expandTabs, graphemes, padWidth, sliceWidth, textWidth } from '../../../src/lib/text/text-width.ts';
+import {
+  expandTabs,
+  getTextWidth,
+  padToWidth,
+  sliceColumns,
+  splitGraphemes,
+  truncateEnd,
+} from '../../../src/lib/text/text-width.ts';
 import { wrapHard, wrapRanges } from '../../../src/lib/text/text-wrap.ts';
-import { truncateEnd } from '../../../src/lib/text/truncate.ts';
 
 /** Rows of prose as they are drawn. */
 const wrapWords = (text: string, width: number) =>
@@ -16,40 +22,40 @@ const words = fc
 
 describe('width', () => {
   test('counts columns, not code units', () => {
-    expect(['abc', '中文', '👨‍👩‍👧', 'e\u0301', '\u001b[31mred\u001b[0m'].map(textWidth)).toEqual([3, 4, 2, 1, 3]);
+    expect(['abc', '中文', '👨‍👩‍👧', 'e\u0301', '\u001b[31mred\u001b[0m'].map(getTextWidth)).toEqual([3, 4, 2, 1, 3]);
   });
 
-  test('graphemes joined are the text', () => {
+  test('joined graphemes are the text', () => {
     // What the unit 'binary' of fast-check means, without its table of all of them, which takes a second to make.
     const unit = fc
       .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
       .map((code) => String.fromCodePoint(code));
-    fc.assert(fc.property(fc.string({ unit }), (text) => graphemes(text).join('') === text));
-    expect(graphemes('a👨‍👩‍👧e\u0301')).toEqual(['a', '👨‍👩‍👧', 'e\u0301']);
+    fc.assert(fc.property(fc.string({ unit }), (text) => splitGraphemes(text).join('') === text));
+    expect(splitGraphemes('a👨‍👩‍👧e\u0301')).toEqual(['a', '👨‍👩‍👧', 'e\u0301']);
   });
 
   test('a slice never splits a wide character', () => {
-    expect(sliceWidth('a中b', 0, 2)).toBe('a');
-    expect(sliceWidth('a中b', 0, 3)).toBe('a中');
-    expect(sliceWidth('abcdef', 2, 4)).toBe('cd');
+    expect(sliceColumns('a中b', 0, 2)).toBe('a');
+    expect(sliceColumns('a中b', 0, 3)).toBe('a中');
+    expect(sliceColumns('abcdef', 2, 4)).toBe('cd');
   });
 
-  test('tabs reach the next stop', () => {
+  test('tabs advance to the next stop', () => {
     expect(expandTabs('a\tb\t\tc', 4)).toBe('a   b       c');
   });
 
   test('padding fills up to the width', () => {
-    expect(padWidth('中', 4)).toBe('中  ');
-    expect(padWidth('abcdef', 4)).toBe('abcdef');
+    expect(padToWidth('中', 4)).toBe('中  ');
+    expect(padToWidth('abcdef', 4)).toBe('abcdef');
   });
 });
 
 describe('wrapping', () => {
-  test('prose breaks between words and drops the space there', () => {
+  test('text breaks between words and drops the space there', () => {
     expect(wrapWords('the quick brown fox', 10)).toEqual(['the quick', 'brown fox']);
   });
 
-  test('a word longer than the row is broken at the edge, or kept whole when asked', () => {
+  test('a word longer than the row is broken at the edge, or kept whole on request', () => {
     expect(wrapWords('see abcdefghij ok', 5)).toEqual(['see', 'abcde', 'fghij', 'ok']);
     const kept = wrapRanges('see abcdefghij ok', 5, { spaces: 'trim', longWords: 'keep' });
     expect(kept.map(({ from, to }) => 'see abcdefghij ok'.slice(from, to))).toEqual(['see', 'abcdefghij', 'ok']);
@@ -59,14 +65,14 @@ describe('wrapping', () => {
     expect(wrapWords('中文字符。', 8)).toEqual(['中文字', '符。']);
   });
 
-  test('rows fit, and nothing but spaces is lost', () => {
+  test('rows fit, and only spaces are lost', () => {
     fc.assert(
       fc.property(words, fc.integer({ min: 2, max: 20 }), (text, width) => {
         const soft = wrapWords(text, width);
-        expect(soft.every((row) => textWidth(row) <= width)).toBe(true);
+        expect(soft.every((row) => getTextWidth(row) <= width)).toBe(true);
         expect(soft.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
         const hard = wrapHard(text, width);
-        expect(hard.every((row) => textWidth(row) <= width)).toBe(true);
+        expect(hard.every((row) => getTextWidth(row) <= width)).toBe(true);
         expect(hard.join('')).toBe(text);
       }),
     );
@@ -74,7 +80,7 @@ describe('wrapping', () => {
 });
 
 describe('truncating', () => {
-  test('keeps the end that was asked for', () => {
+  test('keeps the requested end', () => {
     expect(truncateEnd('src/ui/app.ts', 7)).toBe('src/ui…');
     expect(truncateEnd('short', 7)).toBe('short');
   });
@@ -84,7 +90,7 @@ describe('truncating', () => {
       fc.property(
         words,
         fc.integer({ min: 0, max: 12 }),
-        (text, width) => textWidth(truncateEnd(text, width)) <= width,
+        (text, width) => getTextWidth(truncateEnd(text, width)) <= width,
       ),
     );
   });

@@ -6,7 +6,7 @@ import { createTempProject } from '../../support/temp-project.ts';
 
 const rejected = { hash: '1', verdict: 'rejected' };
 
-test('a rejection outlives a damaged neighbour, which is told by its name and asked about again', async () => {
+test('a rejection survives a damaged entry, which is reported by name and asked about again', async () => {
   await using project = await createTempProject();
   const file = join(project.ouroHome, 'mcp-approvals.json');
   await mkdir(project.ouroHome);
@@ -15,9 +15,9 @@ test('a rejection outlives a damaged neighbour, which is told by its name and as
   const approvals = openApprovals(project.ouroHome, '/p');
   expect(await approvals.read()).toEqual({
     approvals: { evil: rejected },
-    problem: `${file} is damaged, so these entries do not count: /p odd, /q.`,
+    problem: `${file} is damaged, so these entries are ignored: /p odd, /q.`,
   });
-  expect(await approvals.keep('new', { hash: '2', verdict: 'approved' })).toContain('set-aside');
+  expect(await approvals.save('new', { hash: '2', verdict: 'approved' })).toContain('set-aside');
   expect(await approvals.read()).toEqual({
     approvals: { evil: rejected, new: { hash: '2', verdict: 'approved' } },
   });

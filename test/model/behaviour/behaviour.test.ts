@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Message, UserMessage } from '../../../src/contracts/message.ts';
 import { query } from '../../../src/engine/query.ts';
-import { choosePort, type ModelChoice } from '../../../src/model/choose/choose-port.ts';
+import { createModelRegistry, type ModelRegistry } from '../../../src/model/registry/model-registry.ts';
 import { cutAt, errorAt, overloaded, refuses } from '../../support/api/faults.ts';
 import {
   type ApiTurn,
@@ -29,13 +29,13 @@ const PICTURE = { type: 'image', source: { type: 'base64', media_type: 'image/pn
 
 type Run = {
   readonly server: ApiServer;
-  readonly choice: ModelChoice;
+  readonly choice: ModelRegistry;
   readonly turns: readonly ApiTurn[];
 };
 
 async function start(protocol: Protocol, turns: readonly ApiTurn[]): Promise<Run & AsyncDisposable> {
   const server = await startServer({ turns, after: says('Bye.') }, protocol.dialect);
-  const choice = choosePort({ ...protocol.config(server.url), retry: NO_WAIT });
+  const choice = createModelRegistry({ ...protocol.config(server.url), retry: NO_WAIT });
   if (!choice.ok) throw new Error(choice.problem);
   return { server, choice, turns, [Symbol.asyncDispose]: () => server.close() };
 }
@@ -80,7 +80,7 @@ async function converse(
 const UNLIKE_FORMS = ['Anthropic', 'chat completions', 'Gemini'];
 
 describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes(name)))('$name', (protocol) => {
-  test('text is told as it comes, and counted with what the cache held', async () => {
+  test('text is reported as it streams, and usage includes the cache', async () => {
     const usage = { input_tokens: 100, output_tokens: 12, cache_read_input_tokens: 900 };
     await using run = await start(protocol, [says('Grüße from 東京.', { chunk: 4, usage })]);
     const { result, replies, events } = await converse(run);
@@ -95,7 +95,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(events.filter(({ type }) => type === 'message_update').length).toBeGreaterThan(2);
   });
 
-  test('thoughts go back with the call they led to', async () => {
+  test('thinking is sent back with its call', async () => {
     const thought = thinking('Let me think.');
     await using run = await start(protocol, [calls(thought, toolUse('Echo', { a: 1 })), says('Done.')]);
     const { blocks } = await converse(run);
@@ -114,7 +114,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(run.server.requests()[1]?.raw).toContain('echo {');
   });
 
-  test('words and several calls of one reply all come; turn after turn', async () => {
+  test('text and several calls of one reply are all reported, turn after turn', async () => {
     const both = calls(text('Two at once.'), toolUse('Echo', { n: 1 }), toolUse('Echo', { n: 2 }));
     await using run = await start(protocol, [both, calls(toolUse('Echo', { n: 3 })), says('Done.')]);
     const { events, blocks, result } = await converse(run);
@@ -123,7 +123,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(events.filter(({ type }) => type === 'tool_end')).toHaveLength(3);
   });
 
-  test('a tool that fails, and one whose result is a picture', async () => {
+  test('a failing tool, and one that returns an image', async () => {
     const tools = () => [
       echoTool({ name: 'Fail', call: async () => ({ content: 'no such file', isError: true }) }),
       echoTool({ name: 'Look', call: async () => ({ content: [{ type: 'text', text: 'seen' }, PICTURE] }) }),
@@ -135,7 +135,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(sent).toContain(PIXEL);
   });
 
-  test('a picture of the prompt is sent', async () => {
+  test('an image of the prompt is sent', async () => {
     await using run = await start(protocol, [says('A pixel.')]);
     const first: UserMessage = {
       ...userSays('What is this?'),
@@ -145,13 +145,13 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(run.server.requests()[0]?.raw).toContain(PIXEL);
   });
 
-  test('a refusal is told as one', async () => {
+  test('a refusal is reported as one', async () => {
     await using run = await start(protocol, [refuses('I will not.')]);
     const { result } = await converse(run);
     expect(result.reason).toBe('refusal');
   });
 
-  test('a reply that meets its limit is gone on with; a call that breaks off there is not run', async () => {
+  test('a reply at its limit is continued; an incomplete call is not run', async () => {
     const half = reply([text('Half of'), halfCall('Echo', '{"a":')], { stop: 'max_tokens' });
     await using run = await start(protocol, [half, says(' it.')]);
     const { result, events, asked } = await converse(run);
@@ -160,7 +160,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(events.some(({ type }) => type === 'tool_end')).toBe(false);
   });
 
-  test('a prompt that does not fit is made smaller, and sent again', async () => {
+  test('a prompt that is too long is reduced and sent again', async () => {
     await using run = await start(protocol, [protocol.tooLong, says('Fits now.')]);
     const { result, events } = await converse(run);
     expect(result.reason).toBe('completed');
@@ -203,7 +203,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(result.reason).toMatch(/^aborted/);
   });
 
-  test('an abort in the middle of a reply closes the connection, and what was said is kept', async () => {
+  test('an abort during a reply closes the connection and keeps the text', async () => {
     const never = new Promise<void>(() => undefined);
     const half = says('Half of it is here', {
       chunk: 4,
@@ -225,7 +225,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     await run.server.waitForSocketClosed(1);
   });
 
-  test('a forced tool answers as it is asked to', async () => {
+  test('a forced tool is called', async () => {
     const answer = toolUse('Answer', { ok: true });
     await using run = await start(protocol, [calls(answer)]);
     const tools = [{ name: 'Answer', description: 'Says it.', input_schema: { type: 'object' } }];
@@ -235,7 +235,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     expect(run.server.requests()[0]?.raw).toMatch(/tool_choice|allowedFunctionNames/);
   });
 
-  test('the key of a run takes the place of the usual one', async () => {
+  test('the key of a run overrides the usual one', async () => {
     await using run = await start(protocol, [says('Hello.')]);
     const options = { getApiKey: async () => 'another-key-altogether' };
     const request = { ...REQUEST, model: run.choice.model };

@@ -1,5 +1,5 @@
-import type { PortConfig } from '../../../src/model/choose/port-config.ts';
-import type { CloudSettings } from '../../../src/model/clouds/cloud-settings.ts';
+import type { CloudSettings } from '../../../src/model/providers/cloud-settings.ts';
+import type { ModelConfig } from '../../../src/model/registry/model-config.ts';
 import { ANTHROPIC_DIALECT } from '../../support/api/anthropic-dialect.ts';
 import { AWS_KEY, BEDROCK_DIALECT, MANTLE_DIALECT, VERTEX_DIALECT } from '../../support/api/cloud-dialects.ts';
 import type { Dialect } from '../../support/api/dialect.ts';
@@ -13,7 +13,7 @@ import { RESPONSES_DIALECT } from '../../support/api/responses-dialect.ts';
 export type Protocol = {
   readonly name: string;
   readonly dialect: Dialect;
-  readonly config: (url: string) => PortConfig;
+  readonly config: (url: string) => ModelConfig;
   /** What a request looks like in which the model's thoughts have come back; `thought` is the signature. */
   readonly thoughtsBack: (thought: string) => string;
   /** The server's own words for a prompt that does not fit. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { forgetKey, storedKeys, storeKey } from '../../../src/model/keys/stored-keys.ts';
+import { deleteStoredKey, readStoredKeys, storeKey } from '../../../src/model/keys/stored-keys.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 /** Without a session bus there is no keyring. */
@@ -9,15 +9,15 @@ function without(project: TempProject) {
   return { ouroHome: project.ouroHome, variables: {}, platform: 'linux' as const };
 }
 
-async function keysIn(surroundings: Parameters<typeof storedKeys>[0]) {
-  const { keys } = await storedKeys(surroundings);
+async function keysIn(surroundings: Parameters<typeof readStoredKeys>[0]) {
+  const { keys } = await readStoredKeys(surroundings);
   return Promise.all(
     [...keys].map(async ([name, { key, source }]) => [name, typeof key === 'string' ? key : await key(), source]),
   );
 }
 
-describe('a file for the owner alone', () => {
-  test('a stored key is found at the next start, beside whatever else the file holds', async () => {
+describe('the private key file', () => {
+  test('a stored key is found at the next start, beside the other content of the file', async () => {
     await using project = await createTempProject();
     const here = without(project);
     const file = join(project.ouroHome, 'keys.json');
@@ -33,22 +33,22 @@ describe('a file for the owner alone', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('a key that is forgotten is gone, and only that one', async () => {
+  test('a removed key is gone, and only that one', async () => {
     await using project = await createTempProject();
     const here = without(project);
     await storeKey(here, 'groq', 'gsk_1');
     await storeKey(here, 'xai', 'xai-1');
-    expect([await forgetKey(here, 'groq'), await forgetKey(here, 'groq')]).toEqual([true, false]);
+    expect([await deleteStoredKey(here, 'groq'), await deleteStoredKey(here, 'groq')]).toEqual([true, false]);
     expect(await keysIn(here)).toEqual([['xai', 'xai-1', 'stored key']]);
   });
 
-  test.each(['{"anthropic":', '', '{"anthropic":7}', '{"v":2}'])('a file that says %j is told', async (text) => {
+  test.each(['{"anthropic":', '', '{"anthropic":7}', '{"v":2}'])('a file that says %j is reported', async (text) => {
     await using project = await createTempProject();
     await mkdir(project.ouroHome);
     await writeFile(join(project.ouroHome, 'keys.json'), text);
-    expect(await storedKeys(without(project))).toEqual({
+    expect(await readStoredKeys(without(project))).toEqual({
       keys: new Map(),
-      problem: expect.stringMatching(/keys\.json .*Move it away and store the key again: ouro login\.$/),
+      problem: expect.stringMatching(/keys\.json .*Move the file away and store the key again with `ouro login`\.$/),
     });
   });
 });
@@ -72,34 +72,32 @@ esac
   return { ouroHome: project.ouroHome, variables, platform: 'linux' as const };
 }
 
-describe('the keyring of the system', () => {
-  test('holds the key where there is one; neither the file nor an argument shows it', async () => {
+describe('the system keyring', () => {
+  test('stores the key if there is one; neither the file nor an argument contains it', async () => {
     await using project = await createTempProject();
     const here = await withKeyring(project);
-    expect(await storeKey(here, 'openai', 'sk-secret')).toBe('the keyring of this system');
+    expect(await storeKey(here, 'openai', 'sk-secret')).toBe('the system keyring');
     expect(await keysIn(here)).toEqual([['openai', 'sk-secret', 'keyring']]);
     const calls = await readFile(join(project.dir, 'calls'), 'utf8');
     const file = await readFile(join(project.ouroHome, 'keys.json'), 'utf8');
     expect(calls).toContain('store --label');
     expect(`${calls}${file}`).not.toContain('sk-secret');
-    expect(await forgetKey(here, 'openai')).toBe(true);
+    expect(await deleteStoredKey(here, 'openai')).toBe(true);
     expect(await keysIn(here)).toEqual([]);
     await expect(readFile(join(project.dir, 'kept'), 'utf8')).rejects.toThrow('ENOENT');
   });
 
-  test('one that refuses leaves the key to the file', async () => {
+  test('a refusing keyring falls back to the file', async () => {
     await using project = await createTempProject();
     const here = await withKeyring(project, 'false');
     expect(await storeKey(here, 'openai', 'sk-secret')).toBe(join(project.ouroHome, 'keys.json'));
     expect(await keysIn(here)).toEqual([['openai', 'sk-secret', 'stored key']]);
   });
 
-  test('one that is locked says so when the key is needed, with what to do', async () => {
+  test('a locked keyring is reported when the key is needed, with what to do', async () => {
     await using project = await createTempProject();
     await mkdir(project.ouroHome);
     await writeFile(join(project.ouroHome, 'keys.json'), '{"openai":{"in":"keyring"}}');
-    await expect(keysIn(await withKeyring(project, 'false'))).rejects.toThrow(
-      /does not give out the key of openai. Unlock it/,
-    );
+    await expect(keysIn(await withKeyring(project, 'false'))).rejects.toThrow(/returned no key for openai. Unlock it/);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { expandGlob } from '../../../src/permissions/paths/folder-scan.ts';
-import { diskFs } from '../../../src/permissions/paths/fs.ts';
+import { diskFs } from '../../../src/permissions/permission-fs.ts';
 import { runs } from '../../support/runs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ouro-glob-'));
@@ -69,7 +69,7 @@ function bashNames(pattern: string, locale: string): readonly string[] {
   return printed.stdout.split('\0').slice(0, -1);
 }
 
-test('every name that bash puts in place of a pattern is among those that are looked at', () => {
+test('every name that bash substitutes for a pattern is checked', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(...PIECES, ...SETS), { minLength: 1, maxLength: 6 }).map((all) => all.join('')),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleBehavior } from '../../../src/contracts/permission.ts';
-import { parseRule } from '../../../src/permissions/rules/rules.ts';
-import { samplingVerdict } from '../../../src/permissions/rules/sampling-rule.ts';
+import { parseRule } from '../../../src/permissions/rules/parse-rule.ts';
+import { getSamplingVerdict } from '../../../src/permissions/rules/sampling-rule.ts';
 
 const rule = (text: string, behavior: RuleBehavior, source: 'user' | 'project' = 'user') =>
   parseRule(text, behavior, { source, root: '/' });
@@ -19,5 +19,5 @@ test.each([
   [[rule('Sampling()', 'allow')], undefined],
   [[rule('mcp__docs', 'allow')], undefined],
 ] as const)('of %j for the server docs it is %s', (rules, verdict) => {
-  expect(samplingVerdict(rules, 'docs')).toBe(verdict);
+  expect(getSamplingVerdict(rules, 'docs')).toBe(verdict);
 });

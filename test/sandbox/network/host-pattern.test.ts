@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  fitsDenial,
-  fitsPattern,
-  namesHost,
-  problemOfPattern,
-  readGoal,
+  findHostPatternProblem,
+  isExactHost,
+  matchesDeniedHost,
+  matchesHostPattern,
+  parseDestination,
 } from '../../../src/sandbox/network/host-pattern.ts';
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   ['::ffff:127.0.0.1', '::ffff:7f00:1'],
   ['my_host.test', 'my_host.test'],
 ] as const)('%s is the host %s', (spelled, host) => {
-  expect(readGoal(spelled, 443)).toEqual({ host, port: 443 });
+  expect(parseDestination(spelled, 443)).toEqual({ host, port: 443 });
 });
 
 test.each([
@@ -41,15 +41,15 @@ test.each([
   'a'.repeat(300),
   '1.2.3.4.5.6.7.8',
   '256.256.256.256',
-])('%j is the name of no host', (spelled) => {
-  expect(readGoal(spelled, 443)).toBeUndefined();
+])('%j is not a host name', (spelled) => {
+  expect(parseDestination(spelled, 443)).toBeUndefined();
 });
 
-test('a port is a port', () => {
-  for (const port of [0, -1, 65_536, 1.5, Number.NaN]) expect(readGoal('example.com', port)).toBeUndefined();
+test('ports are validated', () => {
+  for (const port of [0, -1, 65_536, 1.5, Number.NaN]) expect(parseDestination('example.com', port)).toBeUndefined();
 });
 
-const goal = (host: string, port = 443) => readGoal(host, port) ?? { host: '', port: 0 };
+const goal = (host: string, port = 443) => parseDestination(host, port) ?? { host: '', port: 0 };
 
 test.each([
   ['example.com', 'example.com', true],
@@ -73,20 +73,20 @@ test.each([
   ['ex*.com', 'example.com', false],
   ['', 'example.com', false],
 ] as const)('the pattern %s and the host %s: %s', (pattern, host, fits) => {
-  expect(fitsPattern(pattern, goal(host))).toBe(fits);
+  expect(matchesHostPattern(pattern, goal(host))).toBe(fits);
 });
 
-test('a denial means all below, and only a whole name names a host', () => {
-  expect(fitsDenial('example.com', goal('a.example.com'))).toBe(true);
-  expect(fitsDenial('example.com:443', goal('a.example.com'))).toBe(true);
-  expect(fitsDenial('example.com', goal('notexample.com'))).toBe(false);
-  expect(namesHost('*', goal('localhost'))).toBe(false);
-  expect(namesHost('localhost', goal('localhost'))).toBe(true);
+test('a denied host includes its subdomains, and only complete names are hosts', () => {
+  expect(matchesDeniedHost('example.com', goal('a.example.com'))).toBe(true);
+  expect(matchesDeniedHost('example.com:443', goal('a.example.com'))).toBe(true);
+  expect(matchesDeniedHost('example.com', goal('notexample.com'))).toBe(false);
+  expect(isExactHost('*', goal('localhost'))).toBe(false);
+  expect(isExactHost('localhost', goal('localhost'))).toBe(true);
 });
 
-test('a pattern that names no host is told, with what to write', () => {
+test('a pattern that is no host is reported with the right form', () => {
   const fine = ['example.com', '*.example.com', '*', '*:443', 'example.com:8080', '[::1]', '10.0.0.1'];
-  expect(fine.map(problemOfPattern)).toEqual(fine.map(() => undefined));
+  expect(fine.map(findHostPatternProblem)).toEqual(fine.map(() => undefined));
   const faults = ['https://example.com', 'example.com/path', 'a b', '', '*.*.example.com', 'example.com:port'];
-  for (const fault of faults) expect(problemOfPattern(fault), fault).toContain('names no host');
+  for (const fault of faults) expect(findHostPatternProblem(fault), fault).toContain('is not a valid host pattern');
 });

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { connect, createServer as createPlain, type Server } from 'node:net';
 import { expect, test } from 'vitest';
-import { readBytes } from '../../../src/sandbox/network/byte-reader.ts';
-import type { Goal } from '../../../src/sandbox/network/host-pattern.ts';
-import { connectTo, type Passage, serveProgram } from '../../../src/sandbox/network/proxy.ts';
+import { createByteReader } from '../../../src/sandbox/network/byte-reader.ts';
+import type { Destination } from '../../../src/sandbox/network/host-pattern.ts';
+import { type ConnectResult, connectTo, serveConnection } from '../../../src/sandbox/network/proxy.ts';
 
 async function listening(server: Server | ReturnType<typeof createServer>): Promise<number> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -13,19 +13,22 @@ async function listening(server: Server | ReturnType<typeof createServer>): Prom
 
 /** A proxy that leads every allowed host to one server, which says back what it hears. */
 async function proxied(text: string, answer: 'heard' | 'page' = 'heard') {
-  const goals: (Goal & { token: string })[] = [];
+  const goals: (Destination & { token: string })[] = [];
   const server =
     answer === 'page'
       ? createServer((request, response) => void request.on('end', () => response.end('page')).resume())
       : createPlain({ allowHalfOpen: true }, (socket) => void socket.pipe(socket));
   const port = await listening(server);
-  const pass = async (goal: Goal, token: string): Promise<Passage> => {
+  const pass = async (goal: Destination, token: string): Promise<ConnectResult> => {
     goals.push({ ...goal, token });
     if (goal.host === 'no.test') return { ok: false, kind: 'refused', why: 'No.' };
     if (goal.host === 'gone.test') return { ok: false, kind: 'unreachable', why: 'Gone.' };
     return { ok: true, socket: await connectTo(['127.0.0.1'], port) };
   };
-  const proxy = createPlain({ allowHalfOpen: true }, (socket) => void serveProgram(socket, readBytes(socket), pass));
+  const proxy = createPlain(
+    { allowHalfOpen: true },
+    (socket) => void serveConnection(socket, createByteReader(socket), pass),
+  );
   const said = await new Promise<string>((resolve, reject) => {
     listening(proxy).then((at) => {
       const socket = connect({ port: at, host: '127.0.0.1' });
@@ -42,13 +45,13 @@ async function proxied(text: string, answer: 'heard' | 'page' = 'heard') {
   return { said, goals };
 }
 
-test('a tunnel hands on every byte, those that came with the request too', async () => {
+test('a tunnel forwards every byte, including those that arrived with the request', async () => {
   const { said, goals } = await proxied('CONNECT Example.com:443 HTTP/1.1\r\nHost: x\r\n\r\nhello\0\xff');
   expect(said).toBe('HTTP/1.1 200 Connection established\r\n\r\nhello\0\xff');
   expect(goals).toEqual([{ host: 'example.com', port: 443, token: '' }]);
 });
 
-test('a plain request goes to the host of its address, whatever its headers name', async () => {
+test('a plain request goes to the host of its URL, whatever its headers say', async () => {
   const { said } = await proxied(
     'POST http://good.test:8080/a?b HTTP/1.1\r\nHost: evil.test\r\nProxy-Authorization: Basic eDp5\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi',
   );
@@ -58,7 +61,7 @@ test('a plain request goes to the host of its address, whatever its headers name
   );
 });
 
-test('what is refused says why, and what cannot be reached too', async () => {
+test('a refusal states the reason, and so does an unreachable host', async () => {
   expect((await proxied('CONNECT no.test:443 HTTP/1.1\r\n\r\n')).said).toMatch(
     /^HTTP\/1\.1 403 [\s\S]*\r\n\r\nNo\.\n$/,
   );
@@ -73,7 +76,7 @@ test.each([
   'CONNECT good.test:443 HTTP/1.1\r\n bad: x\r\n\r\n',
   'GET http://good.test/ HTTP/1.1\r\nNo colon\r\n\r\n',
   'GET http://good.test/ HTTP/1.1\r\nHost : x\r\n\r\n',
-])('%j is no request to a proxy', async (text) => {
+])('%j is not a proxy request', async (text) => {
   const { said, goals } = await proxied(text);
   expect(said).toMatch(/^HTTP\/1\.1 400 /);
   expect(goals).toEqual([]);
@@ -86,7 +89,7 @@ test.each([
   'CONNECT good.test HTTP/1.1\r\n\r\n',
   'GET http://me:pass@good.test/ HTTP/1.1\r\n\r\n',
   'GET http://evil.test\\@good.test/ HTTP/1.1\r\n\r\n',
-])('%j names no host', async (text) => {
+])('%j is not a host', async (text) => {
   const { said, goals } = await proxied(text);
   expect(said).toMatch(/^HTTP\/1\.1 (?:400|403) /);
   expect(goals).toEqual([]);
@@ -94,7 +97,7 @@ test.each([
 
 const name = (host: string) => `\x03${String.fromCharCode(host.length)}${host}\x01\xbb`;
 
-test('SOCKS 5 by name and by address, with a name and a password or without', async () => {
+test('SOCKS 5 by name and by address, with and without a password', async () => {
   const plain = await proxied(`\x05\x01\x00\x05\x01\x00${name('good.test')}hello`);
   expect(plain.said).toBe('\x05\x00\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00hello');
   expect(plain.goals).toEqual([{ host: 'good.test', port: 443, token: '' }]);
@@ -105,7 +108,7 @@ test('SOCKS 5 by name and by address, with a name and a password or without', as
   expect(six.goals).toEqual([{ host: '::1', port: 80, token: '' }]);
 });
 
-test('SOCKS 5 refuses what is not to be reached, names that are none, and anything but connections', async () => {
+test('SOCKS 5 refuses denied hosts, invalid names, and other commands than CONNECT', async () => {
   const answer = async (request: string) => (await proxied(`\x05\x01\x00${request}`)).said.charCodeAt(3);
   expect(await answer(`\x05\x01\x00${name('no.test')}`)).toBe(2);
   expect(await answer(`\x05\x01\x00${name('gone.test')}`)).toBe(4);
@@ -115,7 +118,7 @@ test('SOCKS 5 refuses what is not to be reached, names that are none, and anythi
   expect((await proxied('\x05\x01\x01')).said).toBe('\x05\xff');
 });
 
-test('half a request, or none, is the end of it', async () => {
+test('an incomplete request is closed', async () => {
   for (const text of [
     '',
     'CONNECT good.test:443 HT',

@@ -5,11 +5,11 @@ import { getSessionMessages } from '@anthropic-ai/claude-agent-sdk';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Message, saidBlocks } from '../../../src/contracts/message.ts';
+import { listBlocks, type Message } from '../../../src/contracts/message.ts';
 import type { RecordBody } from '../../../src/contracts/session.ts';
-import { createClaudeLines } from '../../../src/session/mirror/claude-lines.ts';
-import { readRecords } from '../../../src/session/records/read-records.ts';
-import { rebuild } from '../../../src/session/records/rebuild.ts';
+import { createClaudeLineConverter } from '../../../src/session/mirror/claude-lines.ts';
+import { parseRecords } from '../../../src/session/records/parse-records.ts';
+import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { runs } from '../../support/runs.ts';
 import { exchanges, memoryDisk, openTest, tellConversation } from '../conversation-events.ts';
 
@@ -33,7 +33,7 @@ const fate = fc.oneof(
   fc.record({ keep: fc.nat({ max: 6 }) }),
 );
 
-test('the SDK reads of the lines what we would send: after going back, compacting and taking back as well', async () => {
+test('the SDK reads from the lines what ouro would send, also after a rewind, a compaction and an undo', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ said: exchanges, fate }), { minLength: 1, maxLength: 4 }), async (begun) => {
       // Where a conversation went back to is told by what is said next.
@@ -44,20 +44,21 @@ test('the SDK reads of the lines what we would send: after going back, compactin
       let told = 0;
       for (const { said, fate: what } of parts) {
         const upTo = told + tellConversation(said).events.length;
-        for (const event of events.slice(told, upTo)) await transcript.record(event);
+        for (const event of events.slice(told, upTo)) await transcript.recordEvent(event);
         told = upTo;
-        const body = what === 'goes on' ? undefined : bodyOf(what, rebuild(readRecords(disk.text()).records).messages);
+        const body =
+          what === 'goes on' ? undefined : bodyOf(what, rebuildSession(parseRecords(disk.text()).records).messages);
         if (body !== undefined) await transcript.append(body);
       }
       await transcript.close();
-      const { records } = readRecords(disk.text());
+      const { records } = parseRecords(disk.text());
       const sessionId = crypto.randomUUID();
-      const linesOf = createClaudeLines({ sessionId });
+      const linesOf = createClaudeLineConverter({ sessionId });
       const lines = records.flatMap(linesOf).map((line) => `${JSON.stringify(line)}\n`);
       await writeFile(join(home, 'projects', '-somewhere', `${sessionId}.jsonl`), lines.join(''));
       const read = await getSessionMessages(sessionId);
-      const sent = rebuild(records).messages.flatMap((message) =>
-        saidBlocks(message).map(({ type, ...block }) => gist(type, block)),
+      const sent = rebuildSession(records).messages.flatMap((message) =>
+        listBlocks(message).map(({ type, ...block }) => gist(type, block)),
       );
       // What stands beside results is marked as no words of a person, and not read.
       expect(read.flatMap(({ message }) => partsOf(message))).toEqual(

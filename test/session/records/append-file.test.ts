@@ -2,9 +2,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type AppendNews, createAppendFile } from '../../../src/session/records/append-file.ts';
+import { type AppendOptions, type AppendStatus, createAppendFile } from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
-import { linesAside, openAside } from '../../../src/session/records/aside.ts';
+import { openUnsavedLines, readUnsavedLines } from '../../../src/session/records/unsaved-lines.ts';
 
 /** A disk that counts what is open. */
 function countingDisk() {
@@ -14,7 +14,7 @@ function countingDisk() {
     open: async () => {
       isOpen += 1;
       return {
-        endsClean: true,
+        endsWithNewline: true,
         write: async (more) => {
           text += more;
         },
@@ -28,7 +28,7 @@ function countingDisk() {
   return { fs, text: () => text, isOpen: () => isOpen };
 }
 
-test('what is told after the end is written, and leaves no file open that nobody would close', async () => {
+test('a record after the end is written, and leaves no file open', async () => {
   const disk = countingDisk();
   const file = createAppendFile('session.jsonl', disk.fs, () => undefined);
   await file.append('one\n');
@@ -54,11 +54,11 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
     'repaired\ntwo\nthree\n',
     [],
   ],
-])('when %s, every line is on disk again with the next one', async (_, happen, text, told) => {
+])('when %s, every line is written again with the next one', async (_, happen, text, told) => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
   const news: string[] = [];
-  const file = createAppendFile(path, diskAppendFs, ({ what }) => void news.push(what));
+  const file = createAppendFile(path, diskAppendFs, ({ type }) => void news.push(type));
   await file.append('one\n');
   await file.append(BIG);
   await happen(path, folder);
@@ -70,61 +70,66 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
   await rm(home, { recursive: true });
 });
 
-test('as long as a deleted file cannot be written anew, what it held is kept', async () => {
+test('while a deleted file cannot be recreated, its content is kept', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
-  const news: AppendNews[] = [];
+  const news: AppendStatus[] = [];
   const file = createAppendFile(path, diskAppendFs, (one) => void news.push(one));
   await file.append('one\n');
   await rm(folder, { recursive: true });
   await writeFile(folder, 'in the way');
   await file.append('two\n');
-  expect(news).toMatchObject([{ what: 'failed' }]);
+  expect(news.map(({ type }) => type)).toEqual(['failed']);
   await rm(folder);
   await mkdir(folder);
   await file.append('three\n');
   await file.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n');
-  expect(news.slice(1)).toEqual([{ what: 'restored' }, { what: 'works' }]);
+  expect(news.slice(1)).toEqual<AppendStatus[]>([{ type: 'restored' }, { type: 'works' }]);
   await rm(home, { recursive: true });
 });
 
-test('what a disk refuses is kept on another one, and goes where it belongs as soon as that can be', async () => {
+test('what one disk refuses is stored on another, and moved when possible', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
   const [places, blocked] = [[join(home, 'gone'), home], join(home, 'blocked')];
   const path = join(blocked, 's.jsonl');
-  const news: AppendNews[] = [];
+  const news: AppendStatus[] = [];
   const open = () => {
-    const options = { aside: openAside('s', places), unsaved: linesAside('s', places) };
+    const options: AppendOptions = {
+      fallback: openUnsavedLines('s', places),
+      unsavedLines: readUnsavedLines('s', places),
+    };
     return createAppendFile(path, diskAppendFs, (one) => void news.push(one), options);
   };
   await writeFile(blocked, 'in the way');
   const killed = open();
   await killed.append('one\n');
   await killed.append('two\n');
-  expect(linesAside('s', places)).toEqual(['one', 'two']);
-  expect(news).toMatchObject([{ what: 'failed', keptIn: expect.stringContaining(home) }]);
+  expect(readUnsavedLines('s', places)).toEqual(['one', 'two']);
+  expect(news).toEqual<AppendStatus[]>([
+    { type: 'failed', why: expect.any(String), fallbackPath: expect.stringContaining(home) },
+  ]);
   const next = open();
   await next.append('three\n');
-  expect(linesAside('s', places)).toEqual(['one', 'two', 'three']);
+  expect(readUnsavedLines('s', places)).toEqual(['one', 'two', 'three']);
   await rm(blocked);
   await next.append('four\n');
   await next.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
-  expect(linesAside('s', places)).toEqual([]);
+  expect(readUnsavedLines('s', places)).toEqual([]);
   await rm(home, { recursive: true });
 });
 
-test('what somebody else could have put there is not read', async () => {
+test('files that another user could have created are not read', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
-  await openAside('s', [home]).keep('one\n');
+  await openUnsavedLines('s', [home]).save('one\n');
   const [folder = ''] = await readdir(home);
-  expect(linesAside('s', [home])).toEqual(['one']);
+  expect(readUnsavedLines('s', [home])).toEqual(['one']);
   await chmod(join(home, folder), 0o777);
-  expect(linesAside('s', [home])).toEqual([]);
+  expect(readUnsavedLines('s', [home])).toEqual([]);
   await rename(join(home, folder), join(home, 'real'));
   await chmod(join(home, 'real'), 0o700);
   await symlink(join(home, 'real'), join(home, folder));
-  expect(linesAside('s', [home])).toEqual([]);
+  expect(readUnsavedLines('s', [home])).toEqual([]);
   await rm(home, { recursive: true });
 });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AppendFs } from '../../../src/session/records/append-fs.ts';
-import { readRecords } from '../../../src/session/records/read-records.ts';
-import { rebuild } from '../../../src/session/records/rebuild.ts';
+import { parseRecords } from '../../../src/session/records/parse-records.ts';
+import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { openTest, plain, tellConversation } from '../conversation-events.ts';
 
 let home = '';
@@ -48,7 +48,7 @@ function failingDisk(code: string, from: number, times: number, share: number) {
     open: async () => {
       attempt('open');
       return {
-        endsClean: text === '' || text.endsWith('\n'),
+        endsWithNewline: text === '' || text.endsWith('\n'),
         write: async (more) => {
           const before = text;
           text += more.slice(0, Math.floor(more.length * share));
@@ -65,9 +65,9 @@ function failingDisk(code: string, from: number, times: number, share: number) {
 
 async function play(disk: ReturnType<typeof failingDisk>) {
   const { transcript, told } = openTest({ ouroHome: home, fs: disk.fs });
-  for (const event of events) await transcript.record(event);
+  for (const event of events) await transcript.recordEvent(event);
   await transcript.close();
-  return { told, waiting: transcript.waiting() };
+  return { told, waiting: transcript.countPending() };
 }
 
 async function operations(): Promise<number> {
@@ -80,12 +80,12 @@ test.each([
   ['ENOSPC', 1, 0.5],
   ['EIO', 3, 0],
   ['EACCES', 1, 1],
-])('%s at any operation, %d times: told once, nothing lost, nothing doubled', async (code, times, share) => {
+])('%s at any operation, %d times: reported once, nothing lost, nothing duplicated', async (code, times, share) => {
   for (let at = 1; at <= (await operations()) - 1; at += 1) {
     const disk = failingDisk(code, at, times, share);
     const { told, waiting } = await play(disk);
-    const { records } = readRecords(disk.text());
-    const kept = plain(rebuild(records).messages);
+    const { records } = parseRecords(disk.text());
+    const kept = plain(rebuildSession(records).messages);
     // What fails at the very end has no later write that could bring it after.
     if (waiting === 0) expect(kept).toEqual(messages);
     else expect(at).toBeGreaterThan((await operations()) - times - 2);
@@ -96,17 +96,17 @@ test.each([
   }
 });
 
-test('a disk that never works is told once, keeps every line in memory, and stops nobody', async () => {
+test('a disk that never works is reported once, lines stay in memory, and work continues', async () => {
   const disk = failingDisk('ENOSPC', 1, Number.POSITIVE_INFINITY, 0);
   const { told, waiting } = await play(disk);
   expect(told).toEqual([expect.stringMatching(/could not be saved \(ENOSPC.*free some space/)]);
   expect(waiting).toBeGreaterThan(10);
 });
 
-test('a disk that works again has everything, and that is said', async () => {
+test('a disk that works again gets everything, and that is reported', async () => {
   const disk = failingDisk('ENOSPC', 4, 12, 0.3);
   const { told, waiting } = await play(disk);
   expect(waiting).toBe(0);
   expect(told).toEqual([expect.stringContaining('could not be saved'), 'info: The session is being saved again.']);
-  expect(plain(rebuild(readRecords(disk.text()).records).messages)).toEqual(messages);
+  expect(plain(rebuildSession(parseRecords(disk.text()).records).messages)).toEqual(messages);
 });

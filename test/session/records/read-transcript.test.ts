@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { RecordBody } from '../../../src/contracts/session.ts';
-import { readRecent, readTranscript, sinceLostRewind } from '../../../src/session/records/read-transcript.ts';
-import { rebuild } from '../../../src/session/records/rebuild.ts';
-import { makeRecord } from '../../../src/session/records/record-writer.ts';
+import {
+  dropBeforeLostRewind,
+  readRecentRecords,
+  readTranscript,
+} from '../../../src/session/records/read-transcript.ts';
+import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
+import { createRecord } from '../../../src/session/records/record-writer.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -25,7 +29,7 @@ async function fileOf(lines: readonly string[]): Promise<string> {
 const newId = () => crypto.randomUUID();
 function line(body: RecordBody, uuid: string = newId()): string {
   const head = { uuid, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: '0' };
-  return JSON.stringify(makeRecord(body, head));
+  return JSON.stringify(createRecord(body, head));
 }
 
 const typed = (id: string, text = id): Message & { role: 'user' } => ({
@@ -54,9 +58,10 @@ const turn = (id: string, bytes = 1_000): readonly string[] => {
   ];
 };
 
-const messagesIn = (records: Parameters<typeof rebuild>[0]) => rebuild(records).messages.map(({ id }) => id);
+const messagesIn = (records: Parameters<typeof rebuildSession>[0]) =>
+  rebuildSession(records).messages.map(({ id }) => id);
 
-test('from the last boundary on everything is read, before it only what is small', async () => {
+test('everything after the last boundary is read, before it only small records', async () => {
   const path = await fileOf([
     prompt('old'),
     title('named'),
@@ -68,7 +73,7 @@ test('from the last boundary on everything is read, before it only what is small
   const idsOf = ({ records }: { readonly records: readonly { readonly uuid: string }[] }) =>
     records.map(({ uuid }) => uuid);
   expect(idsOf(await readTranscript(path))).toEqual(['old', 'named', 'b1', 'mid', 'b2', 'new']);
-  expect(idsOf(await readRecent(path, 'from-boundary'))).toEqual(['named', 'b2', 'new']);
+  expect(idsOf(await readRecentRecords(path, 'from-boundary'))).toEqual(['named', 'b2', 'new']);
 });
 
 const LONG = [
@@ -77,46 +82,48 @@ const LONG = [
 ];
 const ROOM = 6_000;
 
-test('of a conversation that is too long its end is read, from a prompt on, and what was typed before', async () => {
-  const { records, leftOut } = await readRecent(await fileOf(LONG), 'from-boundary', { mostBytes: ROOM });
-  const gone = `left-out-${leftOut}`;
+test('of a conversation that is too long its end is read from a prompt on, plus earlier prompts', async () => {
+  const { records, omittedBytes } = await readRecentRecords(await fileOf(LONG), 'from-boundary', { mostBytes: ROOM });
+  const gone = `left-out-${omittedBytes}`;
   expect(messagesIn(records)).toEqual(['p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
-  expect(rebuild(records).title?.title).toBe('named');
-  expect(rebuild(records).dangling).toEqual([]);
+  expect(rebuildSession(records).title?.title).toBe('named');
+  expect(rebuildSession(records).dangling).toEqual([]);
 });
 
-test('where one prompt has led to all of that, it goes on with a reply', async () => {
+test('if one prompt led to all of that, it starts with a reply', async () => {
   const lines = [prompt('p1'), ...turn('t1', 9_000), ...turn('t2'), ...turn('t3')];
-  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', { mostBytes: 3_000 });
-  expect(messagesIn(records)).toEqual(['p1', `left-out-${leftOut}`, 't3', 'a-t3']);
+  const { records, omittedBytes } = await readRecentRecords(await fileOf(lines), 'from-boundary', { mostBytes: 3_000 });
+  expect(messagesIn(records)).toEqual(['p1', `left-out-${omittedBytes}`, 't3', 'a-t3']);
 });
 
-test('a summary stays, whatever is left out behind it', async () => {
+test('a summary stays, whatever is omitted after it', async () => {
   const lines = [prompt('p0'), boundary('b', [typed('kept')]), ...LONG];
-  const { records, leftOut } = await readRecent(await fileOf(lines), 'from-boundary', { mostBytes: ROOM });
-  const gone = `left-out-${leftOut}`;
+  const { records, omittedBytes } = await readRecentRecords(await fileOf(lines), 'from-boundary', { mostBytes: ROOM });
+  const gone = `left-out-${omittedBytes}`;
   expect(messagesIn(records)).toEqual(['kept', 'p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
 });
 
-test('pages of NULs take nobody away', async () => {
-  const { records, leftOut } = await readRecent(await fileOf([...LONG, '\0'.repeat(1_000_000)]), 'all', {
+test('pages of NUL bytes lose no record', async () => {
+  const { records, omittedBytes } = await readRecentRecords(await fileOf([...LONG, '\0'.repeat(1_000_000)]), 'all', {
     mostBytes: 100_000,
   });
-  expect([leftOut, messagesIn(records).length]).toEqual([
+  expect([omittedBytes, messagesIn(records).length]).toEqual([
     0,
     messagesIn((await readTranscript(await fileOf(LONG))).records).length,
   ]);
 });
 
-test('back at a prompt from before, what came since is gone', async () => {
-  const { records } = await readRecent(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', { mostBytes: ROOM });
+test('after a rewind to an earlier prompt, later messages are gone', async () => {
+  const { records } = await readRecentRecords(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', {
+    mostBytes: ROOM,
+  });
   expect(messagesIn(records)).toEqual(['p1', 'p4']);
 });
 
-test('back at a place that was left out, nothing from before is left', async () => {
-  const { records } = await readRecent(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', {
+test('after a rewind to an omitted message, nothing earlier is left', async () => {
+  const { records } = await readRecentRecords(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', {
     mostBytes: ROOM,
   });
-  expect(rebuild(records).incomplete).toBe(true);
-  expect(messagesIn(sinceLostRewind(records))).toEqual(['p4']);
+  expect(rebuildSession(records).incomplete).toBe(true);
+  expect(messagesIn(dropBeforeLostRewind(records))).toEqual(['p4']);
 });

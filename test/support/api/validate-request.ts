@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isDeeperThan } from '../../../src/lib/depth.ts';
+import { isDeeperThan } from '../../../src/lib/json.ts';
 import { type Issued, violationOfMessages } from './validate-messages.ts';
 import { violationOfThinking, violationOfToolChoice, violationOfTools } from './validate-tools.ts';
 import { type Dict, isDict, isText, isWellFormed } from './values.ts';

@@ -1,6 +1,6 @@
 import { assembleAgent } from '../../../src/agent/agent.ts';
-import type { AgentPort } from '../../../src/agent/parts.ts';
-import type { Conversation, ConversationInfo, UsageReport } from '../../../src/contracts/face/conversation.ts';
+import type { AgentPort } from '../../../src/agent/agent-deps.ts';
+import type { Conversation, ConversationInfo, UsageReport } from '../../../src/contracts/frontend/conversation.ts';
 import type { PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { CallRequest, GateVerdict } from '../../../src/contracts/tool.ts';
 import { INFO, type Overrides, type ScriptedReply, scripted } from './scripted.ts';
@@ -41,7 +41,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
   });
   return {
     agent,
-    prepare: async () => [],
+    runSetupHooks: async () => [],
     info: () => ({ ...FACTS, model, sessionId: agent.sessionId, ...options.info }),
     usage: () => USAGE,
     setModel: async (name) => {
@@ -55,7 +55,8 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
       mode === 'plan' || mode === 'default' ? { ok: true, mode } : { ok: false, why: `There is no mode "${mode}".` },
     models: async () => [INFO],
     commands: () => [],
-    runCommand: async () => ({ kind: 'failed', words: 'no commands here' }),
+    isKnownCommand: (name) => options.more?.commands?.().some((command) => command.name === name) === true,
+    runCommand: async () => ({ kind: 'failed', message: 'no commands here' }),
     runShell: async () => undefined,
     findFiles: async () => [],
     expandPrompt: async (words) => words,
@@ -72,7 +73,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
     background: () => [],
     moveToBackground: () => false,
     draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
-    history: { recent: async () => [], add: async () => undefined },
+    history: { listRecent: async () => [], add: async () => undefined },
     close: async (reason) => {
       closedFor.push(reason);
     },

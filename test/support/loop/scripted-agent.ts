@@ -1,5 +1,5 @@
 import { assembleAgent } from '../../../src/agent/agent.ts';
-import type { AgentParts, AgentPort } from '../../../src/agent/parts.ts';
+import type { AgentDeps, AgentPort } from '../../../src/agent/agent-deps.ts';
 import type { Agent } from '../../../src/contracts/agent.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import { type Overrides, type ScriptedDeps, type ScriptedReply, scripted } from './scripted.ts';
@@ -19,7 +19,7 @@ export type ScriptedAgent = {
 export function scriptedAgent(
   replies: readonly ScriptedReply[],
   overrides: Overrides = {},
-  parts: Partial<AgentParts> = {},
+  parts: Partial<AgentDeps> = {},
 ): ScriptedAgent {
   const deps = scripted(replies, overrides);
   const events: AgentEvent[] = [];

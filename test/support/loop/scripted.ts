@@ -9,9 +9,9 @@ import type {
   ModelPort,
   ModelRequest,
 } from '../../../src/contracts/model.ts';
-import type { QueryConfig, QueryDeps } from '../../../src/contracts/query.ts';
+import { DEFAULT_LOOP_GUARD, type QueryConfig, type QueryDeps } from '../../../src/contracts/query.ts';
 import type { PreparedCall, Tool, ToolOutcome } from '../../../src/contracts/tool.ts';
-import { toRequestMessages } from '../../../src/engine/request.ts';
+import { toRequestMessages } from '../../../src/engine/request/build-request.ts';
 
 /** One reply of the scripted model. */
 export type ScriptedReply = {
@@ -131,8 +131,9 @@ export function scripted(replies: readonly ScriptedReply[], overrides: Overrides
       autoCompact: true,
       partialMessages: false,
       skipFirstPoll: false,
-      stripped: { thinking: false, images: undefined, refused: [] },
+      excluded: { thinking: false, images: undefined, refused: [] },
       betas: [],
+      loopGuard: DEFAULT_LOOP_GUARD,
       ...config,
     },
     model,

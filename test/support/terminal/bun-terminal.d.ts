@@ -43,7 +43,36 @@ declare namespace BunTerminal {
   };
 }
 
+/** The part of Bun's server that speaks WebSocket. */
+declare namespace BunServer {
+  type Socket = { send(text: string): void; close(): void };
+
+  type Server = {
+    readonly port: number;
+    upgrade(request: Request): boolean;
+    stop(closeConnections: boolean): Promise<void>;
+  };
+
+  type Options = {
+    readonly hostname: string;
+    readonly port: number;
+    fetch(request: Request, server: Server): Response | undefined;
+    readonly websocket: {
+      open(socket: Socket): void;
+      close(socket: Socket): void;
+      message(socket: Socket, text: string | Uint8Array): void;
+    };
+  };
+}
+
 declare const Bun: {
+  readonly Transpiler: new (options: {
+    readonly loader: 'ts' | 'tsx';
+  }) => {
+    /** Lists the imports that remain without the types. */
+    scanImports(code: string): readonly { readonly path: string; readonly kind: string }[];
+  };
+  serve(options: BunServer.Options): BunServer.Server;
   spawn(command: string[], options: BunTerminal.Options): BunTerminal.Child;
   spawn(command: string[], options: BunTerminal.PipeOptions): BunTerminal.PipeChild;
 };

@@ -55,6 +55,60 @@ export const WORK_TURNS: readonly ApiReply[] = [
   says(DONE),
 ];
 
+/** What a test runner says of two tests that fail, among many that pass. */
+const RUN_LINES = Array.from({ length: 90 }, (_, at) => {
+  if (at === 40) return `not ok 41 takes the discount once${failureBlock(90, 80, 6)}`;
+  return at === 41 ? `not ok 42 rounds half a cent up${failureBlock(1.01, 1, 7)}` : `ok ${at + 1} test ${at + 1}`;
+});
+
+function failureBlock(expected: number, actual: number, line: number): string {
+  const block = [
+    '---',
+    'duration_ms: 0.4',
+    `location: 'test/cart.test.mjs:${line}:1'`,
+    "failureType: 'testCodeFailure'",
+    `error: 'Expected values to be strictly equal: ${actual} !== ${expected}'`,
+    "code: 'ERR_ASSERTION'",
+    `expected: ${expected}`,
+    `actual: ${actual}`,
+    "operator: 'strictEqual'",
+    'stack: |-',
+    `  TestContext.<anonymous> (file:///shop/test/cart.test.mjs:${line}:10)`,
+    '  Test.runInAsyncScope (node:async_hooks:206:9)',
+    '...',
+  ];
+  return `\n${block.map((row) => `  ${row}`).join('\n')}`;
+}
+
+/** A session with more to show: two runs of tests that fail, a listing, a file and a log from the shell. */
+export const HEAVY_FILES: Readonly<Record<string, string>> = {
+  ...WORK_FILES,
+  'fails.txt': `TAP version 13\n${RUN_LINES.join('\n')}\n1..90\n# tests 90\n# pass 88\n# fail 2\n`,
+};
+
+/** What the model says and calls in the heavier session: 21 calls in twelve replies. */
+export const HEAVY_TURNS: readonly ApiReply[] = [
+  reply([text('I look at the project first.'), SHELL('ls -la'), SHELL('git log'), READ('package.json')]),
+  calls(SHELL('cat src/prices.mjs'), toolUse('Glob', { pattern: '**/*.mjs' }), READ('src/cart.mjs')),
+  reply([text('Now the tests, before I change anything.'), SHELL('cat fails.txt; exit 1')]),
+  calls(toolUse('Grep', { pattern: 'discount' }), READ('README.md')),
+  reply([
+    text('The discount is applied twice. I change it.'),
+    EDIT(' - discount(sum) - discount(sum)', ' - discount(sum)'),
+  ]),
+  reply([text('The same tests again.'), SHELL('cat fails.txt; exit 1')]),
+  reply([
+    text('The rate was read as a percentage.'),
+    EDIT('const rate = 0.1;', 'const rate = 0.1; // a tenth'),
+    READ('src/cart.mjs'),
+  ]),
+  calls(SHELL('cat passes.txt'), SHELL('git status')),
+  calls(SHELL('git diff'), toolUse('Grep', { pattern: 'rate' })),
+  calls(toolUse('Write', { file_path: 'NOTES.md', content: 'The discount is taken once.\n\n- the rate is a tenth\n' })),
+  calls(READ('NOTES.md'), SHELL('git log --oneline -5'), SHELL('git diff --stat')),
+  says(DONE),
+];
+
 /** What is on the screen when all of it is done. */
 export const WORK_DONE = /21 calls/;
 

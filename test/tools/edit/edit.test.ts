@@ -2,6 +2,7 @@ import { chmod, readFile, symlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEditTool } from '../../../src/tools/edit/edit.ts';
 import { createReadTool } from '../../../src/tools/read/read.ts';
+import { createWriteTool } from '../../../src/tools/write.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
 
 let bench: Awaited<ReturnType<typeof createWorkbench>>;
@@ -56,7 +57,7 @@ async function prepare(bytes: Uint8Array) {
 const edit = (file: string, old_string: string, new_string: string, rest: Record<string, string | boolean> = {}) =>
   callTool(createEditTool(bench), { file_path: file, old_string, new_string, ...rest }, bench);
 
-describe('every untouched byte stays', () => {
+describe('every other byte is unchanged', () => {
   test.each(bench1)('$what in $encoding with $ending', async ({ encode, dress, before, old, next, after }) => {
     const file = await prepare(encode(dress(before)));
     await edit(file, old, next);
@@ -89,7 +90,7 @@ describe('line endings', () => {
   });
 });
 
-describe('whitespace and odd characters', () => {
+describe('whitespace and special characters', () => {
   test.each([
     ['tabs', '\tif (a) {\n\t\tb\n\t}\n', '\t\tb\n', '\t\tc\n', '\tif (a) {\n\t\tc\n\t}\n'],
     ['blanks at the end of a line', 'a  \nb\n', 'a  \n', 'a\n', 'a\nb\n'],
@@ -124,12 +125,12 @@ describe('uniqueness', () => {
   });
 });
 
-describe('a miss is explained and changes nothing', () => {
+describe('a missing text is explained and changes nothing', () => {
   test.each([
     ['tabs against spaces', '\tfoo(1);\n', '    foo(1);', 'tabs against spaces'],
     ['indentation', '  foo(1);\n', '    foo(1);', 'indentation'],
-    ['quotes', 'say “hello”\n', 'say "hello"', 'kind of quotes'],
-    ['a look-alike is named by its number', 'say “hello”\n', 'say "hello"', 'U+201C'],
+    ['quotes, in two places', 'say “hello”\nsay “hello”\n', 'say "hello"', 'kind of quotes'],
+    ['a look-alike is named by its number', 'say “hello”\nsay “hello”\n', 'say "hello"', 'U+201C'],
     [
       'other text shows both',
       'const total = sum(a, b);\n',
@@ -138,7 +139,8 @@ describe('a miss is explained and changes nothing', () => {
     ],
     ['line numbers', 'foo\nbar\n', '1→foo\n2→bar', 'line numbers that Read puts'],
     ['nothing alike', 'foo\n', 'completely different words', 'Nothing in it looks like it'],
-    ['a blank at the end', 'foo(1);   \nbar\n', 'foo(1);\nbar', 'blanks at the end'],
+    ['blanks at line ends, in two places', 'a;   \nb\na;   \nb\n', 'a;\nb', 'blanks at the end'],
+    ['a blank that is not at a line end', 'foobar\n', 'foo ', 'old_string is not in'],
   ])('%s', async (_, before, old, expected) => {
     const file = await prepare(Buffer.from(before));
     await expect(edit(file, old, 'x')).rejects.toThrow(expected);
@@ -146,11 +148,81 @@ describe('a miss is explained and changes nothing', () => {
   });
 });
 
-describe('staleness', () => {
-  test('a file that was not read is not edited', async () => {
+describe('a unique text with other quotes, dashes or trailing blanks is replaced, which is reported', () => {
+  test.each([
+    [
+      'quotes of the unchanged part stay',
+      'say “hello” now\n',
+      'say "hello" now',
+      'say "hello" later',
+      'say “hello” later\n',
+    ],
+    ['a dash', 'one – two\n', 'one - two', 'one - three', 'one – three\n'],
+    ['blanks at line ends', 'foo(1);   \nbar\n', 'foo(1);\nbar', 'foo(1);\nbaz', 'foo(1);   \nbaz\n'],
+    ['blanks that are not in the file', 'foo(1);\nbar\n', 'foo(1);  \nbar', 'foo(1);\nbaz', 'foo(1);\nbaz\n'],
+    ['an added line', '“a”\n“b”\n', '"a"\n"b"', '"a"\nnew\n"b"', '“a”\nnew\n“b”\n'],
+    ['CRLF stays', 'x “a”\r\ny\r\n', 'x "a"\ny', 'x "a"\nz', 'x “a”\r\nz\r\n'],
+  ])('%s', async (_, before, old, next, after) => {
+    const file = await prepare(Buffer.from(before));
+    expect(textOf(await edit(file, old, next))).toContain('It differed from old_string in the kind of quotes');
+    expect(await readFile(file, 'utf8')).toBe(after);
+  });
+});
+
+test('the result lists the lines of all replacements in the new file', async () => {
+  const file = await prepare(Buffer.from('a\nb\na\nb\na\n'));
+  expect(textOf(await edit(file, 'a', 'x\ny', { replace_all: true }))).toContain('3 occurrences');
+  expect(textOf(await edit(file, 'x', 'z', { replace_all: true }))).toContain('(lines 1, 4, 7)');
+});
+
+describe('a change that breaks the syntax names the line', () => {
+  test.each([
+    ['JSON', 'a.json', '{\n  "a": 1\n}\n', '"a": 1', '"a": 1,,', 'line 2'],
+    ['YAML', 'a.yml', 'a:\n  - b\n', '- b', '- "b', 'line 3'],
+    ['TypeScript', 'a.ts', 'const a: number = 1;\nconst b = 2;\n', 'b = 2', 'b = (2', 'line 2'],
+    ['TSX', 'a.tsx', 'const a = <b>c</b>;\n', '</b>', '</i>', 'line 1'],
+  ])('%s', async (_, name, before, old, next, line) => {
+    const file = bench.at(name);
+    await writeFile(file, before);
+    expect(textOf(await edit(file, old, next))).toContain(`It now has a syntax error in ${line}: `);
+  });
+  test.each([
+    ['an error that was there before', 'b.json', '{ a }\n// x\n', 'x', 'y'],
+    ['comments where they are usual', 'tsconfig.json', '{\n  // x\n  "a": 1,\n}\n', 'x', 'y'],
+    ['text without a parser', 'a.txt', '{', '{', '{{'],
+  ])('%s is not mentioned', async (_, name, before, old, next) => {
+    const file = bench.at(name);
+    await writeFile(file, before);
+    expect(textOf(await edit(file, old, next))).not.toContain('syntax');
+  });
+});
+
+describe('stale files', () => {
+  test('an unread file is edited where the text occurs exactly once', async () => {
     const file = bench.at('unread');
-    await writeFile(file, 'a');
-    await expect(edit(file, 'a', 'b')).rejects.toThrow('Read it first');
+    await writeFile(file, 'a\nb\n');
+    await edit(file, 'b', 'c');
+    expect(await readFile(file, 'utf8')).toBe('a\nc\n');
+  });
+  test.each<readonly [string, string, Record<string, boolean>]>([
+    ['no match', 'secret', {}],
+    ['several matches', 'token', {}],
+    ['all matches', 'token', { replace_all: true }],
+    ['a match with other quotes', "key = 'x'", {}],
+  ])('%s in a file that was not read tells nothing about its content', async (_, old, more) => {
+    const file = bench.at(`unread-${old.length}`);
+    await writeFile(file, 'token\ntoken\nkey = ‘x’\n');
+    const failure = edit(file, old, 'b', more);
+    await expect(failure).rejects.toThrow('has not been read in this session');
+    await expect(failure).rejects.not.toThrow(/token|key|lines? \d/);
+  });
+  test('an edit of an unread file does not count as reading: Write still refuses it', async () => {
+    const file = bench.at('edited-unread');
+    await writeFile(file, 'a\nb\n');
+    await edit(file, 'b', 'c');
+    await expect(callTool(createWriteTool(bench), { file_path: file, content: '' }, bench)).rejects.toThrow(
+      'Read it first',
+    );
   });
   test('a file changed since is not edited, even with the same size', async () => {
     const file = await prepare(Buffer.from('a1\n'));
@@ -158,13 +230,13 @@ describe('staleness', () => {
     await expect(edit(file, 'a', 'b')).rejects.toThrow('changed on disk');
     expect(await readFile(file, 'utf8')).toBe('a2\n');
   });
-  test('a file only touched is edited', async () => {
+  test('a file that was only touched is edited', async () => {
     const file = await prepare(Buffer.from('a\n'));
     await writeFile(file, 'a\n');
     await edit(file, 'a', 'b');
     expect(await readFile(file, 'utf8')).toBe('b\n');
   });
-  test('edits of one file follow one another without reading again', async () => {
+  test('edits of one file can follow one another without reading again', async () => {
     const file = await prepare(Buffer.from('a\n'));
     await edit(file, 'a', 'b');
     await edit(file, 'b', 'c');
@@ -187,7 +259,7 @@ describe('refusals', () => {
     const file = await prepare(Buffer.from('a\n'));
     await expect(edit(file, old, next)).rejects.toThrow(expected);
   });
-  test('a read-only file stays as it is, also behind a link', async () => {
+  test('a read-only file is unchanged, also through a symlink', async () => {
     const file = await prepare(Buffer.from('a\n'));
     await chmod(file, 0o444);
     await symlink(file, bench.at('link-to-read-only'));
@@ -195,7 +267,7 @@ describe('refusals', () => {
     await expect(edit(bench.at('link-to-read-only'), 'a', 'b')).rejects.toThrow('is read-only');
     expect(await readFile(file, 'utf8')).toBe('a\n');
   });
-  test('a character the encoding lacks is named', async () => {
+  test('a character outside the encoding is named', async () => {
     const file = await prepare(Buffer.from('é\n', 'latin1'));
     await expect(edit(file, 'é', '→')).rejects.toThrow('cannot hold “→”');
   });

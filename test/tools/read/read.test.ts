@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { crc32, deflateSync } from 'node:zlib';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReadTool } from '../../../src/tools/read/read.ts';
+import { createReadTool, getReadTokenLimit } from '../../../src/tools/read/read.ts';
+import { createWalkBackend } from '../../../src/tools/search/walk-backend.ts';
 import { longTest } from '../../support/long-test.ts';
+import { striped } from '../../support/picture.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
 
 let bench: Awaited<ReturnType<typeof createWorkbench>>;
@@ -17,6 +19,7 @@ const read = (file_path: string, rest: Record<string, string | number> = {}) =>
   callTool(createReadTool(bench), { file_path, ...rest }, bench);
 
 async function file(name: string, content: string | Uint8Array) {
+  await mkdir(path.dirname(bench.at(name)), { recursive: true });
   await writeFile(bench.at(name), content);
   return name;
 }
@@ -29,28 +32,8 @@ function png(width: number, height: number, padding = 0) {
   return bytes;
 }
 
-/** A real picture in one colour with stripes. */
-function striped(width: number, height: number) {
-  const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width, 200)]);
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 8;
-  const pixels = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
-  const part = (name: string, data: Buffer) => {
-    const body = Buffer.concat([Buffer.from(name), data]);
-    const whole = Buffer.alloc(body.length + 8);
-    whole.writeUInt32BE(data.length, 0);
-    whole.set(body, 4);
-    whole.writeUInt32BE(crc32(body), body.length + 4);
-    return whole;
-  };
-  const mark = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([mark, part('IHDR', header), part('IDAT', pixels), part('IEND', Buffer.alloc(0))]);
-}
-
 describe('text', () => {
-  test('lines are numbered, and hosts get them bare', async () => {
+  test('lines are numbered for the model, plain for hosts', async () => {
     const outcome = await read(await file('two', 'a\n\tb\n'));
     expect(outcome).toEqual({
       content: '1→a\n2→\tb',
@@ -67,17 +50,25 @@ describe('text', () => {
     const text = textOf(await read(name));
     expect(text).toContain('2000→l2000\n\n[PARTIAL: lines 1 to 2000 of 2001. Go on with offset 2001.]');
     expect(textOf(await read(name, { offset: 2001 }))).toBe('2001→l2001');
-    expect(textOf(await read(name, { offset: '5', limit: '1' }))).toMatch(/^5→l5\n\n\[PARTIAL.*offset 6\.\]$/);
+    expect(textOf(await read(name, { offset: '5', limit: '1' }))).toBe('5→l5\n\n[Lines 5 to 5 of 2001.]');
+    expect(textOf(await read(name, { offset: -2 }))).toBe('2000→l2000\n2001→l2001');
+    expect(textOf(await read(name, { offset: -3, limit: 1 }))).toBe('1999→l1999\n\n[Lines 1999 to 1999 of 2001.]');
+    expect(textOf(await read(`${name}:7`, { limit: 1 }))).toBe('7→l7\n\n[Lines 7 to 7 of 2001.]');
+    expect(textOf(await read(`${name}#L7-L8`))).toBe('7→l7\n8→l8\n\n[Lines 7 to 8 of 2001.]');
     expect(textOf(await read(name, { offset: 9999 }))).toContain('has only 2001 lines');
   });
 
-  test('long lines and large files are cut, and it is said', async () => {
+  test('long lines and large files are cut, which is reported', async () => {
     const text = textOf(await read(await file('wide', `${'x'.repeat(5000)}\nshort\n`)));
     expect(text).toContain('… [3000 more characters]\n2→short');
     expect(text).toContain('1 long line was cut at 2000 characters');
     const large = textOf(await read(await file('large', `${'y'.repeat(1000)}\n`.repeat(1000))));
-    expect(Buffer.byteLength(large)).toBeLessThan(257 * 1024);
-    expect(large).toMatch(/PARTIAL: lines 1 to \d+ of 1000 \(256 KB reached\)/);
+    expect(large.length / 3.5).toBeLessThan(25_100);
+    expect(large).toMatch(/y\n\n\[PARTIAL: lines 1 to 86 of 1000\. Go on with offset 87\.\]$/);
+    const small = createReadTool({ ...bench, maxTokens: () => getReadTokenLimit(10_000) });
+    const part = textOf(await callTool(small, { file_path: 'large', offset: 5, limit: 10 }, bench));
+    expect(part.length / 3.5).toBeLessThan(1_100);
+    expect(part).toMatch(/\[PARTIAL: lines 5 to 7 of 1000\. Go on with offset 8\.\]$/);
   });
 
   test.each([
@@ -90,16 +81,31 @@ describe('text', () => {
     expect(textOf(await read(await file(name, bytes)))).toBe(expected);
   });
 
-  test('an unchanged file read again is a line, until it changes or the conversation forgot it', async () => {
+  test('an unchanged file is reported in one line only while its text is in the context as shown', async () => {
     const name = await file('again', 'a\n');
-    await read(name);
-    const again = await read(name);
-    expect(textOf(again)).toContain('Unchanged');
+    const tool = createReadTool(bench);
+    const readWith = (content: string | undefined) =>
+      callTool(
+        tool,
+        { file_path: name },
+        {
+          ...bench,
+          findSent: (callId) =>
+            content === undefined
+              ? undefined
+              : { result: { type: 'tool_result', tool_use_id: callId, content }, repliesAgo: 3 },
+        },
+      );
+    expect(textOf(await readWith(undefined))).toBe('1→a');
+    const again = await readWith('1→a');
+    expect(textOf(again)).toBe(
+      'Unchanged: these lines stand above, in the result of your Read of this file 3 turns ago.',
+    );
     expect(again.display).toMatchObject({ kind: 'file', lines: 1, partial: false });
-    bench.readState.forgetShown();
-    expect(textOf(await read(name))).toBe('1→a');
+    for (const changed of ['[Read again: left out to save room.]', 'Interrupted by the user.', '', undefined])
+      expect(textOf(await readWith(changed))).toBe('1→a');
     await file('again', 'b\n');
-    expect(textOf(await read(name))).toBe('1→b');
+    expect(textOf(await readWith('1→a'))).toBe('1→b');
   });
 
   test('a path may begin with ~/', async () => {
@@ -109,13 +115,35 @@ describe('text', () => {
   });
 });
 
-describe('what cannot be read is refused at once', () => {
+test('a directory is listed, folders first', async () => {
+  await file('folder/b.txt', 'b');
+  await file('folder/sub/c.txt', 'c');
+  await file('folder/a.txt', 'a');
+  expect(textOf(await read('folder'))).toBe(`${bench.at('folder')}/\nsub/\na.txt\nb.txt`);
+  await mkdir(bench.at('folder/none'));
+  expect(textOf(await read('folder/none'))).toBe(`${bench.at('folder/none')} is an empty directory.`);
+});
+
+test.each([
+  ['other case', 'found/readme.md', 'found/Readme.md'],
+  ['another ending', 'found/Readme.txt', 'found/Readme.md'],
+  ['a typing error', 'found/Reademe.md', 'found/Readme.md'],
+  ['a typing error in the folder', 'foundd/Readme.md', 'found/Readme.md'],
+  ['a project that is in another place', '/workspace/project/found/Readme.md', 'found/Readme.md'],
+  ['another folder', 'Readme.md', 'found/Readme.md'],
+])('a missing path with %s suggests the existing one', async (_what, missing, existing) => {
+  await file('found/Readme.md', 'x');
+  const search = { locator: createWalkBackend(), home: bench.home, excluded: () => [] };
+  const tool = createReadTool({ ...bench, search });
+  await expect(callTool(tool, { file_path: missing }, bench)).rejects.toThrow(`Did you mean ${bench.at(existing)}`);
+});
+
+describe('unreadable files are refused at once', () => {
   test('directory, FIFO, socket, device, missing file, binary', async () => {
     execFileSync('mkfifo', [bench.at('fifo')]);
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(bench.at('socket'), resolve));
     await symlink('fifo', bench.at('link-to-fifo'));
-    await expect(read('.')).rejects.toThrow('is a directory. Use Glob');
     await expect(read('fifo')).rejects.toThrow('FIFO');
     await expect(read('link-to-fifo')).rejects.toThrow('FIFO');
     await expect(read('socket')).rejects.toThrow('socket');
@@ -139,8 +167,8 @@ describe('what cannot be read is refused at once', () => {
   });
 });
 
-describe('pictures, documents, notebooks', () => {
-  test('a picture is sent as a picture, by its content and not its name', async () => {
+describe('images, documents, notebooks', () => {
+  test('an image is sent as such, by its content and not its name', async () => {
     const bytes = png(10, 20);
     expect((await read(await file('picture.txt', bytes))).content).toEqual([
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: bytes.toString('base64') } },
@@ -153,7 +181,7 @@ describe('pictures, documents, notebooks', () => {
   ])('%s is known', async (name, bytes, mediaType) => {
     expect((await read(await file(name, Buffer.from(bytes)))).display).toMatchObject({ kind: 'image', mediaType });
   });
-  longTest('a picture the API would refuse is made smaller, and it is said', async () => {
+  longTest('an image the API would refuse is scaled down, which is reported', async () => {
     const { content, display } = await read(await file('wide.png', striped(4000, 1000)));
     expect(content).toMatchObject([
       { type: 'text', text: expect.stringContaining('shown as 1568×392') },
@@ -166,12 +194,12 @@ describe('pictures, documents, notebooks', () => {
     );
     expect([shown.readUInt32BE(16), shown.readUInt32BE(20)]).toEqual([1568, 392]);
   });
-  test('one that cannot be made smaller is refused here', async () => {
+  test('an image that cannot be scaled down is refused', async () => {
     await expect(read(await file('false.png', png(9000, 10)))).rejects.toThrow('9000×10 pixels');
     await expect(read(await file('vast.png', png(90_000, 90_000)))).rejects.toThrow('could not be made smaller');
     await expect(read(await file('heavy.png', png(10, 10, 4_000_000)))).rejects.toThrow('3.8 MB');
   });
-  test('a PDF is a document with its number of pages', async () => {
+  test('a PDF is a document with its page count', async () => {
     const pdf = '%PDF-1.4\n1 0 obj <</Type /Pages /Count 2>>\n2 0 obj <</Type /Page>>\n3 0 obj <</Type/Page>>\n';
     const name = await file('a.pdf', pdf);
     expect(textOf(await read(name, { pages: '2' }))).toContain('2 pages. Pages 2 to 2');

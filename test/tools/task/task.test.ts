@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import type { ToolProgress } from '../../../src/contracts/tool.ts';
-import { type AgentOrder, createTaskTool, type TaskParts } from '../../../src/tools/task/task.ts';
+import { createTaskTool, type SubAgentTask, type TaskDeps } from '../../../src/tools/task/task.ts';
 import { callTool } from '../../support/call-tool.ts';
 
 const USAGE = { inputTokens: 700, outputTokens: 200, cacheReadTokens: 5, cacheWriteTokens: 6 };
 
-function setUp(more: Partial<TaskParts> = {}) {
-  const orders: AgentOrder[] = [];
+function setUp(more: Partial<TaskDeps> = {}) {
+  const orders: SubAgentTask[] = [];
   const tool = createTaskTool({
-    types: () => [
+    listTypes: () => [
       { name: 'general-purpose', description: 'Anything' },
       { name: 'explore', description: 'Reads only' },
     ],
-    run: async (order) => {
+    runAgent: async (order) => {
       orders.push(order);
       return { text: 'Found it.', calls: 3, tokens: 900, usage: USAGE, durationMs: 5, failed: false };
     },
@@ -37,9 +37,9 @@ test('the last message of the sub-agent is the result', async () => {
   });
 });
 
-test('hosts get its id and what it used, and the model is told how to ask for more', async () => {
+test('hosts get its id and usage, and the model is told how to continue it', async () => {
   const report = { id: 'agent_1', text: 'Found.', calls: 1, tokens: 900, usage: USAGE, durationMs: 5, failed: false };
-  const { tool } = setUp({ run: async () => report });
+  const { tool } = setUp({ runAgent: async () => report });
   const outcome = await callTool(tool, input);
   expect(outcome.content).toBe('Found.\n\n(agent_1: SendMessage goes on with it)');
   expect(outcome.structured).toMatchObject({
@@ -52,12 +52,12 @@ test('hosts get its id and what it used, and the model is told how to ask for mo
   });
 });
 
-test('its progress and the abort pass through', async () => {
+test('progress and abort are passed through', async () => {
   const heard: ToolProgress[] = [];
   const controller = new AbortController();
   const note: ToolProgress = { kind: 'note', text: 'reading' };
   const { tool } = setUp({
-    run: async ({ report }, signal) => {
+    runAgent: async ({ report }, signal) => {
       report(note);
       controller.abort();
       return { text: '', calls: 0, tokens: 0, usage: USAGE, durationMs: 0, failed: signal.aborted };
@@ -68,20 +68,20 @@ test('its progress and the abort pass through', async () => {
   expect(outcome).toMatchObject({ isError: true, content: '(the sub-agent said nothing)' });
 });
 
-test('in the background it answers with a name at once', async () => {
+test('in the background it returns an id at once', async () => {
   const { tool, orders } = setUp();
   const { content } = await callTool(tool, { ...input, run_in_background: true });
   expect(content).toContain('agent_1');
   expect(orders).toMatchObject([{ type: 'general-purpose' }]);
 });
 
-test('an unknown kind lists those there are', async () => {
+test('an unknown type is answered with the existing ones', async () => {
   await expect(callTool(setUp().tool, { ...input, subagent_type: 'wizard' })).rejects.toThrow(
     'There are: general-purpose, explore.',
   );
 });
 
-test('kinds stand in the description, and the other name of the tool is known', () => {
+test('types are in the description, and the other name of the tool is known', () => {
   const { tool } = setUp();
   expect(tool.spec.description).toContain('- explore: Reads only');
   expect(tool.aliases).toEqual(['Agent']);

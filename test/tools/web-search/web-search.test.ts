@@ -4,7 +4,7 @@ import { callTool } from '../../support/call-tool.ts';
 
 const found = { text: 'Bun 1.4 is out.', pages: [{ title: 'Blog', url: 'https://bun.example/blog' }] };
 
-test('what was found comes back with its addresses, marked as words from the web', async () => {
+test('results have their URLs, marked as content of the web', async () => {
   const { content, display } = await callTool(
     createWebSearchTool(async () => found),
     { query: 'bun release' },
@@ -26,7 +26,7 @@ test('domains reach the provider as bare hosts', async () => {
   expect(asked).toEqual([{ allowedDomains: ['bun.example'] }, {}]);
 });
 
-test('both lists of domains at once are refused with words', () => {
+test('both domain lists at once are refused with a message', () => {
   const tool = createWebSearchTool(async () => found);
   expect(tool.prepare({ query: 'bun', allowed_domains: ['a.example'], blocked_domains: ['b.example'] })).toMatchObject({
     ok: false,
@@ -34,7 +34,7 @@ test('both lists of domains at once are refused with words', () => {
   });
 });
 
-test('nothing found is said', async () => {
+test('an empty result is reported', async () => {
   const { content } = await callTool(
     createWebSearchTool(async () => ({ text: '', pages: [] })),
     { query: 'bun' },

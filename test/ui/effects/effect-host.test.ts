@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createInOrder } from '../../../src/ui/effects/effect-host.ts';
+import { createSequencer } from '../../../src/ui/effects/effect-host.ts';
 
-test('what was said first comes first, however long it takes to read, and a failure holds nobody up', async () => {
-  const inOrder = createInOrder();
+test('messages are sent in order, however long mentions take to read, and a failure delays none', async () => {
+  const inOrder = createSequencer();
   const slow = Promise.withResolvers<string>();
   const came: string[] = [];
   const note = (words: string) => came.push(words);

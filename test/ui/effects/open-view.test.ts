@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openView } from '../../../src/ui/effects/open-view.ts';
+import { openView } from '../../../src/ui/effects/run-slash-command.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { effectHost } from './test-host.ts';
 
-test('a file that is edited gets what was saved, beside what somebody else wrote meanwhile', async () => {
+test('an edited file gets the saved changes, beside changes by others', async () => {
   await using project = await createTempProject({ 'CLAUDE.md': 'one\ntwo\nthree\n' });
   const path = join(project.dir, 'CLAUDE.md');
   const editing = async (saved: string | undefined, meanwhile?: string) => {
@@ -18,8 +18,8 @@ test('a file that is edited gets what was saved, beside what somebody else wrote
     return [await readFile(path, 'utf8'), host.told()];
   };
   expect(await editing(undefined)).toEqual(['one\ntwo\nthree\n', undefined]);
-  expect(await editing('ONE\ntwo\nthree\n')).toEqual(['ONE\ntwo\nthree\n', `${path} is changed.`]);
-  expect(await editing('ONE\ntwo\n3\n', 'ONE!\ntwo\nthree\n')).toEqual(['ONE!\ntwo\n3\n', `${path} is changed.`]);
+  expect(await editing('ONE\ntwo\nthree\n')).toEqual(['ONE\ntwo\nthree\n', `${path} was saved.`]);
+  expect(await editing('ONE\ntwo\n3\n', 'ONE!\ntwo\nthree\n')).toEqual(['ONE!\ntwo\n3\n', `${path} was saved.`]);
   const [kept, told] = await editing('mine\ntwo\n3\n', 'theirs\ntwo\n3\n');
   expect([kept, told]).toEqual(['theirs\ntwo\n3\n', expect.stringContaining('CLAUDE.md.yours')]);
   expect(await readFile(`${path}.yours`, 'utf8')).toBe('mine\ntwo\n3\n');

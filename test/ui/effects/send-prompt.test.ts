@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { runEffect } from '../../../src/ui/effects/run-effect.ts';
 import { effectHost } from './test-host.ts';
 
-test('words that name something in vain come back once, and go when they are sent again', async () => {
+test('a message with missing mentions is returned once, and sent on the second Enter', async () => {
   const asked: string[] = [];
   const host = effectHost([], {
     more: {
-      unfoundMentions: async (words) => (words.includes('@gone') ? ['@gone.md names no file here.'] : []),
+      listUnresolvedMentions: async (words) => (words.includes('@gone') ? ['@gone.md was not found.'] : []),
       expandPrompt: async (words) => {
         asked.push(words);
         return words;
@@ -16,8 +16,8 @@ test('words that name something in vain come back once, and go when they are sen
   const send = (text: string) => runEffect({ type: 'prompt', parts: [{ kind: 'text', text }] }, host);
   await send('read @gone.md');
   expect(asked).toEqual([]);
-  expect(host.now().editor.text).toBe('read @gone.md');
-  expect(host.told()).toBe('@gone.md names no file here. Change the message, or press enter to send it as it is.');
+  expect(host.getView().editor.text).toBe('read @gone.md');
+  expect(host.told()).toBe('@gone.md was not found. Change the message, or press enter to send it anyway.');
   await send('read @gone.md');
   await send('read on');
   expect(asked).toEqual(['read @gone.md', 'read on']);

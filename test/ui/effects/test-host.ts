@@ -1,10 +1,10 @@
 import type { Message } from '../../../src/contracts/message.ts';
-import { createInOrder, type EffectHost } from '../../../src/ui/effects/effect-host.ts';
-import { createSessionList } from '../../../src/ui/effects/session-list.ts';
-import { waitingItems } from '../../../src/ui/view/history-item.ts';
-import type { ViewState } from '../../../src/ui/view/view-state.ts';
+import type { ViewState } from '../../../src/ui/app-state/view-state.ts';
+import { createSequencer, type EffectHost } from '../../../src/ui/effects/effect-host.ts';
+import { createSessionListActions } from '../../../src/ui/effects/session-list-actions.ts';
+import { listOutboxItems } from '../../../src/ui/widgets/history/history-item.ts';
 import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
-import { openStage } from '../components/stage-screen.ts';
+import { openStage } from '../widgets/screen/stage-screen.ts';
 
 /** What effects act on, in front of a terminal buffer. */
 export type TestHost = EffectHost & {
@@ -19,10 +19,10 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
   const conversation = fakeConversation(options);
   let written = '';
   let told: string | undefined;
-  const change: EffectHost['change'] = (update) => {
+  const updateView: EffectHost['updateView'] = (update) => {
     screen.change((view) => {
       const next = update(view);
-      const last = waitingItems(next.outbox).at(-1);
+      const last = listOutboxItems(next.outbox).at(-1);
       if (last?.kind === 'notice') told = last.text;
       return next;
     });
@@ -32,25 +32,25 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
     tmux: undefined,
     output: {
       setTheme: () => undefined,
-      setOwnThemes: () => undefined,
-      tryTheme: () => undefined,
-      loadColors: screen.loadColors,
-      hasColors: () => true,
-      layOut: screen.viewer.layOut,
-      height: () => 24,
+      setCustomThemes: () => undefined,
+      previewTheme: () => undefined,
+      loadHighlighting: screen.loadColors,
+      hasHighlighting: () => true,
+      layoutPage: screen.viewer.layOut,
+      getHeight: () => 24,
       write: (text) => {
         written += text;
       },
     },
-    sessions: createSessionList({ conversation, change }),
-    themes: { load: async () => [], use: async () => undefined, chosen: () => 'auto', close: () => undefined },
-    now: screen.view,
-    messages: () => messages,
-    change,
-    inOrder: createInOrder(),
+    sessionList: createSessionListActions({ conversation, updateView }),
+    themes: { load: async () => [], use: async () => undefined, getChosen: () => 'auto', close: () => undefined },
+    getView: screen.view,
+    getMessages: () => messages,
+    updateView,
+    runInOrder: createSequencer(),
     leave: () => undefined,
     suspend: () => undefined,
-    editExternally: () => undefined,
+    openExternalEditor: () => undefined,
     editFile: async () => undefined,
     repaint: () => undefined,
     view: screen.view,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { answerMs, holdFirstFrame } from '../../../src/ui/terminal/first-frame.ts';
+import { getAnswerTimeoutMs, holdFirstFrame } from '../../../src/ui/terminal/first-frame.ts';
 
 const WAIT_MS = 25;
 
@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the first frame comes with the answer, once, or a moment later where none comes', () => {
+test('the first frame is drawn with the answer of the terminal, once, or shortly after without one', () => {
   const show = vi.fn();
   const answered = holdFirstFrame(WAIT_MS, show);
   expect(answered.isHeld()).toBe(true);
@@ -25,15 +25,15 @@ test('the first frame comes with the answer, once, or a moment later where none 
   expect([silent.isHeld(), show.mock.calls.length]).toEqual([false, 2]);
 });
 
-test('where nothing is asked nothing is held, and nothing drawn twice', () => {
+test('without a query nothing is delayed, and nothing drawn twice', () => {
   const show = vi.fn();
   const first = holdFirstFrame(undefined, show);
   first.release();
   expect([first.isHeld(), show.mock.calls.length, vi.getTimerCount()]).toEqual([false, 0, 0]);
 });
 
-test('a terminal behind a network has longer to answer, and without colours none is asked', () => {
+test('a remote terminal has longer to answer, and one without colors is not queried', () => {
   const look = { depth: 'truecolor', theme: 'auto' } as const;
   const all = [{ ...look }, { ...look, terminal: 'remote' as const }, { ...look, depth: 'none' as const }];
-  expect(all.map(answerMs)).toEqual([WAIT_MS, 150, undefined]);
+  expect(all.map(getAnswerTimeoutMs)).toEqual([WAIT_MS, 150, undefined]);
 });

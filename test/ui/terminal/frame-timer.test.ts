@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createFrameTimer } from '../../../src/ui/terminal/frame-timer.ts';
-import { grows, over, permission } from '../components/events.ts';
+import { createFrameTimer } from '../../../src/ui/terminal/frame-scheduler.ts';
+import { grows, over, permission } from '../widgets/screen/events.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('words are drawn ten times a second; an end and a question at once, also of a sub-agent and behind words', () => {
+test('text is drawn ten times a second; an end and a question at once, also of a sub-agent and after text', () => {
   let drawn = 0;
   const timer = createFrameTimer(() => {
     drawn += 1;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { begins, ends, over, permission, queued, reports, starts } from '../components/events.ts';
-import { openStage, type StageScreen } from '../components/stage-screen.ts';
+import { begins, ends, over, permission, queued, reports, starts } from '../widgets/screen/events.ts';
+import { openStage, type StageScreen } from '../widgets/screen/stage-screen.ts';
 
 /** What would do something to a terminal, or show as something else. */
 const EVIL = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u001b[31mred\u009b2J\u0000\u0007\u202egnp.exe\u2066';
@@ -36,10 +36,10 @@ const STATES: Readonly<Record<string, (screen: StageScreen) => void>> = {
   'the status line': (screen) =>
     screen.change((view) => ({ ...view, facts: { ...view.facts, model: EVIL, branch: EVIL, mode: EVIL } })),
   'a script of the status line': (screen) =>
-    screen.change((view) => ({ ...view, facts: { ...view.facts, script: `${EVIL}\n${EVIL}` } })),
+    screen.change((view) => ({ ...view, facts: { ...view.facts, scriptOutput: `${EVIL}\n${EVIL}` } })),
 };
 
-test.each(Object.entries(STATES))('nothing of %s reaches the terminal as more than text', async (_what, play) => {
+test.each(Object.entries(STATES))('content of %s reaches the terminal as text only', async (_what, play) => {
   const screen = openStage({ cols: 80, rows: 24 });
   screen.tell(begins());
   play(screen);

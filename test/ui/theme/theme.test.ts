@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { readOwnTheme } from '../../../src/ui/theme/own-theme.ts';
-import { channelsOf, createPaint } from '../../../src/ui/theme/paint.ts';
-import { resolveOwnTheme, resolveTheme, type THEME_NAMES, type ThemeToken } from '../../../src/ui/theme/theme.ts';
+import { createPaint, parseHexColor } from '../../../src/ui/theme/paint.ts';
+import { parseThemeFile } from '../../../src/ui/theme/parse-theme-file.ts';
+import { resolveCustomTheme, resolveTheme, type THEME_NAMES, type ThemeToken } from '../../../src/ui/theme/theme.ts';
 
 const FOREGROUNDS: readonly ThemeToken[] = ['dim', 'accent', 'user', 'ok', 'warn', 'error', 'add', 'del', 'code'];
 const BACKGROUNDS = { dark: ['#000000', '#1E1E1E'], light: ['#FFFFFF', '#FDF6E3'] } as const;
 
 function linear(hex: string): number[] {
-  return channelsOf(hex).map((channel) => {
+  return parseHexColor(hex).map((channel) => {
     const value = channel / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
@@ -62,12 +62,12 @@ function distance(one: string, other: string, matrix: readonly (readonly number[
 
 function colorOf(name: (typeof THEME_NAMES)[number], token: ThemeToken): string {
   const background = name.startsWith('light') ? 'light' : 'dark';
-  return resolveTheme(name, { depth: 'truecolor', background }).looks[token].color ?? '';
+  return resolveTheme(name, { depth: 'truecolor', background }).styles[token].color ?? '';
 }
 
 describe('themes', () => {
   for (const name of ['dark', 'light', 'dark-cvd', 'light-cvd'] as const) {
-    test(`${name} can be read on the usual backgrounds`, () => {
+    test(`${name} is readable on the usual backgrounds`, () => {
       const weak = FOREGROUNDS.flatMap((token) =>
         BACKGROUNDS[name.startsWith('light') ? 'light' : 'dark']
           .map((background) => ({ token, background, ratio: contrast(colorOf(name, token), background) }))
@@ -76,11 +76,21 @@ describe('themes', () => {
       expect(weak).toEqual([]);
       expect(contrast(colorOf(name, 'add'), colorOf(name, 'addBg'))).toBeGreaterThanOrEqual(4.5);
       expect(contrast(colorOf(name, 'del'), colorOf(name, 'delBg'))).toBeGreaterThanOrEqual(4.5);
+      const inDiffs = (['accent', 'ok', 'warn', 'code', 'dim'] as const).flatMap((token) =>
+        (['addBg', 'delBg'] as const)
+          .map((background) => ({
+            token,
+            background,
+            ratio: contrast(colorOf(name, token), colorOf(name, background)),
+          }))
+          .filter(({ ratio }) => ratio < 4.5),
+      );
+      expect(inDiffs).toEqual([]);
     });
   }
 
   for (const name of ['dark-cvd', 'light-cvd'] as const) {
-    test(`${name} keeps good and bad apart for every kind of colour blindness`, () => {
+    test(`${name} distinguishes good and bad for every kind of color blindness`, () => {
       const near = Object.entries(BLINDNESS).flatMap(([kind, matrix]) =>
         (
           [
@@ -95,44 +105,44 @@ describe('themes', () => {
     });
   }
 
-  test('a terminal is never asked for colours it lacks', () => {
+  test('a terminal never gets colors it does not support', () => {
     expect(resolveTheme('dark', { depth: 'none', background: 'dark' }).name).toBe('no-color');
-    expect(resolveTheme('auto', { depth: '16', background: 'light' })).toMatchObject({
-      name: 'ansi',
-      looks: { accent: { color: 'blue' } },
-    });
+    const ansi = resolveTheme('auto', { depth: '16', background: 'light' });
+    expect([ansi.name, ansi.styles.accent]).toEqual(['ansi', { color: 'blue' }]);
     expect(resolveTheme('auto', { depth: '256', background: 'light' }).name).toBe('light');
     expect(resolveTheme('no-color', { depth: 'truecolor', background: 'dark' }).name).toBe('no-color');
   });
 });
 
-describe('a theme of one’s own', () => {
-  const read = (value: unknown) => readOwnTheme({ name: 'mine', path: '/t/mine.json', text: JSON.stringify(value) });
+describe('a custom theme', () => {
+  const read = (value: unknown) => parseThemeFile({ name: 'mine', path: '/t/mine.json', text: JSON.stringify(value) });
 
-  test('changes the tokens it names; the rest is what it begins with', () => {
+  test('changes the tokens it names; the rest is that of its base', () => {
     const mine = read({ base: 'light', accent: '#ff8800', user: { color: 'cyan', bold: true } });
-    if (!mine.ok) throw new Error(mine.why);
-    const theme = resolveOwnTheme(mine.theme, { depth: 'truecolor', background: 'dark' });
-    expect(theme.looks.accent).toEqual({ color: '#ff8800' });
-    expect(theme.looks.user).toEqual({ color: 'cyan', bold: true });
-    expect(theme.looks.ok).toEqual(resolveTheme('light', { depth: 'truecolor', background: 'dark' }).looks.ok);
-    expect(resolveOwnTheme(mine.theme, { depth: 'none', background: 'dark' }).name).toBe('no-color');
+    if (!mine.ok) throw new Error(mine.problem);
+    const theme = resolveCustomTheme(mine.theme, { depth: 'truecolor', background: 'dark' });
+    expect(theme.styles.accent).toEqual({ color: '#ff8800' });
+    expect(theme.styles.user).toEqual({ color: 'cyan', bold: true });
+    expect(theme.styles.ok).toEqual(resolveTheme('light', { depth: 'truecolor', background: 'dark' }).styles.ok);
+    expect(resolveCustomTheme(mine.theme, { depth: 'none', background: 'dark' }).name).toBe('no-color');
   });
 
-  test('says in a sentence what is wrong with it', () => {
+  test('reports in a sentence what is invalid', () => {
     const why = (value: unknown) => JSON.stringify(read(value));
-    expect(why({ acent: '#ff8800' })).toContain('there is no \\"acent\\". There are: text, dim, accent');
-    expect(why({ accent: '\u001b[31m' })).toContain('accent is a colour like');
-    expect(why({ base: 'pink' })).toContain('base is one of auto, dark, light');
-    expect(why(['dark'])).toContain('is no theme');
-    expect(JSON.stringify(readOwnTheme({ name: 'x', path: '/t/x.json', text: '{' }))).toContain('/t/x.json is no JSON');
+    expect(why({ acent: '#ff8800' })).toContain('unknown key \\"acent\\". Valid keys: base, text, dim, accent');
+    expect(why({ accent: '\u001b[31m' })).toContain('accent must be a color like');
+    expect(why({ base: 'pink' })).toContain('base must be one of auto, dark, light');
+    expect(why(['dark'])).toContain('is ignored');
+    expect(JSON.stringify(parseThemeFile({ name: 'x', path: '/t/x.json', text: '{' }))).toContain(
+      '/t/x.json is ignored: invalid JSON',
+    );
   });
 });
 
 describe('painting', () => {
   const dark = resolveTheme('dark', { depth: 'truecolor', background: 'dark' });
 
-  test('follows the depth', () => {
+  test('follows the color depth', () => {
     expect(createPaint(dark, 'truecolor')('x', { token: 'ok' })).toBe('\u001b[38;2;127;201;127mx\u001b[0m');
     expect(createPaint(dark, '256')('x', { token: 'ok', background: 'addBg' })).toMatch(
       /^\u001b\[38;5;\d+;48;5;\d+mx\u001b\[0m$/,
@@ -141,14 +151,14 @@ describe('painting', () => {
     expect(createPaint(ansi, '16')('x', { token: 'error', bold: true })).toBe('\u001b[1;31mx\u001b[0m');
   });
 
-  test('keeps bold, dim, underline and inverse without colour', () => {
+  test('keeps bold, dim, underline and inverse without color', () => {
     const paint = createPaint(resolveTheme('dark', { depth: 'none', background: 'dark' }), 'none');
     expect(paint('x', { token: 'select' })).toBe('\u001b[7mx\u001b[0m');
     expect(paint('x', { token: 'dim', underline: true })).toBe('\u001b[2;4mx\u001b[0m');
     expect(paint('x', { token: 'ok' })).toBe('x');
-    expect(paint('x', { token: 'add', background: 'addBg', mark: true })).toBe('\u001b[1;4mx\u001b[0m');
+    expect(paint('x', { token: 'add', background: 'addBg', emphasis: true })).toBe('\u001b[1;4mx\u001b[0m');
     const dark = createPaint(resolveTheme('dark', { depth: '256', background: 'dark' }), '256');
-    expect(dark('x', { background: 'addBg', mark: true })).toMatch(/^\u001b\[1;48;5;\d+mx\u001b\[0m$/);
+    expect(dark('x', { background: 'addBg', emphasis: true })).toMatch(/^\u001b\[1;48;5;\d+mx\u001b\[0m$/);
     expect(paint('x', undefined)).toBe('x');
   });
 });

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { CommandOutcome, PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import { formatHomePath } from '../../lib/text/home-path.ts';
+import { formatCodeBlock } from '../../lib/text/markdown.ts';
+import { diskFs } from '../../permissions/permission-fs.ts';
+import { isInside, resolvePath } from '../../permissions/resolve-path.ts';
+import { appendMemoryLine, listMemoryTargets } from '../../prompt/memory/append-memory.ts';
+import type { ConversationParts } from '../conversation-parts.ts';
+import { listInstructionRoots } from '../read-settings.ts';
+import { type BuiltinCommand, reportFailure, showMarkdown, showPanel } from './builtin-command.ts';
+
+type ListedFile = ReturnType<ConversationParts['loop']['prompt']['memory']['report']>['files'][number];
+
+/** `/memory`: lists instruction files, which can be shown and edited. Notes can be added to them. */
+export const MEMORY_COMMAND: BuiltinCommand = {
+  name: 'memory',
+  description: 'list instruction files, or add a note to one',
+  argumentHint: '[<number> | edit <number> | [user:|local:] <note>]',
+  async run(args, parts) {
+    const [, edit, number] = /^(edit )?(\d+)$/.exec(args.trim()) ?? [];
+    if (args.trim() !== '' && number === undefined) return addNote(args, parts);
+    await parts.loop.ready();
+    const { files, problems } = parts.loop.prompt.memory.report();
+    if (number === undefined) return createOverview(files, problems, parts);
+    const file = files[Number(number) - 1];
+    if (file === undefined) return reportFailure(`There is no instruction file ${number}. /memory lists them.`);
+    if (edit !== undefined) return { kind: 'open', view: 'edit_file', argument: file.path };
+    const text = await readFile(file.path, 'utf8').catch(() => undefined);
+    return text === undefined ? reportFailure(`Cannot read ${file.path}.`) : showMarkdown(formatCodeBlock(text));
+  },
+};
+
+function createOverview(files: readonly ListedFile[], problems: readonly string[], { core }: ConversationParts) {
+  const { environment, cwd } = core;
+  const problemRows = problems.map(
+    (text): PanelRow => ({ id: text, group: 'Problems', cells: [text], mark: 'bad', detail: [text], actions: [] }),
+  );
+  return showPanel({
+    title: 'Memory',
+    command: 'memory',
+    rows: [
+      ...files.map((file, at) => createFileRow(file, at + 1, formatHomePath(file.path, environment.home, cwd))),
+      ...problemRows,
+    ],
+    empty: 'No instruction files found. Create one with /init.',
+    actions: [{ kind: 'write', key: 'ctrl+a', label: 'adds a note', command: 'memory', initialText: '' }],
+  });
+}
+
+function createFileRow(
+  { path, scope, state, chars, paths, excludedReason }: ListedFile,
+  number: number,
+  name: string,
+): PanelRow {
+  const scopeText = `applies to ${paths?.join(', ') ?? 'its folder'}`;
+  const status =
+    excludedReason !== undefined ? 'excluded' : state === 'waiting' ? scopeText : formatCount(chars, 'character');
+  const edit: PanelAction = { kind: 'run', key: 'ctrl+e', label: 'edits it', command: `memory edit ${number}` };
+  return {
+    id: path,
+    ...(excludedReason === undefined ? {} : { mark: 'off' as const }),
+    cells: [name, scope, status],
+    detail: excludedReason === undefined ? [path] : [path, `excluded: ${excludedReason}`],
+    actions: [
+      { kind: 'run', key: 'enter', label: 'shows it', command: `memory ${number}` },
+      ...(scope === 'managed' ? [] : [edit]),
+    ],
+  };
+}
+
+/** Adds a note (`# note`) to an instruction file for later sessions, and pins it in this conversation. */
+async function addNote(line: string, { agent, loop, core }: ConversationParts): Promise<CommandOutcome> {
+  const { note, scope } = parseNote(line);
+  if (note === '') return { kind: 'failed', message: 'Usage: # <note>. For example: # tests live beside the code' };
+  const { cwd, environment } = core;
+  const { root } = core.repository;
+  const [project, local, user] = listMemoryTargets({ root, userFile: join(environment.ouroHome, 'CLAUDE.md') });
+  const target = { project, local, user }[scope];
+  if (target === undefined) return { kind: 'failed', message: `There is no instruction file for the scope ${scope}.` };
+  await loop.ready();
+  const agentsFile = join(root, 'AGENTS.md');
+  const path = scope === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
+  const { real, problem } = resolvePath(diskFs, { cwd, home: environment.home }, path);
+  const bounds = listInstructionRoots(cwd, root, environment.home);
+  if (scope !== 'user' && (problem !== undefined || !bounds.some((folder) => isInside(real, folder)))) {
+    return {
+      kind: 'failed',
+      message: `${path} links to ${real}, which is outside the project, so nothing was written.`,
+    };
+  }
+  await agent.pin(note);
+  try {
+    await appendMemoryLine(path, note);
+  } catch (thrown) {
+    return {
+      kind: 'failed',
+      message: `The note is pinned in this conversation, but could not be written to ${path}: ${getErrorMessage(thrown)}.`,
+    };
+  }
+  await loop.prompt.memory.acceptEdit({ path, scope });
+  const later =
+    core.trusted || scope === 'user' ? '' : ' Later sessions read it once this folder is trusted (ouro trust).';
+  return { kind: 'done', message: `Added to ${relative(cwd, path) || path}, and pinned in this conversation.${later}` };
+}
+
+/** Parses `# user: note` and `# local: note`. Without a prefix the note goes to the project file. */
+function parseNote(line: string): { readonly note: string; readonly scope: 'project' | 'local' | 'user' } {
+  const [, name, rest] = /^(project|local|user):\s*(.*)$/s.exec(line.trim()) ?? [];
+  if (name !== 'project' && name !== 'local' && name !== 'user') return { note: line.trim(), scope: 'project' };
+  return { note: (rest ?? '').trim(), scope: name };
+}

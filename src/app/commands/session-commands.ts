@@ -1,0 +1,214 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import type { PanelRow } from '../../contracts/frontend/command.ts';
+import type { RewindOutcome } from '../../contracts/frontend/conversation.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { INIT_PROMPT } from '../../prompt/init-prompt.ts';
+import { readTranscript } from '../../session/records/read-transcript.ts';
+import { rebuildBeforeCompaction } from '../../session/records/rebuild-session.ts';
+import {
+  buildDialogue,
+  EXPORT_EXTENSIONS,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportSession,
+} from '../../session/store/export-session.ts';
+import { forkCurrentSession, forkSession } from '../../session/store/manage-sessions.ts';
+import type { ConversationParts } from '../conversation-parts.ts';
+import { formatCompactPreview } from '../loop/context-pipeline.ts';
+import { type BuiltinCommand, reportDone, reportFailure, showMarkdown, showPanel } from './builtin-command.ts';
+
+const SHORT_ID_LENGTH = 8;
+
+/** Commands for the session. */
+export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
+  {
+    name: 'rename',
+    description: 'rename this session',
+    argumentHint: '<title>',
+    async run(args, { actions }) {
+      const title = args.trim();
+      if (title === '') return reportFailure('Usage: /rename <title>');
+      await actions.rename(title);
+      return reportDone(`Session renamed to "${title}".`);
+    },
+  },
+  {
+    name: 'branch',
+    aliases: ['fork'],
+    description: 'fork this session; the copy can be resumed later',
+    async run(_args, { session }) {
+      const forked = await forkCurrentSession(session.transcript);
+      return forked.ok
+        ? reportDone(`Session forked. Resume the copy with: ouro --resume ${forked.id}`)
+        : reportFailure(forked.why);
+    },
+  },
+  {
+    name: 'undo',
+    description: 'undo the file changes of the last prompt',
+    run: async (_args, { actions, core }) => describeRewind(await actions.undo(), core.live.current().cwd),
+  },
+  {
+    name: 'redo',
+    description: 'redo the file changes that the last /undo or /rewind reverted',
+    run: async (_args, { actions, core }) => describeRewind(await actions.redo(), core.live.current().cwd),
+  },
+  {
+    name: 'export',
+    description: 'export this session to a file',
+    argumentHint: `[${EXPORT_FORMATS.join('|')}] [file]`,
+    // Frontends without panels use the default format and file.
+    run: async (args, parts) =>
+      args.trim() === '' && parts.core.options.frontend === 'screen'
+        ? createExportPanel(parts)
+        : exportToFile(args, parts),
+  },
+];
+
+function describeRewind(outcome: RewindOutcome, cwd: string) {
+  if (!outcome.ok) return reportFailure(outcome.why);
+  const formatPath = (path: string) => `\`${relative(cwd, path)}\``;
+  const { restored, removed, problems = [], canRetry = false, prompt } = outcome;
+  const lists = [
+    ...(restored.length === 0 ? [] : [formatList('Restored:', restored.map(formatPath))]),
+    ...(removed.length === 0 ? [] : [formatList('Removed:', removed.map(formatPath))]),
+    ...(problems.length === 0 ? [] : [formatList('Not restored:', problems)]),
+    ...(canRetry ? ['Remove the cause, then run the same command again: it restores the rest.'] : []),
+  ];
+  const first = prompt.split('\n', 1)[0] ?? '';
+  const summary = problems.length === 0 ? 'Files restored' : 'Some files could not be restored';
+  const target = first === '' ? '.' : ` to their state before: ${first}`;
+  return showMarkdown([`${summary}${target}`, ...lists].join('\n\n'));
+}
+
+function formatList(title: string, items: readonly string[]): string {
+  return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
+}
+
+/** Creates the panel for the export format and file. */
+function createExportPanel({ agent, core }: ConversationParts) {
+  const { cwd } = core.live.current();
+  return showPanel({
+    title: 'Export',
+    command: 'export',
+    note: `relative to ${cwd}; existing files are not overwritten`,
+    rows: EXPORT_FORMATS.map(
+      (format): PanelRow => ({
+        id: format,
+        cells: [format, FORMAT_DESCRIPTIONS[format]],
+        detail: [],
+        actions: [
+          {
+            kind: 'write',
+            key: 'enter',
+            label: 'chooses the file',
+            command: `export ${format}`,
+            initialText: `ouro-${agent.sessionId.slice(0, SHORT_ID_LENGTH)}.${EXPORT_EXTENSIONS[format]}`,
+          },
+        ],
+      }),
+    ),
+    empty: '',
+    actions: [],
+  });
+}
+
+const FORMAT_DESCRIPTIONS: Readonly<Record<ExportFormat, string>> = {
+  markdown: 'for reading and pasting',
+  json: 'for programs',
+  html: 'a page for a browser',
+};
+
+async function exportToFile(args: string, { core, agent, session: { transcript } }: ConversationParts) {
+  const [first = '', ...rest] = args.trim().split(/\s+/);
+  const requestedFormat = EXPORT_FORMATS.find((format) => format === first);
+  const format = requestedFormat ?? 'markdown';
+  const fileName = (requestedFormat === undefined ? [first, ...rest] : rest).join(' ');
+  if (transcript.path === undefined) return reportFailure('This session is not stored, so there is nothing to export.');
+  if (agent.state().messages.length === 0)
+    return reportFailure('This session is empty, so there is nothing to export.');
+  const { sessionId } = agent;
+  const { cwd, title = 'A session with ouro' } = core.live.current();
+  const file = resolve(
+    cwd,
+    fileName === '' ? `ouro-${sessionId.slice(0, SHORT_ID_LENGTH)}.${EXPORT_EXTENSIONS[format]}` : fileName,
+  );
+  try {
+    await transcript.sync();
+    const { records } = await readTranscript(transcript.path);
+    const text = exportSession(
+      { id: sessionId, title, cwd, gitBranch: core.repository.initialBranch, items: buildDialogue(records) },
+      format,
+    );
+    await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+    return reportDone(`Exported to ${file}`);
+  } catch (thrown) {
+    return reportFailure(`Export failed: ${getErrorMessage(thrown)}. Choose another file: /export ${format} <file>`);
+  }
+}
+
+/** Commands that change the conversation. */
+export const CONVERSATION_COMMANDS: readonly BuiltinCommand[] = [
+  {
+    name: 'compact',
+    description: 'compact the conversation; the full history stays in the session',
+    argumentHint: '[what to keep | preview | undo]',
+    async run(args, { agent, loop, session, actions: { compact } }) {
+      const argument = args.trim();
+      const messages = agent.state().messages;
+      if (argument === 'preview') return showMarkdown(formatCompactPreview(await loop.context.preview(messages)));
+      if (agent.state().status !== 'idle') return reportFailure('A reply is in progress. Stop it first, or wait.');
+      if (argument === 'undo') {
+        const before =
+          loop.context.undo(messages) ?? (await rebuildBeforeCompaction(session.transcript.path, messages));
+        if (before === undefined) return reportFailure('There is no compaction to undo.');
+        await compact.replace(before, 'manual');
+        return reportDone('Compaction undone.');
+      }
+      return compact.compactNow(argument === '' ? undefined : argument);
+    },
+  },
+  {
+    name: 'init',
+    description: 'write a CLAUDE.md for this project',
+    run: async () => ({ kind: 'prompt', blocks: [{ type: 'text', text: INIT_PROMPT }] }),
+  },
+  {
+    name: 'clear',
+    aliases: ['new', 'reset'],
+    description: 'start a new conversation; /resume reopens the old one',
+    async run(_args, parts) {
+      const { core, agent, hooks, loop, turnLog, actions } = parts;
+      if (agent.state().status !== 'idle') return reportFailure('A reply is in progress. Stop it first, or wait.');
+      const isStored = await storeOldConversation(parts);
+      await actions.compact.replace([], 'manual');
+      core.live.update({ todos: [], plan: undefined, title: undefined });
+      loop.prompt.restart();
+      turnLog.expectChange('The conversation was cleared.');
+      const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
+      if (context !== undefined) loop.addNews(context);
+      return reportDone(`New conversation started.${isStored ? ' /resume reopens the old one.' : ''}`);
+    },
+  },
+  {
+    name: 'btw',
+    description: 'ask a side question that is not added to the conversation',
+    argumentHint: '<question>',
+    async run(args, { actions }) {
+      if (args.trim() === '') return reportFailure('Usage: /btw <question>');
+      const answer = await actions.askSideQuestion(args.trim());
+      return answer.ok ? showMarkdown(answer.text.trim()) : reportFailure(`No answer: ${answer.why}`);
+    },
+  },
+];
+
+/** Stores the old conversation as a session of its own. Returns false if it is empty or the session is not stored. */
+async function storeOldConversation({ core, agent, session }: ConversationParts): Promise<boolean> {
+  const { path } = session.transcript;
+  if (path === undefined || !agent.state().messages.some(({ role }) => role === 'user') || !existsSync(path))
+    return false;
+  await forkSession({ id: agent.sessionId, path }, core.newId());
+  return true;
+}

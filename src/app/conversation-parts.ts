@@ -1,0 +1,35 @@
+import type { Agent } from '../contracts/agent.ts';
+import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
+import type { ConversationActions } from './conversation-actions.ts';
+import type { Core } from './core.ts';
+import type { AutoContinue } from './loop/auto-continue.ts';
+import type { Loop } from './loop/loop.ts';
+import type { TurnLog } from './loop/turn-log.ts';
+import type { McpServers } from './mcp/servers.ts';
+import type { Permissions } from './permissions/permissions.ts';
+import type { SessionCheckpoints } from './session/checkpoints.ts';
+import type { Session } from './session/session.ts';
+import type { SessionEditor } from './session-editor.ts';
+import type { SessionHooks } from './session-hooks.ts';
+import type { SessionLsp } from './session-lsp.ts';
+import type { TrustDialog } from './trust/trust-commands.ts';
+
+/** The parts of a conversation, for commands, hosts and frontends. */
+export type ConversationParts = {
+  readonly core: Core;
+  readonly agent: Agent;
+  readonly session: Session;
+  readonly permissions: Permissions;
+  /** Absent if the session is not stored. */
+  readonly checkpoints: SessionCheckpoints | undefined;
+  readonly mcp: McpServers;
+  readonly editor: SessionEditor;
+  readonly languages: SessionLsp;
+  readonly hooks: SessionHooks;
+  readonly loop: Loop;
+  readonly shells: ShellRegistry;
+  readonly turnLog: TurnLog;
+  readonly autoContinue: AutoContinue;
+  readonly actions: ConversationActions;
+  readonly trustCommands: TrustDialog;
+};

@@ -1,0 +1,287 @@
+import { assembleAgent } from '../../agent/agent.ts';
+import type { AgentDeps } from '../../agent/agent-deps.ts';
+import type { Agent } from '../../contracts/agent.ts';
+import type { AgentEvent, QueuedMessage } from '../../contracts/event.ts';
+import type { Message } from '../../contracts/message.ts';
+import type { Terminal } from '../../contracts/terminal-reason.ts';
+import type { ToolProgress } from '../../contracts/tool.ts';
+import type { Hooks } from '../../hooks/create-hooks.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import {
+  type AgentRegistry,
+  buildAgentRegistry,
+  NO_USAGE,
+  reduceAgent,
+  type SubAgent,
+  updateAgent,
+} from '../../session/sub-agents/agent-registry.ts';
+import {
+  createEndRecord,
+  createStartRecord,
+  listStoredSubAgents,
+  readSubAgent,
+} from '../../session/sub-agents/stored-sub-agents.ts';
+import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import type { SubAgentReport } from '../../tools/task/task.ts';
+import type { Core } from '../core.ts';
+import type { McpServers } from '../mcp/servers.ts';
+import type { Session } from '../session/session.ts';
+import type { ModelFallbacks } from './model-fallbacks.ts';
+import type { QueryDepsSource, SubAgentQuery } from './query-deps.ts';
+import { buildInstructions, openWorkspace } from './sub-agent-setup.ts';
+
+/** A run of a sub-agent: its prompt, and the call that started it. */
+export type SubAgentRun = {
+  readonly prompt: string;
+  readonly byCall: string;
+  readonly report: (progress: ToolProgress) => void;
+  /** Started by a hook: it gets no messages and is not recorded. */
+  readonly isForHook?: true;
+};
+
+/** The sub-agents of a session and their runs. Each sub-agent has at most one run at a time. */
+export type SubAgentRuns = {
+  getRegistry(): AgentRegistry;
+  getRunner(id: string): SubAgentRunner | undefined;
+  /** Starts a run at once. A sub-agent that has run before continues its conversation. */
+  start(
+    agent: SubAgent,
+    run: SubAgentRun,
+  ): { readonly runner: SubAgentRunner; readonly report: Promise<SubAgentReport> };
+  /** Returns the messages of a sub-agent. */
+  messages(id: string): Promise<readonly Message[]>;
+  /** Takes the sub-agents that were running when the last process ended. */
+  takeInterrupted(): readonly SubAgent[];
+  /** Stops all runs. Resolves when they have ended. */
+  close(): Promise<void>;
+};
+
+type AgentRunDeps = {
+  readonly session: Pick<Session, 'transcript'>;
+  readonly owners: SubAgentCalls;
+  readonly hooks: Hooks;
+  readonly deps: QueryDepsSource;
+  readonly learn: ModelFallbacks['lookUpModels'];
+  readonly mcp: Pick<McpServers, 'leaseTools'>;
+};
+
+const NO_HISTORY: SubAgentHistory = { messages: [], queued: [] };
+
+/** Creates the runs of sub-agents, with the sub-agents that the session has stored. */
+export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns {
+  const { transcript } = deps.session;
+  const { folder, path, sessionId } = transcript;
+  let roster = buildAgentRegistry(listStoredSubAgents(folder));
+  const running = new Map<string, { readonly held: SubAgentRunner; readonly ended: Promise<unknown> }>();
+  /** History of sub-agents whose session is not stored on disk. */
+  const inMemory = new Map<string, SubAgentHistory>();
+
+  async function readHistory(id: string): Promise<SubAgentHistory> {
+    if (path === undefined) return inMemory.get(id) ?? NO_HISTORY;
+    return readSubAgent(folder, id).catch(() => NO_HISTORY);
+  }
+
+  function updateRoster(agent: SubAgent, { isForHook }: SubAgentRun): void {
+    if (isForHook !== true) roster = updateAgent(roster, agent);
+  }
+
+  async function record(agent: SubAgent, { isForHook }: Pick<SubAgentRun, 'isForHook'>): Promise<void> {
+    if (isForHook === true) return;
+    const { id, state, calls, tokens, line } = agent;
+    const body = state === 'working' ? createStartRecord(agent) : createEndRecord({ state, calls, tokens, line });
+    await transcript.appendToSubAgent(id, body);
+  }
+
+  function start(initial: SubAgent, run: SubAgentRun): ReturnType<SubAgentRuns['start']> {
+    const isKnown = roster.has(initial.id);
+    let agent: SubAgent = { ...initial, state: 'working', startedAtMs: core.now(), usage: NO_USAGE, text: '' };
+    const onEvent = (event: AgentEvent) => {
+      const { callId, id: agentId, kind: agentType } = agent;
+      agent = reduceAgent(agent, event);
+      updateRoster(agent, run);
+      const { line, calls, tokens } = agent;
+      if (event.type === 'tool_start') run.report({ kind: 'agent', agentId, agentType, line, calls, tokens });
+      return core.bus.emit({ type: 'subagent', callId, agentId, agentType, event });
+    };
+    const runner = createSubAgentRunner(core, { sessionId, onEvent });
+
+    async function finish(): Promise<SubAgentReport> {
+      const earlier = isKnown ? await readHistory(agent.id) : NO_HISTORY;
+      await record(agent, run);
+      const end = await runAgent(core, deps, { agent, runner, run, earlier }).catch((thrown) => ({
+        why: getErrorMessage(thrown),
+      }));
+      const isCompleted = end.why === undefined;
+      agent = {
+        ...agent,
+        state: isCompleted ? 'completed' : runner.signal.aborted ? 'stopped' : 'failed',
+        endedAtMs: core.now(),
+      };
+      if (path === undefined) inMemory.set(agent.id, { messages: runner.messages(), queued: [] });
+      running.delete(agent.id);
+      updateRoster(agent, run);
+      await record(agent, run);
+      return createReport(agent, initial, end);
+    }
+
+    updateRoster(agent, run);
+    const report = finish();
+    running.set(agent.id, { held: runner, ended: report });
+    return { runner, report };
+  }
+
+  return {
+    getRegistry: () => roster,
+    getRunner: (id) => running.get(id)?.held,
+    start,
+    messages: async (id) => running.get(id)?.held.messages() ?? (await readHistory(id)).messages,
+    takeInterrupted() {
+      const interrupted = [...roster.values()].filter(
+        ({ state, endedAtMs }) => state === 'cut' && endedAtMs === undefined,
+      );
+      for (const agent of interrupted) void record(agent, {});
+      return interrupted;
+    },
+    async close() {
+      for (const { held } of running.values()) held.stop();
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+    },
+  };
+}
+
+/** The end of a run: the reason for a failure, and a note about its worktree. */
+type RunEnd = { readonly why?: string | undefined; readonly left?: string | undefined };
+
+type RunParts = {
+  readonly agent: SubAgent;
+  readonly runner: SubAgentRunner;
+  readonly run: SubAgentRun;
+  readonly earlier: SubAgentHistory;
+};
+
+async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, earlier }: RunParts): Promise<RunEnd> {
+  const { owners, hooks, learn } = deps;
+  const { id: agentId, model } = agent;
+  const definition = core.extensions.current().agents.find(({ name }) => name === agent.kind);
+  if (definition === undefined) return { why: `There is no kind of sub-agent "${agent.kind}".` };
+  const kind = agent.effort === undefined ? definition : { ...definition, effort: agent.effort };
+  const parent = owners.getLocation(run.byCall) ?? { cwd: core.live.current().cwd };
+  const request = { name: kind.name, agentId, isolation: agent.isolation ?? kind.isolation };
+  const workspace = await openWorkspace(core, request, parent, hooks).catch(getErrorMessage);
+  if (typeof workspace === 'string') return { why: `It was not started: ${workspace}` };
+  let end: RunEnd = {};
+  const lease = await deps.mcp.leaseTools(Object.keys(kind.inlineMcpServers ?? {}), runner.signal);
+  try {
+    owners.addAgent(agentId, { ...workspace.location, depth: agent.depth });
+    const isForHook = run.isForHook === true;
+    const agentHooks = isForHook ? hooks.withoutAgentHooks : hooks;
+    const { context } = await agentHooks.fire(
+      'SubagentStart',
+      { agent_id: agentId, agent_type: kind.name },
+      runner.signal,
+    );
+    const [instructions] = await Promise.all([
+      buildInstructions(core, kind),
+      learn(listOwnModels(model ?? kind.model)),
+    ]);
+    const systemPrompt = context === undefined ? instructions : `${instructions}\n\n${context}`;
+    const asking: SubAgentQuery = {
+      kind,
+      agentId,
+      workspace,
+      systemPrompt,
+      isForHook,
+      model,
+      privateTools: lease.tools,
+    };
+    const terminal = await runner.run(run.prompt, {
+      ...earlier,
+      deps: ({ queues }) => deps.deps.subAgent({ ...core.bus.getPort(), queues }, asking),
+    });
+    const { reason, failure, words: message } = terminal;
+    const why = runner.signal.aborted ? 'It was stopped.' : `It ended early: ${message ?? failure?.message ?? reason}`;
+    if (reason !== 'completed') end = { why };
+  } finally {
+    owners.removeAgent(agentId);
+    await lease.release();
+    end = { ...end, left: await workspace.leave() };
+  }
+  return end;
+}
+
+/** Returns the model of the sub-agent, unless it inherits that of the conversation. */
+function listOwnModels(model = 'inherit'): readonly string[] {
+  return model === 'inherit' ? [] : [model];
+}
+
+/** Creates the report of this run. */
+function createReport(agent: SubAgent, before: SubAgent, { why, left }: RunEnd): SubAgentReport {
+  const { id, startedAtMs, endedAtMs = startedAtMs } = agent;
+  const text = [why === undefined ? agent.text : [agent.text, why].join('\n').trim(), left];
+  return {
+    id,
+    text: text.filter((part) => part !== undefined).join('\n\n'),
+    calls: agent.calls - before.calls,
+    tokens: agent.tokens - before.tokens,
+    usage: agent.usage,
+    durationMs: endedAtMs - startedAtMs,
+    failed: why !== undefined,
+  };
+}
+
+/** A running sub-agent. */
+type SubAgentRunner = {
+  /** Queues a message for the end of its current turn; before the first turn, for its start. */
+  queueMessage(text: string): void;
+  /** Runs it with a prompt. Resolves when no work is left. */
+  run(prompt: string, start: SubAgentHistory & Pick<AgentDeps, 'deps'>): Promise<Terminal>;
+  messages(): readonly Message[];
+  stop(): void;
+  readonly signal: AbortSignal;
+};
+
+/** The history of a sub-agent: the messages of earlier runs, and its queued messages. */
+type SubAgentHistory = { readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] };
+
+type RunnerDeps = {
+  readonly sessionId: string;
+  readonly onEvent: (event: AgentEvent) => Promise<void>;
+};
+
+/** Creates an agent like that of the conversation; its questions go to the conversation. */
+function createSubAgentRunner(core: Core, { sessionId, onEvent }: RunnerDeps): SubAgentRunner {
+  const end = new AbortController();
+  let agent: Agent | undefined;
+  let pending: readonly string[] = [];
+  return {
+    signal: end.signal,
+    stop: () => end.abort('user'),
+    messages: () => agent?.state().messages ?? [],
+    queueMessage(text) {
+      if (agent === undefined) pending = [...pending, text];
+      else agent.steer(text);
+    },
+    async run(prompt, { messages, queued, deps }) {
+      const { model, effort, mode, cwd } = core.live.current();
+      const created = assembleAgent({
+        sessionId,
+        messages,
+        queued,
+        listeners: [onEvent],
+        deps,
+        describe: () => ({ model, effort, mode, cwd }),
+        newId: core.newId,
+        now: core.now,
+      });
+      agent = created;
+      for (const text of pending) created.steer(text);
+      pending = [];
+      if (end.signal.aborted) return { reason: 'aborted_streaming' };
+      end.signal.addEventListener('abort', () => created.abort('user'));
+      await created.prompt(prompt);
+      // A message that arrived at the very end has started another run.
+      await created.waitForIdle();
+      return created.state().lastError ?? { reason: 'completed' };
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { constants, open } from 'node:fs/promises';
+import type { ActionResult, ControlPort } from '../../contracts/frontend/host-capabilities.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { decide } from '../../permissions/decide.ts';
+import { resolvePath } from '../../permissions/resolve-path.ts';
+import { readFileBytes } from '../../tools/files/read-bytes.ts';
+import type { ReadState } from '../../tools/files/read-state.ts';
+import { readTraits } from '../../tools/read/read.ts';
+import type { Permissions } from './permissions.ts';
+import { getToolFacts } from './tool-facts.ts';
+
+type ReadDeps = { readonly permissions: Pick<Permissions, 'getPolicy' | 'fs'>; readonly cwd: string };
+
+/** Returns whether the Read tool could read a path unasked; `@` mentions follow the same rules. */
+export function canReadUnasked(path: string, deps: ReadDeps): boolean {
+  return decideRead(path, deps).verdict === 'allow';
+}
+
+function decideRead(path: string, { permissions, cwd }: ReadDeps) {
+  return decide(getToolFacts(readTraits.name, { file_path: path }, cwd), permissions.getPolicy(cwd), permissions.fs);
+}
+
+/** Reads the start of a file for an SDK host, if the Read tool could read it unasked. */
+export async function readForHost(path: string, maxBytes: number, deps: ReadDeps): ReturnType<ControlPort['readFile']> {
+  const { verdict, reasons } = decideRead(path, deps);
+  if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
+  const { real } = resolvePath(
+    deps.permissions.fs,
+    { cwd: deps.cwd, home: deps.permissions.getPolicy(deps.cwd).home },
+    path,
+  );
+  try {
+    return await readStart(real, maxBytes);
+  } catch (thrown) {
+    return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
+  }
+}
+
+/** Marks a file as read by the model, as reported by an SDK host, if the file has not changed since. */
+export async function markAsRead(
+  path: string,
+  mtimeMs: number,
+  deps: ReadDeps & { readonly readState: Pick<ReadState, 'recordRead'> },
+): Promise<ActionResult> {
+  const { verdict, reasons } = decideRead(path, deps);
+  if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
+  const { real } = resolvePath(
+    deps.permissions.fs,
+    { cwd: deps.cwd, home: deps.permissions.getPolicy(deps.cwd).home },
+    path,
+  );
+  try {
+    const facts = await readFileBytes(real, new AbortController().signal);
+    // Hosts report whole milliseconds.
+    if (Math.floor(facts.mtimeMs) !== Math.floor(mtimeMs))
+      return { ok: false, why: `${path} has changed since it was read; read it again.` };
+    deps.readState.recordRead(facts, 'told by the host');
+    return { ok: true };
+  } catch (thrown) {
+    return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
+  }
+}
+
+async function readStart(path: string, maxBytes: number): ReturnType<ControlPort['readFile']> {
+  // Non-blocking: opening a pipe without a writer would wait forever.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const facts = await file.stat();
+    // Devices and pipes have no end.
+    if (!facts.isFile()) return { ok: false, why: `${path} is not a regular file.` };
+    const buffer = Buffer.alloc(Math.min(maxBytes, facts.size));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return { ok: true, path, bytes: buffer.subarray(0, bytesRead), truncated: facts.size > bytesRead };
+  } finally {
+    await file.close();
+  }
+}

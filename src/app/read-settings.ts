@@ -1,0 +1,71 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
+import { findRepositoryRoot } from '../git/repository-root.ts';
+import { runGit } from '../git/run-git.ts';
+import { ignoreMissing } from '../lib/errors.ts';
+import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
+import { diskFs } from '../permissions/permission-fs.ts';
+import { isInside } from '../permissions/resolve-path.ts';
+import { findRepositoryTop, listTrackedFiles } from '../permissions/shell/programs/git-repository.ts';
+import { loadSettings } from '../settings/load-settings.ts';
+
+const MANAGED_DIR = '/etc/ouro';
+
+/** Reads all settings of a folder from disk. */
+export function readSettings(
+  options: Pick<RunOptions, 'cwd' | 'settings' | 'settingSources' | 'policy'>,
+  environment: Environment,
+  trusted: boolean,
+  approves?: (layer: SettingsLayer) => boolean | Promise<boolean>,
+): Promise<LoadedSettings> {
+  return loadSettings({
+    folders: listProjectFolders(options.cwd, environment.home),
+    ouroHome: environment.ouroHome,
+    managedDir: MANAGED_DIR,
+    trusted,
+    ...(approves === undefined ? {} : { approves }),
+    ...(options.settingSources === undefined ? {} : { sources: options.settingSources }),
+    ...(options.settings === undefined ? {} : { flag: options.settings }),
+    ...(options.policy === undefined ? {} : { policy: options.policy }),
+    readText: readFileOrPipe,
+    listDir: async (path) => readdir(path).catch(() => []),
+    isTracked: (path) => isTracked(path, trusted, environment),
+  });
+}
+
+/**
+ * Returns whether a file is committed, by the git index or else by git itself, configured to run nothing from the
+ * repository; if neither can tell, it counts as committed. In an untrusted folder, git is not run.
+ */
+async function isTracked(path: string, trusted: boolean, environment: Environment): Promise<boolean> {
+  if (!trusted) return false;
+  const folder = (await ignoreMissing(realpath(dirname(path)))) ?? dirname(path);
+  const repository = findRepositoryTop(diskFs, folder);
+  if (repository === undefined) return false;
+  const files = listTrackedFiles(diskFs, repository);
+  if (files !== undefined) return files.includes(relative(repository, join(folder, basename(path))));
+  try {
+    return (await runGit(['ls-files', '--', path], folder, { variables: environment.variables })).trim() !== '';
+  } catch {
+    return true;
+  }
+}
+
+/** Lists the roots of a folder's instructions: itself, and its repository unless that contains the home folder. */
+export function listInstructionRoots(cwd: string, root: string, home: string): readonly string[] {
+  return isInside(home, root) ? [cwd] : [cwd, root];
+}
+
+/** Lists the folders whose settings and extensions apply: the working folder, and parents up to the repository root. */
+export function listProjectFolders(cwd: string, home: string): readonly [string, ...string[]] {
+  const [, root = cwd] = listInstructionRoots(cwd, findRepositoryRoot(cwd), home);
+  const folders: [string, ...string[]] = [cwd];
+  for (let current = cwd; current !== root && current !== dirname(current); ) {
+    current = dirname(current);
+    folders.push(current);
+  }
+  return folders;
+}

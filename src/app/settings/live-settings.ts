@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { LoadedSettings, SettingsProblem } from '../../contracts/settings.ts';
+import { type Admission, loadExtensions } from '../../extensions/load-extensions.ts';
+import { filterSkills } from '../../extensions/load-skills.ts';
+import { createChangeDetector } from '../../lib/files/change-detector.ts';
+import { buildChildVariables, resolveLimits } from '../../settings/effective-environment.ts';
+import { loadEnabledPlugins } from '../../settings/enabled-plugins.ts';
+import { formatProblems, isSourceEnabled } from '../../settings/load-settings.ts';
+import { keepRestrictions } from '../../settings/merge-settings.ts';
+import { getSettingsPath } from '../../settings/settings-file.ts';
+import type { CurrentExtensions, CurrentSettings, EventBus } from '../core.ts';
+import { listProjectFolders, readSettings } from '../read-settings.ts';
+import type { FolderTrust } from '../trust/folder-trust.ts';
+
+const EXTENSION_FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
+
+type LiveSettingsOptions = {
+  readonly given: RunOptions;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly trust: FolderTrust;
+  readonly tell: EventBus['emit'];
+  /** Decides which extension files of the project may be read under the current settings. */
+  readonly admits: (loaded: () => LoadedSettings) => (path: string) => Admission;
+};
+
+/** Opens settings and extensions, which are reloaded when a file has changed; `refresh` checks that at every prompt. */
+export async function openLiveSettings({
+  given,
+  environment,
+  cwd,
+  trust,
+  tell,
+  admits,
+}: LiveSettingsOptions): Promise<{ readonly settings: CurrentSettings; readonly extensions: CurrentExtensions }> {
+  const { isTrusted } = trust;
+  const { ouroHome, home } = environment;
+  const [, ...parents] = listProjectFolders(cwd, home);
+  const extensionFolders = isTrusted ? [cwd, ...parents] : [];
+  const loadLayers = () => readSettings({ ...given, cwd }, environment, isTrusted, trust.isApproved);
+  const isSourceUsed = (source: 'user' | 'project') => isSourceEnabled(given.settingSources, source);
+  const loadExtensionFiles = async () => {
+    const enabled = await loadEnabledPlugins(ouroHome, loaded.merged, given.pluginDirs ?? []);
+    const read = await loadExtensions({
+      plugins: enabled.plugins,
+      projectFolders: isSourceUsed('project') ? extensionFolders : [],
+      ...(isSourceUsed('user') ? { userFolders: { ouroHome, home } } : {}),
+      agentsFlag: given.agents,
+      checkFile: mayBeRead,
+    });
+    const approved = await trust.filterApproved({ ...read, problems: [...read.problems, ...enabled.problems] });
+    return { ...approved, skills: filterSkills(approved.skills, given.skills) };
+  };
+  const settingsFiles = createChangeDetector([
+    getSettingsPath('user', { ouroHome, cwd }),
+    // The deny and ask rules of an untrusted folder apply as well.
+    ...[cwd, ...parents].flatMap((folder) =>
+      (['project', 'local'] as const).map((scope) => getSettingsPath(scope, { ouroHome, cwd: folder })),
+    ),
+  ]);
+  const extensionFiles = createChangeDetector([
+    ...EXTENSION_FOLDERS.map((name) => join(ouroHome, name)),
+    join(home, '.agents/skills'),
+    ...extensionFolders.flatMap((folder) => [
+      ...EXTENSION_FOLDERS.map((name) => join(folder, '.claude', name)),
+      join(folder, '.agents/skills'),
+    ]),
+  ]);
+  let loaded = await loadLayers();
+  const mayBeRead = admits(() => loaded);
+  let extensions = await loadExtensionFiles();
+
+  const wasValid = (file: string) =>
+    loaded.layers.some((layer) => layer.file === file) &&
+    !loaded.problems.some((problem) => problem.file === file && isWholeFileLost(problem));
+
+  async function reload(): Promise<void> {
+    extensions = await loadExtensionFiles();
+  }
+
+  async function refreshExtensions(): Promise<void> {
+    if (await extensionFiles.hasChanged()) await reload();
+  }
+
+  async function refresh(): Promise<void> {
+    const [haveSettingsChanged] = await Promise.all([settingsFiles.hasChanged(), refreshExtensions()]);
+    if (!haveSettingsChanged) return;
+    const next = await loadLayers();
+    const lines = [...formatProblems(next, { problems: [] })];
+    // A half-written file, as an editor or a merge may leave it, must not disable restrictions.
+    const isBroken = next.problems.some((problem) => isWholeFileLost(problem) && wasValid(problem.file));
+    if (isBroken) lines.push('The previous settings stay in effect until this is fixed.');
+    else loaded = isTrusted ? next : keepRestrictions(loaded, next);
+    if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
+  }
+
+  const settings: CurrentSettings = {
+    current: () => loaded.merged,
+    loaded: () => loaded,
+    limits: () => resolveLimits(environment, loaded.merged),
+    variables: () => buildChildVariables(environment, loaded.merged),
+    refresh,
+    approveOwnChange: trust.renewApproval,
+  };
+  // Otherwise an edit right after the start would be taken for the initial state.
+  await settingsFiles.whenReady();
+  return { settings, extensions: { current: () => extensions, refresh: refreshExtensions, reload } };
+}
+
+/** Returns whether a settings file could not be used as a whole. */
+function isWholeFileLost({ code }: SettingsProblem): boolean {
+  return code === 'broken_file' || code === 'unreadable_file';
+}

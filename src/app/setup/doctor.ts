@@ -1,0 +1,187 @@
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Chalk } from 'chalk';
+import { execa } from 'execa';
+import type { Environment } from '../../contracts/environment.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { markAsPrintable, type Printable } from '../../lib/printable.ts';
+import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
+import { escapeLine } from '../../lib/text/sanitize.ts';
+import { readStoredKeys } from '../../model/keys/stored-keys.ts';
+import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
+import { findProviderKeys } from '../../model/registry/unavailable-model.ts';
+import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
+import { applySettingsEnvironment } from '../../settings/effective-environment.ts';
+import { formatProblems } from '../../settings/load-settings.ts';
+import { readSettings } from '../read-settings.ts';
+
+/** The finding of one check. */
+export type CheckResult = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly detail: string };
+
+type CheckContext = {
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly isTty: boolean;
+};
+
+/** Checks everything ouro depends on. Changes nothing and makes no network requests. */
+export async function runChecks(context: CheckContext): Promise<readonly CheckResult[]> {
+  const { environment } = context;
+  const runtime = process.versions.bun === undefined ? `Node ${process.version}` : `Bun ${process.versions.bun}`;
+  return [
+    { name: 'ouro', state: 'ok', detail: environment.version },
+    { name: 'runtime', state: 'ok', detail: runtime },
+    await checkProgram(
+      'git',
+      'git',
+      ['--version'],
+      'Without git, ouro has no branch name, no ignore rules and no overview of changes.',
+      environment,
+    ),
+    await checkProgram('bash', '/bin/bash', ['--version'], 'Shell commands need /bin/bash.', environment),
+    await checkReadOnlySandbox(context),
+    await checkRipgrep(),
+    checkTerminal(context),
+    await checkHome(environment),
+    await checkKey(context),
+    ...(await checkSettings(context)),
+  ];
+}
+
+async function checkProgram(
+  name: string,
+  file: string,
+  args: readonly string[],
+  consequence: string,
+  environment: Environment,
+): Promise<CheckResult> {
+  try {
+    const { stdout } = await execa(file, args, {
+      env: environment.variables,
+      extendEnv: false,
+      timeout: 5_000,
+      stdin: 'ignore',
+    });
+    return { name, state: 'ok', detail: stdout.split('\n')[0] ?? '' };
+  } catch {
+    return { name, state: name === 'bash' ? 'bad' : 'warn', detail: `not found. ${consequence}` };
+  }
+}
+
+/** Probes the read-only sandbox with files in a temporary folder, so that nothing is left behind. */
+async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise<CheckResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'ouro-doctor-'));
+  const probe = probeReadOnlySandbox({ environment, roots: [cwd], folder });
+  await rm(folder, { recursive: true, force: true });
+  if (probe.ok)
+    return {
+      name: 'sandbox',
+      state: 'ok',
+      detail: 'commands that only read run without asking, in a read-only sandbox',
+    };
+  const hint = process.platform === 'linux' ? ' Install bubblewrap, or allow user namespaces.' : '';
+  return {
+    name: 'sandbox',
+    state: 'warn',
+    detail: `not available (${probe.why}), so most commands that only read need approval.${hint}`,
+  };
+}
+
+async function checkRipgrep(): Promise<CheckResult> {
+  try {
+    const path = findBundledRipgrep();
+    await access(path, constants.X_OK);
+    return { name: 'ripgrep', state: 'ok', detail: path };
+  } catch {
+    return { name: 'ripgrep', state: 'warn', detail: 'not found; search still works, but is slower' };
+  }
+}
+
+function checkTerminal({ isTty, environment: { term } }: CheckContext): CheckResult {
+  const { columns, rows } = process.stdout;
+  if (!isTty)
+    return { name: 'terminal', state: 'warn', detail: 'the output is not a terminal; only print mode (-p) works here' };
+  const colors = term.noColor
+    ? 'no colour'
+    : /truecolor|24bit/.test(term.colorTerm)
+      ? 'full colour'
+      : /256/.test(term.name)
+        ? '256 colours'
+        : '16 colours';
+  const unicode = /utf-?8/i.test(term.locale) ? 'Unicode' : 'ASCII (the locale is not UTF-8)';
+  const state = term.name === 'dumb' ? 'warn' : 'ok';
+  return {
+    name: 'terminal',
+    state,
+    detail: `${term.name || 'unnamed'}, ${columns}x${rows}, ${colors}, ${unicode}${term.tmux ? ', in tmux' : ''}`,
+  };
+}
+
+async function checkHome({ ouroHome }: Environment): Promise<CheckResult> {
+  try {
+    await access(ouroHome, constants.W_OK);
+    return { name: 'home', state: 'ok', detail: ouroHome };
+  } catch (thrown) {
+    const missing = getErrorMessage(thrown).includes('ENOENT');
+    if (missing) return { name: 'home', state: 'ok', detail: `${ouroHome} (created with the first session)` };
+    return {
+      name: 'home',
+      state: 'bad',
+      detail: `${ouroHome} is not writable, so sessions would be lost. Set OURO_HOME to a writable folder.`,
+    };
+  }
+}
+
+async function checkKey({ environment: base, cwd }: CheckContext): Promise<CheckResult> {
+  const loaded = await readSettings({ cwd }, base, false);
+  const environment = applySettingsEnvironment(base, loaded);
+  const { apiKeyHelper, baseUrl: addressInSettings } = loaded.merged;
+  const { credentials, ouroHome } = environment;
+  const baseUrl = environment.baseUrl ?? addressInSettings;
+  const destination = baseUrl === undefined ? '' : `, sent to ${baseUrl}`;
+  const name = ANTHROPIC_KEYS.find(([, field]) => credentials[field] !== undefined)?.[0];
+  if (name !== undefined) {
+    const origin = base.credentials === credentials ? 'the environment' : '"env" of the settings';
+    return { name: 'key', state: 'ok', detail: `${name} from ${origin}${destination}` };
+  }
+  if (apiKeyHelper !== undefined)
+    return { name: 'key', state: 'ok', detail: `apiKeyHelper of the settings${destination}` };
+  const { keys, problem } = await readStoredKeys(environment);
+  const stored = keys.get('anthropic');
+  if (stored !== undefined)
+    return { name: 'key', state: 'ok', detail: `stored key (${stored.source}) in ${ouroHome}${destination}` };
+  if (problem !== undefined) return { name: 'key', state: 'bad', detail: problem };
+  const read = readProviderConfigs(loaded.merged, environment, keys);
+  const [other] = read.ok ? findProviderKeys(read.providers) : [];
+  if (other !== undefined)
+    return { name: 'key', state: 'ok', detail: `${other.label} (${other.source}): --model ${other.model}` };
+  return {
+    name: 'key',
+    state: 'warn',
+    detail:
+      'not in the environment, not in the settings and not stored. Set ANTHROPIC_API_KEY, use a local model, or try --model demo.',
+  };
+}
+
+const ANTHROPIC_KEYS = [
+  ['ANTHROPIC_API_KEY', 'apiKey'],
+  ['ANTHROPIC_AUTH_TOKEN', 'authToken'],
+] as const;
+
+async function checkSettings({ environment, cwd }: CheckContext): Promise<readonly CheckResult[]> {
+  const { problems } = await readSettings({ cwd }, environment, false);
+  if (problems.length === 0) return [{ name: 'settings', state: 'ok', detail: 'no problems found' }];
+  return formatProblems({ problems }, { problems: [] }).map((detail) => ({ name: 'settings', state: 'bad', detail }));
+}
+
+/** Formats findings as aligned lines, in colour if the terminal supports it. */
+export function formatFindings(findings: readonly CheckResult[], colors: 'plain' | 'colored'): Printable {
+  const { green, yellow, red, dim } = new Chalk(colors === 'plain' ? { level: 0 } : {});
+  const marks = { ok: green('ok  '), warn: yellow('warn'), bad: red('bad ') };
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const lines = findings.map(
+    ({ name, state, detail }) => `${marks[state]}  ${dim(escapeLine(name.padEnd(width)))}  ${escapeLine(detail)}`,
+  );
+  return markAsPrintable(lines.join('\n'));
+}

@@ -1,0 +1,201 @@
+import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { Environment } from '../../contracts/environment.ts';
+import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../../contracts/frontend/first-run.ts';
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { TrustQuestion } from '../../contracts/frontend/trust.ts';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
+import { readStoredKeys, storeKey } from '../../model/keys/stored-keys.ts';
+import { moveToSampleProject } from '../../model/providers/demo/sample-project.ts';
+import { detectKeyProvider } from '../../model/registry/key-provider.ts';
+import { openModelRegistry } from '../../model/registry/open-model-registry.ts';
+import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
+import { discoverLocalServers, findServerModels } from '../../model/registry/server-discovery.ts';
+import { findProviderKeys } from '../../model/registry/unavailable-model.ts';
+import { findBypassProblem, resolveInitialMode } from '../../permissions/initial-mode.ts';
+import { applySettingsEnvironment, resolveLimits } from '../../settings/effective-environment.ts';
+import { isSourceEnabled } from '../../settings/load-settings.ts';
+import { saveUserSetting } from '../../settings/settings-file.ts';
+import { openTrustStore } from '../../settings/trust-store.ts';
+import { readSettings } from '../read-settings.ts';
+import { buildTrustQuestion, isUnchangedSinceShown } from '../trust/folder-trust.ts';
+import { findImportOffer } from './import-claude-files.ts';
+
+/** The state before a run: ready, or with questions for the user. */
+export type FirstRunState =
+  | { readonly state: 'ready'; readonly run: RunOptions }
+  | { readonly state: 'asking'; readonly question: FirstRunQuestions };
+
+/**
+ * Returns the questions that the user has to answer before a run, if any. The demo runs in a sample project without
+ * questions.
+ */
+export async function openFirstRun(run: RunOptions, environment: Environment): Promise<FirstRunState> {
+  if (run.model === 'demo' && run.session.kind === 'new')
+    return { state: 'ready', run: await moveToSampleProject(run) };
+  const question = await findQuestions(run, environment);
+  return question === undefined ? { state: 'ready', run } : { state: 'asking', question };
+}
+
+async function findQuestions(run: RunOptions, environment: Environment): Promise<FirstRunQuestions | undefined> {
+  const folder = await realpath(run.cwd);
+  const [asked, key] = await Promise.all([
+    run.trust === 'this-run' || !usesFolderSettings(run) ? undefined : buildTrustQuestion(folder, environment, 'start'),
+    findKey(run, environment),
+  ]);
+  // Folders without effects, and folders that can never be trusted, are not asked about.
+  const bypass = await checkBypass(run, environment);
+  const hasEffects = asked !== undefined && (asked.question.effects.length > 0 || existsSync(join(folder, '.git')));
+  const trust = hasEffects && asked.question.refusal === undefined ? asked.question : undefined;
+  const offer = run.session.kind === 'new' ? await findImportOffer(environment) : undefined;
+  if (trust === undefined && key.key === 'found' && offer === undefined && bypass === 'settled') return undefined;
+  const parentFolder = dirname(folder);
+  const parent =
+    trust?.state === 'new' && asked?.store.getRefusal(parentFolder) === undefined ? parentFolder : undefined;
+  return { version: environment.version, folder, trust, parent, ...key, offer, bypass };
+}
+
+/** Returns whether the run loads project or local settings; otherwise trust makes no difference. */
+function usesFolderSettings({ settingSources }: RunOptions): boolean {
+  return isSourceEnabled(settingSources, 'project') || isSourceEnabled(settingSources, 'local');
+}
+
+/** Finds a key for a model. For a resumed session this is checked when it is opened. */
+async function findKey(
+  run: RunOptions,
+  environment: Environment,
+): Promise<Pick<FirstRunQuestions, 'key' | 'providers'>> {
+  const { apiKey, authToken } = environment.credentials;
+  if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return KEY_FOUND;
+  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), readStoredKeys(environment)]);
+  const childEnvironment = applySettingsEnvironment(environment, loaded);
+  const choice = openModelRegistry(
+    run,
+    loaded.merged,
+    childEnvironment,
+    () => resolveLimits(environment, loaded.merged),
+    stored,
+  );
+  if (choice.ok || choice.code !== 'no_api_key') return KEY_FOUND;
+  const read = readProviderConfigs(loaded.merged, childEnvironment, stored.keys);
+  return { key: 'missing', providers: read.ok ? findProviderKeys(read.providers) : [] };
+}
+
+const KEY_FOUND: Pick<FirstRunQuestions, 'key' | 'providers'> = { key: 'found', providers: [] };
+
+/** Returns whether bypassing permissions still has to be confirmed. A disallowed bypass is rejected later. */
+async function checkBypass(run: RunOptions, environment: Environment): Promise<FirstRunQuestions['bypass']> {
+  const isFlagged = run.skipPermissions !== undefined || run.permissionMode === 'bypassPermissions';
+  const userSettings = isFlagged
+    ? ''
+    : await ignoreMissing(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
+  if (!isFlagged && userSettings?.includes('bypassPermissions') !== true) return 'settled';
+  if ((await openAgreementStore(environment).read()).value !== undefined) return 'settled';
+  const { merged } = await readSettings(run, environment, false);
+  const isAllowed =
+    resolveInitialMode(run, merged, environment).ok && findBypassProblem(run, merged, environment) === undefined;
+  return isAllowed ? 'unconfirmed' : 'settled';
+}
+
+const agreementSchema = z.object({ at: z.string() });
+
+function openAgreementStore({ ouroHome }: Environment) {
+  return openJsonStore<z.output<typeof agreementSchema> | undefined>(join(ouroHome, 'bypass-agreed.json'), {
+    empty: undefined,
+    entryDepth: 1,
+    parse: (json) => agreementSchema.safeParse(json),
+  });
+}
+
+/** Stores the answers and returns how to start. Asks again if the folder has changed since the question was shown. */
+export async function settleFirstRun(
+  question: FirstRunQuestions,
+  answer: FirstRunAnswers,
+  run: RunOptions,
+  environment: Environment,
+): Promise<FirstRunState> {
+  const changed = await findChangedTrust(question, answer, environment);
+  if (changed !== undefined) return { state: 'asking', question: { ...question, trust: changed } };
+  return { state: 'ready', run: await applyAnswers(question, answer, run, environment) };
+}
+
+async function applyAnswers(
+  question: FirstRunQuestions,
+  { trust, model, bypass }: FirstRunAnswers,
+  options: RunOptions,
+  environment: Environment,
+): Promise<RunOptions> {
+  const { ouroHome } = environment;
+  const run = question.bypass === 'settled' || bypass === 'yes' ? options : withoutBypass(options);
+  const selectModel = async (name: string) => {
+    await saveUserSetting(ouroHome, 'model', name);
+    return { ...run, model: name };
+  };
+  if (question.bypass === 'unconfirmed' && bypass === 'yes') {
+    await openAgreementStore(environment).change(() => [
+      { path: ['v'], value: 1 },
+      { path: ['at'], value: new Date().toISOString() },
+    ]);
+  }
+  if (trust !== 'no' && question.trust !== undefined) await storeTrust(question.trust, trust, environment);
+  switch (model.kind) {
+    case 'demo':
+      return moveToSampleProject(run);
+    case 'key': {
+      const owner = detectKeyProvider(model.key);
+      await storeKey(environment, owner.name, model.key);
+      return owner.model === undefined ? run : selectModel(owner.model);
+    }
+    case 'named':
+      return selectModel(model.model);
+    default:
+      return run;
+  }
+}
+
+function withoutBypass({ skipPermissions: _, ...run }: RunOptions): RunOptions {
+  return { ...run, permissionMode: 'default' };
+}
+
+/** Returns the new trust question if the folder has changed since the user accepted it. */
+async function findChangedTrust(
+  { folder, trust: shown }: FirstRunQuestions,
+  { trust }: FirstRunAnswers,
+  environment: Environment,
+): Promise<TrustQuestion | undefined> {
+  if (trust === 'no' || shown === undefined) return undefined;
+  const current = await buildTrustQuestion(folder, environment);
+  if (current === undefined || isUnchangedSinceShown(shown.marks, current.question.marks)) return undefined;
+  return { ...current.question, state: 'changed-meanwhile' };
+}
+
+/** Stores the trust with the fingerprints that were shown, so that later changes are detected. */
+async function storeTrust(
+  { dir, marks }: TrustQuestion,
+  trust: 'folder' | 'below',
+  { ouroHome, home }: Environment,
+): Promise<void> {
+  const store = await openTrustStore(ouroHome, home);
+  const [at, approved] = trust === 'below' ? [dirname(dir), {}] : [dir, marks];
+  const answer = await store.trust(at, trust, approved, new Date());
+  if (!answer.ok) throw new Error(answer.why);
+  if (trust === 'below') await store.approve(dir, marks);
+}
+
+/** Finds model servers on the usual ports of this machine. */
+export async function findLocalModels(): Promise<readonly LocalModelServer[]> {
+  return (await discoverLocalServers()).map(({ name, prefix, models }) => ({
+    name,
+    models: models.map((model) => `${prefix}/${model}`),
+  }));
+}
+
+/** Lists the models of the server at an address. */
+export async function listServerModels(address: string): Promise<readonly string[]> {
+  const server = await findServerModels(address);
+  if (server === undefined) throw new Error(`No model server responds at ${address}. Is it running?`);
+  return server.models.map((model) => `${server.baseUrl}#${model}`);
+}

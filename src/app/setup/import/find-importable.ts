@@ -1,0 +1,167 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { parse } from 'jsonc-parser';
+import { z } from 'zod';
+import type { Environment } from '../../../contracts/environment.ts';
+import { convertCommand } from '../../../extensions/foreign/convert-commands.ts';
+import { convertServers } from '../../../extensions/foreign/convert-servers.ts';
+import { COMMAND_PLACES, INSTRUCTION_PLACES, SERVER_PLACES } from '../../../extensions/foreign/foreign-places.ts';
+import type { ImportItem, ImportPlaces, ImportScope } from '../../../extensions/foreign/import-item.ts';
+import { findRepositoryRoot } from '../../../git/repository-root.ts';
+import { getErrorMessage, ignoreMissing } from '../../../lib/errors.ts';
+import { openServerFiles } from '../../../mcp/config/server-files.ts';
+import { parseMemory } from '../../../prompt/memory/parse-memory.ts';
+import { getSettingsPath } from '../../../settings/settings-file.ts';
+import { findImportOffer } from '../import-claude-files.ts';
+
+/** The items that can be imported, and those that cannot, with the reasons. */
+export type Importable = { readonly items: readonly ImportItem[]; readonly skipped: readonly string[] };
+
+type Found = Importable;
+const NOTHING: Found = { items: [], skipped: [] };
+
+/** Returns the folders to look in; the project is the repository that encloses the folder. */
+export function getImportPlaces({ home, ouroHome }: Pick<Environment, 'home' | 'ouroHome'>, cwd: string): ImportPlaces {
+  return { cwd: findRepositoryRoot(cwd), home, ouroHome };
+}
+
+/** Reads the files of other assistants and lists what ouro can take from them. Changes nothing. */
+export async function findImportable(environment: Environment, folder: string): Promise<Importable> {
+  const places = getImportPlaces(environment, folder);
+  const parts = await Promise.all([
+    findClaudeFiles(environment),
+    findInstructions(places),
+    findServers(places),
+    findCommands(places),
+  ]);
+  return { items: parts.flatMap(({ items }) => items), skipped: parts.flatMap(({ skipped }) => skipped) };
+}
+
+/** Names the files of other assistants that exist and that ouro does not read. Reads only names. */
+export async function listForeignFiles(environment: Environment, folder: string): Promise<readonly string[]> {
+  const places = getImportPlaces(environment, folder);
+  const found = await Promise.all(
+    [...INSTRUCTION_PLACES, ...SERVER_PLACES, ...COMMAND_PLACES].map(async ({ scope, pattern }) => {
+      const count = (await listMatches(pattern, scope, places)).length;
+      if (count === 0) return [];
+      const name = pattern.replace(/\/(?:\*\*\/)?\*.*$/, '');
+      return [`${scope === 'user' ? '~/' : ''}${name}`];
+    }),
+  );
+  return [...new Set(found.flat())];
+}
+
+async function findClaudeFiles(environment: Environment): Promise<Found> {
+  const offer = await findImportOffer(environment);
+  if (offer === undefined) return NOTHING;
+  const { from, holds } = offer;
+  const item: ImportItem = {
+    kind: 'settings',
+    assistant: 'Claude Code',
+    scope: 'user',
+    path: '.claude',
+    from,
+    holds,
+    lost: [],
+  };
+  return { items: [item], skipped: [] };
+}
+
+const namedSchema = z.object({ instructionFiles: z.array(z.string()).catch([]) }).catch({ instructionFiles: [] });
+
+/** Lists the instruction files that settings of the user or the project name, whether they are in effect or not. */
+async function listNamedEntries(places: ImportPlaces): Promise<readonly string[]> {
+  const files = (['user', 'project', 'local'] as const).map((scope) => getSettingsPath(scope, places));
+  const texts = await Promise.all(files.map((file) => ignoreMissing(readFile(file, 'utf8'))));
+  return texts.flatMap((text) => namedSchema.parse(parse(text ?? '')).instructionFiles);
+}
+
+async function findInstructions(places: ImportPlaces): Promise<Found> {
+  const named = await listNamedEntries(places);
+  const own = ['CLAUDE.md', 'AGENTS.md'].map((name) => join(places.cwd, name)).filter((path) => existsSync(path));
+  const ownPaths = own.map((path) => realpathSync(path));
+  const items = await Promise.all(
+    INSTRUCTION_PLACES.map(async ({ assistant, scope, pattern }): Promise<readonly ImportItem[]> => {
+      const entry = scope === 'user' ? `~/${pattern}` : pattern;
+      const matches = await listMatches(pattern, scope, places);
+      const files = matches.filter((path) => !ownPaths.includes(realpathSync(path)));
+      if (files.length === 0 || named.includes(entry)) return [];
+      const lost = (await Promise.all(files.map(describeLostRule))).flat();
+      const names = files.map((path) => relative(getBase(scope, places), path));
+      return [{ kind: 'instructions', assistant, scope, path: pattern, entry, files: names, lost }];
+    }),
+  );
+  return { items: items.flat(), skipped: [] };
+}
+
+/** A rule that its assistant applies on request has no counterpart; it can be mentioned. */
+async function describeLostRule(path: string): Promise<readonly string[]> {
+  const { paths } = await parseMemory((await readFile(path, 'utf8')).replaceAll('\r\n', '\n'));
+  return paths?.length === 0 ? [`${basename(path)} applies only when it is named: mention it with @`] : [];
+}
+
+async function findServers(places: ImportPlaces): Promise<Found> {
+  const files = openServerFiles(places.ouroHome, places.cwd);
+  const seen = new Set<string>();
+  const items: ImportItem[] = [];
+  const skipped: string[] = [];
+  for (const { assistant, scope, pattern, format } of SERVER_PLACES) {
+    for (const file of await listMatches(pattern, scope, places)) {
+      const path = scope === 'user' ? `~/${pattern}` : pattern;
+      try {
+        for (const { name, entry, lost } of convertServers(await readFile(file, 'utf8'), format)) {
+          const isKnown = seen.has(name) || (await files.findScopes(name)).length > 0;
+          seen.add(name);
+          if (isKnown) skipped.push(`server ${name} of ${path}: you have one already`);
+          else items.push({ kind: 'servers', assistant, scope, path, name, entry, lost });
+        }
+      } catch (thrown) {
+        skipped.push(`${path} could not be read: ${getErrorMessage(thrown).split('\n', 1)[0]}`);
+      }
+    }
+  }
+  return { items, skipped };
+}
+
+async function findCommands(places: ImportPlaces): Promise<Found> {
+  const seen = new Set<string>();
+  const items: ImportItem[] = [];
+  const skipped: string[] = [];
+  for (const { assistant, scope, pattern, format } of COMMAND_PLACES) {
+    for (const file of await listMatches(pattern, scope, places)) {
+      const path = `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file)}`;
+      const name = basename(file).replace(/(?:\.prompt)?\.(?:md|toml)$/, '');
+      const target = getCommandPath({ scope, name }, places);
+      try {
+        if (seen.has(target) || existsSync(target)) skipped.push(`command ${name} of ${path}: you have one already`);
+        else {
+          const { text, lost } = await convertCommand(await readFile(file, 'utf8'), format);
+          items.push({ kind: 'commands', assistant, scope, path, name, text, lost });
+        }
+        seen.add(target);
+      } catch (thrown) {
+        skipped.push(`${path} could not be read: ${getErrorMessage(thrown).split('\n', 1)[0]}`);
+      }
+    }
+  }
+  return { items, skipped };
+}
+
+/** Returns the file that an imported command is written to. */
+export function getCommandPath(
+  { scope, name }: { readonly scope: ImportScope; readonly name: string },
+  { cwd, ouroHome }: ImportPlaces,
+): string {
+  return join(scope === 'user' ? join(ouroHome, 'commands') : join(cwd, '.claude', 'commands'), `${name}.md`);
+}
+
+const getBase = (scope: ImportScope, { cwd, home }: ImportPlaces) => (scope === 'user' ? home : cwd);
+
+async function listMatches(pattern: string, scope: ImportScope, places: ImportPlaces): Promise<readonly string[]> {
+  // In the home folder, files of the project and of the user are the same.
+  if (scope === 'project' && places.cwd === places.home) return [];
+  const { glob } = await import('fast-glob');
+  const cwd = getBase(scope, places);
+  return (await glob(pattern, { cwd, dot: true, absolute: true, deep: 6, suppressErrors: true })).toSorted();
+}

@@ -1,0 +1,39 @@
+import { IMPORT_KINDS, type ImportItem } from '../../../extensions/foreign/import-item.ts';
+import type { Importable } from './find-importable.ts';
+
+/** The names of assistants as arguments: `copilot` for GitHub Copilot, `vscode` for VS Code. */
+const ASSISTANTS: Readonly<Record<string, string>> = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+  copilot: 'GitHub Copilot',
+  vscode: 'VS Code',
+  cursor: 'Cursor',
+  gemini: 'Gemini CLI',
+  opencode: 'opencode',
+  pi: 'pi',
+  cline: 'Cline',
+  windsurf: 'Windsurf',
+  kiro: 'Kiro',
+  amp: 'Amp',
+};
+
+type Selection =
+  | { readonly ok: true; readonly importable: Importable }
+  | { readonly ok: false; readonly problem: string };
+
+/** Selects items by kinds and assistants: `cursor servers` means the servers of Cursor. */
+export function selectImports(importable: Importable, words: readonly string[]): Selection {
+  const kinds: readonly string[] = IMPORT_KINDS;
+  const unknown = words.find((word) => !kinds.includes(word) && !Object.hasOwn(ASSISTANTS, word));
+  if (unknown !== undefined) {
+    const names = [...kinds, ...Object.keys(ASSISTANTS)].join(', ');
+    return { ok: false, problem: `"${unknown}" is nothing that can be imported. Use: ${names}.` };
+  }
+  const wantedKinds = words.filter((word) => kinds.includes(word));
+  const wantedAssistants = words.flatMap((word) => ASSISTANTS[word] ?? []);
+  const isSelected = ({ kind, assistant }: ImportItem) =>
+    (wantedKinds.length === 0 || wantedKinds.includes(kind)) &&
+    (wantedAssistants.length === 0 || wantedAssistants.includes(assistant));
+  const items = importable.items.filter(isSelected);
+  return { ok: true, importable: { items, skipped: words.length === 0 ? importable.skipped : [] } };
+}

@@ -1,0 +1,108 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, relative } from 'node:path';
+import type { Environment } from '../../../contracts/environment.ts';
+import type { ImportItem, ImportPlaces, ImportScope } from '../../../extensions/foreign/import-item.ts';
+import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
+import { formatCount } from '../../../lib/text/format.ts';
+import { sanitize } from '../../../lib/text/sanitize.ts';
+import { parseServerEntry } from '../../../mcp/config/parse-server-entry.ts';
+import { describeLaunch } from '../../../mcp/configured-server.ts';
+import { editSettingsFile, getSettingsPath } from '../../../settings/settings-file.ts';
+import { createMcpManager } from '../../mcp/manage-servers.ts';
+import { answerImportOffer } from '../import-claude-files.ts';
+import { getCommandPath, getImportPlaces, type Importable } from './find-importable.ts';
+
+/** Formats what an import would take, what of it is lost, and what is left. */
+export function formatImportPlan({ items, skipped }: Importable, places: ImportPlaces): readonly string[] {
+  const lines = items.flatMap((item) => [
+    `${item.assistant}: ${describeItem(item, places)}`,
+    ...item.lost.map((text) => `    not taken: ${text}`),
+  ]);
+  return [...lines, ...skipped.map((text) => `not taken: ${text}`)].map((line) => sanitize(line, 'line'));
+}
+
+function describeItem(item: ImportItem, places: ImportPlaces): string {
+  switch (item.kind) {
+    case 'settings':
+      return `${item.holds.join(', ')} of ${item.from}, copied to ${places.ouroHome}`;
+    case 'instructions':
+      return `instructions ${item.entry} (${formatCount(item.files.length, 'file')}), read where they are`;
+    case 'servers': {
+      const parsed = parseServerEntry(item.entry);
+      const launch = parsed.ok ? describeLaunch(parsed.launch) : `invalid: ${parsed.problem}`;
+      return `MCP server ${item.name} of ${item.path}: ${launch}`;
+    }
+    case 'commands':
+      return `command /${item.name} of ${item.path}`;
+    default:
+      return exhaustive(item);
+  }
+}
+
+/** The result of an import: what was taken, and what failed. */
+export type ImportResult = { readonly taken: readonly string[]; readonly failed: readonly string[] };
+
+/** Imports items. Existing files, servers and settings are never replaced. */
+export async function takeImports(
+  items: readonly ImportItem[],
+  environment: Environment,
+  folder: string,
+): Promise<ImportResult> {
+  const places = getImportPlaces(environment, folder);
+  const results = [await saveInstructions(items, 'project', places), await saveInstructions(items, 'user', places)];
+  for (const item of items) results.push(await takeItem(item, environment, places));
+  const clean = (lines: readonly string[]) => lines.map((line) => sanitize(line, 'line'));
+  return {
+    taken: clean(results.flatMap(({ taken }) => taken)),
+    failed: clean(results.flatMap(({ failed }) => failed)),
+  };
+}
+
+const NOTHING: ImportResult = { taken: [], failed: [] };
+
+/** Adds the instruction files of one scope to the settings: of the user, or of this project on this machine. */
+async function saveInstructions(
+  items: readonly ImportItem[],
+  scope: ImportScope,
+  { cwd, ouroHome }: ImportPlaces,
+): Promise<ImportResult> {
+  const entries = items.flatMap((item) => (item.kind === 'instructions' && item.scope === scope ? [item.entry] : []));
+  if (entries.length === 0) return NOTHING;
+  const target = scope === 'user' ? 'user' : 'local';
+  const file = getSettingsPath(target, { ouroHome, cwd });
+  try {
+    await editSettingsFile(target, { ouroHome, cwd }, ({ instructionFiles: existing }) => {
+      const before = Array.isArray(existing) ? existing : [];
+      return [{ path: ['instructionFiles'], value: [...new Set([...before, ...entries])] }];
+    });
+    return { taken: [`instructions ${entries.join(', ')} (named in ${file})`], failed: [] };
+  } catch (thrown) {
+    return { taken: [], failed: [`instructions: ${getErrorMessage(thrown)}`] };
+  }
+}
+
+async function takeItem(item: ImportItem, environment: Environment, places: ImportPlaces): Promise<ImportResult> {
+  try {
+    switch (item.kind) {
+      case 'settings': {
+        const [summary = '', ...notes] = await answerImportOffer('yes', item.from, places.ouroHome);
+        return { taken: [summary], failed: notes };
+      }
+      case 'servers': {
+        const manager = createMcpManager(environment, places.cwd);
+        const added = await manager.add(item.name, item.entry, item.scope === 'user' ? 'user' : 'local');
+        return added.ok ? { taken: [added.message], failed: [] } : { taken: [], failed: [added.message] };
+      }
+      case 'commands': {
+        const file = getCommandPath(item, places);
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, item.text, { flag: 'wx' });
+        return { taken: [`command /${item.name} (${relative(places.cwd, file)})`], failed: [] };
+      }
+      default:
+        return NOTHING;
+    }
+  } catch (thrown) {
+    return { taken: [], failed: [`${item.path}: ${getErrorMessage(thrown)}`] };
+  }
+}

@@ -1,0 +1,270 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchownSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import type { FileAccess, PathState } from '../contracts/session.ts';
+import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
+import { copyExtendedAttributes, setExtendedAttributes } from '../lib/files/extended-attributes.ts';
+import { decodeFileName, toFsPath } from '../lib/files/non-utf8-paths.ts';
+import { recordDraft, writeInPlace } from '../lib/files/write-journal.ts';
+import type { ContentStore } from './content-store.ts';
+
+/** The result of a restore. */
+export type RestoreResult = {
+  readonly restored: readonly string[];
+  readonly removed: readonly string[];
+  /** One message per path that could not be restored. */
+  readonly problems: readonly string[];
+  /** Paths where the system failed, for example on a full disk; a later attempt can succeed. */
+  readonly failed: readonly string[];
+};
+
+type StoredState = Exclude<PathState, { kind: 'absent' | 'not-kept' }>;
+
+/** Restores every path to its recorded state. Never writes through a symbolic link, and never leaves a partial file. */
+export function restoreFiles(
+  plan: ReadonlyMap<string, PathState>,
+  store: ContentStore,
+  unfinished: string | undefined,
+): RestoreResult {
+  const restored: string[] = [];
+  const removed: string[] = [];
+  const problems: string[] = [];
+  const failed = new Set<string>();
+  const entries = [...plan];
+  const openedFolders = new Map<string, number>();
+  const attempt = (path: string, action: () => void, completed: string[]) => {
+    try {
+      action();
+      completed.push(path);
+    } catch (thrown) {
+      problems.push(`${path}: ${getErrorMessage(thrown)}`);
+      if (getErrnoCode(thrown) !== undefined) failed.add(path);
+    }
+  };
+
+  for (const [path, state] of entries) {
+    if (state.kind === 'not-kept') problems.push(`${path}: its content was not stored (${state.why}).`);
+  }
+  // Deepest first, so that folders are empty when they are removed.
+  for (const [path, state] of entries.toSorted(deepestFirst)) {
+    if (state.kind === 'absent') attempt(path, () => remove(path, openedFolders), removed);
+  }
+  // Outermost first, so that folders exist before their contents.
+  for (const [path, state] of entries.toSorted(deepestFirst).toReversed()) {
+    if (state.kind === 'absent' || state.kind === 'not-kept') continue;
+    attempt(path, () => restorePath(path, state, { store, opened: openedFolders, unfinished }), restored);
+  }
+  // Folder modes last: a read-only folder would have prevented the writes above.
+  for (const [path, mode] of openedFolders)
+    if (lstat(path) !== undefined) attempt(path, () => chmodSync(toFsPath(path), mode), []);
+  for (const [path, state] of entries.toSorted(deepestFirst)) {
+    if (state.kind === 'folder' && isRealPath(path))
+      attempt(path, () => assertAccessSet(restoreAccess(path, state)), []);
+  }
+  // A folder cannot be removed before the files in it are.
+  const isFailed = (path: string) => [...failed].some((other) => other === path || other.startsWith(`${path}${sep}`));
+  return { restored, removed, problems, failed: entries.map(([path]) => path).filter(isFailed) };
+}
+
+const deepestFirst = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) =>
+  depth(b) - depth(a) || (a < b ? -1 : 1);
+const depth = (path: string) => path.split(sep).length;
+
+function remove(path: string, openedFolders: Map<string, number>): void {
+  const current = lstat(path);
+  if (current === undefined) return;
+  assertNotLinked(dirname(path));
+  makeWritable(dirname(path), openedFolders);
+  if (current.isDirectory()) removeEmpty(path);
+  else unlinkSync(toFsPath(path));
+}
+
+function removeEmpty(folder: string): void {
+  if (readdirSync(toFsPath(folder)).length > 0) throw new Error('it still holds files that were never recorded.');
+  rmdirSync(toFsPath(folder));
+}
+
+type RestoreContext = {
+  readonly store: ContentStore;
+  readonly opened: Map<string, number>;
+  readonly unfinished: string | undefined;
+};
+
+function restorePath(
+  path: string,
+  state: StoredState,
+  { store, opened: openedFolders, unfinished }: RestoreContext,
+): void {
+  const parent = dirname(path);
+  if (lstat(parent) === undefined) mkdirSync(toFsPath(parent), { recursive: true });
+  assertNotLinked(parent);
+  makeWritable(parent, openedFolders);
+  const current = lstat(path);
+  switch (state.kind) {
+    case 'folder':
+      if (current?.isDirectory() === true) return;
+      if (current !== undefined) unlinkSync(toFsPath(path));
+      mkdirSync(toFsPath(path));
+      chmodSync(toFsPath(path), state.mode | 0o700);
+      return;
+    case 'pipe':
+      if (current?.isFIFO() !== true) makePipe(path, current);
+      assertAccessSet(restoreAccess(path, state));
+      return;
+    case 'link':
+      clearTarget(path, current);
+      symlinkSync(toFsPath(state.target), toFsPath(path));
+      return;
+    default: {
+      const bytes = store.read(state.hash);
+      if (bytes === undefined) throw new Error('its stored content is gone.');
+      clearTarget(path, current);
+      assertAccessSet(writeFile(path, bytes, state, unfinished));
+    }
+  }
+}
+
+function makePipe(path: string, current: ReturnType<typeof lstat>): void {
+  clearTarget(path, current);
+  if (current?.isFile() === true) unlinkSync(toFsPath(path));
+  const { status } = spawnSync('mkfifo', ['--', path]);
+  if (status !== 0) throw new Error('the system could not create a named pipe there.');
+}
+
+function assertNotLinked(folder: string): void {
+  if (!isRealPath(folder)) throw new Error('its folder is a link now, and files behind links are not changed.');
+}
+
+/** Tells whether the path of an existing folder goes through a symbolic link. */
+export function isBehindLink(folder: string): boolean {
+  return lstat(folder) !== undefined && !isRealPath(folder);
+}
+
+function isRealPath(folder: string): boolean {
+  try {
+    return decodeFileName(realpathSync(toFsPath(folder), { encoding: 'buffer' })) === folder;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Removes a link or an empty folder from a path; a folder may hold files that were never recorded, so it must be empty.
+ */
+function clearTarget(path: string, current: ReturnType<typeof lstat>): void {
+  if (current?.isDirectory() === true) removeEmpty(path);
+  else if (current?.isSymbolicLink() === true) unlinkSync(toFsPath(path));
+}
+
+/**
+ * Writes a file atomically; a file with hard links or another owner is written in place, so that it stays the same
+ * file.
+ */
+function writeFile(
+  path: string,
+  bytes: Uint8Array,
+  access: FileAccess,
+  unfinished: string | undefined,
+): readonly string[] {
+  const current = lstat(path);
+  if (current?.isFile() === true && (current.nlink > 1 || current.uid !== process.geteuid?.())) {
+    writeInPlace(unfinished, path, bytes);
+    return restoreAccess(path, access);
+  }
+  const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
+  const clearNote = recordDraft(unfinished, draft);
+  const file = openSync(toFsPath(draft), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    writeFileSync(file, bytes);
+    if (current?.isFile() === true && access.owner === undefined) {
+      fchownSync(file, current.uid, current.gid);
+      copyExtendedAttributes(path, draft);
+    }
+    const refused = restoreAccess(draft, access);
+    renameSync(toFsPath(draft), toFsPath(path));
+    return refused;
+  } catch (thrown) {
+    rmSync(toFsPath(draft), { force: true });
+    throw thrown;
+  } finally {
+    closeSync(file);
+    clearNote();
+  }
+}
+
+function assertAccessSet(refused: readonly string[]): void {
+  if (refused.length > 0) throw new Error(`it is restored, but the system refused to set ${refused.join(' and ')}.`);
+}
+
+/** Makes a read-only folder writable and notes its mode, which is restored at the end. */
+function makeWritable(folder: string, openedFolders: Map<string, number>): void {
+  const { mode } = lstatSync(toFsPath(folder));
+  if ((mode & 0o300) === 0o300 || openedFolders.has(folder)) return;
+  openedFolders.set(folder, mode & 0o7777);
+  chmodSync(toFsPath(folder), (mode & 0o7777) | 0o700);
+}
+
+function lstat(path: string) {
+  try {
+    return lstatSync(toFsPath(path));
+  } catch {
+    return undefined;
+  }
+}
+
+const ACL_ATTRIBUTE = 'system.posix_acl_access';
+const GROUP_BITS = 0o070;
+const SET_ID_BITS = 0o6000;
+
+/**
+ * Restores the recorded owner, extended attributes and mode of a path. Returns what the system refused to set; the mode
+ * is then narrowed so that access is never wider than it was.
+ */
+function restoreAccess(path: string, { mode, owner, attributes = {} }: FileAccess): readonly string[] {
+  if (owner === undefined) {
+    chmodSync(toFsPath(path), mode);
+    return [];
+  }
+  const hasOwner = setOwner(path, owner);
+  // After the owner, because chown drops capabilities, and before the mode.
+  const refused = setExtendedAttributes(
+    path,
+    new Map(Object.entries(attributes).map(([name, value]) => [name, Buffer.from(value, 'base64')])),
+  );
+  // With an ACL the group bits are its mask; without the ACL they would grant that much to the group itself.
+  const safeMode = refused.includes(ACL_ATTRIBUTE) ? mode & ~GROUP_BITS : mode;
+  chmodSync(toFsPath(path), hasOwner ? safeMode : safeMode & ~SET_ID_BITS);
+  return [...(hasOwner ? [] : [`its owner ${owner}`]), ...refused.map((name) => `its attribute ${name}`)];
+}
+
+function setOwner(path: string, owner: string): boolean {
+  const diskFile = toFsPath(path);
+  const now = lstatSync(diskFile);
+  if (`${now.uid}:${now.gid}` === owner) return true;
+  const [uid = now.uid, gid = now.gid] = owner.split(':').map(Number);
+  try {
+    lchownSync(diskFile, uid, gid);
+    return true;
+  } catch {
+    // Only root may change the owner of a file.
+    return false;
+  }
+}

@@ -1,0 +1,131 @@
+import { dirname } from 'node:path';
+import type { PathState, ReplacedPath } from '../contracts/session.ts';
+import { formatPath } from '../lib/files/non-utf8-paths.ts';
+import { mergeLines } from '../lib/text/diff.ts';
+import type { Step } from './checkpoint-history.ts';
+import { type ContentKeeper, isMergeable } from './content-keeper.ts';
+import type { ContentStore, createContentStore } from './content-store.ts';
+import { isBehindLink, type RestoreResult, restoreFiles } from './restore-files.ts';
+import { isSameAccess, isSameState, type Snapshots } from './snapshot.ts';
+
+/** The state each path must get, and one message per path that is left alone because others changed it too. */
+type RevertPlan = {
+  readonly plan: ReadonlyMap<string, PathState>;
+  readonly problems: readonly string[];
+  /** Paths whose current content could not be stored, for example on a full disk. */
+  readonly failed: readonly string[];
+};
+
+type RevertDeps = {
+  readonly snapshots: Pick<Snapshots, 'captureState' | 'isInState'>;
+  readonly store: ReturnType<typeof createContentStore>;
+  readonly keeper: ContentKeeper;
+  /** Folder for notes about unfinished writes. */
+  readonly unfinished: string | undefined;
+};
+
+/**
+ * Reverts steps on disk. `begin` records the current state of every path that will change, before any file is touched.
+ */
+export async function revertSteps(
+  steps: ReadonlyMap<string, readonly Step[]>,
+  deps: RevertDeps,
+  begin: (replaced: readonly ReplacedPath[]) => Promise<void>,
+): Promise<RestoreResult> {
+  const { plan, problems, failed } = planRevert(steps, deps);
+  const pending = [...plan].filter(([path, state]) => !deps.snapshots.isInState(path, state));
+  await begin(pending.map(([path, after]) => ({ path, before: deps.snapshots.captureState(path), after })));
+  const result = restoreFiles(new Map(pending), deps.store, deps.unfinished);
+  return {
+    restored: result.restored.map(formatPath),
+    removed: result.removed.map(formatPath),
+    problems: [...problems, ...result.problems].map(formatPath),
+    failed: [...failed, ...result.failed],
+  };
+}
+
+/** A path that a revert would change, with the bytes it would get; `undefined` if it is no file afterwards. */
+export type RevertPreview = { readonly path: string; readonly bytes: Uint8Array | undefined };
+
+/** Returns the paths that a revert would change; changes nothing. */
+export function previewRevert(steps: ReadonlyMap<string, readonly Step[]>, deps: RevertDeps): readonly RevertPreview[] {
+  return [...planRevert(steps, deps).plan]
+    .filter(([path, state]) => state.kind !== 'not-kept' && !deps.snapshots.isInState(path, state))
+    .map(([path, state]) => ({
+      path: formatPath(path),
+      bytes: state.kind === 'file' ? deps.store.read(state.hash) : undefined,
+    }));
+}
+
+type FileState = Extract<PathState, { kind: 'file' }>;
+
+/**
+ * Reverts steps, newest first, and only them: later changes by others to other lines of a file are merged in, and a
+ * path whose own change cannot be separated from theirs is left alone.
+ */
+function planRevert(steps: ReadonlyMap<string, readonly Step[]>, { snapshots, store, keeper }: RevertDeps): RevertPlan {
+  const plan = new Map<string, PathState>();
+  const problems: string[] = [];
+  const failed: string[] = [];
+  for (const [path, pathSteps] of steps) {
+    // Behind a link, the path would show a file in another place.
+    const current: PathState = isBehindLink(dirname(path)) ? { kind: 'absent' } : snapshots.captureState(path);
+    const stored = keeper.keepState(current);
+    if (stored !== current) {
+      problems.push(`${path}: its current content could not be stored, so it is left unchanged.`);
+      failed.push(path);
+      continue;
+    }
+    const target = pathSteps.reduceRight<PathState | undefined>(
+      (state, step) => state && revertStep(step, state, store),
+      stored,
+    );
+    if (target === undefined) problems.push(`${path}: ${explainConflict(pathSteps, store)}`);
+    else plan.set(path, target);
+  }
+  return { plan, problems, failed };
+}
+
+function explainConflict(steps: readonly Step[], store: RevertDeps['store']): string {
+  const first = steps[0]?.before;
+  const stored = first?.kind === 'file' && store.read(first.hash) !== undefined ? store.getPath(first.hash) : undefined;
+  const hint = stored === undefined ? '' : ` The previous content is in ${stored}.`;
+  return `another program changed it since, so it is left unchanged.${hint}`;
+}
+
+/** Returns the state without one step; `undefined` if the step cannot be separated from later changes. */
+function revertStep({ before, after }: Step, current: PathState, store: ContentStore): PathState | undefined {
+  if (after === undefined || isSameState(current, before)) return before;
+  if (current.kind === 'file' && after.kind === 'file') {
+    if (before.kind === 'file') return revertFile(before, after, current, store);
+    return current.hash === after.hash ? before : undefined;
+  }
+  // The mode of a new folder depends on the system; a folder that is not empty stays anyway.
+  if (current.kind === 'folder' && after.kind === 'folder' && before.kind !== 'folder') return before;
+  return isSameState(current, after) ? before : undefined;
+}
+
+function revertFile(
+  before: FileState,
+  after: FileState,
+  current: FileState,
+  store: ContentStore,
+): FileState | undefined {
+  const { hash: _, ...access } = isSameAccess(current, after) ? before : current;
+  const hash = revertContent(before.hash, after.hash, current.hash, store);
+  return hash === undefined ? undefined : { ...access, hash };
+}
+
+function revertContent(before: string, after: string, current: string, store: ContentStore): string | undefined {
+  if (current === after || current === before) return before;
+  if (before === after) return current;
+  const [base, mine, other] = [after, current, before].map((hash) => decodeMergeable(store.read(hash)));
+  if (base === undefined || mine === undefined || other === undefined) return undefined;
+  const merged = mergeLines(base, mine, other);
+  return merged === undefined ? undefined : store.put(Buffer.from(merged, 'latin1'));
+}
+
+/** Decodes as Latin-1, so that every byte survives the merge whatever the encoding is. */
+function decodeMergeable(bytes: Buffer | undefined): string | undefined {
+  return bytes !== undefined && isMergeable(bytes) ? bytes.toString('latin1') : undefined;
+}

@@ -1,0 +1,31 @@
+import { findImportable, getImportPlaces } from '../../app/setup/import/find-importable.ts';
+import { selectImports } from '../../app/setup/import/select-imports.ts';
+import { formatImportPlan, takeImports } from '../../app/setup/import/take-imports.ts';
+import { parseFlagValues } from '../args/flag-values.ts';
+import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
+import { UsageError } from '../args/usage-error.ts';
+
+/** Runs `ouro import [what…]`: shows what other assistants have here, and takes it with `--yes`. */
+export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+  const flags = parseFlagValues(SUBCOMMANDS.import.flags, rawFlags);
+  const { environment, cwd } = io;
+  const selected = selectImports(await findImportable(environment, cwd), args);
+  if (!selected.ok) throw new UsageError(selected.problem);
+  const { items, skipped } = selected.importable;
+  if (items.length === 0 && skipped.length === 0) {
+    io.stdout.write('Nothing to import: no files of other assistants were found here.\n');
+    return 0;
+  }
+  if (flags.yes !== true) {
+    const lines = formatImportPlan({ items, skipped }, getImportPlaces(environment, cwd));
+    for (const line of lines) io.stdout.write(`${line}\n`);
+    if (items.length > 0) io.stdout.write(`Nothing was changed. "ouro import${formatArgs(args)} --yes" takes it.\n`);
+    return 0;
+  }
+  const { taken, failed } = await takeImports(items, environment, cwd);
+  for (const line of taken) io.stdout.write(`${line}\n`);
+  for (const line of [...failed, ...skipped]) io.stderr.write(`not taken: ${line}\n`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+const formatArgs = (args: readonly string[]) => args.map((arg) => ` ${arg}`).join('');

@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs';
+import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { getPublication } from '../../app/environment.ts';
+import type { Environment } from '../../contracts/environment.ts';
+import { getErrnoCode } from '../../lib/errors.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
+import { readTarGz } from '../../lib/files/tar.ts';
+import { runProgram } from '../../lib/processes/run-program.ts';
+import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
+import type { Installation } from './detect-installation.ts';
+import { compareVersions, downloadRelease, findRelease } from './release.ts';
+
+/** The request to `ouro update`. */
+export type UpdateRequest = {
+  readonly action: 'update' | 'check' | 'back';
+  /** The version to install; default: the newest. */
+  readonly version?: string | undefined;
+};
+
+/** A file that only the archives of releases contain. */
+export const NOTICES = 'THIRD-PARTY.txt';
+const NPM_TIMEOUT_MS = 15 * 60_000;
+const START_TIMEOUT_MS = 30_000;
+
+/** Updates an installation, or returns to the version before. Returns what to tell; throws if nothing was changed. */
+export async function updateInstallation(
+  installation: Installation,
+  request: UpdateRequest,
+  environment: Environment,
+): Promise<string> {
+  switch (installation.kind) {
+    case 'checkout':
+      throw new Error(`ouro runs from the checkout ${installation.root}. Update it with git pull.`);
+    case 'manager':
+      throw new Error(`ouro was installed with ${installation.name}. Update it with: ${installation.update}`);
+    case 'npm':
+      return updateWithNpm(installation.prefix, request, environment);
+    default:
+      return request.action === 'back'
+        ? restorePrevious(installation.file, environment)
+        : updateExecutable(installation.file, request, environment);
+  }
+}
+
+async function updateExecutable(file: string, request: UpdateRequest, environment: Environment): Promise<string> {
+  const { version: current } = environment;
+  const { target, releasesUrl } = getPublication();
+  const address = environment.variables.OURO_RELEASE_URL ?? releasesUrl;
+  if (address === undefined)
+    throw new Error('This build of ouro belongs to no release. Set OURO_RELEASE_URL to the address of its releases.');
+  const send = createNetworkFetch({
+    variables: environment.variables,
+    keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
+  });
+  const release = await findRelease({ releasesUrl: address, target, version: request.version, send });
+  if (release.version === current) return `ouro ${current} is installed already.`;
+  if (request.version === undefined && compareVersions(release.version, current) < 0)
+    return `ouro ${current} is newer than the newest release, ${release.version}.`;
+  if (request.action === 'check') return `ouro ${release.version} is available; ${current} is installed.`;
+  const files = readTarGz(await downloadRelease(release, send));
+  await replaceFiles(file, files, release.version, environment);
+  return `ouro ${current} was replaced by ${release.version}. Running sessions keep their version. "ouro update --back" returns to ${current}.`;
+}
+
+/** Replaces the executable, and the ripgrep beside it, by the files of a release that runs on this machine. */
+async function replaceFiles(
+  file: string,
+  files: ReadonlyMap<string, Uint8Array>,
+  version: string,
+  environment: Environment,
+): Promise<void> {
+  const folder = dirname(file);
+  // Beside the executable, because a rename is atomic within a file system only.
+  const unpacked = join(folder, `.ouro-update-${process.pid}`);
+  try {
+    await mkdir(unpacked);
+    const suffix = process.platform === 'win32' ? '.exe' : '';
+    const fresh = { ouro: join(unpacked, `ouro${suffix}`), ripgrep: join(unpacked, `rg${suffix}`) };
+    for (const path of [fresh.ouro, fresh.ripgrep]) await writeExecutable(path, files.get(basename(path)));
+    const found = await readVersion(fresh.ouro, environment);
+    if (found !== version) throw new Error(`The downloaded ouro ${version} does not run on this machine.`);
+    const ripgrep = join(folder, basename(fresh.ripgrep));
+    // An rg in the same folder belongs to ouro only if an archive was unpacked there.
+    if (existsSync(join(folder, NOTICES))) await replaceFile(ripgrep, fresh.ripgrep);
+    await replaceFile(file, fresh.ouro);
+  } catch (thrown) {
+    throw explainUnwritable(folder, thrown);
+  } finally {
+    await rm(unpacked, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function writeExecutable(path: string, content: Uint8Array | undefined): Promise<void> {
+  if (content === undefined) throw new Error(`The archive of the release has no ${basename(path)}.`);
+  const handle = await open(path, 'wx', 0o755);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Returns the path at which the version before an update is kept. */
+export function getPreviousPath(file: string): string {
+  return file.endsWith('.exe') ? `${file.slice(0, -4)}.previous.exe` : `${file}.previous`;
+}
+
+/** Replaces a file and keeps it; at every moment one of the two is at its path. */
+async function replaceFile(file: string, fresh: string): Promise<void> {
+  const previous = getPreviousPath(file);
+  await rm(previous, { force: true });
+  if (process.platform === 'win32') {
+    // Windows does not replace a running program, but renames it.
+    await rename(file, previous);
+    await rename(fresh, file).catch(async (thrown) => {
+      await rename(previous, file);
+      throw thrown;
+    });
+    return;
+  }
+  // File systems without links get a copy.
+  await link(file, previous).catch(() => copyFile(file, previous));
+  await rename(fresh, file);
+}
+
+/** Exchanges the executable with the one before the last update. */
+async function restorePrevious(file: string, environment: Environment): Promise<string> {
+  const folder = dirname(file);
+  const previous = getPreviousPath(file);
+  const version = await readVersion(previous, environment);
+  if (version === undefined) throw new Error(`There is no earlier version of ouro: ${previous} does not exist.`);
+  const restored = join(folder, `.ouro-back-${process.pid}${process.platform === 'win32' ? '.exe' : ''}`);
+  try {
+    await link(previous, restored).catch(() => copyFile(previous, restored));
+    await replaceFile(file, restored);
+  } catch (thrown) {
+    throw explainUnwritable(folder, thrown);
+  } finally {
+    await rm(restored, { force: true }).catch(() => undefined);
+  }
+  return `ouro ${environment.version} was replaced by ${version}. "ouro update --back" returns to ${environment.version}.`;
+}
+
+/** Returns the version that an executable prints; `undefined` if it does not run. */
+async function readVersion(file: string, environment: Environment): Promise<string | undefined> {
+  const { code, stdout } = await runProgram(file, ['--version'], {
+    env: environment.variables,
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  return code === 0 ? stdout.toString('utf8').trim() : undefined;
+}
+
+function explainUnwritable(folder: string, thrown: unknown): unknown {
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(getErrnoCode(thrown) ?? '')) return thrown;
+  return new Error(
+    `You may not write to ${folder}. Run the command as its owner, or install ouro in your home folder.`,
+    {
+      cause: thrown,
+    },
+  );
+}
+
+const history = z.object({ previous: z.string().optional() });
+
+/** Installs a version with npm, which verifies it, and remembers the one before. */
+async function updateWithNpm(
+  prefix: string,
+  { action, version }: UpdateRequest,
+  environment: Environment,
+): Promise<string> {
+  const { packageName } = getPublication();
+  const { version: current, ouroHome } = environment;
+  const store = openJsonStore(join(ouroHome, 'update.json'), {
+    empty: {},
+    entryDepth: 1,
+    parse: (json) => history.safeParse(json),
+  });
+  const { previous } = (await store.read()).value;
+  if (action === 'back' && previous === undefined)
+    throw new Error('There is no earlier version of ouro: no update was made.');
+  const asked = action === 'back' ? previous : version;
+  const wanted = asked ?? (await runNpm(['view', packageName, 'version'], environment));
+  if (wanted === current) return `ouro ${current} is installed already.`;
+  if (asked === undefined && compareVersions(wanted, current) < 0)
+    return `ouro ${current} is newer than the newest release, ${wanted}.`;
+  if (action === 'check') return `ouro ${wanted} is available; ${current} is installed.`;
+  await runNpm(['install', '--global', '--prefix', prefix, `${packageName}@${wanted}`], environment);
+  await store.change(() => [{ path: ['previous'], value: current }]);
+  return `ouro ${current} was replaced by ${wanted}. Running sessions keep their version. "ouro update --back" returns to ${current}.`;
+}
+
+/** Runs npm and returns what it prints. Throws with its message if it fails. */
+export async function runNpm(args: readonly string[], environment: Environment): Promise<string> {
+  const [file, ...first] = process.platform === 'win32' ? ['cmd.exe', '/d', '/c', 'npm'] : ['npm'];
+  const { code, stdout, stderr, problem } = await runProgram(file ?? 'npm', [...first, ...args], {
+    env: environment.variables,
+    timeoutMs: NPM_TIMEOUT_MS,
+  });
+  if (code === 0) return stdout.toString('utf8').trim();
+  const reason = problem ?? stderr.toString('utf8').trim();
+  throw new Error(`npm ${args.join(' ')} failed. ${reason}`);
+}

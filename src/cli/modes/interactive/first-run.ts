@@ -1,0 +1,72 @@
+import { findLocalModels, listServerModels, openFirstRun, settleFirstRun } from '../../../app/setup/first-run.ts';
+import { DEMO_PROMPT, type FirstRunAnswers, type FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
+import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
+import type { FirstRunDeps } from '../../../ui/widgets/first-run/show-first-run.ts';
+import type { Io } from '../../io.ts';
+
+/** The input of an interactive session: the run options, the first prompt, and text typed during startup. */
+export type StartInput = { readonly run: RunOptions; readonly prompt: string | undefined; readonly typed: string };
+
+/**
+ * Asks for trust and for a model before anything of the folder is read. Returns `left` when the user quits instead.
+ */
+export async function runFirstRun(
+  run: RunOptions,
+  prompt: string | undefined,
+  io: Io,
+  out: FirstRunDeps['out'],
+  rendering: FirstRunDeps['rendering'],
+): Promise<StartInput | 'left'> {
+  let first = await openFirstRun(run, io.environment);
+  let typed = '';
+  while (first.state === 'asking') {
+    const { question } = first;
+    const answer = await ask(question, out, rendering);
+    if (answer === 'leave') return 'left';
+    typed = answer.typed;
+    const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
+    if (isOfferAnswered) await settleImport(question.offer.from, answer.takeOver, io);
+    first = await settleFirstRun(
+      isOfferAnswered ? { ...question, offer: undefined } : question,
+      answer,
+      run,
+      io.environment,
+    );
+  }
+  return createStartInput(first.run, prompt, typed);
+}
+
+async function ask(
+  question: FirstRunQuestions,
+  out: FirstRunDeps['out'],
+  rendering: FirstRunDeps['rendering'],
+): Promise<FirstRunAnswers | 'leave'> {
+  const { showFirstRun } = await import('../../../ui/widgets/first-run/show-first-run.ts');
+  const screen = showFirstRun(question, {
+    out,
+    in: process.stdin,
+    rendering: rendering,
+    findLocalServers: findLocalModels,
+    listModels: listServerModels,
+    recognizeKey: recognizeKeyProvider,
+    now: () => performance.now(),
+  });
+  const restore = () => screen.close();
+  process.once('exit', restore);
+  const answer = await screen.answer;
+  process.off('exit', restore);
+  screen.close();
+  return answer;
+}
+
+async function settleImport(from: string, answer: 'yes' | 'no', { environment, stderr }: Io): Promise<void> {
+  const { answerImportOffer } = await import('../../../app/setup/import-claude-files.ts');
+  for (const line of await answerImportOffer(answer, from, environment.ouroHome)) stderr.write(`${line}\r\n`);
+}
+
+/** A new demo session starts with the demo prompt. */
+function createStartInput(run: RunOptions, prompt: string | undefined, typed: string): StartInput {
+  const isNewDemo = run.model === 'demo' && run.session.kind === 'new';
+  return { run, prompt: isNewDemo ? (prompt ?? DEMO_PROMPT) : prompt, typed };
+}

@@ -1,0 +1,115 @@
+import { createConversation } from '../../../app/compose.ts';
+import type { Environment } from '../../../contracts/environment.ts';
+import type { Conversation } from '../../../contracts/frontend/conversation.ts';
+import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
+import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import type { OpenScreen, ScreenTerminal } from '../../../ui/open-screen.ts';
+import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
+import type { TerminalOutput } from '../../../ui/terminal/screen-host.ts';
+import type { Invocation } from '../../args/invocation.ts';
+import { getSignalExitCode } from '../../exit-code.ts';
+import type { Io } from '../../io.ts';
+import type { Shutdown } from '../../shutdown.ts';
+import { createGarbageListener } from '../collect-garbage.ts';
+import { runFirstRun } from './first-run.ts';
+import { recordTerminal } from './record-terminal.ts';
+import { detectRendering, type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
+
+/** `--resume` without a session starts in the session list. */
+const SESSION_PICKER: InitialScreenContent = { prompt: undefined, typed: '', opens: 'sessions' };
+
+/** Runs interactive mode and returns the exit code. Ink is loaded on demand. */
+export async function runInteractive(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+  const { run, prompt } = invocation;
+  // Set first, so that keys typed during startup are neither echoed nor translated but kept for the composer.
+  process.stdin.setRawMode(true);
+  const isLinear = findLinearReason(io.environment, invocation) !== undefined;
+  // Preloaded without waiting: this module takes longest to load and is needed soon.
+  if (!isLinear) void import('../../../ui/open-screen.ts');
+  const out = createNonBlockingOutput(process.stdout);
+  const start = await runFirstRun(run, prompt, io, out, isLinear ? 'lines' : detectRendering(io.environment));
+  if (start === 'left') {
+    process.stdin.setRawMode(false);
+    return 0;
+  }
+  const isPickingSession = start.run.session.kind === 'resume' && start.run.session.wanted === '';
+  let options: RunOptions = isPickingSession ? { ...start.run, session: { kind: 'new' } } : start.run;
+  let initialScreen: InitialScreenContent = isPickingSession ? SESSION_PICKER : start;
+  const terminal = openTerminal(io, out);
+  for (;;) {
+    const composed = await createConversation(options, io.environment);
+    if (!composed.ok) {
+      process.stdin.setRawMode(false);
+      io.stderr.write(`${composed.problem}\n`);
+      return 1;
+    }
+    const { conversation } = composed;
+    shutdown.attach(conversation);
+    conversation.agent.subscribe(createGarbageListener());
+    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation);
+    const restore = () => screen.close();
+    process.once('exit', restore);
+    const end = await Promise.race([screen.ended, shutdown.started]);
+    screen.close();
+    await out.flushed();
+    process.off('exit', restore);
+    if (typeof end === 'string') return end === 'shutdown' ? 0 : getSignalExitCode(end);
+    if (end.type === 'leave') {
+      printResumeHint(conversation, end.unsent, io);
+      return 0;
+    }
+    process.stdout.write('\n');
+    await shutdown.detach(conversation);
+    options = { ...start.run, session: { kind: 'resume', wanted: end.sessionId, fork: end.fork } };
+    // The prompt from the command line is sent after a session is picked.
+    initialScreen = initialScreen.opens === 'sessions' ? start : { prompt: undefined, typed: '' };
+  }
+}
+
+/** Returns the terminal of the process, recorded if `OURO_DEBUG_SCREEN` names a file. */
+function openTerminal({ environment: { screenRecording }, stderr }: Io, out: TerminalOutput): ScreenTerminal {
+  const terminal = { out, in: process.stdin };
+  if (screenRecording === undefined) return terminal;
+  const recorded = recordTerminal(terminal, screenRecording, Date.now);
+  if ('terminal' in recorded) return recorded.terminal;
+  stderr.write(`${recorded.problem}\n`);
+  return terminal;
+}
+
+/** Prints how to resume the session, and which unsent drafts were saved. */
+function printResumeHint({ agent, info }: Conversation, savedDrafts: string | undefined, { stderr }: Io): void {
+  if (agent.state().messages.length > 0) stderr.write(`Resume: ouro --resume ${agent.sessionId}\n`);
+  if (savedDrafts !== undefined && info().transcriptPath !== undefined)
+    stderr.write(`Not sent, saved for the next start in this folder: ${savedDrafts}.\n`);
+}
+
+/** Returns the reason for linear rendering, shown at the start; `undefined` when the screen can be redrawn. */
+function findLinearReason(
+  { term }: Environment,
+  { rendering }: Pick<Invocation, 'rendering'>,
+  settings: FrontendSettings = {},
+): string | undefined {
+  if (rendering === 'linear') return 'Screen reader mode is on: --a11y is given.';
+  if (term.accessible) return 'Screen reader mode is on: ACCESSIBLE or OURO_A11Y is set.';
+  if (settings.accessible === true) return 'Screen reader mode is on: the setting "accessible" is true.';
+  return term.name === 'dumb' ? 'Linear output: this terminal cannot redraw (TERM=dumb).' : undefined;
+}
+
+/** Opens the screen, or the linear output where redrawing is impossible or unwanted. */
+async function openFrontend(
+  conversation: Conversation,
+  terminal: ScreenTerminal,
+  environment: Environment,
+  initialScreen: InitialScreenContent,
+  invocation: Pick<Invocation, 'rendering'>,
+): Promise<OpenScreen> {
+  const settings = await conversation.readFrontendSettings?.();
+  const options = resolveScreenOptions(environment, initialScreen, settings);
+  const linearReason = findLinearReason(environment, invocation, settings);
+  if (linearReason === undefined)
+    return (await import('../../../ui/open-screen.ts')).openScreen(conversation, terminal, options);
+  const lineEditing = environment.term.name === 'dumb' ? 'none' : 'own';
+  if (lineEditing === 'none') process.stdin.setRawMode(false);
+  const { openLinearScreen } = await import('../../../ui/linear/open-linear-screen.ts');
+  return openLinearScreen(conversation, terminal, { ...options, reason: linearReason, lineEditing });
+}

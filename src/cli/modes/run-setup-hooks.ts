@@ -1,0 +1,25 @@
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { Io } from '../io.ts';
+import type { Shutdown } from '../shutdown.ts';
+
+/** Runs the Setup and SessionStart hooks (`ouro --init-only`) without saving a session. */
+export async function runSetupHooks(run: RunOptions, io: Io, shutdown: Shutdown): Promise<number> {
+  const { createConversation } = await import('../../app/compose.ts');
+  const options: RunOptions = { ...run, persistence: 'memory' };
+  const first = await createConversation(options, io.environment);
+  // A machine that is still being set up may have no key; hooks need no model.
+  const composed = first.ok ? first : await createConversation({ ...options, model: 'demo' }, io.environment);
+  if (!composed.ok) {
+    io.stderr.write(`${composed.problem}\n`);
+    return 1;
+  }
+  const { conversation } = composed;
+  shutdown.attach(conversation);
+  for (const warning of conversation.info().warnings) io.stderr.write(`${warning}\n`);
+  conversation.agent.subscribe((event) => {
+    if (event.type === 'notice') io.stderr.write(`${event.text}\n`);
+  });
+  const failures = await conversation.runSetupHooks();
+  for (const failure of failures) io.stderr.write(`${failure}\n`);
+  return failures.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,103 @@
+import type { AgentEvent } from '../../../contracts/event.ts';
+import type { Conversation } from '../../../contracts/frontend/conversation.ts';
+import type { JsonObject } from '../../../contracts/json.ts';
+import type { Terminal } from '../../../contracts/terminal-reason.ts';
+import type { OutputOptions } from '../../args/invocation.ts';
+import { createLineContext, createLineWriter } from '../../stream-json/event-lines.ts';
+import { createRunRecord, type RunRecord } from '../../stream-json/run-result.ts';
+import { createInitLine } from '../../stream-json/system-lines.ts';
+import type { MessageIds } from './message-ids.ts';
+
+/** The output of one conversation to its host: exchanges, each with an init line, event lines and a result. */
+export type HostOutput = {
+  /** Writes a line with the session id and host ids filled in. */
+  writeLine(line: JsonObject): void;
+  writeEvent(event: AgentEvent): void;
+  /** Starts an exchange with its init line. */
+  beginExchange(state?: 'running'): void;
+  /** Ends an exchange with its result line and the state `idle`. */
+  endExchange(terminal: Terminal, commandText?: string): void;
+  /** True when the last result was an error, except for an abort by the host. */
+  hasFailed(): boolean;
+};
+
+/** The output channel, ids and clock of a host conversation. */
+export type HostOutputDeps = {
+  readonly write: (line: JsonObject) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+type Exchange = {
+  /** Lines of events before the first exchange, such as connecting servers; written after its init line. */
+  readonly held: readonly JsonObject[] | undefined;
+  /** The last reply made no tool call, so a message delivered now starts a new exchange. */
+  readonly isReplyFinal: boolean;
+  readonly result: JsonObject;
+};
+
+/** Creates the output of a conversation. */
+export function createHostOutput(
+  conversation: Conversation,
+  output: OutputOptions,
+  ids: Pick<MessageIds, 'getHostId'>,
+  deps: HostOutputDeps,
+): HostOutput {
+  const writer = createLineWriter(output, createLineContext(conversation, deps));
+  let record: RunRecord = createRunRecord(conversation, deps.now);
+  let exchange: Exchange = { held: [], isReplyFinal: false, result: {} };
+
+  function writeLine(line: JsonObject): void {
+    const toHostId = (id: string) => ids.getHostId(id) ?? id;
+    const uuid = typeof line.uuid === 'string' ? toHostId(line.uuid) : deps.newId();
+    const messageUuid = typeof line.message_uuid === 'string' ? { message_uuid: toHostId(line.message_uuid) } : {};
+    deps.write({ ...line, ...messageUuid, session_id: conversation.agent.sessionId, uuid });
+  }
+
+  const writeState = (name: 'idle' | 'running' | 'requires_action') =>
+    writeLine({ type: 'system', subtype: 'session_state_changed', state: name });
+
+  function beginExchange(state?: 'running'): void {
+    record = createRunRecord(conversation, deps.now);
+    writeLine(createInitLine(conversation));
+    for (const line of exchange.held ?? []) writeLine(line);
+    exchange = { ...exchange, held: undefined, isReplyFinal: false };
+    if (state !== undefined) writeState(state);
+  }
+
+  function writeResult(terminal: Terminal, commandText?: string): void {
+    exchange = { ...exchange, result: record.createResultLine(terminal, commandText) };
+    writeLine(exchange.result);
+  }
+
+  return {
+    writeLine,
+    writeEvent(event) {
+      exchange = { ...exchange, isReplyFinal: updateReplyFinal(exchange.isReplyFinal, event) };
+      if (event.type === 'queue' && event.state === 'delivered' && exchange.isReplyFinal) {
+        // Every user message gets its own result, also when the next one arrived before the answer was complete.
+        writeResult({ reason: 'completed' });
+        beginExchange();
+      }
+      record.handleEvent(event);
+      const lines = writer.formatEvent(event);
+      if (exchange.held === undefined) for (const line of lines) writeLine(line);
+      else exchange = { ...exchange, held: [...exchange.held, ...lines] };
+      if (event.type === 'permission_request' || event.type === 'question') writeState('requires_action');
+      if (event.type === 'permission_answer' || event.type === 'question_answer') writeState('running');
+    },
+    beginExchange,
+    endExchange(terminal, commandText) {
+      writeResult(terminal, commandText);
+      writeState('idle');
+    },
+    hasFailed: () => exchange.result.is_error === true && !ABORTED.includes(String(exchange.result.terminal_reason)),
+  };
+}
+
+const ABORTED = ['aborted_streaming', 'aborted_tools'];
+
+function updateReplyFinal(before: boolean, event: AgentEvent): boolean {
+  if (event.type === 'message_start' && event.role === 'assistant') return true;
+  return event.type === 'block_end' && event.block.type === 'tool_use' ? false : before;
+}

@@ -1,0 +1,47 @@
+import type { Conversation } from '../../../contracts/frontend/conversation.ts';
+import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import type { HostConversation } from './host-conversation.ts';
+
+/** The result of opening a conversation for a host. */
+export type OpenedConversation =
+  | { readonly ok: true; readonly conversation: Conversation; readonly hostConversation: HostConversation }
+  | { readonly ok: false; readonly problem: string };
+
+/** The conversation of a host, opened by the first line that needs it. */
+export type LazyConversation = {
+  isStarted(): boolean;
+  /** Returns the conversation, opening it with these options on the first call; throws the reason of a failure. */
+  open(options: RunOptions): Promise<Extract<OpenedConversation, { ok: true }>>;
+  /** Returns the conversation once it is open. */
+  getHostConversation(): HostConversation | undefined;
+  hasFailed(): boolean;
+  /** Resolves when the conversation could not be opened. */
+  readonly failed: Promise<void>;
+};
+
+/** Creates a conversation that is opened on demand, at most once. */
+export function createLazyConversation(
+  open: (options: RunOptions) => Promise<OpenedConversation>,
+  warn: (text: string) => void,
+): LazyConversation {
+  let pending: Promise<OpenedConversation> | undefined;
+  let result: OpenedConversation | undefined;
+  const { promise: failed, resolve: fail } = Promise.withResolvers<void>();
+
+  return {
+    isStarted: () => pending !== undefined,
+    async open(options) {
+      pending ??= open(options);
+      const opened = await pending;
+      const isFirst = result === undefined;
+      result = opened;
+      if (opened.ok) return opened;
+      if (isFirst) warn(opened.problem);
+      fail();
+      throw new Error(opened.problem);
+    },
+    getHostConversation: () => (result?.ok === true ? result.hostConversation : undefined),
+    hasFailed: () => result?.ok === false,
+    failed,
+  };
+}

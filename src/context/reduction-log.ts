@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Message, ToolResultBlock, UserMessage } from '../contracts/message.ts';
+
+/** The text that replaces one result. Recorded decisions are replayed as they are, never made again. */
+export type ResultDecision = {
+  readonly level: 'budget' | 'snip' | 'microcompact';
+  readonly callId: string;
+  readonly text: string;
+};
+
+/** A run of calls replaced by one line. */
+export type CollapseDecision = {
+  readonly level: 'collapse';
+  /** Ids of the collapsed replies and result messages; the line takes the place of the first. */
+  readonly messageIds: readonly string[];
+  readonly callIds: readonly string[];
+  readonly text: string;
+};
+
+/** A decision about what is sent of the conversation. */
+export type ContextDecision = ResultDecision | CollapseDecision;
+
+/** Creates the log of a conversation's decisions, which also applies them to messages. */
+export function createDecisionLog(): {
+  record(decision: ContextDecision): void;
+  has(callId: string): boolean;
+  /** Returns whether a result was changed after it had been sent; then it is never changed again. */
+  isFinal(callId: string): boolean;
+  applyTo(message: Message): Message | undefined;
+  all(): readonly ContextDecision[];
+} {
+  const results = new Map<string, ResultDecision>();
+  const folds: CollapseDecision[] = [];
+  const foldedCalls = new Set<string>();
+  const foldedMessages = new Map<string, CollapseDecision>();
+  return {
+    record: (decision) => {
+      if (decision.level !== 'collapse') {
+        results.set(decision.callId, decision);
+        return;
+      }
+      folds.push(decision);
+      for (const id of decision.callIds) foldedCalls.add(id);
+      for (const id of decision.messageIds) foldedMessages.set(id, decision);
+    },
+    has: (callId) => results.has(callId) || foldedCalls.has(callId),
+    isFinal: (callId) => foldedCalls.has(callId) || isFinalDecision(results.get(callId)),
+    applyTo: (message) => {
+      const fold = foldedMessages.get(message.id);
+      if (fold !== undefined)
+        return fold.messageIds[0] === message.id ? createFoldLine(message.id, fold) : keepNonResults(message);
+      return message.role === 'user' ? applyResultDecisions(message, results) : message;
+    },
+    all: () => [...results.values(), ...folds],
+  };
+}
+
+/** The decisions of one conversation. */
+export type DecisionLog = ReturnType<typeof createDecisionLog>;
+
+/** The budget applies before a result is first sent, all other levels after it. */
+function isFinalDecision(decision: ResultDecision | undefined): boolean {
+  return decision !== undefined && decision.level !== 'budget';
+}
+
+function createFoldLine(id: string, fold: CollapseDecision): UserMessage {
+  return { role: 'user', id, origin: 'summary', blocks: [{ type: 'text', text: fold.text }] };
+}
+
+/** Keeps what a collapsed result message holds besides results. */
+function keepNonResults(message: Message): Message | undefined {
+  if (message.role !== 'user') return undefined;
+  const blocks = message.blocks.filter((block) => block.type !== 'tool_result');
+  return blocks.length === 0 ? undefined : { ...message, blocks };
+}
+
+function applyResultDecisions(message: UserMessage, results: ReadonlyMap<string, ResultDecision>): UserMessage {
+  const getDecision = (callId: string) => results.get(callId);
+  const hasDecision = message.blocks.some((block) => block.type === 'tool_result' && getDecision(block.tool_use_id));
+  if (!hasDecision) return message;
+  const blocks = message.blocks.map((block) => {
+    const decision = block.type === 'tool_result' ? getDecision(block.tool_use_id) : undefined;
+    return block.type !== 'tool_result' || decision === undefined ? block : replaceContent(block, decision.text);
+  });
+  return { ...message, blocks };
+}
+
+function replaceContent(block: ToolResultBlock, text: string): ToolResultBlock {
+  return { ...block, content: text };
+}
+
+const decisionSchema = z.discriminatedUnion('level', [
+  z.object({ level: z.enum(['budget', 'snip', 'microcompact']), callId: z.string(), text: z.string() }),
+  z.object({
+    level: z.literal('collapse'),
+    messageIds: z.array(z.string()),
+    callIds: z.array(z.string()),
+    text: z.string(),
+  }),
+]);
+
+/** Parses decisions recorded in a session; invalid ones are omitted. */
+export function parseDecisions(records: readonly unknown[]): readonly ContextDecision[] {
+  return records.flatMap((record) => decisionSchema.safeParse(record).data ?? []);
+}

@@ -1,0 +1,155 @@
+import type { Message } from '../../contracts/message.ts';
+import type { ContextResult } from '../../contracts/query.ts';
+import type { DecisionLog } from '../reduction-log.ts';
+import { sum, type TokenGauge } from '../token-estimate.ts';
+import {
+  type Proposal,
+  proposeCollapses,
+  proposeMicrocompactions,
+  proposeSnips,
+  type ReductionInput,
+} from './propose-reductions.ts';
+import { applyResultBudget, type ResultBudgetDeps } from './result-budget.ts';
+import { listDecisionCalls, type SentView } from './sent-view.ts';
+
+// A batch of changes invalidates the cache after its first block, so levels wait until needed and free all they can.
+const SNIP_AT = 0.7;
+const COLLAPSE_AT = 0.85;
+const MIN_BATCH_SHARE = 0.06;
+/** After a rejected request a smaller gain is enough. */
+const MIN_RETRY_SHARE = 0.02;
+const TAIL_TOKENS = 20_000;
+const TAIL_SHARE = 0.2;
+
+/** A run of one level, as shown by `/timeline`. */
+export type LevelRun = { readonly level: LevelName; readonly blocks: number; readonly freedTokens: number };
+
+/** The levels that free tokens, cheapest first. */
+export type LevelName = 'provider' | 'budget' | 'snip' | 'microcompact' | 'collapse' | 'compact';
+
+/** The dependencies of the pipeline. */
+export type ReductionPipelineDeps = {
+  readonly view: SentView;
+  readonly gauge: TokenGauge;
+  readonly decisions: DecisionLog;
+  readonly budget: Pick<ResultBudgetDeps, 'limitChars' | 'store'>;
+  readonly compactAt: () => number;
+  /** Returns true if the provider drops old results by itself; dropping them here as well would break its cache. */
+  readonly providerClearsResults: () => boolean;
+  /** Called with every level that changed something. */
+  readonly onLevel: (run: LevelRun) => void;
+};
+
+/** Creates the pipeline of levels a to d, cheapest first. A level that is not needed or frees too little is skipped. */
+export function createReductionPipeline(deps: ReductionPipelineDeps): ReductionPipeline {
+  const { view, gauge, decisions } = deps;
+  let staged: readonly Proposal[] = [];
+
+  const tokens = () => gauge.tokens(view.rawTokens());
+  const input = () => view.createInput(Math.min(TAIL_TOKENS, deps.compactAt() * TAIL_SHARE));
+  const estimateFreed = (proposals: readonly Proposal[]) =>
+    gauge.scale(sum(proposals.map((proposal) => proposal.freed)));
+  const apply = (proposals: readonly Proposal[]) => {
+    view.applyProposals(proposals);
+    for (const level of ['snip', 'microcompact', 'collapse'] as const) {
+      const applied = proposals.filter(({ decision }) => decision.level === level);
+      if (applied.length > 0) deps.onLevel({ level, blocks: applied.length, freedTokens: estimateFreed(applied) });
+    }
+  };
+
+  const addMessage = async (message: Message) => {
+    view.registerCalls(message);
+    const budget: ResultBudgetDeps = { ...deps.budget, findCall: view.findCall, isDecided: decisions.has };
+    for (const decision of await applyResultBudget(message, budget)) {
+      decisions.record(decision);
+      deps.onLevel({ level: 'budget', blocks: 1, freedTokens: 0 });
+    }
+    view.addMessage(message);
+  };
+
+  const commitStaged = (minimumShare: number): boolean => {
+    if (staged.length === 0 || estimateFreed(staged) < minimumShare * deps.compactAt()) return false;
+    apply(staged);
+    staged = [];
+    return true;
+  };
+
+  const reduce = () => {
+    const limit = deps.compactAt();
+    if (tokens() < SNIP_AT * limit) return;
+    // If the provider has not dropped enough by now, results are dropped here after all.
+    const leavesToProvider = deps.providerClearsResults() && tokens() < COLLAPSE_AT * limit;
+    const cheap = leavesToProvider
+      ? []
+      : snipAndMicrocompact(input(), (snipped) => tokens() - estimateFreed(snipped) < SNIP_AT * limit);
+    if (estimateFreed(cheap) >= MIN_BATCH_SHARE * limit) apply(cheap);
+    if (tokens() < COLLAPSE_AT * limit) return;
+    staged = proposeCollapses(input());
+    if (tokens() >= limit) commitStaged(MIN_BATCH_SHARE);
+  };
+
+  const sync = async (messages: readonly Message[]) => {
+    const boundary = messages.findLastIndex((message) => message.role === 'boundary');
+    const { added, isReplaced } = view.matchMessages(messages.slice(Math.max(0, boundary)));
+    gauge.refresh();
+    if (isReplaced) {
+      gauge.reset();
+      staged = [];
+    }
+    for (const message of added) await addMessage(message);
+  };
+
+  const prepare = async (messages: readonly Message[]): Promise<ContextResult> => {
+    await sync(messages);
+    const before = tokens();
+    reduce();
+    return { messages, view: view.messages(), tokens: tokens(), freedTokens: Math.max(0, before - tokens()) };
+  };
+
+  const drain = async (messages: readonly Message[]): Promise<boolean> => {
+    await sync(messages);
+    staged = proposeCollapses(input());
+    if (commitStaged(MIN_RETRY_SHARE)) return true;
+    const cheap = snipAndMicrocompact(input(), () => false);
+    if (estimateFreed(cheap) < MIN_RETRY_SHARE * deps.compactAt()) return false;
+    apply(cheap);
+    return true;
+  };
+
+  const runExclusive = createMutex();
+  return {
+    prepare: (messages) => runExclusive(() => prepare(messages)),
+    drain: (messages) => runExclusive(() => drain(messages)),
+    tokens,
+  };
+}
+
+/** The levels that reduce a conversation without a summary. */
+export type ReductionPipeline = {
+  prepare(messages: readonly Message[]): Promise<ContextResult>;
+  /** Frees all it can after the API rejected a request; false when that is not worth another request. */
+  drain(messages: readonly Message[]): Promise<boolean>;
+  tokens(): number;
+};
+
+/** Proposes bulky results, and repeated ones only if that does not suffice. */
+function snipAndMicrocompact(
+  input: ReductionInput,
+  isEnough: (proposals: readonly Proposal[]) => boolean,
+): readonly Proposal[] {
+  const snipped = proposeSnips(input);
+  if (isEnough(snipped)) return snipped;
+  const snippedIds = new Set(snipped.flatMap(({ decision }) => listDecisionCalls(decision)));
+  const isOther = ({ decision }: Proposal) => !listDecisionCalls(decision).some((id) => snippedIds.has(id));
+  return [...snipped, ...proposeMicrocompactions(input).filter(isOther)];
+}
+
+/** Runs tasks one after another: `/context` may ask during a query, and both would add the same messages. */
+function createMutex(): <Answer>(task: () => Promise<Answer>) => Promise<Answer> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const answer = last.then(task, task);
+    last = answer;
+    return answer;
+  };
+}

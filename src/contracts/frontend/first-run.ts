@@ -1,0 +1,47 @@
+import type { TrustQuestion } from './trust.ts';
+
+/** Questions that the user has to answer before the first prompt. */
+export type FirstRunQuestions = {
+  readonly version: string;
+  readonly folder: string;
+  readonly trust: TrustQuestion | undefined;
+  /** Parent folder, if it may be trusted as a whole. */
+  readonly parent: string | undefined;
+  readonly key: 'found' | 'missing';
+  /** Without an Anthropic key: other providers that have a key. */
+  readonly providers: readonly KeyedProvider[];
+  /** Files of another assistant that can be imported, until the user has answered. */
+  readonly offer: ImportOffer | undefined;
+  /** `unconfirmed`: the run would bypass permissions, and the user has never agreed to that on this machine. */
+  readonly bypass: 'unconfirmed' | 'settled';
+};
+
+/** Files that can be imported from another assistant. They are read only after a yes. */
+export type ImportOffer = { readonly from: string; readonly to: string; readonly holds: readonly string[] };
+
+/** A provider with a key: the source of the key, and the model to start with. */
+export type KeyedProvider = { readonly label: string; readonly source: string; readonly model: string };
+
+/** A local model server, with model names that `--model` accepts. */
+export type LocalModelServer = { readonly name: string; readonly models: readonly string[] };
+
+/** The user's choice of the first model. */
+export type FirstModelChoice =
+  | { readonly kind: 'as_found' | 'demo' }
+  | { readonly kind: 'named'; readonly model: string }
+  | { readonly kind: 'key'; readonly key: string };
+
+/** The user's answers to the first-run questions. */
+export type FirstRunAnswers = {
+  readonly trust: 'no' | 'folder' | 'below';
+  readonly model: FirstModelChoice;
+  /** Answer about the import. `open`: not answered, so it is asked again. */
+  readonly takeOver: 'yes' | 'no' | 'open';
+  /** Answer about bypassing permissions. `open`: not answered, so this run does not bypass them. */
+  readonly bypass: 'yes' | 'no' | 'open';
+  /** Text that was typed before the questions were shown. */
+  readonly typed: string;
+};
+
+/** The default prompt of the demo. */
+export const DEMO_PROMPT = 'One of the tests fails. Find out why and fix it.';

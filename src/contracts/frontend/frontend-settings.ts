@@ -1,0 +1,33 @@
+import type { Settings } from '../settings.ts';
+
+/** The settings that only frontends use. */
+export type FrontendSettings = Pick<
+  Settings,
+  | 'theme'
+  | 'editorMode'
+  | 'keybindings'
+  | 'notify'
+  | 'title'
+  | 'progress'
+  | 'ambiguous'
+  | 'banner'
+  | 'reducedMotion'
+  | 'ascii'
+  | 'accessible'
+  | 'wrap'
+  | 'timestamps'
+  | 'dialogDelayMs'
+>;
+
+/** Settings that the screen saves for the next start. */
+export type SavedSetting = 'theme' | 'editorMode';
+
+/** A theme file of the user. */
+export type ThemeFile = { readonly name: string; readonly path: string; readonly text: string };
+
+/** The theme files in the folder `themes/` beside the user settings. */
+export type ThemesPort = {
+  read(): Promise<readonly ThemeFile[]>;
+  /** Watches the files. Returns a function that stops watching. */
+  watch(onChange: () => void): () => void;
+};

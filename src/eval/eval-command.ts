@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { readSettings } from '../app/read-settings.ts';
+import { parseFlagValues } from '../cli/args/flag-values.ts';
+import { EVAL_FLAGS, type EvalFlags } from '../cli/args/fleet-flags.ts';
+import type { CommandRequest } from '../cli/args/subcommands.ts';
+import { UsageError } from '../cli/args/usage-error.ts';
+import { getSignalExitCode } from '../cli/exit-code.ts';
+import type { Io } from '../cli/io.ts';
+import type { Settings } from '../contracts/settings.ts';
+import { getWorkRoot } from '../fleet/cli/start-worker.ts';
+import { createFleetGit } from '../fleet/git/fleet-git.ts';
+import { findLauncher } from '../lib/processes/installed-files.ts';
+import { formatOneLine } from '../lib/text/format.ts';
+import { sanitize } from '../lib/text/sanitize.ts';
+import { proveTask } from './check-work.ts';
+import { EvalFileError, type EvalTask, parseTask, readTasks } from './eval-task.ts';
+import { formatCost, formatReport, formatReportPage } from './format-report.ts';
+import { createReport, readBaseline } from './report.ts';
+import { type Attempt, type AttemptDeps, type RunRecord, runAttempt } from './run-attempt.ts';
+import { readShippedTasks } from './shipped-tasks.ts';
+import { createTemplate, type Template } from './workspace.ts';
+
+const EXIT_CODES = { passed: 0, failed: 1, unjudged: 4 } as const;
+const STOP_GRACE_MS = 6_000;
+
+/** Runs `ouro eval [tasks…]`: runs tasks with models and reports how many passed, and what they took. */
+export async function run({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
+  const flags = parseFlagValues(EVAL_FLAGS, rawFlags);
+  if (flags.record !== undefined && flags.replay !== undefined)
+    throw new UsageError('Give --record or --replay, not both.');
+  const abortController = new AbortController();
+  shutdown.attachWork({ graceMs: STOP_GRACE_MS, abort: () => abortController.abort() });
+  try {
+    const tasks = await selectTasks(args, flags, io.cwd);
+    if (flags.list === true) {
+      for (const { name, prompt } of tasks) io.stdout.write(`${name}: ${prompt.trim().split('\n')[0]}\n`);
+      return EXIT_CODES.passed;
+    }
+    if (flags.prove === true) return await proveAll(tasks, flags, io, abortController.signal);
+    const baseline = flags.baseline === undefined ? [] : await readBaseline(resolve(io.cwd, flags.baseline));
+    const startedAt = new Date().toISOString();
+    const records = await runAll(tasks, flags, io, abortController.signal);
+    const report = createReport([...baseline, ...records], { ouro: io.environment.version, startedAt });
+    const json = `${JSON.stringify(report, null, 2)}\n`;
+    if (flags.out !== undefined) {
+      const out = resolve(io.cwd, flags.out);
+      await mkdir(out, { recursive: true });
+      await writeFile(join(out, 'report.json'), json);
+      await writeFile(join(out, 'report.html'), formatReportPage(report));
+    }
+    io.stdout.write(flags.json === true ? json : formatReport(report));
+    if (abortController.signal.aborted) return getSignalExitCode(shutdown.reason());
+    if (records.some(({ outcome }) => outcome === 'error')) return EXIT_CODES.unjudged;
+    return records.every(({ outcome }) => outcome === 'passed') ? EXIT_CODES.passed : EXIT_CODES.failed;
+  } catch (thrown) {
+    if (!(thrown instanceof EvalFileError)) throw thrown;
+    throw new UsageError(thrown.message);
+  }
+}
+
+async function selectTasks(paths: readonly string[], flags: EvalFlags, cwd: string): Promise<readonly EvalTask[]> {
+  const tasks =
+    paths.length === 0
+      ? [...(await readShippedTasks())].map(([name, source]) => parseTask(source, name))
+      : await readTasks(paths.map((path) => resolve(cwd, path)));
+  if (flags.task === undefined) return tasks;
+  const unknown = flags.task.find((name) => !tasks.some((task) => task.name === name));
+  if (unknown !== undefined)
+    throw new EvalFileError(`There is no task ${unknown}. The tasks: ${tasks.map(({ name }) => name).join(', ')}.`);
+  return tasks.filter(({ name }) => flags.task?.includes(name));
+}
+
+/** Settings that lead to a model, or decide where commands run. */
+const CONNECTION_KEYS = [
+  ...['apiKeyHelper', 'awsAuthRefresh', 'awsCredentialExport', 'gcpAuthRefresh', 'baseUrl', 'env', 'maxRetries'],
+  ...['models', 'providers', 'sandbox', 'smallModel', 'timeouts'],
+];
+
+async function createDeps(flags: EvalFlags, { environment, cwd }: Io, root: string, signal: AbortSignal) {
+  const loaded = await readSettings({ cwd: root, settingSources: ['user'] }, environment, false);
+  const connection: Partial<Settings> = Object.fromEntries(
+    Object.entries(loaded.merged).filter(([key]) => CONNECTION_KEYS.includes(key)),
+  );
+  const deps: AttemptDeps = {
+    environment,
+    root,
+    connection,
+    workRoot: getWorkRoot(environment),
+    git: createFleetGit(environment, signal),
+    program: findLauncher(),
+    policy: flags.sandbox === true ? { sandbox: true } : {},
+    recording: findRecording(flags, cwd),
+    out: flags.out === undefined ? undefined : resolve(cwd, flags.out),
+    readSettings: (settings) => readSettings(settings, environment, false),
+  };
+  return { deps, model: environment.model ?? loaded.merged.model ?? 'sonnet' };
+}
+
+function findRecording({ record, replay }: EvalFlags, cwd: string): AttemptDeps['recording'] {
+  if (record !== undefined) return { mode: 'record', folder: resolve(cwd, record) };
+  return replay === undefined ? undefined : { mode: 'replay', folder: resolve(cwd, replay) };
+}
+
+type Evaluation = Awaited<ReturnType<typeof createDeps>> & { readonly templates: ReadonlyMap<string, Template> };
+
+/** Creates the starting point of each task and removes everything in the end. */
+async function withTemplates<Result>(
+  tasks: readonly EvalTask[],
+  { flags, io, signal }: { readonly flags: EvalFlags; readonly io: Io; readonly signal: AbortSignal },
+  work: (evaluation: Evaluation) => Promise<Result>,
+): Promise<Result> {
+  const root = join(getWorkRoot(io.environment), `eval-${randomBytes(4).toString('hex')}`);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  try {
+    const created = await createDeps(flags, io, root, signal);
+    const templates = new Map<string, Template>();
+    for (const task of tasks) templates.set(task.name, await createTemplate(task, created.deps));
+    return await work({ ...created, templates });
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Runs each task with each model as often as asked. */
+function runAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: AbortSignal) {
+  return withTemplates(tasks, { flags, io, signal }, ({ deps, model, templates }) => {
+    const attempts = listAttempts(tasks, flags.model ?? [model], flags.times);
+    let done = 0;
+    return runInParallel(attempts, flags.parallel, signal, async (attempt) => {
+      const record = await runAttempt(attempt, getTemplate(templates, attempt.task), deps, signal);
+      done += 1;
+      io.stderr.write(`${done}/${attempts.length} ${formatRecord(record)}\n`);
+      return record;
+    });
+  });
+}
+
+/** Proves the check of each task by its solution. Returns the exit code. */
+function proveAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: AbortSignal): Promise<number> {
+  return withTemplates(tasks, { flags, io, signal }, async ({ deps, templates }) => {
+    const problems = await runInParallel(tasks, flags.parallel, signal, async (task) => {
+      const problem = await proveTask(task, getTemplate(templates, task), deps, signal);
+      io.stdout.write(`${sanitize(`${task.name}: ${formatOneLine(problem ?? 'proven')}`, 'line')}\n`);
+      return problem ?? '';
+    });
+    return problems.length === tasks.length && problems.every((problem) => problem === '')
+      ? EXIT_CODES.passed
+      : EXIT_CODES.failed;
+  });
+}
+
+function getTemplate(templates: Evaluation['templates'], { name }: EvalTask): Template {
+  const template = templates.get(name);
+  if (template === undefined) throw new Error(`The task ${name} has no template.`);
+  return template;
+}
+
+/** Works on all items, at most `limit` at once. Returns the results in order; after an abort those that there are. */
+async function runInParallel<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  signal: AbortSignal,
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results = new Map<number, Result>();
+  const waiting = [...items.entries()];
+  const workOff = async () => {
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift())
+      results.set(next[0], await work(next[1]));
+  };
+  await Promise.all(Array.from({ length: limit }, workOff));
+  return [...results].toSorted(([a], [b]) => a - b).map(([, result]) => result);
+}
+
+/** Lists the runs, one round over all tasks and models after the other. */
+function listAttempts(tasks: readonly EvalTask[], models: readonly string[], times: number): readonly Attempt[] {
+  return Array.from({ length: times }, (_, at) => at + 1).flatMap((attempt) =>
+    tasks.flatMap((task) => models.map((model) => ({ task, model, attempt }))),
+  );
+}
+
+function formatRecord(record: RunRecord): string {
+  const { task, model, attempt, outcome, requests, reason } = record;
+  const details = `${outcome}, ${requests} requests, ${formatCost(record)}${reason === '' ? '' : `: ${reason}`}`;
+  return sanitize(`${task}, ${model}, run ${attempt}: ${details}`, 'line');
+}

@@ -1,0 +1,26 @@
+import type { JsonObject } from '../../contracts/json.ts';
+
+/** The kinds of things that can be imported from other assistants. */
+export const IMPORT_KINDS = ['settings', 'instructions', 'servers', 'commands'] as const;
+
+/** The place in which something is found and to which it goes: in the project, or with the user's own files. */
+export type ImportScope = 'project' | 'user';
+
+/** One thing of another assistant, with what of it cannot be imported. */
+export type ImportItem = {
+  /** Name of the assistant. */
+  readonly assistant: string;
+  readonly scope: ImportScope;
+  /** Path for display, relative to the project or to the home folder. */
+  readonly path: string;
+  readonly lost: readonly string[];
+} & (
+  | { readonly kind: 'settings'; readonly from: string; readonly holds: readonly string[] }
+  /** An entry of `instructionFiles`, and the files it matches. */
+  | { readonly kind: 'instructions'; readonly entry: string; readonly files: readonly string[] }
+  | { readonly kind: 'servers'; readonly name: string; readonly entry: JsonObject }
+  | { readonly kind: 'commands'; readonly name: string; readonly text: string }
+);
+
+/** The folders in which files of other assistants are looked for. */
+export type ImportPlaces = { readonly cwd: string; readonly home: string; readonly ouroHome: string };

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { parseFlagValues } from '../../cli/args/flag-values.ts';
+import { type CommandRequest, SUBCOMMANDS } from '../../cli/args/subcommands.ts';
+import { UsageError } from '../../cli/args/usage-error.ts';
+import { reportQueueErrors } from './open-queue.ts';
+import { type BatchRequest, EXIT_CODES } from './run-batch.ts';
+
+type Action = (request: BatchRequest) => Promise<number>;
+
+/** Loads the implementation of each action on demand. */
+const ACTION_LOADERS: Readonly<Record<string, () => Promise<Action>>> = {
+  run: async () => (await import('./run-batch.ts')).runBatch,
+  collect: async () => (await import('./collect-batch.ts')).collectBatch,
+  init: async () => createSampleBatch,
+  list: async () => (await import('./show-batch.ts')).listBatches,
+  status: async () => (await import('./show-batch.ts')).showStatus,
+  show: async () => (await import('./show-batch.ts')).showTask,
+  logs: async () => (await import('./show-batch.ts')).showLogs,
+  pause: async () => (await import('./change-batch.ts')).changeBatch,
+  resume: async () => (await import('./change-batch.ts')).changeBatch,
+  cancel: async () => (await import('./change-batch.ts')).changeBatch,
+  retry: async () => (await import('./change-batch.ts')).changeBatch,
+  delete: async () => (await import('./delete-batches.ts')).deleteBatches,
+  budget: async () => (await import('./change-batch.ts')).changeBatch,
+};
+
+/** Runs `ouro batch …`: lists the batches without arguments, and runs arguments that name no action as a prompt. */
+export async function run({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
+  const flags = parseFlagValues(SUBCOMMANDS.batch.flags, rawFlags);
+  const [name = flags.over.length === 0 ? 'list' : 'run'] = args;
+  const action = await (Object.hasOwn(ACTION_LOADERS, name) ? ACTION_LOADERS[name] : ACTION_LOADERS.run)?.();
+  return reportQueueErrors(io, async () => action?.({ args, flags, io, shutdown }) ?? 2);
+}
+
+const SAMPLE_REPOSITORIES = ['shop-one', 'shop-two', 'shop-three'];
+
+/** A complete task file for the demo model; the fields users change first come first. */
+const SAMPLE_TASK_FILE = `# ouro batch run fleet.yaml
+name: discounts
+prompt: |
+  The discounts of {{repo.name}} are wrong. Find out why, and correct it.
+over:
+  repos: [shop-*]
+model: demo            # a scripted model that costs nothing; say sonnet for a real one
+mode: acceptEdits
+allowedTools: ["Bash(node --test)"]
+verify: { run: node --test, tries: 2 }
+limits: { each: 0.50, all: 2, minutes: 10, at_once: 3 }
+`;
+
+/** Runs `ouro batch init <dir>`: creates three small repositories and a task file, for a first batch without a key. */
+export async function createSampleBatch({ args: [, name, ...extraArgs], io }: BatchRequest): Promise<number> {
+  if (name === undefined || extraArgs.length > 0) throw new UsageError('Usage: ouro batch init <new folder>');
+  const folder = resolve(io.cwd, name);
+  if (existsSync(folder)) throw new UsageError(`${name} already exists. Name a new folder.`);
+  const { createSampleRepositories } = await import('../../model/providers/demo/sample-repositories.ts');
+  await createSampleRepositories(folder, SAMPLE_REPOSITORIES, io.environment);
+  await writeFile(join(folder, 'fleet.yaml'), SAMPLE_TASK_FILE, { flag: 'wx' });
+  const file = relative(io.cwd, join(folder, 'fleet.yaml'));
+  io.stdout.write(
+    `${SAMPLE_REPOSITORIES.map((shop) => join(name, shop)).join('\n')}\n${file}\nNext: ouro batch run ${file} --dry-run\n`,
+  );
+  return EXIT_CODES.done;
+}

@@ -1,0 +1,28 @@
+import type { Io } from '../../cli/io.ts';
+
+/** Yes/no questions on the terminal. Several questions read from the same stdin stream until it is closed. */
+export type Prompter = {
+  /** Asks a question; only "y" and "yes" confirm. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  readonly close: () => Promise<void>;
+};
+
+/** Creates a prompter on stdin and stderr. */
+export function createPrompter({ stdin, stderr }: Pick<Io, 'stdin' | 'stderr'>): Prompter {
+  const input = stdin.chunks()[Symbol.asyncIterator]();
+  return {
+    async confirm(question) {
+      stderr.write(`${question} [y/N] `);
+      let line = '';
+      while (!line.includes('\n')) {
+        const { value, done } = await input.next();
+        if (done === true) break;
+        line += Buffer.from(value).toString('utf8');
+      }
+      return /^\s*y(?:es)?\s*$/i.test(line.split('\n')[0] ?? '');
+    },
+    async close() {
+      await input.return?.();
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { UsageError } from '../../cli/args/usage-error.ts';
+import type { AttemptView, BatchStatus, PendingDeletion, TaskBranch, TaskView } from '../../contracts/fleet.ts';
+import type { FleetStore } from '../../contracts/fleet-store.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { formatClock, formatDuration, formatOneLine } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+import { openForge } from '../git/open-forge.ts';
+import {
+  formatBatchTable,
+  formatCost,
+  formatDeletions,
+  formatProgress,
+  formatRequests,
+  formatSchedule,
+  formatStatus,
+  formatTask,
+} from './format-batch.ts';
+import { openQueue } from './open-queue.ts';
+import { type BatchRequest, EXIT_CODES, getBatchExitCode } from './run-batch.ts';
+import { watchBatch } from './watch-batch.ts';
+
+/** Opens the queue, runs an action on its store and closes it. */
+export async function runWithStore(
+  { io, flags }: Pick<BatchRequest, 'io' | 'flags'>,
+  run: (store: FleetStore) => Promise<number>,
+): Promise<number> {
+  const { store } = await openQueue(io, flags.queue);
+  try {
+    return await run(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Runs `ouro batch list`. */
+export const listBatches = (request: BatchRequest): Promise<number> =>
+  runWithStore(request, async (store) => {
+    const batches = await store.listBatches();
+    const schedules = await store.listSchedules();
+    const { io, flags } = request;
+    if (flags.json === true) io.stdout.write(`${JSON.stringify(batches, null, 2)}\n`);
+    else if (batches.length > 0) io.stdout.write(formatBatchTable(batches, await store.getTime()));
+    else if (schedules.length === 0)
+      io.stdout.write('No batches yet. Start one with: ouro batch "<prompt>" --over <folders>\n');
+    if (flags.json !== true)
+      for (const schedule of schedules) io.stdout.write(formatSchedule(schedule, await store.getTime()));
+    if (flags.json !== true) io.stdout.write(formatDeletions(await store.listDeletions(), await store.getTime()));
+    return EXIT_CODES.done;
+  });
+
+/** Runs `ouro batch status [ID] [--watch]`; the exit code is that of the batch. The ID may be that of a schedule. */
+export const showStatus = (request: BatchRequest): Promise<number> =>
+  runWithStore(request, async (store) => {
+    const { args, flags, io, shutdown } = request;
+    const schedule = (await store.listSchedules()).find((known) => known.id === args[1]);
+    if (schedule !== undefined) {
+      const text = formatSchedule(schedule, await store.getTime());
+      io.stdout.write(flags.json === true ? `${JSON.stringify(schedule, null, 2)}\n` : text);
+      return EXIT_CODES.done;
+    }
+    const deletions = await findDeletions(store, args[1]);
+    if (deletions.length > 0) {
+      const json = { id: args[1], deleted: true, pending: deletions.map(omitTasks) };
+      const text = formatDeletions(deletions, await store.getTime());
+      io.stdout.write(flags.json === true ? `${JSON.stringify(json, null, 2)}\n` : text);
+      return EXIT_CODES.done;
+    }
+    const { id } = await findBatch(store, args[1]);
+    if (flags.watch === true) {
+      const watchEnd = new AbortController();
+      shutdown.attachWork({ graceMs: 2_000, abort: () => watchEnd.abort() });
+      const settled = abortWhenSettled(store, id, watchEnd);
+      await watchBatch(id, store, io, { json: flags.json === true, signal: watchEnd.signal });
+      await settled;
+    }
+    const batch = await findBatch(store, id);
+    const branches =
+      flags.prs === true ? await updateRequests(store, batch, io) : await store.listBranches({ batch: id });
+    const tasks = await store.listTasks(id, flags.json === true ? [] : ['running', 'failed']);
+    if (flags.json !== true) {
+      io.stdout.write(formatStatus(batch, tasks, await store.getTime(), io.stdout.isTty ? io.stdout.columns() : 1_000));
+      io.stdout.write(formatRequests(branches));
+    } else if (flags.watch !== true)
+      io.stdout.write(`${JSON.stringify({ ...batch, tasks: tasks.map(omitSpec), branches }, null, 2)}\n`);
+    return getBatchExitCode(batch);
+  });
+
+/** Looks up the pull requests of a batch, and stores their state. */
+async function updateRequests(
+  store: FleetStore,
+  { id, collect }: BatchStatus,
+  { environment, stderr }: BatchRequest['io'],
+): Promise<readonly TaskBranch[]> {
+  for (const branch of await store.listBranches({ batch: id })) {
+    if (branch.request === undefined) continue;
+    try {
+      const forge = openForge(branch.request.url, collect.forge, environment.variables);
+      await store.saveBranch({ ...branch, request: await forge.look(branch.url, branch.request.url) });
+    } catch (thrown) {
+      stderr.write(`${branch.request.url}: ${formatOneLine(getErrorMessage(thrown))}\n`);
+    }
+  }
+  return store.listBranches({ batch: id });
+}
+
+async function abortWhenSettled(store: FleetStore, id: string, watchEnd: AbortController): Promise<void> {
+  while (!watchEnd.signal.aborted) {
+    if (await store.isSettled(id)) watchEnd.abort();
+    else await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+const omitSpec = ({ spec: _spec, ...task }: TaskView) => task;
+
+/** Finds a batch by its id or the start of it; returns the newest without one. */
+export async function findBatch(store: FleetStore, idOrPrefix: string | undefined): Promise<BatchStatus> {
+  const batches = await store.listBatches();
+  const exact = batches.find(({ id }) => id === idOrPrefix);
+  if (exact !== undefined) return exact;
+  const all = idOrPrefix === undefined ? batches.slice(0, 1) : batches.filter(({ id }) => id.startsWith(idOrPrefix));
+  const current = all.filter(({ replacedBy }) => replacedBy === undefined);
+  const matches = current.length === 0 ? all : current;
+  const [first] = matches;
+  if (first !== undefined && matches.length === 1) return first;
+  if (first === undefined)
+    throw new UsageError(
+      idOrPrefix === undefined
+        ? 'There are no batches yet.'
+        : `Batch ${idOrPrefix} not found. "ouro batch" lists the batches.`,
+    );
+  throw new UsageError(`Several batches start with ${idOrPrefix}: ${matches.map(({ id }) => id).join(', ')}.`);
+}
+
+/** Finds what is left of a deleted batch; nothing if it was submitted again. */
+export async function findDeletions(store: FleetStore, id: string | undefined): Promise<readonly PendingDeletion[]> {
+  if (id === undefined || (await store.getStatus(id)) !== undefined) return [];
+  return (await store.listDeletions()).filter(({ batch }) => batch === id);
+}
+
+const omitTasks = ({ tasks: _tasks, ...deletion }: PendingDeletion) => deletion;
+
+/** Finds a task by its key, the start of it, or its title. */
+export async function findTask(store: FleetStore, batch: string, titleOrKey: string | undefined): Promise<TaskView> {
+  if (titleOrKey === undefined) throw new UsageError('Name a task: its title, or the start of its key.');
+  const tasks = await store.listTasks(batch);
+  const exact = tasks.filter(({ key, title }) => key === titleOrKey || title === titleOrKey);
+  const matches = exact.length > 0 ? exact : tasks.filter(({ key }) => key.startsWith(titleOrKey));
+  const [first] = matches;
+  if (first === undefined) throw new UsageError(`Batch ${batch} has no task ${titleOrKey}.`);
+  if (matches.length > 1)
+    throw new UsageError(`Several tasks match ${titleOrKey}: ${matches.map(({ key }) => key).join(', ')}.`);
+  return first;
+}
+
+/** Runs `ouro batch show ID TASK`. */
+export const showTask = (request: BatchRequest): Promise<number> =>
+  runWithStore(request, async (store) => {
+    const { args, flags, io } = request;
+    const { id } = await findBatch(store, args[1]);
+    const task = await findTask(store, id, args[2]);
+    const attempts = await store.listAttempts(id, task.key);
+    if (flags.json === true) io.stdout.write(`${JSON.stringify({ ...task, attempts }, null, 2)}\n`);
+    else
+      io.stdout.write(
+        formatTask(
+          task,
+          attempts.map((attempt) => ({ line: formatAttempt(attempt) })),
+        ),
+      );
+    return EXIT_CODES.done;
+  });
+
+function formatAttempt({ machine, startedMs, endedMs, cost, outcome }: AttemptView): string {
+  const duration = endedMs === undefined ? '' : `  ${formatDuration(endedMs - startedMs)}`;
+  return `${formatClock(new Date(startedMs).toISOString())}  ${machine}${duration}  ${formatCost(cost)}  ${outcome}`;
+}
+
+const POLL_MS = 500;
+
+/** Runs `ouro batch logs ID TASK [-f]`: prints the transcript of a task; with `-f` its status until it ends. */
+export const showLogs = (request: BatchRequest): Promise<number> =>
+  runWithStore(request, async (store) => {
+    const { args, flags, io, shutdown } = request;
+    const { id } = await findBatch(store, args[1]);
+    const { key } = await findTask(store, id, args[2]);
+    let isFollowing = flags.follow === true;
+    shutdown.attachWork({ graceMs: 2_000, abort: () => (isFollowing = false) });
+    let lastStatus = '';
+    for (
+      let task = await findTask(store, id, key);
+      isFollowing && isOpen(task);
+      task = await findTask(store, id, key)
+    ) {
+      const status = `${task.state}  ${task.doing ?? ''}`;
+      if (status !== lastStatus)
+        io.stdout.write(`${sanitize(`${task.state}  ${formatProgress(task, await store.getTime())}`, 'line')}\n`);
+      lastStatus = status;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    return printTranscript(store, id, await findTask(store, id, key), request);
+  });
+
+const isOpen = ({ state }: TaskView): boolean => state === 'waiting' || state === 'running' || state === 'held';
+
+async function printTranscript(
+  store: FleetStore,
+  id: string,
+  { key, title }: TaskView,
+  { flags, io }: BatchRequest,
+): Promise<number> {
+  const bytes = await store.readFile(id, key, 'transcript');
+  if (bytes === undefined) {
+    io.stderr.write('The task has not uploaded a transcript yet. Use -f to follow its status.\n');
+    return EXIT_CODES.failed;
+  }
+  const text = Buffer.from(bytes).toString('utf8');
+  if (flags.json === true) {
+    io.stdout.write(text);
+    return EXIT_CODES.done;
+  }
+  const { renderConversation } = await import('../../app/replay/session-archive.ts');
+  io.stdout.write(sanitize(renderConversation(text, title), 'output'));
+  return EXIT_CODES.done;
+}

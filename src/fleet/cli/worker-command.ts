@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs';
+import { readSettings } from '../../app/read-settings.ts';
+import { parseFlagValues } from '../../cli/args/flag-values.ts';
+import type { WorkerFlags } from '../../cli/args/fleet-flags.ts';
+import { type CommandRequest, SUBCOMMANDS } from '../../cli/args/subcommands.ts';
+import { UsageError } from '../../cli/args/usage-error.ts';
+import { getSignalExitCode } from '../../cli/exit-code.ts';
+import type { Io } from '../../cli/io.ts';
+import type { Shutdown } from '../../cli/shutdown.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { writePrivateFile } from '../../lib/files/private-file.ts';
+import { runForOutput } from '../../lib/processes/run-program.ts';
+import { getPolicyPath, readPolicy, type WorkerPolicy } from '../worker/policy.ts';
+import { describeMissingSandbox, findSandboxProblem } from '../worker/task-sandbox.ts';
+import { formatBatchCount } from './format-batch.ts';
+import { openQueue, reportQueueErrors } from './open-queue.ts';
+import { EXIT_CODES, getDefaultSlots } from './run-batch.ts';
+import { startWorker } from './start-worker.ts';
+import { observeWorker } from './worker-monitoring.ts';
+
+/** Runs `ouro worker [init | doctor]`: works on tasks from a queue, under the policy of this machine. */
+export async function run({
+  args: [action, ...extraArgs],
+  flags: rawFlags,
+  io,
+  shutdown,
+}: CommandRequest): Promise<number> {
+  const flags = parseFlagValues(SUBCOMMANDS.worker.flags, rawFlags);
+  if (extraArgs.length > 0) throw new UsageError('Usage: ouro worker [init | doctor]');
+  switch (action) {
+    case undefined:
+      return reportQueueErrors(io, () => runWorkerCommand(flags, io, shutdown));
+    case 'init':
+      return createWorkerPolicy(io);
+    case 'doctor':
+      return checkWorker(flags, io);
+    default:
+      throw new UsageError(`Unknown command "ouro worker ${action}". Use one of: init, doctor.`);
+  }
+}
+
+/** Runs `ouro worker`: works on tasks until stopped, or until the queue is empty. */
+export async function runWorkerCommand(flags: WorkerFlags, io: Io, shutdown: Shutdown): Promise<number> {
+  if (flags.once === true && flags.untilEmpty === true)
+    throw new UsageError('--once and --until-empty contradict each other. Choose one.');
+  const abortController = new AbortController();
+  shutdown.attachWork({ graceMs: 15_000, abort: () => abortController.abort() });
+  const policy = await readPolicy(io.environment.ouroHome);
+  const sandboxProblem = await findMissingSandbox(policy, io);
+  // A worker without its sandbox would fail every task of the queue.
+  if (sandboxProblem !== undefined) {
+    io.stderr.write(`This worker does not start: ${sandboxProblem}.\n`);
+    return EXIT_CODES.waits;
+  }
+  const fleet = await openQueue(io, flags.queue);
+  const observer = await observeWorker(flags, io).catch(async (thrown: unknown) => {
+    await fleet.store.close();
+    throw thrown;
+  });
+  try {
+    const ended = await startWorker(fleet, policy, io, {
+      slots: flags.jobs ?? getDefaultSlots(),
+      until: flags.once === true ? 'once' : flags.untilEmpty === true ? 'empty' : 'stopped',
+      whenPaused: 'waits',
+      signal: abortController.signal,
+      onEvent: observer.onEvent,
+    });
+    if (ended.kind === 'stopped') return getSignalExitCode(shutdown.reason());
+    if (ended.kind === 'waits') return ended.for === 'money' ? EXIT_CODES.money : EXIT_CODES.waits;
+    return ended.kind === 'left' ? EXIT_CODES.waits : EXIT_CODES.done;
+  } finally {
+    await observer.close();
+    await fleet.store.close();
+  }
+}
+
+/** Returns why the sandbox that the policy requires is not available; `undefined` if it is, or if none is required. */
+async function findMissingSandbox(policy: WorkerPolicy, { environment }: Io): Promise<string | undefined> {
+  if (policy.sandbox !== true) return undefined;
+  const problem = await findSandboxProblem({
+    environment,
+    policy,
+    readSettings: (run) => readSettings(run, environment, false),
+  });
+  return problem === undefined ? undefined : describeMissingSandbox(problem);
+}
+
+/** A restrictive policy: a task may do nothing that is not listed. */
+const SAMPLE_POLICY = {
+  mode: 'acceptEdits',
+  repositories: ['https://github.com/your-organisation/*'],
+  tools: ['Bash(npm test:*)'],
+  verify: ['npm test'],
+  env: [],
+  sandbox: true,
+  network: false,
+  freeMegabytes: 500,
+};
+
+/** Runs `ouro worker init`: writes a sample policy. */
+export async function createWorkerPolicy({ environment, stdout, stderr }: Io): Promise<number> {
+  const file = getPolicyPath(environment.ouroHome);
+  if (existsSync(file)) {
+    stderr.write(`${file} already exists; nothing was changed.\n`);
+    return 1;
+  }
+  await writePrivateFile(file, `${JSON.stringify(SAMPLE_POLICY, null, 2)}\n`);
+  stdout.write(`${file}\nThis policy limits what tasks may do on this machine. Add your repositories to it.\n`);
+  return 0;
+}
+
+type CheckResult = { readonly what: string; readonly ok: boolean; readonly words: string };
+
+/** Runs `ouro worker doctor`: checks that this machine can run tasks. */
+export async function checkWorker(flags: WorkerFlags, io: Io): Promise<number> {
+  const results = [
+    await runCheck('policy', async () => {
+      await readPolicy(io.environment.ouroHome);
+      const file = getPolicyPath(io.environment.ouroHome);
+      return existsSync(file) ? file : 'none: tasks are not restricted ("ouro worker init" creates a policy)';
+    }),
+    await runCheck('sandbox', async () => {
+      const policy = await readPolicy(io.environment.ouroHome);
+      if (policy.sandbox !== true) return 'not required by the policy';
+      const problem = await findMissingSandbox(policy, io);
+      if (problem !== undefined) throw new Error(problem);
+      return `on, ${policy.network === true ? 'with' : 'without'} network`;
+    }),
+    await runCheck('git', async () => (await runForOutput('git', ['--version'], { timeoutMs: 5_000 })).trim()),
+    await runCheck('queue', async () => {
+      const { store, reach, isPrivate } = await openQueue(io, flags.queue);
+      const batches = await store.listBatches();
+      await store.close();
+      const warning = isPrivate ? '' : '; WARNING: not encrypted, add ?sslmode=verify-full to the address';
+      return `${reach === 'many' ? 'Postgres' : 'local'}, ${formatBatchCount(batches.length)}${warning}`;
+    }),
+    await runCheck('key', async () => {
+      const names = Object.keys(io.environment.keys).filter((name) => name !== 'OURO_QUEUE');
+      return names.length === 0 ? 'none set: tasks can use a local model, a stored key, or demo' : names.join(', ');
+    }),
+  ];
+  if (flags.json === true) io.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  else
+    for (const { what, ok, words } of results)
+      io.stdout.write(`${ok ? 'ok    ' : 'FAILED'}  ${what.padEnd(8)} ${words}\n`);
+  return results.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** `what` and `words` are the keys of the JSON output. */
+async function runCheck(what: string, check: () => Promise<string>): Promise<CheckResult> {
+  try {
+    return { what, ok: true, words: await check() };
+  } catch (thrown) {
+    return { what, ok: false, words: getErrorMessage(thrown).split('\n')[0] ?? '' };
+  }
+}

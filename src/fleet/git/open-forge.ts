@@ -1,0 +1,40 @@
+import type { Forge } from './forge.ts';
+import { createGitHub } from './github.ts';
+import { createGitea, createGitLab } from './http-forges.ts';
+
+/** The kinds of services. */
+export const FORGES = ['github', 'gitlab', 'gitea'] as const;
+type ForgeKind = (typeof FORGES)[number];
+
+/** Opens the service of a repository: the one the task file names, else the one its host name suggests, else GitHub. */
+export function openForge(
+  url: string,
+  kind: ForgeKind | undefined,
+  variables: Readonly<Record<string, string>>,
+): Forge {
+  switch (kind ?? guessForge(url)) {
+    case 'gitlab':
+      requireKnownHost(url, ['gitlab.com', variables.GITLAB_HOST], 'GITLAB_HOST');
+      return createGitLab(variables.GITLAB_TOKEN);
+    case 'gitea':
+      requireKnownHost(url, ['gitea.com', 'codeberg.org', variables.GITEA_HOST], 'GITEA_HOST');
+      return createGitea(variables.GITEA_TOKEN);
+    default:
+      return createGitHub(variables);
+  }
+}
+
+/** The queue names the repository, so the token of a person must not go to whatever host it names. */
+function requireKnownHost(url: string, known: readonly (string | undefined)[], variable: string): void {
+  const host = findHost(url);
+  if (known.includes(host)) return;
+  throw new Error(`Your token is not sent to ${host}. If you trust this host, set ${variable}=${host}.`);
+}
+
+const findHost = (url: string): string => /^(?:\w+:\/\/)?(?:[^@/]*@)?([^:/]+)/.exec(url)?.[1] ?? '';
+
+function guessForge(url: string): ForgeKind {
+  const host = findHost(url);
+  if (host.includes('gitlab')) return 'gitlab';
+  return /gitea|forgejo|codeberg/.test(host) ? 'gitea' : 'github';
+}

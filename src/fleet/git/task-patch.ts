@@ -1,0 +1,72 @@
+import { rm, writeFile } from 'node:fs/promises';
+import type { TaskResult } from '../../contracts/fleet.ts';
+import { type FleetGit, type GitCall, getGitOutput } from './fleet-git.ts';
+
+/** The changes of a task as a patch, with their statistics. */
+export type WorkPatch = { readonly patch: Uint8Array; readonly stat: TaskResult['stat'] };
+/** The worktree of a task, its mirror, and the commit it started at. */
+export type Worktree = { readonly folder: string; readonly mirror: string; readonly commit: string };
+
+/** Maximum size of a patch. */
+export const MAX_PATCH_BYTES = 16_000_000;
+
+/**
+ * Creates a patch of all changes since the commit, with new files but without ignored ones and without submodules. It
+ * uses a separate index and the configuration of the mirror, so settings in the worktree have no effect.
+ */
+export async function createPatch(git: FleetGit, worktree: Worktree): Promise<WorkPatch> {
+  const index = `${worktree.folder}.index`;
+  const call = {
+    cwd: worktree.folder,
+    env: { GIT_DIR: worktree.mirror, GIT_WORK_TREE: worktree.folder, GIT_INDEX_FILE: index },
+  };
+  try {
+    getGitOutput(await git({ args: ['read-tree', worktree.commit], ...call }), 'Reading the commit failed');
+    const add = ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
+    const input = ['.', ...(await listSubmodules(git, call)).map((path) => `:(exclude,literal)${path}`)].join('\0');
+    getGitOutput(await git({ args: add, input, ...call }), 'Collecting the changes failed');
+    const diff = ['diff', '--cached', '--no-color', '--no-renames', '--full-index'];
+    const patch = await git({
+      args: [...diff, '--binary', worktree.commit],
+      ...call,
+      maxBytes: MAX_PATCH_BYTES + 1,
+    });
+    getGitOutput(patch, 'Creating the patch failed');
+    const numstat = await git({ args: [...diff, '--numstat', '-z', worktree.commit], ...call });
+    return { patch: patch.stdout, stat: parseNumstat(getGitOutput(numstat, 'Counting the changes failed')) };
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+const MAX_LISTING_BYTES = 256_000_000;
+
+/**
+ * Lists the submodules in an index. To compare one, git would start another git in its folder, with the filters that the
+ * task may have configured there.
+ */
+async function listSubmodules(git: FleetGit, call: Pick<GitCall, 'cwd' | 'env'>): Promise<readonly string[]> {
+  const listed = await git({ args: ['ls-files', '--stage', '-z'], ...call, maxBytes: MAX_LISTING_BYTES });
+  const entries = getGitOutput(listed, 'Listing the files failed').split('\0');
+  return entries.flatMap((entry) => (entry.startsWith('160000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []));
+}
+
+function parseNumstat(numstat: string): TaskResult['stat'] {
+  const rows = numstat.split('\0').filter((row) => row !== '');
+  const sum = (at: number) => rows.reduce((total, row) => total + (Number(row.split('\t')[at]) || 0), 0);
+  return { files: rows.length, added: sum(0), removed: sum(1) };
+}
+
+/** Applies a patch of unfinished work to a new worktree. Returns whether it applied. */
+export async function applyPatch(git: FleetGit, worktree: Worktree, patch: Uint8Array): Promise<boolean> {
+  if (patch.length === 0) return true;
+  const file = `${worktree.folder}.unfinished`;
+  await writeFile(file, patch, { mode: 0o600 });
+  try {
+    const env = { GIT_DIR: worktree.mirror, GIT_WORK_TREE: worktree.folder };
+    const { code } = await git({ args: ['apply', '--whitespace=nowarn', file], cwd: worktree.folder, env });
+    return code === 0;
+  } finally {
+    await rm(file, { force: true });
+  }
+}

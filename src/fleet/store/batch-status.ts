@@ -1,0 +1,151 @@
+import type { AttemptView, BatchStatus, TaskCounts, TaskState, TaskView, WaitReason } from '../../contracts/fleet.ts';
+import { formatMoney } from '../../lib/text/format.ts';
+import { createPlaceholders, type Transaction } from './database.ts';
+import {
+  type BatchRow,
+  createAttemptView,
+  createTaskView,
+  parseAttemptRow,
+  parseBatchRow,
+  parseLaneRow,
+  parseTaskRow,
+} from './schema.ts';
+import { computeSpending, findLowestBudget, type Spending } from './spending.ts';
+
+/** Lists all batches with their status, newest first. */
+export async function listBatches(tx: Transaction): Promise<readonly BatchStatus[]> {
+  const rows = (await tx.query('SELECT * FROM fleet_batches ORDER BY created_ms DESC, id')).map(parseBatchRow);
+  const statuses: BatchStatus[] = [];
+  for (const row of rows) statuses.push(await computeStatus(tx, row));
+  return statuses;
+}
+
+/** Returns the status of a batch. */
+export async function getBatchStatus(tx: Transaction, id: string): Promise<BatchStatus | undefined> {
+  const [row] = await tx.query('SELECT * FROM fleet_batches WHERE id = ?', id);
+  return row === undefined ? undefined : computeStatus(tx, parseBatchRow(row));
+}
+
+async function computeStatus(tx: Transaction, batch: BatchRow): Promise<BatchStatus> {
+  const counts = await countTasks(tx, batch.id);
+  const { spent, reserved, runningAttempts } = await computeSpending(tx, batch.id);
+  const median = await medianCost(tx, batch.id);
+  const [last] = await tx.query(
+    'SELECT max(coalesce(ended_ms, beat_ms)) AS last FROM fleet_attempts WHERE batch = ?',
+    batch.id,
+  );
+  return {
+    ...batch,
+    counts,
+    lastMs: Math.max(batch.createdMs, Number(last?.last ?? 0)),
+    spent,
+    reserved,
+    expected: median === undefined ? undefined : median * (counts.waiting + counts.running + counts.held),
+    waits:
+      counts.waiting === 0 || batch.state !== 'open'
+        ? []
+        : await findWaitReasons(tx, batch, { spent, reserved, runningAttempts }),
+  };
+}
+
+async function countTasks(tx: Transaction, batch: string): Promise<TaskCounts> {
+  const rows = await tx.query('SELECT state, count(*) AS tasks FROM fleet_tasks WHERE batch = ? GROUP BY state', batch);
+  const count = (state: TaskState) => Number(rows.find((row) => row.state === state)?.tasks ?? 0);
+  return {
+    held: count('held'),
+    waiting: count('waiting'),
+    running: count('running'),
+    done: count('done'),
+    failed: count('failed'),
+    cancelled: count('cancelled'),
+  };
+}
+
+/** Returns the median cost of the finished tasks. */
+async function medianCost(tx: Transaction, batch: string): Promise<number | undefined> {
+  const rows = await tx.query(
+    `SELECT sum(a.cost) AS cost FROM fleet_attempts a JOIN fleet_tasks t ON t.batch = a.batch AND t.task_key = a.task_key
+     WHERE a.batch = ? AND t.state = 'done' GROUP BY a.task_key ORDER BY sum(a.cost)`,
+    batch,
+  );
+  const middle = rows[Math.floor(rows.length / 2)];
+  return middle === undefined ? undefined : Number(middle.cost);
+}
+
+async function findWaitReasons(
+  tx: Transaction,
+  { id, limits }: BatchRow,
+  { spent, reserved }: Spending,
+): Promise<readonly WaitReason[]> {
+  const isBudgetUsedUp = spent + reserved + (await findLowestBudget(tx, id, limits)) > limits.all;
+  const budgetReasons: readonly WaitReason[] = isBudgetUsedUp
+    ? [
+        {
+          kind: 'money',
+          words: `the rest of the budget of ${formatMoney(limits.all / 1e6)} may not cover the next task`,
+        },
+      ]
+    : [];
+  const now = await tx.now();
+  const lanes = await tx.query(
+    `SELECT * FROM fleet_lanes WHERE until_ms > ?
+     AND name IN (SELECT DISTINCT lane FROM fleet_tasks WHERE batch = ? AND state = 'waiting')`,
+    ...[now, id],
+  );
+  return [
+    ...budgetReasons,
+    ...lanes
+      .map(parseLaneRow)
+      .map(({ name, until_ms: untilMs, words }) => ({ kind: 'lane' as const, lane: name, untilMs, words })),
+    ...(await listReturnReasons(tx, id)),
+  ];
+}
+
+const MAX_RETURN_REASONS = 5;
+
+/** Lists what machines have returned waiting tasks for, the most frequent first. */
+async function listReturnReasons(tx: Transaction, batch: string): Promise<readonly WaitReason[]> {
+  const rows = await tx.query(
+    `SELECT reason, count(*) AS tasks FROM fleet_tasks WHERE batch = ? AND state = 'waiting' AND reason IS NOT NULL
+     GROUP BY reason ORDER BY count(*) DESC, reason LIMIT ${MAX_RETURN_REASONS}`,
+    batch,
+  );
+  return rows.map(({ reason, tasks }) => ({ kind: 'returned', tasks: Number(tasks), words: String(reason) }));
+}
+
+/** Lists the tasks of a batch, optionally only those in certain states. */
+export async function listTaskViews(
+  tx: Transaction,
+  batch: string,
+  states?: readonly TaskState[],
+): Promise<readonly TaskView[]> {
+  const stateFilter =
+    states === undefined || states.length === 0 ? '' : ` AND t.state IN (${createPlaceholders(states.length)})`;
+  const rows = await tx.query(
+    `SELECT t.*, coalesce(a.cost, 0) AS cost FROM fleet_tasks t
+     LEFT JOIN (SELECT task_key, sum(cost) AS cost FROM fleet_attempts WHERE batch = ? GROUP BY task_key) a
+       ON a.task_key = t.task_key
+     WHERE t.batch = ?${stateFilter} ORDER BY t.seq, t.task_key`,
+    ...[batch, batch, ...(states ?? [])],
+  );
+  return rows.map((row) => createTaskView(parseTaskRow({ ...row, cost: Number(row.cost) })));
+}
+
+/** Lists the attempts of a task, oldest first. */
+export async function listAttemptViews(tx: Transaction, batch: string, key: string): Promise<readonly AttemptView[]> {
+  const rows = await tx.query(
+    'SELECT * FROM fleet_attempts WHERE batch = ? AND task_key = ? ORDER BY started_ms, token',
+    ...[batch, key],
+  );
+  return rows.map((row) => createAttemptView(parseAttemptRow(row)));
+}
+
+/** Returns whether no task is running or can still start, in a batch or in all. */
+export async function areTasksSettled(tx: Transaction, batch?: string): Promise<boolean> {
+  const [row] = await tx.query(
+    `SELECT count(*) AS open FROM fleet_tasks t JOIN fleet_batches b ON b.id = t.batch
+     WHERE t.state IN ('waiting', 'running', 'held') AND b.state = 'open' AND b.id = coalesce(?, b.id)`,
+    batch ?? null,
+  );
+  return Number(row?.open) === 0;
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { BatchLimits, Claim, Claimer, Micros } from '../../contracts/fleet.ts';
+import { createPlaceholders, MAX_RETRY_PAUSE_MS, type SqlDatabase, type Transaction } from './database.ts';
+import { hasLaneCapacity } from './rate-limit-lanes.ts';
+import { parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
+import { computeSpending } from './spending.ts';
+
+type Candidate = { readonly batch: string; readonly lane: string };
+
+/** Claims the next task that can start. Each candidate has its own transaction, so that only one batch is locked. */
+export async function claimTask(sql: SqlDatabase, claimer: Claimer): Promise<Claim | undefined> {
+  const candidates = await sql.transaction((tx) => listCandidates(tx, claimer));
+  for (const candidate of candidates) {
+    const claim = await sql.transaction((tx) => claimFrom(sql, tx, candidate, claimer));
+    if (claim !== undefined) return claim;
+  }
+  return undefined;
+}
+
+/**
+ * Lists the lanes of open batches with waiting tasks: by priority, then the batch that runs least, then the oldest. A
+ * batch that was deleted and submitted again waits until this installation has deleted its old folders.
+ */
+async function listCandidates(
+  tx: Transaction,
+  { batch: batchId, exceptLanes = [], machine, installation = machine }: Claimer,
+): Promise<readonly Candidate[]> {
+  const except = exceptLanes.length === 0 ? '' : `AND l.name NOT IN (${createPlaceholders(exceptLanes.length)})`;
+  const now = await tx.now();
+  const rows = await tx.query(
+    `SELECT b.id AS batch, l.name AS lane FROM fleet_batches b CROSS JOIN fleet_lanes l
+     LEFT JOIN (SELECT batch, count(*) AS running FROM fleet_attempts WHERE ended_ms IS NULL GROUP BY batch) o
+       ON o.batch = b.id
+     WHERE b.state = 'open' AND l.until_ms <= ? AND b.id = coalesce(?, b.id) ${except}
+     AND EXISTS (SELECT 1 FROM fleet_tasks t WHERE t.batch = b.id AND t.state = 'waiting' AND t.lane = l.name
+       AND ${IS_DUE})
+     AND NOT EXISTS (SELECT 1 FROM fleet_deletions d WHERE d.batch = b.id AND d.installation IN (?, ?))
+     ORDER BY b.priority DESC,
+       coalesce(o.running, 0), b.created_ms, b.id, l.name`,
+    ...[now, batchId ?? null, ...exceptLanes, now, now + MAX_RETRY_PAUSE_MS, installation, machine],
+  );
+  return rows.map(({ batch, lane }) => ({ batch: String(batch), lane: String(lane) }));
+}
+
+/** A delay longer than the maximum was set before the clock was set back. */
+const IS_DUE = '(t.due_ms <= ? OR t.due_ms > ?)';
+
+async function claimFrom(
+  sql: SqlDatabase,
+  tx: Transaction,
+  { batch: id, lane }: Candidate,
+  { worker, machine, installation, leaseMs }: Claimer,
+): Promise<Claim | undefined> {
+  const [row] = await tx.query(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, id);
+  if (row === undefined) return undefined;
+  const { state, limits } = parseBatchRow(row);
+  const { spent, reserved, runningAttempts } = await computeSpending(tx, id);
+  const canStart = state === 'open' && runningAttempts < limits.atOnce && spent + reserved <= limits.all;
+  if (!canStart || !(await hasLaneCapacity(sql, tx, lane))) return undefined;
+  const now = await tx.now();
+  const next = await findAffordable(tx, { batch: id, lane, limits, left: limits.all - spent - reserved, now });
+  if (next === undefined) return undefined;
+  const { task, earlierCost } = next;
+  const budget = Math.max(0, limits.each - earlierCost);
+  const token = task.token + 1;
+  const claim: Claim = {
+    id: randomUUID(),
+    batch: id,
+    key: task.task_key,
+    token,
+    lane,
+    title: task.title,
+    spec: task.spec,
+    signature: task.signature,
+    kind: task.kind,
+    attempt: task.tries + 1,
+    budget,
+    earlierCost,
+    previousAttempt:
+      task.session === undefined || task.machine === undefined
+        ? undefined
+        : { session: task.session, machine: task.machine },
+  };
+  await tx.query(
+    `INSERT INTO fleet_attempts (id, batch, task_key, token, lane, worker, machine, started_ms, beat_ms, lease_ms, cost,
+      reserved, outcome, installation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 'runs', ?)`,
+    ...[claim.id, id, claim.key, token, lane, worker, machine, now, now, leaseMs, budget, installation ?? null],
+  );
+  await tx.query(
+    `UPDATE fleet_tasks SET state = 'running', token = ?, machine = ?, doing = NULL, started_ms = ?, ended_ms = NULL
+     WHERE batch = ? AND task_key = ?`,
+    token,
+    machine,
+    now,
+    id,
+    claim.key,
+  );
+  return claim;
+}
+
+type Search = {
+  readonly batch: string;
+  readonly lane: string;
+  readonly limits: BatchLimits;
+  /** Unreserved rest of the batch budget. */
+  readonly left: Micros;
+  readonly now: number;
+};
+
+/** Finds the first task that the rest of the budget covers. Tasks with earlier attempts need only the rest of theirs. */
+async function findAffordable(
+  tx: Transaction,
+  { batch, lane, limits, left, now }: Search,
+): Promise<{ readonly task: TaskRow; readonly earlierCost: Micros } | undefined> {
+  const [row] = await tx.query(
+    `SELECT t.*, coalesce(booked.cost, 0) AS cost FROM fleet_tasks t
+     LEFT JOIN (SELECT task_key, sum(cost) AS cost FROM fleet_attempts WHERE batch = ? GROUP BY task_key) booked
+       ON booked.task_key = t.task_key
+     WHERE t.batch = ? AND t.state = 'waiting' AND t.lane = ? AND ${IS_DUE} AND ? - coalesce(booked.cost, 0) <= ?
+     ORDER BY t.priority DESC, t.seq LIMIT 1`,
+    ...[batch, batch, lane, now, now + MAX_RETRY_PAUSE_MS, limits.each, left],
+  );
+  if (row === undefined) return undefined;
+  return { task: parseTaskRow(row), earlierCost: Number(row.cost) };
+}

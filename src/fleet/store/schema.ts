@@ -1,0 +1,290 @@
+import { z } from 'zod';
+import type {
+  AttemptView,
+  BatchSettings,
+  BatchStatus,
+  CollectOptions,
+  DueSchedule,
+  NewBatch,
+  NewTask,
+  PendingDeletion,
+  ScheduleView,
+  TaskBranch,
+  TaskResult,
+  TaskSpec,
+  TaskState,
+  TaskView,
+} from '../../contracts/fleet.ts';
+import type { JsonValue } from '../../contracts/json.ts';
+import type { ResultRow } from './database.ts';
+
+const number = z.coerce.number();
+const text = z.string();
+const json: z.ZodType<JsonValue> = z.json();
+/** Accepts `null`, which databases return for absent values. */
+const optional = <Type extends z.ZodType>(type: Type) =>
+  type.nullish().transform((value) => (value === null ? undefined : value));
+const optionalNumber = z
+  .union([z.number(), z.string(), z.bigint()])
+  .nullish()
+  .transform((value) => (value === null || value === undefined ? undefined : Number(value)));
+
+const verify = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('command'), run: text, tries: number }),
+  z.object({ kind: z.literal('question'), ask: text, tries: number }),
+]);
+
+/** Task specifications may come from another machine or version, so they are validated like any outside data. */
+const taskSpec: z.ZodType<TaskSpec> = z.object({
+  place: z.object({ url: text, commit: text, folder: text }).optional(),
+  prompt: text,
+  model: text.optional(),
+  mode: text,
+  allowedTools: z.array(text),
+  disallowedTools: z.array(text),
+  env: z.array(text),
+  secrets: z.array(text).optional(),
+  verify: verify.optional(),
+  schema: z.record(text, json).optional(),
+  minutes: number,
+  turns: number.optional(),
+});
+
+const taskResult: z.ZodType<TaskResult> = z.object({
+  answer: text,
+  structured: json.optional(),
+  verified: z.enum(['yes', 'not asked']),
+  turns: number,
+  machine: text,
+  session: text,
+  denials: number,
+  stat: z.object({ files: number, added: number, removed: number }),
+  notes: z.array(text),
+});
+
+/** Stands for a specification of a newer ouro, or a damaged one: no worker allows its mode, so only this task fails. */
+const UNREADABLE_SPEC: TaskSpec = {
+  prompt: '',
+  mode: 'unreadable',
+  allowedTools: [],
+  disallowedTools: [],
+  env: [],
+  minutes: 1,
+};
+
+const TASK_STATES: readonly [TaskState, ...TaskState[]] = ['held', 'waiting', 'running', 'done', 'failed', 'cancelled'];
+const kind: z.ZodType<NewTask['kind']> = z.enum(['work', 'summary']);
+const parsedJson = text.transform((value): unknown => parseJson(value));
+
+const taskRow = z.object({
+  task_key: text,
+  token: number,
+  seq: number,
+  title: text,
+  kind,
+  lane: text,
+  state: z.enum(TASK_STATES),
+  tries: number,
+  cost: number.optional(),
+  reason: optional(text),
+  session: optional(text),
+  machine: optional(text),
+  doing: optional(text),
+  started_ms: optionalNumber,
+  ended_ms: optionalNumber,
+  result: optional(text),
+  spec: parsedJson.pipe(taskSpec.catch(UNREADABLE_SPEC)),
+  signature: optional(text),
+  priority: number,
+});
+
+function parseJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A row of `fleet_tasks`. */
+export type TaskRow = z.infer<typeof taskRow>;
+
+/** Parses a row of `fleet_tasks`. */
+export const parseTaskRow = (row: ResultRow): TaskRow => taskRow.parse(row);
+
+/** Converts a task row to the form for display. */
+export function createTaskView(row: TaskRow): TaskView {
+  const { task_key: key, started_ms: startedMs, ended_ms: endedMs, result, cost = 0, token: _token, ...rest } = row;
+  const { signature: _signature, seq: _seq, ...fields } = rest;
+  return {
+    ...fields,
+    key,
+    cost,
+    startedMs,
+    endedMs,
+    result: result === undefined ? undefined : taskResult.optional().catch(undefined).parse(parseJson(result)),
+  };
+}
+
+const collectOptions: z.ZodType<CollectOptions> = z.object({
+  as: z.enum(['patches', 'branch', 'pr']),
+  name: text,
+  ref: text.optional(),
+  forge: z.enum(['github', 'gitlab', 'gitea']).optional(),
+  draft: z.boolean().optional(),
+  labels: z.array(text).optional(),
+  reviewers: z.array(text).optional(),
+  body: text.optional(),
+});
+const batchSettings: z.ZodType<BatchSettings> = z.object({
+  limits: z.object({ each: number, all: number, attempts: number, atOnce: number }),
+  priority: number,
+  collect: collectOptions,
+});
+
+const batchRow = z.object({
+  id: text,
+  name: text,
+  state: z.enum(['open', 'paused', 'cancelled']),
+  version: number,
+  replaced_by: optional(text),
+  submitted: optional(parsedJson.pipe(batchSettings.optional().catch(undefined))),
+  priority: number,
+  limit_each: number,
+  limit_all: number,
+  attempts: number,
+  at_once: number,
+  // Options of a newer ouro only concern those who collect.
+  collect: parsedJson.pipe(collectOptions.catch({ as: 'patches', name: 'ouro/unreadable' })),
+  created_ms: number,
+});
+
+/** A row of `fleet_batches`, with its limits grouped. */
+export type BatchRow = Pick<
+  BatchStatus,
+  'id' | 'name' | 'state' | 'version' | 'replacedBy' | 'limits' | 'submitted' | 'collect' | 'createdMs'
+>;
+
+/** Parses a row of `fleet_batches`. */
+export function parseBatchRow(row: ResultRow): BatchRow {
+  const { id, name, state, version, collect, priority, ...rest } = batchRow.parse(row);
+  const { limit_each: each, limit_all: all, attempts, at_once: atOnce, created_ms: createdMs } = rest;
+  const limits = { each, all, attempts, atOnce };
+  const { submitted = { limits, priority, collect }, replaced_by: replacedBy } = rest;
+  return { id, name, state, version, replacedBy, collect, createdMs, limits, submitted };
+}
+
+const newBatch: z.ZodType<NewBatch> = z.intersection(batchSettings, z.object({ id: text, name: text }));
+const newTask: z.ZodType<NewTask> = z.object({
+  key: text,
+  title: text,
+  spec: taskSpec,
+  lane: text,
+  kind,
+  priority: number,
+});
+
+const scheduleRow = z.object({
+  id: text,
+  every_ms: number,
+  next_ms: number,
+  batch: parsedJson.pipe(newBatch),
+  task_count: number,
+  last_batch: optional(text),
+  problem: optional(text),
+});
+
+/** Parses a row of `fleet_schedules` for display. */
+export function parseScheduleRow(row: ResultRow): ScheduleView {
+  const { id, batch, every_ms: everyMs, next_ms: nextMs, task_count: taskCount, ...rest } = scheduleRow.parse(row);
+  return { id, everyMs, batch, taskCount, nextMs, lastBatch: rest.last_batch, problem: rest.problem };
+}
+
+const scheduleTasks = z.object({ version: number, tasks: parsedJson.pipe(z.array(newTask)) });
+
+/** Parses a row of `fleet_schedules` with its tasks. */
+export function parseDueSchedule(row: ResultRow): DueSchedule {
+  const { id, everyMs, batch, nextMs: dueMs } = parseScheduleRow(row);
+  return { id, everyMs, batch, dueMs, ...scheduleTasks.parse(row) };
+}
+
+const branchRow = z.object({
+  url: text,
+  branch: text,
+  commit_id: text,
+  batch: text,
+  task_key: text,
+  request: optional(
+    parsedJson.pipe(
+      z.object({
+        url: text,
+        state: z.enum(['open', 'draft', 'merged', 'closed', 'unknown']),
+        checks: z.enum(['passed', 'failed', 'running', 'none']),
+      }),
+    ),
+  ),
+});
+
+/** Parses a row of `fleet_branches`. */
+export function parseBranchRow(row: ResultRow): TaskBranch {
+  const { commit_id: commit, task_key: key, request, ...fields } = branchRow.parse(row);
+  return { ...fields, commit, key, ...(request === undefined ? {} : { request }) };
+}
+
+const attemptRow = z.object({
+  id: text,
+  batch: text,
+  task_key: text,
+  token: number,
+  lane: text,
+  worker: text,
+  machine: text,
+  started_ms: number,
+  ended_ms: optionalNumber,
+  cost: number,
+  session: optional(text),
+  outcome: text,
+});
+
+/** A row of `fleet_attempts`. */
+export type AttemptRow = z.infer<typeof attemptRow>;
+
+/** Parses a row of `fleet_attempts`. */
+export const parseAttemptRow = (row: ResultRow): AttemptRow => attemptRow.parse(row);
+
+/** Converts an attempt row to the form for display. */
+export function createAttemptView({
+  machine,
+  worker,
+  started_ms,
+  ended_ms,
+  cost,
+  outcome,
+  session,
+}: AttemptRow): AttemptView {
+  return { machine, worker, startedMs: started_ms, endedMs: ended_ms, cost, outcome, session };
+}
+
+const deletionRow = z.object({
+  batch: text,
+  installation: text,
+  machine: text,
+  created_ms: number,
+  tasks: parsedJson.pipe(z.array(z.object({ key: text, folder: text, url: text.optional() }))),
+});
+
+/** Parses a row of `fleet_deletions`. */
+export function parseDeletionRow(row: ResultRow): PendingDeletion {
+  const { created_ms: createdMs, ...fields } = deletionRow.parse(row);
+  return { ...fields, createdMs };
+}
+
+const laneRow = z.object({ name: text, until_ms: number, words: text, at_most: optionalNumber, since_ms: number });
+/** A row of `fleet_lanes`. */
+export type LaneRow = z.infer<typeof laneRow>;
+/** Parses a row of `fleet_lanes`. */
+export const parseLaneRow = (row: ResultRow): LaneRow => laneRow.parse(row);
+
+const bytesRow = z.object({ content: z.instanceof(Uint8Array) });
+/** Parses the content of a row of `fleet_files`. */
+export const parseFileRow = (row: ResultRow): Uint8Array => bytesRow.parse(row).content;

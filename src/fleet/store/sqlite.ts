@@ -1,0 +1,142 @@
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { mkdir, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { createSerialQueue, type SqlDatabase, type SqlValue, type Transaction } from './database.ts';
+import { StoreDamaged } from './store-unavailable.ts';
+
+/** Opens the database of one machine: a file in a folder. */
+export async function openSqliteStore(folder: string): Promise<SqlDatabase> {
+  await rejectNetworkDisk(folder);
+  return openSqlite(join(folder, 'fleet.db'));
+}
+
+/** Time to wait for other processes that write. */
+const BUSY_TIMEOUT_MS = 30_000;
+const MAX_PAUSE_MS = 20;
+/** The error messages of SQLite while another process writes. */
+const BUSY = /database is locked|database is busy/i;
+
+/**
+ * Opens a SQLite database file, which several processes of one machine may use at once.
+ * @internal Exported for tests.
+ */
+export function openSqlite(file: string, clock: () => number = Date.now): SqlDatabase {
+  const isNew = !existsSync(file);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(file);
+  if (isNew) chmodSync(file, 0o600);
+  try {
+    database.exec('PRAGMA busy_timeout = 5000');
+    database.exec('PRAGMA journal_mode = WAL');
+    if (!isNew) checkDatabase(database, file);
+  } catch (thrown) {
+    database.close();
+    throw convertDamage(thrown, file);
+  }
+  // From here on the retry loop waits: a wait inside SQLite would block the event loop.
+  database.exec('PRAGMA busy_timeout = 0');
+  database.exec('PRAGMA synchronous = FULL');
+  const prepared = new Map<string, StatementSync>();
+  const runInTurn = createSerialQueue();
+
+  function prepareOnce(text: string): StatementSync {
+    const statement = prepared.get(text) ?? database.prepare(text);
+    prepared.set(text, statement);
+    return statement;
+  }
+
+  const tx: Transaction = {
+    query: async (text, ...values) => prepareOnce(text).all(...values.map(toStorable)),
+    now: async () => clock(),
+  };
+
+  return {
+    forUpdate: '',
+    schemaLock: [],
+    bytesType: 'BLOB',
+    transaction: (work) =>
+      runInTurn(async () => {
+        await beginTransaction(database);
+        try {
+          const result = await work(tx);
+          database.exec('COMMIT');
+          return result;
+        } catch (thrown) {
+          if (database.isTransaction) database.exec('ROLLBACK');
+          throw convertDamage(thrown, file);
+        }
+      }),
+    async close() {
+      await runInTurn(async () => database.close());
+    },
+  };
+}
+
+/** The check reads the whole file: of larger ones only the pages that are used are checked, by SQLite itself. */
+const MAX_CHECKED_BYTES = 64_000_000;
+
+function checkDatabase(database: DatabaseSync, file: string): void {
+  if (statSync(file).size > MAX_CHECKED_BYTES) return;
+  const [row] = database.prepare('PRAGMA quick_check(1)').all();
+  const problem = String(row?.quick_check);
+  if (problem !== 'ok') throw new StoreDamaged(file, problem);
+}
+
+/** The error messages of SQLite for a damaged file. */
+const DAMAGE = /malformed|not a database|disk I\/O error/i;
+
+/** Converts an error of SQLite about a damaged file to `StoreDamaged`, which names the file. */
+function convertDamage(thrown: unknown, file: string): unknown {
+  const message = getErrorMessage(thrown);
+  return !(thrown instanceof StoreDamaged) && DAMAGE.test(message) ? new StoreDamaged(file, message) : thrown;
+}
+
+async function beginTransaction(database: DatabaseSync): Promise<void> {
+  const end = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      return;
+    } catch (thrown) {
+      if (!BUSY.test(getErrorMessage(thrown)) || performance.now() > end) throw thrown;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * MAX_PAUSE_MS));
+  }
+}
+
+function toStorable(value: SqlValue): string | number | bigint | null | Uint8Array {
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+/** Names of network file systems by their magic number in `statfs`. */
+const NETWORK_TYPES = new Map([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x517b, 'SMB'],
+  [0x01021997, '9p'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x5346414f, 'AFS'],
+  [0x47504653, 'GPFS'],
+]);
+
+/**
+ * Throws if a folder is on a network disk: SQLite relies on file locks, which do not work there.
+ * @internal Exported for tests.
+ */
+export async function rejectNetworkDisk(
+  folder: string,
+  statFolder: (folder: string) => Promise<{ readonly type: number }> = statfs,
+): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { type } = await statFolder(folder);
+  const name = NETWORK_TYPES.get(type);
+  if (name === undefined) return;
+  throw new Error(
+    `${folder} is on a network disk (${name}), which does not support a shared database file. ` +
+      'Set OURO_HOME to a folder on a local disk, or use a queue on Postgres.',
+  );
+}

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LostTask, Micros } from '../../contracts/fleet.ts';
+import type { FleetStore } from '../../contracts/fleet-store.ts';
+import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
+import { getWorkFolder, type PreparedWork } from './prepare-work.ts';
+import { isSessionId } from './restore-session.ts';
+import type { TaskDeps } from './task-deps.ts';
+
+/** Reads the stored session of a task, with secrets redacted so that it may leave this machine. */
+export async function readChildSession(
+  { cwd }: PreparedWork,
+  { environment, redactTranscript, secrets }: TaskDeps,
+  session: string,
+): Promise<Uint8Array | undefined> {
+  const file = getTranscriptPath(getProjectDir(environment.ouroHome, cwd), session);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Buffer.from(secrets.redact(await redactTranscript(text)));
+}
+
+type Deps = Pick<TaskDeps, 'environment' | 'workRoot' | 'machine' | 'readSessionCost'> & { readonly store: FleetStore };
+
+/** Returns the total cost of a lost task from its stored session, if that is on this machine. */
+export async function readLostCost(
+  { batch, key, session, machine }: LostTask,
+  { store, environment, workRoot, machine: thisMachine, readSessionCost }: Deps,
+): Promise<Micros | undefined> {
+  if (machine !== thisMachine || session === undefined || !isSessionId(session)) return undefined;
+  const task = (await store.listTasks(batch)).find((candidate) => candidate.key === key);
+  const folder = join(getWorkFolder(workRoot, batch, key), task?.spec.place?.folder ?? '');
+  const cwd = await realpath(folder).catch(() => undefined);
+  if (cwd === undefined) return undefined;
+  const file = getTranscriptPath(getProjectDir(environment.ouroHome, cwd), session);
+  return existsSync(file) ? readSessionCost(file) : undefined;
+}

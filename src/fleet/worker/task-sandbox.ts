@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { TaskSpec } from '../../contracts/fleet.ts';
+import type { LoadedSettings } from '../../contracts/settings.ts';
+import type { ProgramOptions, ProgramResult } from '../../lib/processes/run-program.ts';
+import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
+import { createPolicySource } from '../../permissions/policy.ts';
+import { listDeniedPaths } from '../../sandbox/create-plan.ts';
+import { createHostGate } from '../../sandbox/network/host-gate.ts';
+import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
+import { createSandbox } from '../../sandbox/sandbox.ts';
+import { createManagedSettings, createRunSettings, type WorkerPolicy } from './policy.ts';
+import { createCheckEnvironment } from './run-child.ts';
+
+/** The sandbox of the commands that a worker itself runs for a task: the same as that of the commands of the model. */
+export type TaskSandbox = {
+  /** The reason why the sandbox that the task needs is not available; `undefined` if it is, or if the task needs none. */
+  readonly problem: string | undefined;
+  /** Runs a command line in a shell, with the variables of the task only. */
+  run(line: string, options: Pick<ProgramOptions, 'timeoutMs' | 'signal'>): Promise<ProgramResult>;
+  close(): void;
+};
+
+type SandboxDeps = {
+  readonly environment: Environment;
+  readonly policy: WorkerPolicy;
+  /** Reads the settings that ouro would have in a folder, which is not trusted. */
+  readonly readSettings: (run: RunSettings) => Promise<LoadedSettings>;
+};
+
+/** The folder, the managed settings and the other settings of a run, the latter two as JSON. */
+export type RunSettings = { readonly cwd: string; readonly policy: string; readonly settings: string };
+
+/** Opens the sandbox of a task in its folder, from the settings that also apply to its runs of ouro. */
+export async function openTaskSandbox(
+  { environment, policy, readSettings }: SandboxDeps,
+  spec: Pick<TaskSpec, 'mode' | 'env' | 'secrets' | 'allowedTools' | 'disallowedTools'>,
+  { cwd, mirror }: { readonly cwd: string; readonly mirror: string | undefined },
+): Promise<TaskSandbox> {
+  const loaded = await readSettings({
+    cwd,
+    policy: createManagedSettings(policy, spec),
+    settings: createRunSettings(policy, spec, mirror),
+  });
+  const variables = createCheckEnvironment(environment, spec);
+  const source = createPolicySource({
+    options: { allowedTools: spec.allowedTools, disallowedTools: spec.disallowedTools, addDirs: [] },
+    environment,
+    cwd,
+    trusted: false,
+    getLoadedSettings: () => loaded,
+    getLive: () => ({ mode: 'dontAsk', grants: [], directories: [] }),
+    canBypass: false,
+  });
+  const getSettings = () => loaded.merged.sandbox ?? {};
+  const decideHost = createHostGate({
+    getSettings,
+    getPolicy: source.getPolicy,
+    canAsk: false,
+    askUser: async () => ({ behavior: 'deny' }),
+    rememberRules: async () => undefined,
+    changeMode: () => undefined,
+    newId: randomUUID,
+  });
+  const listAllowedDomains = () => getSettings().allowedDomains ?? [];
+  const sandbox = createSandbox({
+    environment: { ...environment, variables },
+    cwd,
+    now: Date.now,
+    getSettings: () => loaded.merged,
+    getRoots: source.getRoots,
+    // A check has no session whose large outputs it could read.
+    sessionFolder: join(environment.ouroHome, 'fleet', 'no-session'),
+    network: createLazyNetwork((plan, program) =>
+      openSandboxNetwork({ environment, decideHost, listAllowedDomains }, plan, program),
+    ),
+    getDeniedPaths: (use) => listDeniedPaths(source.getUnsandboxedPolicy(cwd), use),
+    takeOpenedPaths: () => [],
+  });
+  const state = sandbox.getState();
+  return {
+    problem: state.is === 'unavailable' ? state.why : undefined,
+    async run(line, options) {
+      const id = randomUUID();
+      const wrap = await sandbox.wrap({ id, command: line, cwd });
+      const command = wrap === undefined ? line : `exec ${wrap(['/bin/sh', '-c', line]).map(quoteForShell).join(' ')}`;
+      try {
+        return await runShellCommand('sh', command, { cwd, env: variables, killSignal: 'SIGTERM', ...options });
+      } finally {
+        sandbox.cleanUp('exited', id);
+        sandbox.cleanUp('over', id);
+      }
+    },
+    close: () => sandbox.close(),
+  };
+}
+
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Formats why a task that needs the sandbox does not start. */
+export const describeMissingSandbox = (problem: string): string =>
+  `commands must run in a sandbox, which is not available on this machine: ${problem}`;
+
+/** Returns why this machine cannot have the sandbox that its policy requires; `undefined` if it can, or needs none. */
+export async function findSandboxProblem(deps: SandboxDeps): Promise<string | undefined> {
+  const spec = { mode: 'default', env: [], allowedTools: [], disallowedTools: [] };
+  const sandbox = await openTaskSandbox(deps, spec, { cwd: deps.environment.ouroHome, mirror: undefined });
+  sandbox.close();
+  return sandbox.problem;
+}

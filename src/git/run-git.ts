@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+
+const TIMEOUT_MS = 2_000;
+const MAX_OUTPUT_BYTES = 4_000_000;
+
+/** Options of a git command that ouro runs. */
+export type GitOptions = {
+  readonly variables: Readonly<Record<string, string>>;
+  /**
+   * Tells whether the git configuration of a folder names no filter or other program that reading files would run. If
+   * absent, the configuration counts as unsafe.
+   */
+  readonly isConfigSafe?: (cwd: string) => boolean;
+  readonly timeoutMs?: number;
+};
+
+/** Subcommands that read no working files; all others run filters, and no override removes a filter. */
+const METADATA_COMMANDS = new Set(['ls-files', 'log', 'rev-parse', 'rev-list', 'branch']);
+
+/**
+ * Runs a git command for ouro itself, in a trusted folder only, and returns its output. Programs that the repository
+ * configures are overridden. Uses `execFile`, because the first command runs during startup (docs/decisions/0012).
+ */
+export async function runGit(args: readonly string[], cwd: string, options: GitOptions): Promise<string> {
+  const [command = ''] = args;
+  if (!METADATA_COMMANDS.has(command) && options.isConfigSafe?.(cwd) !== true)
+    throw new Error(
+      `the git configuration in ${cwd} names a filter or another program that git ${command} would run, or it cannot be read. Run git yourself there.`,
+    );
+  const inherited = Object.entries(options.variables).filter(([variable]) => !variable.startsWith('GIT_'));
+  // A partial clone fetches missing objects through programs that it names; only `worktree` may do that.
+  const protocols = command === 'worktree' ? {} : { GIT_ALLOW_PROTOCOL: 'none' };
+  const env = { ...Object.fromEntries(inherited), ...createHardenedGitEnv(), ...protocols, LC_ALL: 'C' };
+  const execOptions = {
+    cwd,
+    env,
+    timeout: options.timeoutMs ?? TIMEOUT_MS,
+    maxBuffer: MAX_OUTPUT_BYTES,
+    encoding: 'utf8',
+  } as const;
+  return new Promise((resolve, reject) => {
+    execFile('git', hardenGitArgs(args), execOptions, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+  });
+}
+
+const OVERRIDES: readonly (readonly [string, string])[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.pager', 'cat'],
+  // Comparing a submodule starts another git, which uses the submodule's configuration.
+  ['diff.ignoreSubmodules', 'dirty'],
+  ['safe.bareRepository', 'explicit'],
+  // Verifying signatures and re-creating merges would start other programs.
+  ['log.showSignature', 'false'],
+  ['log.diffMerges', 'separate'],
+];
+
+const DIFF_COMMANDS = new Set([
+  'diff',
+  'log',
+  'show',
+  'blame',
+  'stash',
+  'format-patch',
+  'diff-tree',
+  'diff-index',
+  'diff-files',
+]);
+
+/** Returns git arguments under which no helper program of the repository runs. The first argument is the subcommand. */
+export function hardenGitArgs(args: readonly string[]): readonly string[] {
+  const [command = '', ...rest] = args;
+  const flags =
+    DIFF_COMMANDS.has(command) && command !== 'blame'
+      ? ['--no-ext-diff', '--no-textconv']
+      : command === 'blame'
+        ? ['--no-textconv']
+        : [];
+  return [...OVERRIDES.flatMap(([key, value]) => ['-c', `${key}=${value}`]), command, ...flags, ...rest];
+}
+
+/**
+ * Returns environment variables with the same effect, for commands that run without approval and may call git. All
+ * other `GIT_*` variables must be removed first.
+ */
+export function createHardenedGitEnv(): Readonly<Record<string, string>> {
+  const pairs = OVERRIDES.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key] as const,
+    [`GIT_CONFIG_VALUE_${index}`, value] as const,
+  ]);
+  return {
+    ...Object.fromEntries(pairs),
+    GIT_CONFIG_COUNT: String(OVERRIDES.length),
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_PAGER: 'cat',
+    PAGER: 'cat',
+  };
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import type { Hook, HookOutput } from '../contracts/hook.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import type { HookEnvStore } from './env-file.ts';
+import { parseHookJson, parseHookOutput } from './parse-output.ts';
+
+/** The exit of a hook's command, with its output. */
+export type CommandResult = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  /** True when the hook was not started because it hung recently. */
+  readonly isPaused?: boolean;
+};
+
+/** An HTTP request of a hook. */
+export type HookRequest = {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** A hook's question to a model or to a sub-agent with read-only tools. */
+export type HookQuestion = { readonly prompt: string; readonly model: string | undefined };
+
+/** The effects hooks need: commands, requests, models and tools. */
+export type HookRunners = {
+  readonly runCommand: (
+    command: string,
+    stdin: string,
+    timeoutMs: number,
+    signal: AbortSignal,
+    env?: Readonly<Record<string, string>>,
+  ) => Promise<CommandResult>;
+  /** Runs a hook with an env file for variables; absent where hooks cannot set any. */
+  readonly withEnvFile?: HookEnvStore['runWithEnvFile'];
+  readonly post: (
+    request: HookRequest,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ) => Promise<{ readonly status: number; readonly text: string }>;
+  /** Asks a model; `undefined` when none answered. */
+  readonly askModel: (question: HookQuestion, signal: AbortSignal) => Promise<string | undefined>;
+  readonly askAgent: (question: HookQuestion, signal: AbortSignal) => Promise<string | undefined>;
+  /** Calls a tool and returns its text; throws when it does not exist or fails. */
+  readonly callTool: (server: string, tool: string, input: JsonObject, signal: AbortSignal) => Promise<string>;
+  /** Variables that may be expanded in a hook's headers. */
+  readonly getVariables: () => Readonly<Record<string, string>>;
+  /** Returns the path of a script the command names that does not exist. */
+  readonly findMissingScript: (command: string, env?: Readonly<Record<string, string>>) => Promise<string | undefined>;
+  readonly getDefaultTimeoutMs: () => number;
+  readonly now: () => number;
+};
+
+/** The raw result of a hook's action, before it is turned into a verdict. */
+export type HookActionResult =
+  | { readonly kind: 'output'; readonly parsed: ReturnType<typeof parseHookOutput> }
+  | { readonly kind: 'failed'; readonly why: string }
+  | EndedCommand;
+
+/** The exit of a hook's command, with the script it names when that does not exist. */
+export type EndedCommand = {
+  readonly kind: 'ended';
+  readonly end: CommandResult;
+  readonly timeoutMs: number;
+  readonly missingScript: string | undefined;
+};
+
+const PROMPT_TIMEOUT_MS = 30_000;
+const AGENT_TIMEOUT_MS = 60_000;
+
+/** Performs the action of a hook: a callback of the host, a command, an HTTP request, a question or a tool call. */
+export async function performHookAction(
+  hook: Hook,
+  input: JsonObject,
+  runners: HookRunners,
+  signal: AbortSignal,
+): Promise<HookActionResult> {
+  if (hook.callback !== undefined) return { kind: 'output', parsed: parseHookJson(await hook.callback(input, signal)) };
+  const fallbackMs =
+    hook.type === 'prompt'
+      ? PROMPT_TIMEOUT_MS
+      : hook.type === 'agent'
+        ? AGENT_TIMEOUT_MS
+        : runners.getDefaultTimeoutMs();
+  const timeoutMs = hook.timeout === undefined ? fallbackMs : hook.timeout * 1000;
+  const createLimit = () => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  switch (hook.type) {
+    case 'http': {
+      const { status, text } = await runners.post(createRequest(hook, input, runners), timeoutMs, signal);
+      if (status < 200 || status > 299) return { kind: 'failed', why: `answered with status ${status}` };
+      return { kind: 'output', parsed: parseHookOutput(hook.event, text) };
+    }
+    case 'prompt':
+    case 'agent': {
+      const question = { prompt: createPrompt(hook, input), model: hook.model };
+      const answer = await (hook.type === 'prompt' ? runners.askModel : runners.askAgent)(question, createLimit());
+      return { kind: 'output', parsed: parseJudgement(answer) };
+    }
+    case 'mcp_tool': {
+      const toolInput = expandPlaceholders(hook.input ?? {}, input);
+      const text = await runners.callTool(
+        hook.server ?? '',
+        hook.tool ?? '',
+        isJsonObject(toolInput) ? toolInput : {},
+        createLimit(),
+      );
+      return { kind: 'output', parsed: parseHookOutput(hook.event, text) };
+    }
+    default: {
+      const { env } = hook;
+      const command = buildCommandLine(hook);
+      const end = await runners.runCommand(command, `${JSON.stringify(input)}\n`, timeoutMs, signal, env);
+      // Checked separately: some interpreters exit with 1 for a missing script, like a script that failed.
+      const missingScript = end.code === 0 || end.timedOut ? undefined : await runners.findMissingScript(command, env);
+      return { kind: 'ended', end, timeoutMs, missingScript };
+    }
+  }
+}
+
+/** Builds the command line of a hook; `args` are quoted literally. */
+export function buildCommandLine({ command = '', args, shell }: Pick<Hook, 'command' | 'args' | 'shell'>): string {
+  if (args !== undefined) return [command, ...args].map(quote).join(' ');
+  return shell === 'powershell' ? `pwsh -NoProfile -NonInteractive -Command ${quote(command)}` : command;
+}
+
+const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Creates the request of an HTTP hook; headers may contain only allowed variables. */
+function createRequest(
+  hook: Hook,
+  input: JsonObject,
+  { getVariables }: Pick<HookRunners, 'getVariables'>,
+): HookRequest {
+  const { url = '', headers = {}, allowedEnvVars = [] } = hook;
+  const values = getVariables();
+  const expanded = Object.entries(headers).map(([name, value]) => [
+    name,
+    value.replaceAll(/\$\{(\w+)\}|\$(\w+)/g, (_, braced: string | undefined, plain: string | undefined) => {
+      const variable = braced ?? plain ?? '';
+      return allowedEnvVars.includes(variable) ? (values[variable] ?? '') : '';
+    }),
+  ]);
+  return { url, body: JSON.stringify(input), headers: Object.fromEntries(expanded) };
+}
+
+const ANSWER_FORMAT =
+  'Answer with one JSON object and nothing else: {"ok": true} when it may go on, or {"ok": false, "reason": "why not, in a sentence"}.';
+
+function createPrompt({ prompt = '' }: Hook, input: JsonObject): string {
+  const json = JSON.stringify(input);
+  const question = prompt.includes('$ARGUMENTS') ? prompt.replaceAll('$ARGUMENTS', () => json) : `${prompt}\n\n${json}`;
+  return `${question}\n\n${ANSWER_FORMAT}`;
+}
+
+const judgement = z.object({ ok: z.boolean(), reason: z.string().optional() });
+
+function parseJudgement(answer: string | undefined): ReturnType<typeof parseHookOutput> {
+  if (answer === undefined) return { ok: false, why: 'got no answer from the model' };
+  const parsed = judgement.safeParse(extractJson(answer));
+  if (!parsed.success) return { ok: false, why: 'got an answer that is not {"ok": …}' };
+  const { ok, reason } = parsed.data;
+  const output: HookOutput = ok ? {} : { decision: 'block', reason: reason ?? 'The model answered no.' };
+  return { ok: true, output };
+}
+
+/** Parses the text between the first `{` and the last `}`; `undefined` when it is not JSON. */
+function extractJson(text: string): unknown {
+  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Expands placeholders such as `${tool_input.file_path}` in a tool's input with the values of the event. */
+function expandPlaceholders(value: JsonValue | undefined, event: JsonObject): JsonValue {
+  if (typeof value === 'string')
+    return value.replaceAll(/\$\{([\w.]+)\}/g, (_, path: string) => readText(event, path.split('.')));
+  if (Array.isArray(value)) return value.map((item) => expandPlaceholders(item, event));
+  if (!isJsonObject(value)) return value ?? null;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expandPlaceholders(item, event)]));
+}
+
+function readText(event: JsonObject, path: readonly string[]): string {
+  const value = path.reduce<JsonValue | undefined>(
+    (current, key) => (isJsonObject(current) ? current[key] : undefined),
+    event,
+  );
+  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+}

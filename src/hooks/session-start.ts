@@ -1,0 +1,66 @@
+import type { HookVerdict } from '../contracts/hook.ts';
+import { abandonOnAbort } from '../lib/promises.ts';
+import type { Hooks } from './create-hooks.ts';
+
+type StartResult = { readonly context: string | undefined; readonly failures: readonly string[] };
+
+/** The Setup and SessionStart hooks of a run; they run once, and their context joins the first prompt. */
+export type SessionStartHooks = {
+  /** Starts them before the first prompt, without waiting. */
+  start(): void;
+  /** Waits for their context and returns it once; aborting the wait stops them. */
+  takeContext(signal: AbortSignal): Promise<string | undefined>;
+  /** Runs them to the end, for a run that only prepares; returns the failures of Setup hooks. */
+  runSetup(): Promise<readonly string[]>;
+  /** Stops them and resolves when none is running. */
+  close(): Promise<void>;
+};
+
+/** The way a session starts. */
+export type SessionStartOptions = {
+  readonly source: 'startup' | 'resume';
+  /** Trigger of the Setup hooks; absent when they do not run. */
+  readonly setup?: 'init' | 'maintenance' | undefined;
+};
+
+/** Creates the session-start hooks; `applyVerdict` handles what SessionStart hooks request, such as a title. */
+export function createSessionStartHooks(
+  hooks: Pick<Hooks, 'fire'>,
+  { source, setup }: SessionStartOptions,
+  applyVerdict: (verdict: HookVerdict) => Promise<void>,
+): SessionStartHooks {
+  const controller = new AbortController();
+  let running: Promise<StartResult> | undefined;
+  let isContextTaken = false;
+
+  async function run(): Promise<StartResult> {
+    const { signal } = controller;
+    const setupVerdict = setup === undefined ? undefined : await hooks.fire('Setup', { trigger: setup }, signal);
+    const startVerdict = await hooks.fire('SessionStart', { source }, signal);
+    await applyVerdict(startVerdict);
+    const context = [setupVerdict?.context, startVerdict.context].filter((text) => text !== undefined);
+    const failures = [setupVerdict?.blocked, ...(setupVerdict?.failures ?? [])].filter((text) => text !== undefined);
+    return { context: context.length === 0 ? undefined : context.join('\n'), failures };
+  }
+
+  const start = () => {
+    running ??= run();
+    return running;
+  };
+
+  return {
+    start: () => void start().catch(() => undefined), // An error is reported by `context`.
+    async takeContext(signal) {
+      if (isContextTaken) return undefined;
+      const result = await abandonOnAbort(start(), signal);
+      if (signal.aborted) controller.abort();
+      else isContextTaken = true;
+      return result?.context;
+    },
+    runSetup: async () => (await start()).failures,
+    async close() {
+      controller.abort();
+      await running?.catch(() => undefined); // Reported already, or aborted here.
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { EditProposal } from '../contracts/frontend/conversation.ts';
+import type { PermissionAnswer, PermissionRequest, ToolFacts } from '../contracts/permission.ts';
+import { computeShortHash } from '../lib/text/short-hash.ts';
+import type { EditorLink } from './editor-link.ts';
+
+/** The dependencies of the reviews of edits in the editor. */
+export type EditReviewDeps = {
+  readonly link: Pick<EditorLink, 'hasTool' | 'callTool'>;
+  /** Computes the file as the edit would leave it; `undefined` if the edit does not apply. */
+  readonly proposeEdit: (facts: ToolFacts) => Promise<EditProposal | undefined>;
+  /** Answers a permission request; it has no effect when the request was already answered. */
+  readonly answer: (requestId: string, answer: PermissionAnswer) => void;
+  /** Formats a path for the title of the diff. */
+  readonly formatPath: (path: string) => string;
+};
+
+type OpenReview = { readonly tabName: string; readonly controller: AbortController };
+
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/**
+ * Creates the listener that shows the diff of each edit waiting for approval in the editor. The first answer counts,
+ * there or on the screen, and closes the other.
+ */
+export function createEditReviews({ link, proposeEdit, answer, formatPath }: EditReviewDeps) {
+  const reviews = new Map<string, OpenReview>();
+
+  async function show(request: PermissionRequest): Promise<void> {
+    const controller = new AbortController();
+    const title = formatPath(String(request.facts.writes?.[0] ?? 'edit'));
+    const review = { tabName: `${title} (ouro ${computeShortHash(request.id, 4)})`, controller };
+    reviews.set(request.id, review);
+    const proposal = await proposeEdit(request.facts);
+    if (proposal === undefined || controller.signal.aborted) return;
+    const { path, text } = proposal;
+    const input = {
+      old_file_path: path,
+      new_file_path: path,
+      new_file_contents: text,
+      tab_name: review.tabName,
+    };
+    const texts = await link.callTool('openDiff', input, controller.signal);
+    const reply = controller.signal.aborted ? undefined : toAnswer(texts, proposal);
+    if (reply !== undefined) answer(request.id, reply);
+  }
+
+  function close(requestId: string): void {
+    const review = reviews.get(requestId);
+    if (review === undefined) return;
+    reviews.delete(requestId);
+    review.controller.abort();
+    const timeout = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
+    // The editor may have closed the tab itself, or be gone.
+    void link.callTool('close_tab', { tab_name: review.tabName }, timeout).catch(() => undefined);
+  }
+
+  return (event: AgentEvent): void => {
+    if (event.type === 'permission_answer') close(event.requestId);
+    if (event.type !== 'permission_request' || !canReview(event.request) || !link.hasTool('openDiff')) return;
+    // Without the editor, the question on the screen stays.
+    void show(event.request).catch(() => undefined);
+  };
+}
+
+/** A diff does not show why a circuit breaker asks, or hidden characters, so those are answered on the screen. */
+function canReview({ facts, danger, concealed }: PermissionRequest): boolean {
+  return facts.kind === 'edit' && danger === 'none' && concealed === 'none';
+}
+
+/** Returns the answer for the result of a diff; `undefined` when the user decided nothing in the editor. */
+function toAnswer([verdict, saved]: readonly string[], proposal: EditProposal): PermissionAnswer | undefined {
+  if (verdict === 'DIFF_REJECTED') return { behavior: 'deny', note: 'They looked at its diff in their editor.' };
+  if (verdict !== 'FILE_SAVED') return undefined;
+  if (saved === undefined || saved === proposal.text) return { behavior: 'allow' };
+  const updatedInput = proposal.createInput(saved);
+  const note = 'They looked at this edit in their editor and took back everything that it would have changed.';
+  return updatedInput === undefined ? { behavior: 'deny', note } : { behavior: 'allow', updatedInput };
+}

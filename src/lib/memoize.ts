@@ -1,0 +1,40 @@
+/** Returns a function that calls `create` on first use and returns the same value from then on. */
+export function createLazy<Value>(create: () => Value): () => Value {
+  let cached: { readonly value: Value } | undefined;
+  return () => {
+    cached ??= { value: create() };
+    return cached.value;
+  };
+}
+
+const MAX_CACHED = 2_000;
+
+/** Caches the results of a pure function by its argument. The cache is emptied when it is full. */
+export function memoizeByKey<Value>(compute: (key: string) => Value): (key: string) => Value {
+  const cache = new Map<string, { readonly value: Value }>();
+  return (key) => {
+    const cached = cache.get(key);
+    if (cached !== undefined) return cached.value;
+    if (cache.size >= MAX_CACHED) cache.clear();
+    const value = compute(key);
+    cache.set(key, { value });
+    return value;
+  };
+}
+
+const TTL_MS = 60_000;
+
+/** Caches the result of `load` for a minute. Concurrent callers share one call; a failed call is not cached. */
+export function memoizeWithTtl<Value>(load: () => Promise<Value>, now: () => number): () => Promise<Value> {
+  let cached: { readonly atMs: number; readonly result: Promise<Value> } | undefined;
+  return () => {
+    if (cached === undefined || now() - cached.atMs > TTL_MS) {
+      const loading = { atMs: now(), result: load() };
+      cached = loading;
+      loading.result.catch(() => {
+        if (cached === loading) cached = undefined;
+      });
+    }
+    return cached.result;
+  };
+}

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { createServerPrompts, type ServerPrompt } from '../prompts.ts';
+import { createServerTools } from '../tools.ts';
+import type { Connection } from './connection.ts';
+import type { ListKind } from './create-client.ts';
+
+/** The tools and prompts of a server, as last listed. */
+export type Catalog = {
+  readonly tools: readonly Tool[];
+  /** The same tools under the server's own names, for display. */
+  readonly toolSummaries: readonly { readonly name: string; readonly description?: string }[];
+  readonly prompts: readonly ServerPrompt[];
+};
+
+/** The server a catalog belongs to, and the function that calls its tools. */
+export type CatalogOptions = {
+  readonly server: string;
+  readonly prefix: string;
+  readonly callTool: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
+};
+
+/** The catalog of a server that is not connected. */
+export const EMPTY_CATALOG: Catalog = { tools: [], toolSummaries: [], prompts: [] };
+const DESCRIPTION_CHARS = 200;
+
+/** Fetches one list of a server; resources are not part of the catalog and fetched on demand. */
+export async function fetchCatalogPart(
+  connection: Connection,
+  options: CatalogOptions,
+  kind: ListKind,
+): Promise<Partial<Catalog>> {
+  if (kind === 'resources') return {};
+  return kind === 'tools' ? fetchTools(connection, options) : fetchPrompts(connection, options);
+}
+
+async function fetchTools(
+  connection: Connection,
+  options: CatalogOptions,
+): Promise<Pick<Catalog, 'tools' | 'toolSummaries'>> {
+  const listed = connection.hasCapability('tools') ? await connection.listTools() : [];
+  return {
+    tools: createServerTools(listed, options),
+    toolSummaries: listed.map(({ name, description }) => ({
+      name: sanitizeUntrustedLine(name, DESCRIPTION_CHARS),
+      ...(description === undefined ? {} : { description: sanitizeUntrustedLine(description, DESCRIPTION_CHARS) }),
+    })),
+  };
+}
+
+/** Fetches the prompts; a failure counts as none, so the server's tools stay usable. */
+async function fetchPrompts(connection: Connection, options: CatalogOptions): Promise<Pick<Catalog, 'prompts'>> {
+  const listed = connection.hasCapability('prompts') ? await connection.listPrompts().catch(() => []) : [];
+  return { prompts: createServerPrompts(listed, { ...options, canComplete: connection.hasCapability('completions') }) };
+}
+
+/** Compares two lists of tools by name and definition; a changed tool counts as added. */
+export function diffTools(
+  before: readonly Tool[],
+  after: readonly Tool[],
+): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  const mapSpecs = (tools: readonly Tool[]) => new Map(tools.map((tool) => [tool.name, JSON.stringify(tool.spec)]));
+  const [oldSpecs, newSpecs] = [mapSpecs(before), mapSpecs(after)];
+  return {
+    added: [...newSpecs].flatMap(([name, spec]) => (oldSpecs.get(name) === spec ? [] : [name])),
+    removed: [...oldSpecs.keys()].filter((name) => !newSpecs.has(name)),
+  };
+}

@@ -1,0 +1,116 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createPipedProgram, type PipedProgramOptions } from '../../lib/processes/piped-program.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+
+/** A transport, and a description of why it ended. */
+export type TransportHandle = { readonly transport: Transport; readonly describeExit: () => string | undefined };
+
+/** Creates a transport to a child process over its pipes, one message per line. */
+export function createStdioTransport(start: PipedProgramOptions): TransportHandle {
+  const output = createStdioParser(
+    (message) => transport.onmessage?.(message),
+    (reason) => program.abort(reason),
+  );
+  const program = createPipedProgram(start, {
+    onStdout: output.parseStdout,
+    onStderr: output.addStderr,
+    onEnd: () => transport.onclose?.(),
+  });
+  const transport: Transport = {
+    start: program.start,
+    send: (message) => program.write(`${JSON.stringify(message)}\n`),
+    close: program.close,
+  };
+  return {
+    transport,
+    describeExit() {
+      const lastOutput = output.describeLastOutput();
+      return lastOutput === undefined
+        ? program.getEndReason()
+        : `${program.getEndReason() ?? 'sent no MCP message'}; ${lastOutput}`;
+    },
+  };
+}
+
+const TAIL_CHARS = 2_000;
+const STRAY_SAMPLE_CHARS = 100;
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+/** Output without a message that a server may print between two messages. */
+const MAX_STRAY_CHARS = 1024 * 1024;
+
+/** A parser of what a server writes to its pipes: messages, other output, and errors. */
+type StdioParser = {
+  /** Takes a chunk of standard output. */
+  parseStdout(chunk: Buffer): void;
+  /** Takes a chunk of standard error. */
+  addStderr(chunk: Buffer): void;
+  /** Describes the last output that was not a message. */
+  describeLastOutput(): string | undefined;
+};
+
+/** Creates the parser of newline-delimited messages; `refuse` gets the reason when the output exceeds a limit. */
+function createStdioParser(onMessage: (message: JSONRPCMessage) => void, refuse: (why: string) => void): StdioParser {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  let stray = '';
+  let strayChars = 0;
+  let errors = '';
+
+  function parseLine(text: string): void {
+    if (text.trim() === '') return;
+    const message = parseMessage(text);
+    if (message !== undefined) {
+      strayChars = 0;
+      onMessage(message);
+      return;
+    }
+    // Banners and debug output are common; the first of it is kept to describe a server that sends no message.
+    if (stray.length < STRAY_SAMPLE_CHARS) stray = `${stray} ${text.slice(0, STRAY_SAMPLE_CHARS)}`;
+    strayChars += text.length + 1;
+    if (strayChars > MAX_STRAY_CHARS) refuse(`printed more than ${MAX_STRAY_CHARS / 1024 / 1024} MB that is not MCP`);
+  }
+
+  return {
+    parseStdout(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+        parseLine(Buffer.concat([...pending, chunk.subarray(start, end)]).toString('utf8'));
+        pending = [];
+        pendingBytes = 0;
+        start = end + 1;
+      }
+      pending.push(chunk.subarray(start));
+      pendingBytes += chunk.length - start;
+      if (pendingBytes <= MAX_LINE_BYTES) return;
+      pending = [];
+      pendingBytes = 0;
+      refuse(`sent a line of more than ${MAX_LINE_BYTES / 1024 / 1024} MB`);
+    },
+    addStderr(chunk) {
+      errors = (errors + chunk.toString('utf8')).slice(-TAIL_CHARS);
+    },
+    describeLastOutput() {
+      const lines = sanitize(errors, 'foreign')
+        .split('\n')
+        .filter((line) => line.trim() !== '');
+      if (lines.length > 0) return `last output: ${shorten(lines.slice(-3).join(' / '))}`;
+      return stray === '' ? undefined : `it printed "${shorten(stray)}"`;
+    },
+  };
+}
+
+function parseMessage(line: string): JSONRPCMessage | undefined {
+  // Cheap test first, so that a flood of other output is not parsed as JSON.
+  if (!/^\s*\{/.test(line)) return undefined;
+  try {
+    return JSONRPCMessageSchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function shorten(text: string): string {
+  const clean = sanitize(text, 'foreign').replaceAll(/\s+/g, ' ').trim();
+  return clean.length > 300 ? `${clean.slice(0, 300)}…` : clean;
+}

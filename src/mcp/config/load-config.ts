@@ -1,0 +1,92 @@
+import type { Environment } from '../../contracts/environment.ts';
+import type { Plugin, PluginVariables, SubAgentDefinition } from '../../contracts/extension.ts';
+import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
+import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
+import type { Extensions } from '../../extensions/load-extensions.ts';
+import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
+import { buildChildVariables } from '../../settings/effective-environment.ts';
+import { isSourceEnabled } from '../../settings/load-settings.ts';
+import { validateSettings } from '../../settings/validate-settings.ts';
+import { openCredentialStore } from '../auth/credentials.ts';
+import { openApprovals } from './approvals.ts';
+import { type AgentServerEntries, type McpConfig, resolveMcpConfig } from './resolve-config.ts';
+
+type McpConfigDeps = {
+  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources' | 'agent'>;
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly trusted: boolean;
+  readonly loaded: LoadedSettings;
+  /** Folders whose `.mcp.json` is read, nearest first. */
+  readonly folders: readonly string[];
+  /** Plugins and sub-agents, which may configure servers. */
+  readonly extensions: { current(): Extensions };
+};
+
+/** Loads the MCP servers configured for a folder: settings, `.mcp.json`, plugins, sub-agents and flags. */
+export async function loadMcpConfig({
+  options,
+  environment,
+  cwd,
+  trusted,
+  loaded,
+  folders,
+  extensions,
+}: McpConfigDeps): Promise<McpConfig> {
+  const { merged, layers } = loaded;
+  const [{ approvals, problem: approvalsProblem }, loginsProblem] = await Promise.all([
+    openApprovals(environment.ouroHome, cwd).read(),
+    openCredentialStore(environment.ouroHome).getProblem(),
+  ]);
+  const config = await resolveMcpConfig({
+    cwd,
+    folders,
+    trusted,
+    layers: [...layers, ...extensions.current().plugins.map(createPluginLayer)],
+    agentServers: extensions.current().agents.flatMap((kind) => listAgentServers(kind, options)),
+    flags: options.mcpConfig,
+    sources: options.mcpSources,
+    projectFile: isSourceEnabled(options.settingSources, 'project') ? 'read' : 'ignored',
+    approvals,
+    disabled: merged.disabledMcpjsonServers ?? [],
+    // A project cannot approve its own servers.
+    enabled: layers
+      .filter(({ source }) => source === 'managed' || source === 'flag' || source === 'user')
+      .flatMap(({ settings }) => settings.enabledMcpjsonServers ?? []),
+    variables: buildChildVariables(environment, merged),
+    readText: readFileOrPipe,
+  });
+  const problems = [
+    { file: 'Approvals', text: approvalsProblem },
+    { file: 'Logins', text: loginsProblem },
+  ].flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
+  return { ...config, problems: [...problems, ...config.problems] };
+}
+
+/** Lists the servers in the front matter of a sub-agent, with the scope of the sub-agent's source. */
+function listAgentServers(
+  { name, path, source, inlineMcpServers }: SubAgentDefinition,
+  { agent }: Pick<RunOptions, 'agent'>,
+): readonly AgentServerEntries[] {
+  if (inlineMcpServers === undefined) return [];
+  const scope = source === 'project' || source === 'user' ? source : 'flag';
+  // For `--agent` the main conversation is that sub-agent, so its servers are not leased.
+  return [{ scope, file: path ?? `sub-agent ${name}`, servers: inlineMcpServers, isAgentOnly: name !== agent }];
+}
+
+/** Creates a settings layer with a plugin's servers, named `plugin_<plugin>_<server>`. */
+function createPluginLayer({ name, root, variables, mcpServers }: Plugin): SettingsLayer {
+  const servers = Object.entries(mcpServers).map(([server, launch]) => [
+    `plugin_${name}_${server}`,
+    addPluginVariables(launch, variables),
+  ]);
+  const settings = validateSettings({ mcpServers: Object.fromEntries(servers) }).settings;
+  return { source: 'user', file: root, settings, lineOf: () => undefined };
+}
+
+/** Adds the plugin's variables to the environment of a command, as for the plugin's hooks. */
+function addPluginVariables(launch: JsonValue | undefined, variables: PluginVariables): JsonValue {
+  if (!isJsonObject(launch) || launch.command === undefined) return launch ?? null;
+  return { ...launch, env: { ...variables, ...(isJsonObject(launch.env) ? launch.env : {}) } };
+}

@@ -1,0 +1,173 @@
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type {
+  CallToolResult,
+  GetPromptResult,
+  PromptMessage,
+  ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import type {
+  ControlPort,
+  ServedCaller,
+  ServedOutcome,
+  ServedTool,
+} from '../../contracts/frontend/host-capabilities.ts';
+import type { UserBlock } from '../../contracts/message.ts';
+import type { PermissionRequest } from '../../contracts/permission.ts';
+import type { ToolProgress } from '../../contracts/tool.ts';
+import { createFileResources } from './file-resources.ts';
+import { createMcpServer } from './mcp-server.ts';
+import { serveHttp } from './serve-http.ts';
+import type { ServedCallContext, ServedFeatures } from './server-definition.ts';
+
+/** Serves a session as an MCP server: over stdio, or over loopback HTTP to clients with the token. */
+export async function serveConversation(
+  conversation: Conversation,
+  target: Parameters<ControlPort['serve']>[0],
+): ReturnType<ControlPort['serve']> {
+  const definition = createConversationServer(conversation);
+  const closed = Promise.withResolvers<void>();
+  if (target.over === 'http') {
+    const { url } = await serveHttp(definition, target);
+    return { url, closed: closed.promise };
+  }
+  const server = createMcpServer(definition);
+  server.onclose = closed.resolve;
+  process.stdin.once('end', () => void server.close());
+  await server.connect(new StdioServerTransport());
+  return { url: undefined, closed: closed.promise };
+}
+
+/** Creates the MCP server of a session: tools behind the permission gate, commands and skills, and files. */
+export function createConversationServer(conversation: Conversation): ServedFeatures {
+  const { info, control } = conversation;
+  const { version, folder } = info();
+  const files = createFileResources(conversation);
+  return {
+    name: 'ouro',
+    version,
+    instructions: `The tools work in ${folder}; paths are absolute. What the rules of ouro do not allow is asked where you can ask, and refused where you cannot.`,
+    tools: () =>
+      (control?.listServedTools?.() ?? []).map(
+        ({ spec: { name, description, input_schema: schema }, label, kind }) => ({
+          name,
+          title: label,
+          description,
+          inputSchema: { ...schema, type: 'object' as const },
+          annotations: ANNOTATIONS[kind],
+        }),
+      ),
+    async call(name, input, call) {
+      if (control?.listServedTools?.().every(({ spec }) => spec.name !== name)) return undefined;
+      const caller = { signal: call.signal, report: createProgressReporter(call), ask: createClientApproval(call) };
+      const outcome = await control?.callServedTool?.(name, input, caller);
+      return convertOutcome(outcome ?? { end: 'failed', content: 'ouro is shutting down.' });
+    },
+    prompts: createServedPrompts(conversation),
+    resources: files,
+    complete: files.complete,
+  };
+}
+
+/** Annotations of each kind of tool. */
+const ANNOTATIONS: Readonly<Record<ServedTool['kind'], ToolAnnotations>> = {
+  reads: { readOnlyHint: true, openWorldHint: false },
+  changes: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
+  runs: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+};
+
+/** Creates the function that sends a call's reports as progress with an increasing count. */
+function createProgressReporter({ reportProgress }: ServedCallContext): (report: ToolProgress) => void {
+  let steps = 0;
+  return (report) => {
+    steps += 1;
+    const message = formatReport(report);
+    reportProgress({ progress: steps, ...(message === '' ? {} : { message }) });
+  };
+}
+
+function formatReport(report: ToolProgress): string {
+  if (report.kind === 'output') return report.tail.at(-1) ?? '';
+  return report.kind === 'note' ? report.text : report.line;
+}
+
+function convertOutcome({ end, content }: ServedOutcome): CallToolResult {
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  return {
+    content: blocks.map((block) => {
+      if (block.type === 'text') return { type: 'text', text: block.text };
+      const { media_type: mimeType, data } = block.source;
+      if (block.type === 'image') return { type: 'image', mimeType, data };
+      return { type: 'resource', resource: { uri: 'ouro://result', mimeType, blob: data } };
+    }),
+    ...(end === 'done' ? {} : { isError: true }),
+  };
+}
+
+const ALLOW = 'yes';
+const DENY = 'no';
+
+/** Creates the function that asks the client's user about a call no rule allows; absent when the client cannot ask. */
+export function createClientApproval({ ask }: ServedCallContext): ServedCaller['ask'] {
+  if (ask === undefined) return undefined;
+  return async (request) => {
+    const { action, content } = await ask({
+      message: formatQuestion(request),
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          answer: {
+            type: 'string',
+            title: 'Allow this call?',
+            oneOf: [
+              { const: ALLOW, title: 'Yes, once' },
+              { const: DENY, title: 'No' },
+            ],
+          },
+        },
+        required: ['answer'],
+      },
+    });
+    if (action === 'accept' && content?.answer === ALLOW) return { behavior: 'allow' };
+    return { behavior: 'deny' };
+  };
+}
+
+function formatQuestion({ toolName, title, facts, reasons, risks = [] }: PermissionRequest): string {
+  const explanations = [...risks.map(({ text }) => text), ...reasons];
+  const input = JSON.stringify(facts.input, null, 2);
+  const preview = input.length > PREVIEW_CHARS ? `${input.slice(0, PREVIEW_CHARS).toWellFormed()}… (cut)` : input;
+  return [`ouro asks to run ${toolName}: ${title}`, preview, ...explanations].join('\n');
+}
+
+const PREVIEW_CHARS = 2_000;
+
+const ARGUMENT = 'arguments';
+
+/** Creates the prompts for the commands and skills of the project and the user. */
+export function createServedPrompts({ commands, runCommand }: Conversation): NonNullable<ServedFeatures['prompts']> {
+  const listOffered = () => commands().filter(({ source }) => source !== 'builtin' && source !== 'mcp');
+  return {
+    list: async () =>
+      listOffered().map(({ name, description, argumentHint }) => ({
+        name,
+        description,
+        arguments: [{ name: ARGUMENT, description: argumentHint ?? 'Arguments of the command', required: false }],
+      })),
+    async get(name, args): Promise<GetPromptResult | string> {
+      const command = listOffered().find((candidate) => candidate.name === name);
+      if (command === undefined) return `There is no prompt ${name}.`;
+      const outcome = await runCommand(`${name} ${args[ARGUMENT] ?? ''}`.trim());
+      if (outcome.kind === 'failed') return outcome.message;
+      if (outcome.kind !== 'prompt') return `${name} has no prompt for a model.`;
+      return { description: command.description, messages: outcome.blocks.flatMap(convertToPrompt) };
+    },
+  };
+}
+
+function convertToPrompt(block: UserBlock): readonly PromptMessage[] {
+  if (block.type === 'text') return [{ role: 'user', content: { type: 'text', text: block.text } }];
+  if (block.type !== 'image' || block.source.type !== 'base64') return [];
+  const { media_type: mimeType, data } = block.source;
+  return [{ role: 'user', content: { type: 'image', mimeType, data } }];
+}

@@ -1,0 +1,39 @@
+import type { ModelPort } from '../../contracts/model.ts';
+import { exhaustive } from '../../lib/errors.ts';
+import type { Cloud } from '../claude-model-ids.ts';
+import { createMessagesPort, type MessagesService } from './anthropic/messages-port.ts';
+import type { MessagesSettings } from './anthropic/messages-settings.ts';
+import type { CloudSettings } from './cloud-settings.ts';
+
+/** Creates a port for Anthropic's models on a cloud platform, loading its SDK. */
+export async function openCloudPort(
+  cloud: Cloud,
+  settings: CloudSettings,
+  messagesSettings: MessagesSettings,
+): Promise<ModelPort> {
+  return createMessagesPort(await loadService(cloud, settings, messagesSettings), messagesSettings);
+}
+
+async function loadService(
+  cloud: Cloud,
+  settings: CloudSettings,
+  messagesSettings: MessagesSettings,
+): Promise<MessagesService> {
+  switch (cloud) {
+    case 'bedrock':
+    case 'mantle': {
+      const { createBedrockService } = await import('./bedrock.ts');
+      return createBedrockService(cloud, settings, messagesSettings);
+    }
+    case 'vertex': {
+      const { createVertexService } = await import('./vertex.ts');
+      return createVertexService(settings, messagesSettings);
+    }
+    case 'foundry': {
+      const { createFoundryService } = await import('./foundry.ts');
+      return createFoundryService(settings, messagesSettings);
+    }
+    default:
+      return exhaustive(cloud);
+  }
+}

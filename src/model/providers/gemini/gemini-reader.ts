@@ -1,0 +1,136 @@
+import type { JsonObject } from '../../../contracts/json.ts';
+import {
+  type BlockWriter,
+  createBlockWriter,
+  EMPTY_TEXT_BLOCK,
+  EMPTY_THINKING_BLOCK,
+} from '../../stream/block-writer.ts';
+import { parseJson, readNumber, readObject, readObjects, readString } from '../../stream/json-values.ts';
+import type { ReplyReader } from '../../stream/read-reply.ts';
+
+type Events = readonly JsonObject[];
+
+/** State of a reply while it streams. */
+type ReaderState = {
+  readonly writer: BlockWriter;
+  /** Original tool names by the names sent to the API. */
+  readonly tools: ReadonlyMap<string, string>;
+  readonly newId: () => string;
+  /** Events so far that determine how the reply continues or ends. */
+  readonly progress: Set<'begin' | 'call' | 'end'>;
+};
+
+/** Creates a reader that translates `generateContent` chunks into Messages API events. */
+export function createGeminiReader(newId: () => string, tools: ReadonlyMap<string, string>): ReplyReader {
+  const state: ReaderState = { writer: createBlockWriter(), tools, newId, progress: new Set() };
+  /** The latest token counts, which are totals; the last chunk may omit them. */
+  let usageMetadata: JsonObject | undefined;
+  return {
+    read({ data }) {
+      const parsed = parseJson(data);
+      const chunk = readObject(parsed) ?? readObjects(parsed)[0];
+      if (chunk === undefined || state.progress.has('end')) return [];
+      usageMetadata = readObject(chunk.usageMetadata) ?? usageMetadata;
+      return readChunk({ ...chunk, ...(usageMetadata && { usageMetadata }) }, state);
+    },
+    end: () => [],
+  };
+}
+
+function readChunk(chunk: JsonObject, state: ReaderState): Events {
+  const { writer, progress, newId } = state;
+  const error = readObject(chunk.error);
+  if (error !== undefined) return [{ type: 'error', error }];
+  const candidate = readObjects(chunk.candidates)[0];
+  const message = { id: readString(chunk.responseId) ?? newId(), role: 'assistant', content: [] };
+  const startEvents = progress.has('begin') ? [] : [{ type: 'message_start', message }];
+  progress.add('begin');
+  const parts = readObjects(readObject(candidate?.content)?.parts).flatMap((part) => readPart(part, state));
+  const reason = readString(candidate?.finishReason) ?? readBlockReason(chunk);
+  const partEvents = [...startEvents, ...parts];
+  if (reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return partEvents;
+  progress.add('end');
+  const failure = FAILURE_TYPES[reason];
+  if (failure !== undefined) {
+    const message = readString(candidate?.finishMessage) ?? `The model ended its reply with ${reason}`;
+    return [...partEvents, { type: 'error', error: { status: failure, message } }];
+  }
+  const stop_reason = STOP_REASONS[reason] ?? (progress.has('call') ? 'tool_use' : 'end_turn');
+  const usage = parseUsage(chunk);
+  const end = { type: 'message_delta', delta: { stop_reason }, ...(usage && { usage }) };
+  return [...partEvents, ...writer.endAll(), end, { type: 'message_stop' }];
+}
+
+/** Returns a finish reason for a blocked prompt, which has no candidates. */
+function readBlockReason(chunk: JsonObject): string | undefined {
+  const reason = readString(readObject(chunk.promptFeedback)?.blockReason);
+  return reason === undefined ? undefined : 'PROHIBITED_CONTENT';
+}
+
+function readPart(part: JsonObject, state: ReaderState): Events {
+  const { writer } = state;
+  const functionCall = readObject(part.functionCall);
+  if (functionCall !== undefined) return [...writer.endAll(), ...readFunctionCall(functionCall, part, state)];
+  const text = readString(part.text) ?? '';
+  const signature = readString(part.thoughtSignature);
+  // The signature may come with the last text, or after it without text.
+  const addSignature = () =>
+    signature === undefined ? [] : writer.append('text', { type: 'signature_delta', signature });
+  if (text === '') return addSignature();
+  const kind = part.thought === true ? 'thinking' : 'text';
+  const [block, delta] =
+    kind === 'thinking'
+      ? [EMPTY_THINKING_BLOCK, { type: 'thinking_delta', thinking: text }]
+      : [EMPTY_TEXT_BLOCK, { type: 'text_delta', text }];
+  const endEvents = writer.isOpen(kind) ? [] : writer.endAll();
+  return [...endEvents, ...writer.start(kind, block), ...writer.append(kind, delta), ...addSignature()];
+}
+
+/** Writes a function call, which always arrives complete. Of parallel calls only the first has a signature. */
+function readFunctionCall(call: JsonObject, part: JsonObject, { writer, tools, newId, progress }: ReaderState): Events {
+  progress.add('call');
+  const sentName = readString(call.name) ?? '';
+  const id = readString(call.id) || `call_${newId()}`;
+  const signature = readString(part.thoughtSignature);
+  return [
+    ...writer.start(id, { type: 'tool_use', id, name: tools.get(sentName) ?? sentName, input: {} }),
+    ...writer.append(id, { type: 'input_json_delta', partial_json: JSON.stringify(call.args ?? {}) }),
+    ...(signature === undefined ? [] : writer.append(id, { type: 'signature_delta', signature })),
+    ...writer.end(id),
+  ];
+}
+
+const REFUSAL = 'refusal';
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  MAX_TOKENS: 'max_tokens',
+  SAFETY: REFUSAL,
+  RECITATION: REFUSAL,
+  LANGUAGE: REFUSAL,
+  BLOCKLIST: REFUSAL,
+  PROHIBITED_CONTENT: REFUSAL,
+  SPII: REFUSAL,
+  IMAGE_SAFETY: REFUSAL,
+};
+
+/** Finish reasons that are failures, with the matching error type; all but the last can be retried. */
+const FAILURE_TYPES: Readonly<Record<string, string>> = {
+  MALFORMED_FUNCTION_CALL: 'server_error',
+  UNEXPECTED_TOOL_CALL: 'server_error',
+  TOO_MANY_TOOL_CALLS: 'server_error',
+  MALFORMED_RESPONSE: 'server_error',
+  OTHER: 'server_error',
+  MISSING_THOUGHT_SIGNATURE: 'INVALID_ARGUMENT',
+};
+
+/** Parses the token counts. Thinking counts as output; cached tokens are part of the prompt count only in this API. */
+function parseUsage(chunk: JsonObject): JsonObject | undefined {
+  const raw = readObject(chunk.usageMetadata);
+  const count = (name: string) => readNumber(raw?.[name]) ?? 0;
+  if (raw === undefined) return undefined;
+  const cached = count('cachedContentTokenCount');
+  return {
+    input_tokens: Math.max(0, count('promptTokenCount') + count('toolUsePromptTokenCount') - cached),
+    cache_read_input_tokens: cached,
+    output_tokens: count('candidatesTokenCount') + count('thoughtsTokenCount'),
+  };
+}

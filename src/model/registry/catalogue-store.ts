@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { writePrivateFile } from '../../lib/files/private-file.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
+import { PROVIDER_PRESETS } from '../provider-presets.ts';
+import { parseJson, readObject } from '../stream/json-values.ts';
+import { type CataloguePage, loadBundledPage } from './catalogue.ts';
+import { type CatalogueEntry, modelEntry } from './model-facts.ts';
+
+/** Schema of a stored catalogue page. */
+const storedPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(modelEntry) });
+
+/** Returns the directory where `ouro models update` stores catalogue pages. */
+export function getCatalogueFolder(ouroHome: string): string {
+  return join(ouroHome, 'models');
+}
+
+/**
+ * Creates a loader that merges a provider's stored page with the shipped one. Entries of the newer page win; a damaged
+ * file is ignored.
+ */
+export function createPageLoader(folder: string): (catalogue: string) => Promise<CataloguePage | undefined> {
+  return async (catalogue) => {
+    const [bundled, stored] = await Promise.all([loadBundledPage(catalogue), readStoredPage(folder, catalogue)]);
+    if (bundled === undefined || stored === undefined) return stored ?? bundled;
+    const [newer, older] = stored.asOf >= bundled.asOf ? [stored, bundled] : [bundled, stored];
+    const newerIds = new Set(newer.models.map(({ id }) => id));
+    return { asOf: newer.asOf, models: [...newer.models, ...older.models.filter(({ id }) => !newerIds.has(id))] };
+  };
+}
+
+async function readStoredPage(folder: string, catalogue: string): Promise<CataloguePage | undefined> {
+  const text = await readRegularFile(join(folder, `${catalogue}.json`)).catch(() => undefined);
+  const parsed = storedPage.safeParse(text === undefined ? undefined : parseJson(text));
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** Default URL of the model catalogue. */
+export const CATALOGUE_URL = 'https://models.dev/api.json';
+
+const TIMEOUT_MS = 60_000;
+const MAX_CHARS = 64_000_000;
+
+type UpdateOptions = {
+  readonly url: string;
+  readonly folder: string;
+  /** Current date: `2026-11-10`. */
+  readonly today: string;
+  readonly send: typeof fetch;
+};
+
+/** Numbers of providers and models read, and of entries that could not be parsed. */
+export type CatalogueUpdate = { readonly providers: number; readonly models: number; readonly skipped: number };
+
+/** Downloads the catalogue and stores the pages of known providers. Pages missing from it are left unchanged. */
+export async function updateCatalogue({ url, folder, today, send }: UpdateOptions): Promise<CatalogueUpdate> {
+  const catalogue = readObject(parseJson(await fetchText(url, send)));
+  const providerIds = ['anthropic', ...[...PROVIDER_PRESETS].map(([name, { catalogueId }]) => catalogueId ?? name)];
+  const pages = providerIds.flatMap((name) => {
+    const models = readObject(readObject(catalogue?.[name])?.models);
+    return models === undefined
+      ? []
+      : [{ name, entries: Object.values(models).map((entry) => modelEntry.safeParse(entry)) }];
+  });
+  let update: CatalogueUpdate = { providers: 0, models: 0, skipped: 0 };
+  for (const { name, entries } of pages) {
+    const models = entries.flatMap(({ success, data }) => (success && writesText(data) ? [data] : []));
+    const skipped = update.skipped + entries.filter(({ success }) => !success).length;
+    update = { ...update, skipped: skipped };
+    if (models.length === 0) continue;
+    await writePrivateFile(join(folder, `${name}.json`), `${JSON.stringify({ v: 1, asOf: today, models })}\n`);
+    update = { ...update, providers: update.providers + 1, models: update.models + models.length };
+  }
+  if (update.models === 0)
+    throw new Error(`${url} is not a model catalogue in the format of ${CATALOGUE_URL}. Nothing was changed.`);
+  return update;
+}
+
+function writesText({ modalities }: CatalogueEntry): boolean {
+  return modalities === undefined || modalities.output.includes('text');
+}
+
+async function fetchText(url: string, send: typeof fetch): Promise<string> {
+  try {
+    const response = await send(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    const text = await response.text();
+    if (text.length > MAX_CHARS) throw new Error('the response is too large');
+    return text;
+  } catch (cause) {
+    const message = `Cannot read the model catalogue at ${url}: ${getErrorMessage(cause)}. The stored catalogue is unchanged.`;
+    throw new Error(message, { cause });
+  }
+}

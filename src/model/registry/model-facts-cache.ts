@@ -1,0 +1,155 @@
+import type { CataloguePage } from './catalogue.ts';
+import { extractModelFacts, type ModelFacts } from './model-facts.ts';
+import { isPrivateAddress, type ModelServer, type ServerReport } from './server-model-facts.ts';
+
+/** A model with the catalogue provider and the server that can describe it. */
+export type ServedModel = {
+  readonly model: string;
+  /** Provider id at models.dev. */
+  readonly catalogueId: string | undefined;
+  /** The server to ask; absent for Anthropic itself, clouds and the demo. */
+  readonly server: ModelServer | undefined;
+  /** The server may serve models of any provider, so a model is looked up in the whole catalogue. */
+  readonly isGateway: boolean;
+};
+
+/** Cache of facts about models that are not in the built-in table; filled on demand. */
+export type ModelFactsCache = {
+  /** Returns all catalogue entries of a provider. */
+  getPage(catalogue: string): Promise<CataloguePage | undefined>;
+  /** Loads facts from the catalogue, without network access. */
+  loadCatalogueFacts(served: ServedModel): Promise<void>;
+  /** Loads facts from the catalogue, and from the server if the context window is still unknown. Never rejects. */
+  loadFacts(served: ServedModel): Promise<void>;
+  /** Adds facts that a server reported in its model list; they override the catalogue. */
+  addFacts(served: ServedModel, reported: ModelFacts): void;
+  /** Returns the facts known so far. */
+  getFacts(served: ServedModel): ModelFacts | undefined;
+  /** Returns the names in the model list of the server; `undefined` if it was not asked or did not answer. */
+  getListedModels(served: ServedModel): readonly string[] | undefined;
+};
+
+type Sources = {
+  /** Loads the newest catalogue page of a provider. */
+  readonly loadPage: (catalogue: string) => Promise<CataloguePage | undefined>;
+  /** Loads what the pages of other providers say about a model of this name. */
+  readonly searchPages: (model: string) => Promise<ModelFacts | undefined>;
+  readonly askServer: (server: ModelServer, model: string) => Promise<ServerReport | undefined>;
+};
+
+/** Creates an empty facts cache over a catalogue and a way to ask servers. */
+export function createModelFactsCache({ loadPage, searchPages, askServer }: Sources): ModelFactsCache {
+  const facts = new Map<string, ModelFacts>();
+  /** Facts about models of the same name elsewhere: what the server says counts more, its silence counts less. */
+  const assumedFacts = new Map<string, ModelFacts>();
+  const listed = new Map<string, readonly string[]>();
+  const catalogueLoads = new Map<string, Promise<void>>();
+  const serverLoads = new Map<string, Promise<void>>();
+  const pages = new Map<string, Promise<CataloguePage | undefined>>();
+
+  function getPage(catalogue: string): Promise<CataloguePage | undefined> {
+    const page = pages.get(catalogue) ?? loadPage(catalogue).catch(() => undefined);
+    pages.set(catalogue, page);
+    return page;
+  }
+
+  async function readCatalogueFacts(
+    { model, catalogueId, isGateway, server }: ServedModel,
+    key: string,
+  ): Promise<void> {
+    const page = catalogueId === undefined ? undefined : await getPage(catalogueId);
+    const entry = page && findCatalogueEntry(page, model);
+    if (page && entry) facts.set(key, { ...extractModelFacts(entry, page.asOf), ...facts.get(key) });
+    const assumed = isGateway && entry === undefined ? await searchPages(model).catch(() => undefined) : undefined;
+    if (assumed === undefined) return;
+    const { price: _, ...unpriced } = assumed;
+    // A model on a machine of one's own has no list price.
+    assumedFacts.set(key, server !== undefined && isPrivateAddress(server.baseUrl) ? unpriced : assumed);
+  }
+
+  async function readServerFacts({ model, server }: ServedModel, key: string): Promise<void> {
+    if (server === undefined || facts.get(key)?.contextWindow !== undefined) return;
+    const report = await askServer(server, model).catch(() => undefined);
+    if (report === undefined) {
+      serverLoads.delete(key);
+      return;
+    }
+    facts.set(key, { ...facts.get(key), ...report.facts });
+    listed.set(server.baseUrl, report.listed);
+  }
+
+  function loadCatalogueFacts(served: ServedModel): Promise<void> {
+    const key = formatFactsKey(served);
+    return memoizePromise(catalogueLoads, key, () => readCatalogueFacts(served, key));
+  }
+
+  return {
+    getPage: getPage,
+    loadCatalogueFacts,
+    async loadFacts(served) {
+      await loadCatalogueFacts(served);
+      const key = formatFactsKey(served);
+      await memoizePromise(serverLoads, key, () => readServerFacts(served, key));
+    },
+    addFacts(served, reported) {
+      const key = formatFactsKey(served);
+      facts.set(key, { ...facts.get(key), ...reported });
+    },
+    getFacts(served) {
+      const key = formatFactsKey(served);
+      const [assumed, known] = [assumedFacts.get(key), facts.get(key)];
+      return assumed === undefined ? known : { ...assumed, ...known };
+    },
+    getListedModels: ({ server }) => (server === undefined ? undefined : listed.get(server.baseUrl)),
+  };
+}
+
+function memoizePromise(promises: Map<string, Promise<void>>, key: string, start: () => Promise<void>): Promise<void> {
+  const promise = promises.get(key) ?? start();
+  promises.set(key, promise);
+  return promise;
+}
+
+function formatFactsKey({ model, catalogueId = '', server }: ServedModel): string {
+  return JSON.stringify([catalogueId, server?.baseUrl ?? '', model]);
+}
+
+/**
+ * Finds the catalogue entry of a model name; a date suffix or a variant such as `:free` is ignored if needed.
+ * @internal Exported for tests.
+ */
+export function findCatalogueEntry(
+  { models }: CataloguePage,
+  name: string,
+): CataloguePage['models'][number] | undefined {
+  const fullId = name.toLowerCase().replace(/^models\//, '');
+  const undated = stripVariant(fullId);
+  return models.find(({ id }) => id.toLowerCase() === fullId) ?? models.find(({ id }) => id.toLowerCase() === undated);
+}
+
+/** Removes a variant and a date from a lower-case model name. */
+function stripVariant(name: string): string {
+  return name.replace(/:[a-z]+$/, '').replace(/[-@](?:\d{8}|\d{4}-\d\d-\d\d)$/, '');
+}
+
+/**
+ * Finds the entry of a model by the name that a gateway gives it: `anthropic/claude-sonnet-4.5`, `zai-org/GLM-4.6`.
+ */
+export function findByGatewayName(
+  { models }: CataloguePage,
+  name: string,
+): CataloguePage['models'][number] | undefined {
+  const wanted = normalizeName(name);
+  return models.find(({ id }) => normalizeName(id) === wanted);
+}
+
+/** Reduces a name to what providers and gateways agree on: no vendor, no variant, no date, no dots. */
+function normalizeName(name: string): string {
+  const id =
+    name
+      .toLowerCase()
+      .replace(/\[1m\]$/, '')
+      .split('/')
+      .at(-1) ?? '';
+  return stripVariant(id).replaceAll(/[._]/g, '-');
+}

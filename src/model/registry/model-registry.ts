@@ -1,0 +1,95 @@
+import type { ModelPort } from '../../contracts/model.ts';
+import { SMALL_MODEL } from '../built-in-models.ts';
+import { PROVIDER_PRESETS } from '../provider-presets.ts';
+import { listAvailableModels, type ModelListing } from './available-models.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { ModelInfoSource } from './model-info.ts';
+import { formatModelName, type ModelRoute, type ProviderConfigs, parseModelName, resolveRoute } from './model-route.ts';
+import { createModelRouter } from './model-router.ts';
+import { explainMissingCredentials, explainUnknownProvider, isAnthropicKeyMissing } from './unavailable-model.ts';
+
+/** The models a configuration can reach: the port that serves them, facts about them, and the initial model. */
+export type ModelRegistry = Pick<ModelInfoSource, 'infoOf' | 'lookUp' | 'loadInfo' | 'explainUnlisted'> & {
+  readonly port: ModelPort;
+  /** Name of the initial model; stored with the session and used again on resume. */
+  readonly model: string;
+  readonly provider: ModelRoute['provider'];
+  readonly keySource: string;
+  /** Resolves a model name, or returns what is missing to use it. */
+  readonly findModel: (name: string) => ModelLookup;
+  /** Sets the API key of a provider for all further requests. */
+  readonly setApiKey: (provider: string, key: string) => void;
+  /** Returns the model for side calls; `undefined` if side calls should be skipped. */
+  readonly getSmallModel: (model: string) => string | undefined;
+  /** Lists the available models of providers with a key, configured servers and local servers. */
+  readonly listAvailable: () => Promise<ModelListing>;
+};
+
+/** A resolved model name, or the reason why the model cannot be used. */
+export type ModelLookup =
+  | { readonly ok: true; readonly model: string }
+  | { readonly ok: false; readonly problem: string; readonly code?: 'no_api_key' };
+
+/** A model registry, or the reason why the initial model cannot be used. */
+export type ModelRegistryResult =
+  | ({ readonly ok: true } & ModelRegistry)
+  | { readonly ok: false; readonly problem: string; readonly code?: 'no_api_key' };
+
+/** Creates the model registry for a configuration, without network access. */
+export function createModelRegistry(baseConfig: ModelConfig): ModelRegistryResult {
+  const providers: Record<string, ProviderConfigs[string]> = { ...baseConfig.providers };
+  const config = { ...baseConfig, providers };
+  const initial = findModel(config, config.model);
+  if (!initial.ok) return initial;
+  const initialRoute = resolveRoute(config, config.model);
+  const router = createModelRouter(config);
+  return {
+    ok: true,
+    ...router,
+    model: initial.model,
+    findModel: (name) => findModel(config, name),
+    setApiKey(name, apiKey) {
+      const { fetchKey: _, ...server } = providers[name] ?? {};
+      providers[name] = { ...server, apiKey, keySource: 'stored key' };
+    },
+    provider: initialRoute.provider,
+    keySource: initialRoute.provider === 'anthropic' ? (config.keySource ?? 'none') : 'none',
+    getSmallModel: (model) => resolveSmallModel(config, resolveRoute(config, model)),
+    listAvailable: () => listAvailableModels(config, router),
+  };
+}
+
+function findModel(config: ModelConfig, name: string): ModelLookup {
+  const route = resolveRoute(config, name);
+  const unknown = explainUnknownProvider(config, route);
+  if (unknown !== undefined) return { ok: false, problem: unknown };
+  const problem = explainMissingCredentials(route, config);
+  if (problem === undefined) return { ok: true, model: formatModelName(route, name) };
+  return { ok: false, problem, ...(isAnthropicKeyMissing(route, config) ? { code: 'no_api_key' } : {}) };
+}
+
+/** Returns the configured small model, or else the default one of the provider; `off` disables it. */
+function resolveSmallModel({ smallModel, defaultCloud }: ModelConfig, route: ModelRoute): string | undefined {
+  if (smallModel !== undefined) return smallModel.trim().toLowerCase() === 'off' ? undefined : smallModel;
+  return getDefaultSmallModel(route, defaultCloud);
+}
+
+/** Returns the default small model of a provider; `undefined` if it has none. */
+export function getDefaultSmallModel(route: ModelRoute, defaultCloud: ModelConfig['defaultCloud']): string | undefined {
+  switch (route.provider) {
+    case 'cloud': {
+      const name = `${route.cloud}/${SMALL_MODEL}`;
+      return formatModelName(parseModelName(name, {}, defaultCloud), name);
+    }
+    case 'anthropic':
+      return SMALL_MODEL;
+    case 'openai': {
+      const preset = PROVIDER_PRESETS.get(route.name);
+      // A preset with a changed address may serve other models.
+      const isPresetServer = preset?.smallModel !== undefined && preset.baseUrl === route.server.baseUrl;
+      return isPresetServer ? `${route.name}/${preset.smallModel}` : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import { BUNDLED, type CataloguePage } from './catalogue.ts';
+import { extractModelFacts, type ModelFacts } from './model-facts.ts';
+import { findByGatewayName } from './model-facts-cache.ts';
+
+/** The pages of providers that serve models of others as well; their limits may be lower than those of the model. */
+const RESELLERS = ['groq', 'togetherai', 'fireworks-ai', 'cerebras', 'huggingface', 'github-models', 'openrouter'];
+
+/**
+ * Searches all pages of the catalogue for a model that a gateway serves; the page of its maker comes first. How the
+ * gateway takes efforts is unknown, so they are left out.
+ */
+export async function searchCatalogue(
+  model: string,
+  loadPage: (catalogue: string) => Promise<CataloguePage | undefined>,
+): Promise<ModelFacts | undefined> {
+  const makers = [...BUNDLED.keys()].filter((name) => !RESELLERS.includes(name));
+  for (const name of [...makers, ...RESELLERS]) {
+    const page = await loadPage(name);
+    const entry = page && findByGatewayName(page, model);
+    if (page === undefined || entry === undefined) continue;
+    const { label: _, thinking: _thinking, ...facts } = extractModelFacts(entry, page.asOf);
+    return facts;
+  }
+  return undefined;
+}

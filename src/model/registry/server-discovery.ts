@@ -1,0 +1,86 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import { PROVIDER_PRESETS } from '../provider-presets.ts';
+import { parseJson, readObject, readObjects, readString } from '../stream/json-values.ts';
+
+/** A model server found on this machine, with its models. */
+export type LocalServer = {
+  readonly name: string;
+  /** Prefix of its model names: `ollama` in `ollama/qwen3`. */
+  readonly prefix: string;
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+};
+
+/** Servers to probe and the timeout. Only loopback addresses are contacted. */
+export type DiscoveryOptions = {
+  readonly fetch?: typeof fetch;
+  readonly timeoutMs?: number;
+  readonly servers?: readonly LocalServerPort[];
+};
+
+type LocalServerPort = { readonly name: string; readonly prefix: string; readonly port: number };
+
+/** Timeout for a server given by address, which may be remote. */
+const NAMED_TIMEOUT_MS = 5000;
+
+/** Presets without key variables are local servers. */
+const DEFAULT_SERVERS: readonly LocalServerPort[] = [...PROVIDER_PRESETS].flatMap(
+  ([prefix, { label, baseUrl, keyVariables }]) =>
+    keyVariables.length > 0 ? [] : [{ name: label, prefix, port: Number(new URL(baseUrl).port) }],
+);
+
+/** Probes the default loopback ports of OpenAI-compatible servers in parallel. */
+export async function discoverLocalServers(options: DiscoveryOptions = {}): Promise<readonly LocalServer[]> {
+  const { servers = DEFAULT_SERVERS, timeoutMs = 400, fetch: send = fetch } = options;
+  const found = await Promise.all(servers.map((server) => probeServer(server, { send, timeoutMs })));
+  return found.filter((server) => server !== undefined);
+}
+
+/** Lists the models of the server at an address given with or without its version suffix. */
+export async function findServerModels(
+  address: string,
+): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {
+  const baseAddress = address.replace(/\/+$/, '');
+  const candidates = /\/v\d+$/.test(baseAddress) ? [baseAddress] : [`${baseAddress}/v1`, baseAddress];
+  for (const baseUrl of candidates) {
+    const models = await fetchModelList(baseUrl, { send: fetch, timeoutMs: NAMED_TIMEOUT_MS });
+    if (models !== undefined) return { baseUrl, models: models.map(({ id }) => id) };
+  }
+  return undefined;
+}
+
+type RequestOptions = { readonly send: typeof fetch; readonly timeoutMs: number; readonly apiKey?: string | undefined };
+
+async function probeServer(
+  { name, prefix, port }: LocalServerPort,
+  options: RequestOptions,
+): Promise<LocalServer | undefined> {
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  const models = await fetchModelList(baseUrl, options);
+  return models === undefined ? undefined : { name, prefix, baseUrl, models: models.map(({ id }) => id) };
+}
+
+/** A model id with the server's raw list entry. */
+export type ListedModel = { readonly id: string; readonly entry: JsonObject };
+
+/** Fetches the model list of a server; `undefined` if nothing answers or it is not a model server. */
+export async function fetchModelList(
+  baseUrl: string,
+  { send, timeoutMs, apiKey }: RequestOptions,
+): Promise<readonly ListedModel[] | undefined> {
+  try {
+    const headers = new Headers(apiKey === undefined ? [] : [['authorization', `Bearer ${apiKey}`]]);
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await send(`${baseUrl}/models`, { signal, redirect: 'error', headers });
+    const listed = parseJson(await response.text());
+    const list = readObject(listed)?.data ?? listed;
+    if (!response.ok || !Array.isArray(list)) return undefined;
+    return readObjects(list).flatMap((entry) => {
+      // Google prefixes each id with the resource type.
+      const id = readString(entry.id)?.replace(/^models\//, '');
+      return id === undefined ? [] : [{ id, entry }];
+    });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
+import type { ModelAttempt } from './attempt.ts';
+import { readRequestId } from './error-response.ts';
+import { CUT_FAILURE, classifyErrorEvent, ENDLESS_FAILURE } from './failures.ts';
+import { streamResponse } from './http-stream.ts';
+import { buildReplyMessage, createReplyState, endReply, type ReplyState, reduceReply } from './reply-reducer.ts';
+import type { ServerSentEvent } from './server-sent-events.ts';
+
+/** Translates a provider's stream events into Messages API events. */
+export type ReplyReader = {
+  read(event: ServerSentEvent): readonly JsonObject[];
+  /** Called at the end of the body; returns the closing events if the reply is complete. */
+  end(): readonly JsonObject[];
+};
+
+type ReplyContext = {
+  readonly reader: ReplyReader;
+  /** The requested model. */
+  readonly model: string;
+  readonly newId: () => string;
+  readonly attempt: ModelAttempt;
+  readonly options: StreamOptions;
+};
+
+/** Reads one reply from a response. The outcome contains the finished blocks even if the reply fails. */
+export async function* readReply(response: Response, context: ReplyContext): AsyncGenerator<ModelEvent, ModelOutcome> {
+  const { reader, attempt, options, newId } = context;
+  let reply = createReplyState(context.model);
+  const requestId = readRequestId((name) => response.headers.get(name));
+  const events = streamResponse(response, attempt);
+  let receivedChars = 0;
+  const fail = (failure: ModelFailure): ModelOutcome => {
+    const identified = requestId && !failure.requestId ? { ...failure, requestId } : failure;
+    const partial = buildReplyMessage(reply);
+    return partial ? { ok: false, failure: identified, partial } : { ok: false, failure: identified };
+  };
+  try {
+    while (true) {
+      const next = await events.next();
+      const attemptFailure = attempt.getFailure();
+      if (attemptFailure?.kind === 'aborted') return fail(attemptFailure);
+      const isFinished = next.done === true || attemptFailure !== undefined;
+      if (next.done !== true) receivedChars += next.value.data.length;
+      if (receivedChars > MAX_REPLY_CHARS) return fail(ENDLESS_FAILURE);
+      for (const event of isFinished ? reader.end() : reader.read(next.value)) {
+        if (event.type === 'error') return fail(classifyErrorEvent(JSON.stringify(event)));
+        if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
+        const step = reduceReply(reply, event, newId);
+        reply = step.reply;
+        if (step.progress) attempt.markProgress();
+        else if (event.type === 'ping') attempt.markAlive();
+        yield* step.events;
+        if (!reply.isStopped) continue;
+        attempt.markComplete();
+        return buildOutcome(reply) ?? fail(CUT_FAILURE);
+      }
+      if (!isFinished && !isDoneMarker(next.value)) continue;
+      const final = endReply(reply, isFinished ? 'none' : 'done');
+      reply = final.reply;
+      yield* final.events;
+      if (reply.isStopped) {
+        attempt.markComplete();
+        return buildOutcome(reply) ?? fail(CUT_FAILURE);
+      }
+      if (attemptFailure) return fail(attemptFailure);
+      if (next.done)
+        return fail(next.value ?? (hasCompleteBlocks(reply) ? { ...CUT_FAILURE, looksWhole: true } : CUT_FAILURE));
+    }
+  } finally {
+    // An abandoned reply must also stop reading the body.
+    await events.return(undefined);
+  }
+}
+
+/** Far more than a model can write; a server that sends more is broken. */
+const MAX_REPLY_CHARS = 100_000_000;
+
+/** Returns true for the end marker of chat completions, which some gateways also send for the Messages API. */
+function isDoneMarker({ data }: ServerSentEvent): boolean {
+  return data.trim() === '[DONE]';
+}
+
+function hasCompleteBlocks({ openBlocks, finishedBlocks }: ReplyState): boolean {
+  return openBlocks.size === 0 && finishedBlocks.some(({ block: { type } }) => type === 'text' || type === 'tool_use');
+}
+
+/**
+ * Builds the successful outcome; `undefined` if a tool call is incomplete, unless the output limit cut it off, or if the
+ * reply stopped for a call that it does not hold.
+ */
+function buildOutcome(reply: ReplyState): ModelOutcome | undefined {
+  const message = buildReplyMessage(reply);
+  const { stopReason = 'end_turn', usage } = reply;
+  if (!message || (reply.openBlocks.size > 0 && stopReason !== 'max_tokens')) return undefined;
+  if (stopReason === 'tool_use' && !message.blocks.some(({ type }) => type === 'tool_use')) return undefined;
+  return { ok: true, message: { ...message, stopReason }, stopReason, usage };
+}

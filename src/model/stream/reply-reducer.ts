@@ -1,0 +1,206 @@
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import type { AssistantBlock, AssistantMessage, StopReason, Usage } from '../../contracts/message.ts';
+import type { ModelEvent } from '../../contracts/model.ts';
+import { readNumber, readObject, readString } from './json-values.ts';
+import { appendToBlock, finishBlock, type OpenBlock, openBlock } from './reply-block.ts';
+
+/** State of one reply while it streams. */
+export type ReplyState = {
+  readonly model: string;
+  /** `undefined` before the first event. */
+  readonly messageId: string | undefined;
+  /** Unfinished blocks by position in the reply. */
+  readonly openBlocks: ReadonlyMap<number, OpenBlock>;
+  /** Positions of the unfinished blocks by the provider's index; some servers use one index for several blocks. */
+  readonly positions: ReadonlyMap<number, number>;
+  readonly finishedBlocks: readonly FinishedBlock[];
+  /** The position after all blocks that were started. */
+  readonly nextPosition: number;
+  readonly usage: Usage;
+  /** Stop reason, once the provider sent it. */
+  readonly stopReason: StopReason | undefined;
+  /** `message_stop` was received: later events are ignored. */
+  readonly isStopped: boolean;
+};
+
+/** A list of them is copied much faster than a map; a reply may hold tens of thousands. */
+type FinishedBlock = { readonly position: number; readonly block: AssistantBlock };
+
+/** Result of one provider event: the new state, events for the loop, and whether there was progress (pings are none). */
+type Step = { readonly reply: ReplyState; readonly events: readonly ModelEvent[]; readonly progress: boolean };
+
+/** Creates the initial state of a reply. */
+export function createReplyState(model: string): ReplyState {
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  return {
+    model,
+    messageId: undefined,
+    openBlocks: new Map(),
+    positions: new Map(),
+    finishedBlocks: [],
+    nextPosition: 0,
+    usage,
+    stopReason: undefined,
+    isStopped: false,
+  };
+}
+
+/** Applies one Messages API event to a reply. */
+export function reduceReply(reply: ReplyState, event: JsonObject, newId: () => string): Step {
+  switch (event.type) {
+    case 'message_start': {
+      const message = readObject(event.message);
+      const counted = { ...reply, usage: mergeUsage(reply.usage, readObject(message?.usage)) };
+      return startReply(counted, readString(message?.id) ?? newId());
+    }
+    case 'content_block_start':
+      return startBlock(reply, event, newId);
+    case 'content_block_delta':
+      return addDelta(reply, event);
+    case 'content_block_stop':
+      return stopBlock(reply, event);
+    case 'message_delta': {
+      const usage = addClearedResults(mergeUsage(reply.usage, readObject(event.usage)), event.context_management);
+      const stopReason = readString(readObject(event.delta)?.stop_reason) ?? reply.stopReason;
+      const isNew = stopReason !== reply.stopReason || usage.outputTokens !== reply.usage.outputTokens;
+      return { reply: { ...reply, usage, stopReason }, events: [], progress: isNew };
+    }
+    case 'message_stop':
+      return stopReply(reply);
+    default:
+      return { reply, events: [], progress: false };
+  }
+}
+
+/** Completes a reply without `message_stop` if a stop reason or an explicit end marker (`done`) was received. */
+export function endReply(reply: ReplyState, endMarker: 'done' | 'none'): Step {
+  const hasContent = reply.openBlocks.size + reply.finishedBlocks.length > 0;
+  if (reply.stopReason !== undefined || (endMarker === 'done' && hasContent)) return stopReply(reply);
+  return { reply, events: [], progress: false };
+}
+
+/** Builds a message from the finished blocks; `undefined` before the reply started. */
+export function buildReplyMessage(reply: ReplyState): AssistantMessage | undefined {
+  const { messageId: id, model, finishedBlocks, stopReason, usage } = reply;
+  if (id === undefined) return undefined;
+  const blocks = finishedBlocks.toSorted((a, b) => a.position - b.position).map(({ block }) => block);
+  return { role: 'assistant', id, model, blocks, ...(stopReason && { stopReason }), usage };
+}
+
+function advance(reply: ReplyState, events: readonly ModelEvent[] = []): Step {
+  return { reply, events, progress: true };
+}
+
+function startReply(reply: ReplyState, messageId: string): Step {
+  const { model, usage } = reply;
+  if (reply.messageId !== undefined) return { reply, events: [], progress: false };
+  return advance({ ...reply, messageId }, [{ type: 'message_start', messageId, model, usage }]);
+}
+
+function startBlock(previousReply: ReplyState, event: JsonObject, newId: () => string): Step {
+  const raw = readObject(event.content_block);
+  const index = readNumber(event.index);
+  if (!raw || index === undefined) return { reply: previousReply, events: [], progress: false };
+  const openPosition = findOpenBlock(previousReply, index);
+  // A repeated start of the same block is ignored; a start of another block means that the previous end was omitted.
+  if (openPosition?.block !== undefined && isRepeatedStart(openPosition.block, raw))
+    return { reply: previousReply, events: [], progress: false };
+  const { reply, events: closeEvents } =
+    openPosition === undefined ? advance(previousReply) : closeBlock(previousReply, openPosition);
+  const position = isFreePosition(reply, index) ? index : reply.nextPosition;
+  const { block, events } = openBlock(raw, position);
+  // Some servers send no `message_start`.
+  const started = startReply(reply, reply.messageId ?? newId());
+  const openBlocks = new Map([...reply.openBlocks, [position, block]]);
+  const positions = new Map([...reply.positions, [index, position]]);
+  const nextPosition = Math.max(reply.nextPosition, position + 1);
+  return advance({ ...started.reply, openBlocks, positions, nextPosition }, [
+    ...closeEvents,
+    ...started.events,
+    ...events,
+  ]);
+}
+
+/** Number of positions that a server may leave out: they become empty blocks of the reply that is shown. */
+const MAX_GAP = 100;
+
+function isFreePosition({ finishedBlocks, nextPosition }: ReplyState, index: number): boolean {
+  if (!Number.isInteger(index) || index < 0 || index > nextPosition + MAX_GAP) return false;
+  return index >= nextPosition || !finishedBlocks.some(({ position }) => position === index);
+}
+
+type OpenPosition = { readonly position: number; readonly block: OpenBlock };
+
+/** Finds the open block for the provider's block index. */
+function findOpenBlock({ openBlocks, positions }: ReplyState, index: number | undefined): OpenPosition | undefined {
+  const position = index === undefined ? undefined : positions.get(index);
+  const block = position === undefined ? undefined : openBlocks.get(position);
+  return position === undefined || block === undefined ? undefined : { position, block };
+}
+
+function isRepeatedStart(block: OpenBlock, raw: JsonObject): boolean {
+  const { kind } = openBlock(raw, 0).block;
+  return block.kind === kind && (block.kind !== 'tool_use' || block.id === readString(raw.id));
+}
+
+function addDelta(reply: ReplyState, event: JsonObject): Step {
+  const found = findOpenBlock(reply, readNumber(event.index));
+  const delta = readObject(event.delta);
+  if (found === undefined || !delta) return { reply, events: [], progress: false };
+  // An empty delta is no sign of life: a stalled server may send them for ever.
+  return { reply, events: appendToBlock(found.block, found.position, delta), progress: hasContent(delta) };
+}
+
+function hasContent({ type: _, ...fields }: JsonObject): boolean {
+  return Object.values(fields).some((field) => field !== '' && field !== null);
+}
+
+function stopBlock(reply: ReplyState, event: JsonObject): Step {
+  const found = findOpenBlock(reply, readNumber(event.index));
+  return found === undefined ? { reply, events: [], progress: false } : closeBlock(reply, found);
+}
+
+function closeBlock(reply: ReplyState, { position, block }: OpenPosition): Step {
+  const finishedBlock = finishBlock(block);
+  const openBlocks = new Map([...reply.openBlocks].filter(([other]) => other !== position));
+  const positions = new Map([...reply.positions].filter(([, other]) => other !== position));
+  const finishedBlocks = [...reply.finishedBlocks, { position, block: finishedBlock }];
+  return advance({ ...reply, openBlocks, positions, finishedBlocks }, [
+    { type: 'block_end', index: position, block: finishedBlock },
+  ]);
+}
+
+/** Ends a reply. Open blocks are finished with their content, except tool calls with incomplete input. */
+function stopReply(unfinishedReply: ReplyState): Step {
+  let step: Step = advance({ ...unfinishedReply, isStopped: true });
+  for (const [position, block] of unfinishedReply.openBlocks) {
+    const finishedBlock = finishBlock(block);
+    if (finishedBlock.type === 'tool_use' && finishedBlock.unparsed !== undefined) continue;
+    const next = closeBlock(step.reply, { position, block });
+    step = advance(next.reply, [...step.events, ...next.events]);
+  }
+  return step;
+}
+
+/** Adds the number of tool results and tokens that the provider cleared from the request. */
+function addClearedResults(usage: Usage, management: JsonValue | undefined): Usage {
+  const edits = readObject(management)?.applied_edits;
+  if (!Array.isArray(edits)) return usage;
+  const sum = (name: string) =>
+    edits.reduce<number>((total, edit) => total + (readNumber(readObject(edit)?.[name]) ?? 0), 0);
+  return { ...usage, cleared: { results: sum('cleared_tool_uses'), tokens: sum('cleared_input_tokens') } };
+}
+
+/** Merges reported token counts, which are totals; missing counts keep their last value. */
+function mergeUsage(previous: Usage, raw: JsonObject | undefined): Usage {
+  if (!raw) return previous;
+  const searches = readNumber(readObject(raw.server_tool_use)?.web_search_requests) ?? previous.webSearches;
+  return {
+    inputTokens: readNumber(raw.input_tokens) ?? previous.inputTokens,
+    outputTokens: readNumber(raw.output_tokens) ?? previous.outputTokens,
+    cacheReadTokens: readNumber(raw.cache_read_input_tokens) ?? previous.cacheReadTokens,
+    cacheWriteTokens: readNumber(raw.cache_creation_input_tokens) ?? previous.cacheWriteTokens,
+    ...(searches !== undefined && { webSearches: searches }),
+    ...(previous.cleared && { cleared: previous.cleared }),
+  };
+}

@@ -1,0 +1,221 @@
+import type { Display } from '../contracts/display.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type {
+  CallRisk,
+  Decision,
+  PermissionAnswer,
+  PermissionRequest,
+  Policy,
+  ToolFacts,
+} from '../contracts/permission.ts';
+import type { CallRequest } from '../contracts/tool.ts';
+import type { JudgeInput, Judgement } from './auto-mode/judge-prompt.ts';
+import { findConcealment, getRememberScope, listCallRisks } from './call-risks.ts';
+import { decide } from './decide.ts';
+import type { PermissionFs } from './permission-fs.ts';
+import { escapeRulePath } from './policy.ts';
+import { formatRule, parseRule } from './rules/parse-rule.ts';
+import { FAMILY_RULE_NAMES } from './rules/rule-families.ts';
+import { narrowRulesToPrograms } from './sandbox-exceptions/run-outside.ts';
+import { getShellAnalysis } from './shell/analyze.ts';
+import { collectEffects } from './shell/effects/collect-effects.ts';
+import { getBaseName } from './shell/parse/arguments.ts';
+import { findProgram } from './shell/programs/find-program.ts';
+import { isLastingRisk } from './shell/programs/program-risks.ts';
+import type { GetToolFacts } from './tool-facts.ts';
+
+/** The dependencies of an approval request. */
+export type ApprovalDeps = {
+  readonly fs: PermissionFs;
+  /** Returns what a call would touch, as declared by its tool. */
+  readonly getToolFacts: GetToolFacts;
+  /** A hook that may answer in place of the user; if it returns nothing, the request goes on as usual. */
+  readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
+  /** The judge of auto mode. When it does not allow a call, the user is asked. */
+  readonly askJudge?: (
+    call: Omit<JudgeInput, 'userMessages' | 'instructions' | 'files'>,
+    title: string,
+    signal: AbortSignal,
+  ) => Promise<Judgement>;
+  /** Asks the user; absent in runs without one, where every request is denied. */
+  readonly askUser?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
+  /** Computes the change a call would make, shown with the request. */
+  readonly createPreview?: (facts: ToolFacts, cwd: string, signal: AbortSignal) => Promise<Display | undefined>;
+  readonly newId: () => string;
+};
+
+/** A call that needs approval. */
+export type PendingApproval = {
+  readonly request: CallRequest;
+  readonly facts: ToolFacts;
+  readonly decision: Decision;
+  readonly policy: Policy;
+};
+
+/**
+ * Requests approval from a hook, then in auto mode from the judge, then from the user. `answer` is undefined when
+ * neither a hook nor the user answered; `decision` includes the verdict of the judge.
+ */
+export async function requestApproval(
+  pending: PendingApproval,
+  deps: ApprovalDeps,
+  signal: AbortSignal,
+): Promise<{ readonly answer: PermissionAnswer | undefined; readonly decision: Decision }> {
+  const { decision } = pending;
+  const canBeAnswered = (deps.askUser ?? deps.askHook) !== undefined;
+  const request = canBeAnswered ? await createRequest(pending, deps, signal) : undefined;
+  const hookAnswer = request === undefined ? undefined : await askHook(pending, request, deps, signal);
+  if (hookAnswer !== undefined) return { answer: hookAnswer, decision };
+  const judged = await applyJudge(pending, deps, signal);
+  if (judged.verdict === 'allow' || request === undefined) return { answer: undefined, decision: judged };
+  const { reasons, trace } = judged;
+  return { answer: await deps.askUser?.({ ...request, reasons, trace }, signal), decision: judged };
+}
+
+async function createRequest(
+  pending: PendingApproval,
+  deps: ApprovalDeps,
+  signal: AbortSignal,
+): Promise<PermissionRequest> {
+  const { request, facts, decision } = pending;
+  const preview = await deps.createPreview?.(facts, request.cwd, signal);
+  const risks = listCallRisks(facts, decision.secrets);
+  const basicRequest = createBasicRequest(request, facts, decision, deps.newId());
+  const canRemember = getRememberScope(decision, basicRequest.concealed, risks);
+  const permissionRequest = {
+    ...basicRequest,
+    ...(canRemember === 'never' ? { suggestions: [] } : suggestExactRule(pending, risks, canRemember, deps.fs)),
+    risks,
+    canRemember,
+    ...suggestProgramRules(pending, deps),
+  };
+  return preview === undefined ? permissionRequest : { ...permissionRequest, preview };
+}
+
+/** Offers rules for the programs of this line only if the gate would allow the call with them. */
+function suggestProgramRules(pending: PendingApproval, { fs }: ApprovalDeps): Pick<PermissionRequest, 'ofPrograms'> {
+  const { facts, policy } = pending;
+  const ofPrograms = narrowRulesToPrograms(pending, fs);
+  if (ofPrograms === undefined) return {};
+  const granted = ofPrograms.rules.map((rule) => parseRule(rule, 'allow', { source: 'session', root: policy.cwd }));
+  const { verdict } = decide(facts, { ...policy, rules: [...policy.rules, ...granted] }, fs);
+  return verdict === 'allow' ? { ofPrograms } : {};
+}
+
+async function askHook(
+  { request, decision, policy }: PendingApproval,
+  permissionRequest: PermissionRequest,
+  deps: ApprovalDeps,
+  signal: AbortSignal,
+): Promise<PermissionAnswer | undefined> {
+  const answer = await deps.askHook?.(permissionRequest, signal);
+  // A hook may deny anything, but it cannot allow a breaker, neither of the call nor of the input it substitutes.
+  const input = answer?.behavior === 'allow' ? answer.updatedInput : undefined;
+  const effective = input === undefined ? decision : decideWithInput(request, input, policy, deps);
+  const hasBreaker = effective.trace.some(({ stage }) => stage === 'breaker');
+  return answer?.behavior === 'deny' || !hasBreaker ? answer : undefined;
+}
+
+/** Returns the decision with the verdict of the judge, where the judge may decide. */
+async function applyJudge(
+  { request, facts, decision, policy }: PendingApproval,
+  { askJudge }: ApprovalDeps,
+  signal: AbortSignal,
+): Promise<Decision> {
+  if (askJudge === undefined || decision.mayBeJudged !== true || decision.trace.some(({ stage }) => stage === 'hook'))
+    return decision;
+  const { reasons } = decision;
+  const { verdict, why } = await askJudge(
+    { facts, cwd: request.cwd, reasons, rules: policy.rules },
+    request.title,
+    signal,
+  );
+  const text = verdict === 'allow' ? `Auto mode allowed it: ${why}` : `Auto mode did not allow it: ${why}`;
+  return {
+    ...decision,
+    verdict,
+    reasons: [text, ...(verdict === 'allow' ? [] : reasons)],
+    trace: [...decision.trace, { stage: 'judge', verdict, text }],
+  };
+}
+
+/** Decides a call with changed input like any other call: a denial holds even if the user changed the input. */
+export function decideWithInput(
+  request: CallRequest,
+  input: JsonObject,
+  policy: Policy,
+  { getToolFacts, fs }: Pick<ApprovalDeps, 'getToolFacts' | 'fs'>,
+): Decision {
+  return decide(getToolFacts(request.tool, input, request.cwd), policy, fs);
+}
+
+function createBasicRequest(
+  request: CallRequest,
+  analyzedFacts: ToolFacts,
+  decision: Decision,
+  id: string,
+): PermissionRequest {
+  const { shell: _, ...facts } = analyzedFacts;
+  const { description } = request.input;
+  return {
+    id,
+    callId: request.callId,
+    toolName: request.tool,
+    title: request.title,
+    facts,
+    reasons: decision.reasons,
+    targets: decision.targets,
+    suggestions: decision.suggestions,
+    trace: decision.trace,
+    danger: decision.trace.some((step) => step.stage === 'breaker') ? 'breaker' : 'none',
+    concealed: findConcealment(analyzedFacts),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
+  };
+}
+
+type PendingCall = { readonly facts: ToolFacts; readonly decision: Decision; readonly policy: Policy };
+
+/** Suggests the rule for exactly this call, with the reason why no wider rule is offered for its command. */
+function suggestExactRule(
+  { facts, decision, policy }: PendingCall,
+  risks: readonly CallRisk[],
+  keep: 'session' | 'always',
+  fs: PermissionFs,
+): Pick<PermissionRequest, 'exact' | 'narrow'> {
+  const rule = createExactRule(facts, decision);
+  if (rule === undefined) return {};
+  const granted = parseRule(rule, 'allow', { source: 'session', root: policy.cwd });
+  // Offered only if the gate would allow the call with it.
+  if (decide(facts, { ...policy, rules: [...policy.rules, granted] }, fs).verdict !== 'allow') return {};
+  const hasWiderRule = decision.suggestions.length > 0 || facts.kind !== 'shell';
+  return { exact: { rule, keep }, ...(hasWiderRule ? {} : { narrow: explainNarrowRule(facts, risks) }) };
+}
+
+/** Returns the rule for exactly this command line, or for the one secret file that is read. */
+function createExactRule({ kind, command }: ToolFacts, { secrets = [] }: Decision): string | undefined {
+  const [secret, ...otherSecrets] = secrets;
+  if (kind === 'read' && secret !== undefined && otherSecrets.length === 0)
+    return formatRule(FAMILY_RULE_NAMES.read, `/${escapeRulePath(secret)}`);
+  const line = command?.trim() ?? '';
+  // A `*` from the line would act as a wildcard in the rule.
+  return kind !== 'shell' || line === '' || /[*\n]/.test(line)
+    ? undefined
+    : formatRule(FAMILY_RULE_NAMES.command, line);
+}
+
+function explainNarrowRule(facts: ToolFacts, risks: readonly CallRisk[]): string {
+  const lasting = risks.find(isLastingRisk);
+  if (lasting !== undefined && lasting.kind !== 'deletes' && lasting.kind !== 'runs_download')
+    return `it ${lasting.text}`;
+  const { command, parse } = getShellAnalysis(facts);
+  const names = collectEffects(parse(command), parse).commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
+  if (risks.some(({ kind }) => kind === 'runs_download')) return 'it runs code from the network';
+  const deleting = names.find((name) => findProgram(name).deletes === true);
+  if (deleting !== undefined) return `${deleting} deletes`;
+  const running = names.find((name) => {
+    const { isShell, interpreter, runsShellCommands, wrapper } = findProgram(name);
+    return isShell === true || runsShellCommands === true || (interpreter ?? wrapper) !== undefined;
+  });
+  return running === undefined ? 'its arguments cannot be analysed' : `${running} can run anything`;
+}

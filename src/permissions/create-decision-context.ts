@@ -1,0 +1,62 @@
+import type { Policy, Rule, ToolFacts } from '../contracts/permission.ts';
+import type { DecisionContext } from './decision-context.ts';
+import { createHardLinkLookup } from './paths/hard-links.ts';
+import type { PermissionFs } from './permission-fs.ts';
+import { type ResolvedPath, resolvePath } from './resolve-path.ts';
+import { createPathRuleTest, type PathUse } from './rules/path-rules.ts';
+import { getShellAnalysis } from './shell/analyze.ts';
+
+/** Creates the context of one decision. `onResolve` is told each path that is resolved for it. */
+export function createDecisionContext(
+  facts: ToolFacts,
+  policy: Policy,
+  fs: PermissionFs,
+  onResolve?: (path: ResolvedPath) => void,
+): DecisionContext {
+  const base = { cwd: policy.cwd, home: policy.home };
+  const roots = policy.workspaceRoots
+    .map((root) => resolvePath(fs, base, root))
+    .filter((root) => root.problem === undefined);
+  const resolvedPolicy = { ...policy, workspaceRoots: addRealRoots(policy.workspaceRoots, roots) };
+  return {
+    facts: facts.kind === 'shell' ? { ...facts, shell: getShellAnalysis(facts) } : facts,
+    policy: resolvedPolicy,
+    fs,
+    roots: roots.map((root) => root.real),
+    lookups: {
+      findHardLinks: createHardLinkLookup(
+        resolvedPolicy,
+        roots.map((root) => root.real),
+        fs,
+      ),
+      resolvePath: memoizeByPair((cwd: string, spelling: string) => {
+        const path = resolvePath(fs, { cwd, home: policy.home }, spelling);
+        onResolve?.(path);
+        return path;
+      }),
+      getRuleTest: memoizeByPair((rule: Rule, use: PathUse['use'], tool: string) =>
+        createPathRuleTest(rule, { tool, use }, resolvedPolicy),
+      ),
+    },
+  };
+}
+
+/** Memoizes a function by its first two arguments; the others must always be the same for them. */
+function memoizeByPair<First, Second, Rest extends readonly unknown[], Result>(
+  compute: (first: First, second: Second, ...rest: Rest) => Result,
+): (first: First, second: Second, ...rest: Rest) => Result {
+  const cache = new Map<First, Map<Second, { readonly result: Result }>>();
+  return (first, second, ...rest) => {
+    const results = cache.get(first) ?? new Map<Second, { readonly result: Result }>();
+    cache.set(first, results);
+    const cached = results.get(second);
+    if (cached !== undefined) return cached.result;
+    const result = compute(first, second, ...rest);
+    results.set(second, { result });
+    return result;
+  };
+}
+
+function addRealRoots(roots: readonly string[], real: readonly ResolvedPath[]): readonly string[] {
+  return [...new Set([...roots, ...real.map((root) => root.real)])];
+}

@@ -1,0 +1,12 @@
+import { diskFs } from './permission-fs.ts';
+import { checkGitRepository, findWorktreeProgramKey } from './shell/programs/git-repository.ts';
+
+/** Returns whether ouro may run `git status` and `git diff` here: they run filters, which no override can disable. */
+export function isReadingGitSafe(cwd: string): boolean {
+  return checkGitRepository(diskFs, cwd, cwd).ok;
+}
+
+/** Returns whether ouro may run git commands that write files here; settings that only affect output are tolerated. */
+export function isWritingGitSafe(cwd: string): boolean {
+  return checkGitRepository(diskFs, cwd, cwd, findWorktreeProgramKey).ok;
+}

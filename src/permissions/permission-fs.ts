@@ -1,0 +1,90 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type MountHealth, NOT_ANSWERING } from '../lib/files/mount-health.ts';
+
+/** The kind of a directory entry; links are not followed. */
+export type FileKind = 'file' | 'directory' | 'link' | 'other';
+
+/** The file system calls a decision may make. A missing file is `undefined`; other errors throw. */
+export type PermissionFs = {
+  /** `inode` is device and inode, set for files with several hard links. */
+  lstat(path: string): { readonly kind: FileKind; readonly nlink: number; readonly inode?: string } | undefined;
+  readlink(path: string): string;
+  readdir(path: string): readonly string[];
+  readFile(path: string): string | undefined;
+  readBytes(path: string): Uint8Array | undefined;
+};
+
+/** The file system of this machine. */
+export const diskFs: PermissionFs = {
+  lstat: (path) =>
+    ignoreMissing(() => {
+      const stat = lstatSync(path);
+      const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other';
+      const isShared = kind === 'file' && stat.nlink > 1;
+      return { kind, nlink: stat.nlink, ...(isShared ? { inode: `${stat.dev}:${stat.ino}` } : {}) };
+    }),
+  readlink: (path) => readlinkSync(path),
+  readdir: (path) => ignoreMissing(() => readdirSync(path), path) ?? [],
+  readFile: (path) => ignoreMissing(() => readFileSync(path, 'utf8')),
+  readBytes: (path) => ignoreMissing(() => readFileSync(path)),
+};
+
+/** Creates a file system that throws for paths in mounts that do not answer; a call about them would block everything. */
+export function withoutHungMounts(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
+  const guarded =
+    <Result>(access: (path: string) => Result) =>
+    (path: string): Result => {
+      if (findHung(path) !== undefined) throw new Error(NOT_ANSWERING);
+      return access(path);
+    };
+  return {
+    lstat: guarded(fs.lstat),
+    readlink: guarded(fs.readlink),
+    readdir: guarded(fs.readdir),
+    readFile: guarded(fs.readFile),
+    readBytes: guarded(fs.readBytes),
+  };
+}
+
+function ignoreMissing<Result>(access: () => Result, folder = ''): Result | undefined {
+  try {
+    return access();
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    // ESRCH: the process of a /proc folder ended meanwhile.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESRCH') return undefined;
+    // A zombie process keeps its /proc folder, but reading its net folder fails.
+    if (code === 'EINVAL' && folder.startsWith('/proc/')) return undefined;
+    throw thrown;
+  }
+}
+
+const MAX_READS = 20_000;
+/** Limit of cached answers: they take time, too. */
+const MAX_REPEATS = 100_000;
+
+/** Creates a file system that caches every answer and throws when a decision reads too much; the call then asks. */
+export function createBoundedFs(fs: PermissionFs): PermissionFs {
+  let reads = 0;
+  let repeats = 0;
+  const cached = <Result>(access: (path: string) => Result): ((path: string) => Result) => {
+    const cache = new Map<string, { readonly result: Result }>();
+    return (path) => {
+      const hit = cache.get(path);
+      if (hit !== undefined) repeats += 1;
+      else reads += 1;
+      if (reads > MAX_READS || repeats > MAX_REPEATS) throw new Error('it names too many paths');
+      if (hit !== undefined) return hit.result;
+      const result = access(path);
+      cache.set(path, { result });
+      return result;
+    };
+  };
+  return {
+    lstat: cached(fs.lstat),
+    readlink: cached(fs.readlink),
+    readdir: cached(fs.readdir),
+    readFile: cached(fs.readFile),
+    readBytes: cached(fs.readBytes),
+  };
+}

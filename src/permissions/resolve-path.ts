@@ -1,0 +1,129 @@
+import { isAbsolute, join, normalize, sep } from 'node:path';
+import type { Policy } from '../contracts/permission.ts';
+import type { MountHealth } from '../lib/files/mount-health.ts';
+import { diskFs, type PermissionFs, withoutHungMounts } from './permission-fs.ts';
+
+/** A path as written, normalized without following links (`lexical`), and with links followed (`real`). */
+export type ResolvedPath = {
+  readonly original: string;
+  readonly lexical: string;
+  readonly real: string;
+  readonly kind: 'file' | 'directory' | 'other' | 'missing';
+  readonly nlink: number;
+  /** Device and inode; set for files with several hard links. */
+  readonly inode?: string;
+  /** The reason why the real path is unknown; such a path always needs approval. */
+  readonly problem?: string;
+};
+
+/** The folders that relative paths and `~` start from. */
+type PathBase = { readonly cwd: string; readonly home: string };
+
+const MAX_LINKS = 40;
+/** PATH_MAX of the supported systems. */
+const MAX_LENGTH = 4_096;
+
+/** Resolves a path by following every link, component by component, like the kernel. */
+export function resolvePath(fs: PermissionFs, base: PathBase, original: string): ResolvedPath {
+  const expanded = original === '~' || original.startsWith('~/') ? join(base.home, original.slice(1)) : original;
+  const joined = isAbsolute(expanded) ? expanded : `${base.cwd}/${expanded}`;
+  const lexical = stripTrailingSlash(normalize(joined));
+  const fail = (problem: string): ResolvedPath => {
+    return { original, lexical, real: lexical, kind: 'other', nlink: 1, problem };
+  };
+  if (original === '') return fail('The path is empty.');
+  if (joined.length > MAX_LENGTH) return fail('The path is too long.');
+  if (original.includes('\0')) return fail('The path contains a NUL byte.');
+  try {
+    return { original, lexical, ...followLinks(fs, joined) };
+  } catch (thrown) {
+    return fail(`The path could not be resolved (${thrown instanceof Error ? thrown.message : 'unknown'}).`);
+  }
+}
+
+/** Returns the mount that a path leads into and that does not answer. Mounts are checked first, links are followed. */
+export async function findHungMount(path: string, base: PathBase, mounts: MountHealth): Promise<string | undefined> {
+  await mounts.check();
+  if (mounts.listHung().length === 0) return undefined;
+  let hung: string | undefined;
+  const findHung = (step: string) => {
+    hung ??= mounts.findHung(step);
+    return hung;
+  };
+  resolvePath(withoutHungMounts(diskFs, { findHung }), base, path);
+  return hung;
+}
+
+/** Returns whether `path` is `root` or inside it. */
+export function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+}
+
+/** Normalizes Unicode form and case, so that names compare equal if some file system treats them as the same file. */
+export function normalizePathCase(path: string): string {
+  return path.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+type Followed = Pick<ResolvedPath, 'real' | 'kind' | 'nlink' | 'inode' | 'problem'>;
+
+function followLinks(fs: PermissionFs, path: string): Followed {
+  const pending = path.split('/').reverse();
+  let real = '';
+  let links = 0;
+  let isMissing = false;
+  let last: Pick<Followed, 'kind' | 'nlink' | 'inode'> = { kind: 'directory', nlink: 1 };
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part === '' || part === '.') continue;
+    if (part === '..') {
+      if (isMissing)
+        return { ...last, real: normalize(`${real}/..`), problem: 'It leads out of a folder that does not exist.' };
+      real = real.slice(0, real.lastIndexOf('/'));
+      last = { kind: 'directory', nlink: 1 };
+      continue;
+    }
+    const next = `${real}/${part}`;
+    const stat = isMissing ? undefined : fs.lstat(next);
+    if (stat === undefined) {
+      isMissing = true;
+      real = next;
+      last = { kind: 'missing', nlink: 1 };
+    } else if (stat.kind === 'link') {
+      links += 1;
+      if (links > MAX_LINKS) return { ...last, real: next, problem: 'It follows too many links.' };
+      const target = fs.readlink(next);
+      if (isAbsolute(target)) real = '';
+      pending.push(...target.split('/').reverse());
+    } else {
+      real = next;
+      const inode = stat.kind === 'file' ? stat.inode : undefined;
+      last = {
+        kind: stat.kind,
+        nlink: stat.kind === 'file' ? stat.nlink : 1,
+        ...(inode === undefined ? {} : { inode }),
+      };
+    }
+  }
+  return { ...last, real: real === '' ? '/' : real };
+}
+
+function stripTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Splits PATH into the real folders inside the workspace, relative entries included, and the folders outside. */
+export function splitSearchPath(
+  { searchPath, workspaceRoots, cwd, home }: Policy,
+  fs: PermissionFs,
+  cwds: readonly string[],
+): { readonly inside: readonly string[]; readonly outside: readonly string[] } {
+  const resolveReal = (from: string, folder: string) => resolvePath(fs, { cwd: from, home }, folder || '.').real;
+  const roots = workspaceRoots.map((root) => resolveReal(cwd, root));
+  const isWorkspaceFolder = (folder: string) =>
+    !isAbsolute(folder) || roots.some((root) => isInside(resolveReal(cwd, folder), root) || isInside(folder, root));
+  return {
+    inside: searchPath
+      .filter(isWorkspaceFolder)
+      .flatMap((folder) => [...new Set(cwds)].map((from) => resolveReal(from, folder))),
+    outside: searchPath.filter((folder) => !isWorkspaceFolder(folder)),
+  };
+}

@@ -1,0 +1,296 @@
+import type { ParsedScript } from 'unbash';
+import type { Rule } from '../../contracts/permission.ts';
+import { createLazy } from '../../lib/memoize.ts';
+import {
+  type AnalysisFindings,
+  type DecisionContext,
+  describeRule,
+  findRule,
+  type Requirement,
+} from '../decision-context.ts';
+import { createPathRequirement } from '../path-requirements.ts';
+import { splitSearchPath } from '../resolve-path.ts';
+import { getRuleFamily } from '../rules/rule-families.ts';
+import { getShellAnalysis } from './analyze.ts';
+import { listShellBlockers } from './blockers.ts';
+import { listChangedPlaces } from './changed-places.ts';
+import { type CommandRequirements, collectRequirements, listRedirectRequirements } from './command-requirements.ts';
+import { parseCommandPattern } from './command-rules.ts';
+import { collectLineEffects, type ShellEffects } from './effects/collect-effects.ts';
+import { collectPaths, type ShellPaths } from './effects/collect-paths.ts';
+import {
+  listComputedNameProblems,
+  listExpansionProblems,
+  listStartedNameProblems,
+} from './effects/computed-arg-problems.ts';
+import { changesGlobbing } from './effects/glob-expansion.ts';
+import { skipSafeWrappers } from './effects/nested-commands.ts';
+import { listUnanalyzable } from './effects/unanalyzable.ts';
+import { enforceReading } from './enforce-read-only.ts';
+import { analyzeExactly } from './exact/analyze-exactly.ts';
+import { createDiskLookup } from './exact/disk-lookup.ts';
+import type { ExactAnalysis, ExactCommand } from './exact/shell-state.ts';
+import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
+import { getExactProgram } from './programs/find-program.ts';
+import { listRuleMentions } from './rule-mentions.ts';
+import { listUsedSecrets, type SecretTaint, trackSecretCopies } from './secret-taint.ts';
+
+const MAX_EXPLAINED = 2_000;
+
+/** Analyzes a command line twice: all possible effects decide what blocks it, the exact analysis what it requires. */
+export function collectShellFindings(context: DecisionContext, command: string): AnalysisFindings {
+  const tooMuch = findSizeProblem(command);
+  if (tooMuch !== undefined) return createUnanalyzedFindings(command, tooMuch);
+  return collectLineFindings(changesGlobbing(command) ? { ...context, globMatching: 'wide' } : context, command);
+}
+
+function collectLineFindings(context: DecisionContext, command: string): AnalysisFindings {
+  const { parse } = getShellAnalysis(context.facts);
+  const script = parse(command);
+  // A command that needs approval for its length alone needs no exact analysis.
+  const exact: ExactAnalysis = isOverlong(command)
+    ? { commands: [], problems: [] }
+    : analyzeExactly(command, script, context.policy.cwd, createDiskLookup(context));
+  const effects = collectLineEffects(
+    command,
+    parse,
+    exact.commands.filter(({ isExpanded }) => isExpanded),
+  );
+  const cwds = [...new Set([context.policy.cwd, ...exact.commands.flatMap((exactCommand) => exactCommand.cwds)])];
+  const paths = collectPaths(context, effects, cwds);
+  const textProblems = listCharacterProblems(command);
+  const unanalysed = [
+    ...textProblems,
+    ...exact.problems,
+    ...(isOverlong(command) || isFullyParsed(command, script) ? [] : ['Part of the command line cannot be parsed.']),
+    ...(effects.isTruncated ? ['The command line has too many commands to analyze.'] : []),
+    ...(paths.isTruncated ? ['The command line names too many paths to analyze.'] : []),
+  ];
+  const blockers = listShellBlockers(context, command, effects, paths);
+  // A command that needs approval anyway gets no long list of reasons.
+  const skipsDetails = paths.isTruncated || (unanalysed.length > 0 && command.length > MAX_EXPLAINED);
+  const taint = trackSecretCopies(context, paths);
+  const secretFindings = { taintedFiles: taint.files, secrets: taint.sources.map(({ path }) => path) };
+  const getRequired = createLazy(() => (skipsDetails ? [] : collectAllRequirements(context, exact.commands, taint)));
+  const unknownEffects = hasRestrictingRules(context) ? listUnknownEffects() : [];
+  const isFullyKnown = unknownEffects.length === 0 && (unanalysed.length === 0 || !restrictsCommands(context));
+  const wholeRule = findRule(
+    context,
+    'allow',
+    (rule) => getRuleFamily(rule.tool) === 'command' && matchesWholeCommand(rule.specifier, command),
+  );
+  if (wholeRule !== undefined && textProblems.length === 0 && (isFullyKnown || wholeRule.specifier !== undefined)) {
+    const writes =
+      unanalysed.length === 0
+        ? exact.commands.flatMap((exactCommand) => listRedirectRequirements(context, exactCommand))
+        : listWrittenFileRequirements(context, paths);
+    const requirements = [createAllowedRequirement(wholeRule, command), ...writes];
+    return { blockers, requirements, unanalysed, hardens: [], ...secretFindings };
+  }
+  const commandRequirements = getRequired();
+  const createRequirement =
+    (asks: NonNullable<Requirement['asks']>) =>
+    (text: string): Requirement => ({ kind: 'command', subject: command, text, asks });
+  const limits = enforceReading(context, {
+    requirements: commandRequirements.flatMap(({ requirements }) => requirements),
+    isKnown: unanalysed.length === 0 && unknownEffects.length === 0,
+  });
+  const needs: readonly Requirement[] = [
+    ...unanalysed.map(createRequirement(restrictsCommands(context) ? 'in every mode' : 'by mode')),
+    ...unknownEffects.map(createRequirement('in every mode')),
+    ...limits.requirements,
+  ];
+  const needsNoApproval = needs.every(runsWithoutApproval);
+  const readOnlyCommands = exact.commands.filter((_, index) =>
+    commandRequirements[index]?.requirements.every(runsWithoutApproval),
+  );
+  const hijacks = listHijackRequirements(context, readOnlyCommands, needsNoApproval ? 'no-approval' : 'mixed');
+  return {
+    blockers,
+    requirements: [...needs, ...hijacks],
+    unanalysed: [...unanalysed, ...unknownEffects],
+    hardens: [
+      ...new Set(commandRequirements.flatMap(({ hardens }) => hardens)),
+      ...(needsNoApproval ? (['path', 'variables'] as const) : []),
+    ],
+    ...secretFindings,
+    ...(limits.enforce === undefined ? {} : { enforce: limits.enforce }),
+  };
+
+  /** Lists the unknown effects of a command line that does more than read, if any rule denies or asks. */
+  function listUnknownEffects(): readonly string[] {
+    const needs = getRequired().flatMap(({ requirements }) => requirements);
+    if (unanalysed.length === 0 && needs.every(({ kind }) => kind === 'read')) return [];
+    if (isTooLong(effects)) return ['The command line is too long to compare with the rules.'];
+    const effectsToCheck: ShellEffects = {
+      ...effects,
+      computedArgs: unanalysed.length === 0 ? listUnknownArgs(effects, exact) : effects.computedArgs,
+    };
+    // A rule for exactly this command was written with its text in view.
+    const isUncovered = unanalysed.length > 0 || needs.some(({ allowedBy }) => allowedBy === undefined);
+    const unknownProblems = [
+      ...listUnanalyzable(script, effectsToCheck, {
+        parse,
+        isAnalyzable: (text) => isAnalyzable(text, parse(text), context),
+      }),
+      ...listComputedNameProblems(context, effectsToCheck, paths.cwds),
+      ...listExpansionProblems(effects),
+      ...(restrictsCommands(context) ? listStartedNameProblems(effectsToCheck, parse) : []),
+    ];
+    return [
+      ...(isUncovered ? unknownProblems : []),
+      ...listRuleMentions(context, effects, paths.cwds),
+      ...listChangedPlaces(context, effects, paths.cwds),
+    ];
+  }
+}
+
+function createAllowedRequirement(rule: Rule, command: string): Requirement {
+  const text = `${command} is allowed by ${describeRule(rule)}.`;
+  return { kind: 'command', subject: command, text, allowedBy: { by: 'rule', rule } };
+}
+
+/** Returns the requirements of files written by redirections, for a command line that is not analyzed exactly. */
+function listWrittenFileRequirements(context: DecisionContext, { writes }: ShellPaths): readonly Requirement[] {
+  return writes
+    .filter((file) => file.command.startsWith('> '))
+    .map(({ path }) => createPathRequirement(context, { tool: context.facts.tool, use: 'write', path }));
+}
+
+/** Returns the requirements of each command, with the copies of secrets that the line creates in view. */
+function collectAllRequirements(
+  context: DecisionContext,
+  commands: readonly ExactCommand[],
+  taint: SecretTaint,
+): readonly CommandRequirements[] {
+  const taintedContext = addTaint(context, taint);
+  return commands.map(
+    memoizeByCommand((command) =>
+      withoutSecretRules(listUsedSecrets(context, command, taint), collectRequirements(taintedContext, command)),
+    ),
+  );
+}
+
+/** Suggests no rule for a command that uses a secret file: an answer to it is not stored. */
+function withoutSecretRules(secrets: readonly string[], commandRequirements: CommandRequirements): CommandRequirements {
+  if (secrets.length === 0) return commandRequirements;
+  const { requirements } = commandRequirements;
+  const [secret = ''] = secrets;
+  return {
+    ...commandRequirements,
+    requirements: requirements.map(({ suggestion: _, ...requirement }) => ({ secret, ...requirement })),
+  };
+}
+
+/** Returns a context in which the copies of secrets that the command line creates count as secrets too. */
+function addTaint(context: DecisionContext, { files, otherFiles }: SecretTaint): DecisionContext {
+  const { policy } = context;
+  const taintedFiles = otherFiles === 'possible' ? ['/'] : files;
+  if (taintedFiles.length === 0) return context;
+  return {
+    ...context,
+    taintedFiles,
+    policy: { ...policy, taintedPaths: [...(policy.taintedPaths ?? []), ...taintedFiles] },
+  };
+}
+
+const MAX_COMPARED = { words: 1_000, characters: 20_000 };
+
+/** True if there are more commands and texts than are compared with the rules. */
+function isTooLong({ commands, otherTexts }: ShellEffects): boolean {
+  const wordCount = commands.reduce((sum, { argv }) => sum + argv.length, 0);
+  const characterCount = otherTexts.reduce((sum, text) => sum + text.length, 0);
+  return wordCount > MAX_COMPARED.words || characterCount > MAX_COMPARED.characters;
+}
+
+/**
+ * Returns the unknown arguments. If every command was analyzed, these are substitutions and lines that a loop reads.
+ */
+function listUnknownArgs({ computedArgs }: ShellEffects, { commands }: ExactAnalysis): ShellEffects['computedArgs'] {
+  const readsLines = commands.some(({ argv }) => argv.some(({ kind, count }) => kind === 'data' && count === 'one'));
+  return readsLines ? computedArgs : computedArgs.filter(({ argv, index }) => /\$\(|`/.test(argv[index] ?? ''));
+}
+
+/** True if every part of a script is analyzed exactly. */
+function isAnalyzable(text: string, script: ParsedScript, context: DecisionContext): boolean {
+  const { problems } = analyzeExactly(text, script, context.policy.cwd, createDiskLookup(context));
+  return problems.length === 0 && isFullyParsed(text, script) && listCharacterProblems(text).length === 0;
+}
+
+/** Computes the result once for equal commands, which a command line may repeat many times. */
+function memoizeByCommand<Result>(compute: (command: ExactCommand) => Result): (command: ExactCommand) => Result {
+  const answers = new Map<string, Result>();
+  return (command) => {
+    const key = JSON.stringify(command);
+    const answer = answers.get(key) ?? compute(command);
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
+/** True for a requirement that needs no rule: met by default, or by the mode. */
+function runsWithoutApproval({ allowedBy, editScope }: Requirement): boolean {
+  return allowedBy === undefined ? editScope === 'workspace' : allowedBy.by === 'default';
+}
+
+/** Creates the findings of a command that is not analyzed: it needs approval in every mode, whatever allows it. */
+function createUnanalyzedFindings(command: string, text: string): AnalysisFindings {
+  const subject = command.slice(0, MAX_EXPLAINED);
+  return {
+    blockers: [{ stage: 'ask', verdict: 'ask', subject, text }],
+    requirements: [{ kind: 'command', subject, text }],
+    unanalysed: [text],
+    hardens: [],
+  };
+}
+
+/** True if a rule allows the whole command line word for word, or all commands. */
+function matchesWholeCommand(specifier: string | undefined, command: string): boolean {
+  if (specifier === undefined) return true;
+  return specifier === command.trim() && parseCommandPattern(specifier).kind === 'exact';
+}
+
+/** True if any rule denies or asks, so that unknown effects matter. */
+function hasRestrictingRules(context: DecisionContext): boolean {
+  return context.policy.rules.some(({ behavior }) => behavior !== 'allow');
+}
+
+/** True if rules deny or ask about commands; then a command that cannot be named needs approval. */
+function restrictsCommands(context: DecisionContext): boolean {
+  return context.policy.rules.some(
+    (rule) => rule.behavior !== 'allow' && (getRuleFamily(rule.tool) === 'command' || rule.tool === '*'),
+  );
+}
+
+/**
+ * Requires approval for a read-only command whose program may be hijacked through PATH. A command line that needs no
+ * approval runs with a PATH without the workspace, so its programs only have to exist elsewhere; beside other commands
+ * none may be in the workspace.
+ */
+function listHijackRequirements(
+  context: DecisionContext,
+  commands: readonly ExactCommand[],
+  line: 'no-approval' | 'mixed',
+): readonly Requirement[] {
+  const { inside, outside } = splitSearchPath(
+    context.policy,
+    context.fs,
+    commands.flatMap(({ cwds }) => cwds),
+  );
+  if (inside.length === 0) return [];
+  const isInAny = (folders: readonly string[], name: string) =>
+    folders.some((folder) => context.fs.lstat(`${folder}/${name}`) !== undefined);
+  const hijacked = commands
+    .flatMap((command) => listProgramNames(command))
+    .find((name) => isInAny(inside, name) && (line === 'mixed' || !isInAny(outside, name)));
+  if (hijacked === undefined) return [];
+  return [{ kind: 'command', subject: hijacked, text: `PATH resolves ${hijacked} to a file inside the workspace.` }];
+}
+
+/** Returns the programs found through PATH: the wrappers, the command itself, and the programs it always starts. */
+function listProgramNames({ argv }: ExactCommand): readonly string[] {
+  const args = argv.map((arg) => arg.text);
+  const start = skipSafeWrappers(args) ?? 0;
+  const names = args.slice(0, start + 1).filter((arg) => !arg.startsWith('-') && !arg.includes('/'));
+  return [...names, ...(getExactProgram(args[start] ?? '').startsPrograms ?? [])];
+}

@@ -1,0 +1,242 @@
+import { dirname, join } from 'node:path';
+import type { CommandProtection } from '../../contracts/permission.ts';
+import {
+  type DecisionContext,
+  describeRule,
+  findRule,
+  isInWorkspace,
+  type Requirement,
+  resolveContextPath,
+} from '../decision-context.ts';
+import { createPathRequirement } from '../path-requirements.ts';
+import { expandGlob } from '../paths/folder-scan.ts';
+import { getRuleFamily } from '../rules/rule-families.ts';
+import { findUncoveredSecret, matchesAllowRule } from './command-rules.ts';
+import { skipSafeWrappers } from './effects/nested-commands.ts';
+import { analyzeReadOnly } from './exact/analyze-read-only.ts';
+import { type ExactCommand, getArgPath } from './exact/shell-state.ts';
+import { listFileEditRequirements } from './file-edit-requirements.ts';
+import type { Argument } from './parse/arguments.ts';
+import { getExactProgram } from './programs/find-program.ts';
+import { checkGitRepository } from './programs/git-repository.ts';
+import type { NearbyFile, ReadOnlyAnalysis } from './programs/program.ts';
+import { canExcludeNames, isExcludedSecret } from './search-exclusions.ts';
+import { createCopyRequirement, listSearchRequirements, mayIncludeCopy } from './search-requirements.ts';
+import { suggestCommandRule } from './suggest-rule.ts';
+
+/** The requirements of a command, and the hardening under which they hold. */
+export type CommandRequirements = {
+  readonly requirements: readonly Requirement[];
+  readonly hardens: readonly CommandProtection[];
+};
+
+/** Returns the requirements of one simple command: its own, and one for each file that its redirections open. */
+export function collectRequirements(context: DecisionContext, command: ExactCommand): CommandRequirements {
+  const redirects = listRedirectRequirements(context, command);
+  if (command.argv.length === 0) return { requirements: redirects, hardens: [] };
+  const ownRequirements = listOwnRequirements(context, command);
+  return { requirements: [...ownRequirements.requirements, ...redirects], hardens: ownRequirements.hardens };
+}
+
+/** Returns the requirements of redirections, which are reads and writes of their own whatever allows the command. */
+export function listRedirectRequirements(context: DecisionContext, command: ExactCommand): readonly Requirement[] {
+  return command.redirects.flatMap(({ use, target }) =>
+    command.cwds.flatMap((cwd) => {
+      const path = resolveContextPath(context, cwd, getArgPath(target));
+      const uses = use === 'both' ? (['read', 'write'] as const) : [use];
+      return uses.map((singleUse) =>
+        createPathRequirement(context, { tool: context.facts.tool, use: singleUse, path }),
+      );
+    }),
+  );
+}
+
+function listOwnRequirements(context: DecisionContext, command: ExactCommand): CommandRequirements {
+  const start = skipSafeWrappers(command.argv.map((word) => word.text)) ?? 0;
+  const argv = command.argv.slice(start);
+  const subject = command.text;
+  const rule = findRule(
+    context,
+    'allow',
+    (candidate) =>
+      getRuleFamily(candidate.tool) === 'command' &&
+      candidate.specifier !== undefined &&
+      (matchesAllowRule(candidate, command, 0) || matchesAllowRule(candidate, command, start)),
+  );
+  const target = resolveGitFolder(context, command, argv);
+  const analysis = analyzeCommand(target.argv);
+  if (analysis.ok) {
+    const excludedNames = new Set<string>();
+    const exclude = (name: string) =>
+      canExcludeNames(command) && isExcludedSecret(name) && excludedNames.add(name).has(name);
+    const reads = listReadRequirements(context, target.command, analysis, exclude);
+    const unmet = reads.filter((need) => need.allowedBy === undefined);
+    const programProblem =
+      (analysis.git === undefined ? undefined : findGitProblem(context, target.command)) ??
+      findNearbyFileProblem(context, target.command.cwds, analysis.unlessFiles ?? []);
+    const { readsOnlyIn = 'sandbox' } = analysis;
+    const readOnlyRequirement: Requirement = {
+      kind: 'read',
+      subject,
+      text: `${subject} is read-only.`,
+      allowedBy: { by: 'default' },
+      ...(readsOnlyIn === 'anywhere' ? {} : { holdsIn: readsOnlyIn, ...createSuggestion(argv) }),
+      ...(rule === undefined ? {} : { elsewhere: rule }),
+    };
+    // After a failure in the sandbox, a rule for the command counts.
+    const isRuled = rule !== undefined && context.facts.blocked !== undefined;
+    if (unmet.length === 0 && programProblem === undefined && !isRuled)
+      return {
+        requirements: [readOnlyRequirement, ...reads],
+        hardens: [
+          ...(analysis.git === undefined ? [] : ['helpers' as const]),
+          ...(excludedNames.size > 0 ? ['search' as const] : []),
+        ],
+      };
+    if (rule === undefined) {
+      const problems: readonly Requirement[] =
+        programProblem === undefined
+          ? []
+          : [{ kind: 'command', subject, text: programProblem, ...createSuggestion(argv) }];
+      return { requirements: [...problems, ...unmet], hardens: [] };
+    }
+  }
+  const secretProblem = rule === undefined ? undefined : findUncoveredSecret(context, command, rule);
+  if (secretProblem !== undefined)
+    return { requirements: [{ kind: 'command', subject, text: secretProblem }], hardens: [] };
+  if (rule !== undefined) {
+    return {
+      requirements: [
+        {
+          kind: 'command',
+          subject,
+          text: `${subject} is allowed by ${describeRule(rule)}.`,
+          allowedBy: { by: 'rule', rule },
+        },
+      ],
+      hardens: [],
+    };
+  }
+  const files = listFileEditRequirements(context, command, argv);
+  if (files !== undefined) {
+    // A rule for the folder would also allow other files in it; a rule for the command is narrower.
+    const suggestion = { suggestion: undefined, ...createSuggestion(argv) };
+    return {
+      requirements: files.map((need) => ({ ...need, ...suggestion })),
+      hardens: [],
+    };
+  }
+  const text = analysis.ok ? `${subject} needs approval.` : analysis.reason;
+  const reason = analysis.ok || analysis.code === undefined ? {} : { reason: { code: analysis.code } };
+  return { requirements: [{ kind: 'command', subject, text, ...reason, ...createSuggestion(argv) }], hardens: [] };
+}
+
+/** Treats `git -C folder status` as `git status` in that folder. */
+function resolveGitFolder(
+  context: DecisionContext,
+  command: ExactCommand,
+  argv: readonly Argument[],
+): { readonly command: ExactCommand; readonly argv: readonly Argument[] } {
+  const [git, option, folder, ...rest] = argv;
+  const { subcommands } = getExactProgram(git?.text ?? '');
+  if (git === undefined || option?.text !== subcommands?.folderOption || folder?.kind !== 'literal')
+    return { command, argv };
+  const folders = command.cwds.map((cwd) => resolveContextPath(context, cwd, getArgPath(folder)));
+  if (folders.some((path) => path.kind !== 'directory' || !isInWorkspace(path, context))) return { command, argv };
+  return { command: { ...command, cwds: folders.map(({ real }) => real) }, argv: [git, ...rest] };
+}
+
+function createSuggestion(argv: readonly Argument[]): Pick<Requirement, 'suggestion'> {
+  const suggestion = suggestCommandRule(argv);
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/([^/]+)$/;
+
+function analyzeCommand(argv: readonly Argument[]): ReadOnlyAnalysis {
+  const [first, ...rest] = argv;
+  if (first === undefined || first.kind !== 'literal') return { ok: false, reason: 'The command name is unknown.' };
+  const name = SYSTEM_PROGRAM.exec(first.text)?.[1] ?? first.text;
+  if (name.includes('/')) return { ok: false, reason: `${name} is run by its path, so it may be any program.` };
+  return analyzeReadOnly([{ ...first, text: name }, ...rest]);
+}
+
+function listReadRequirements(
+  context: DecisionContext,
+  command: ExactCommand,
+  analysis: Extract<ReadOnlyAnalysis, { ok: true }>,
+  exclude: (name: string) => boolean,
+): readonly Requirement[] {
+  const args = new Map([...analysis.reads, ...analysis.searches].map((arg) => [JSON.stringify(arg), arg]));
+  const reads = [...args.values()].flatMap((arg) =>
+    command.cwds.flatMap((cwd) => [
+      ...listArgRequirements(context, cwd, arg),
+      ...listOptionRequirements(context, cwd, arg),
+    ]),
+  );
+  const searches = analysis.searches.flatMap((arg) =>
+    command.cwds.flatMap((cwd) =>
+      listSearchRequirements(context, resolveContextPath(context, cwd, getArgPath(arg)).real, analysis, exclude),
+    ),
+  );
+  return [...reads, ...searches];
+}
+
+function listArgRequirements(context: DecisionContext, cwd: string, arg: Argument): readonly Requirement[] {
+  const paths =
+    arg.kind === 'glob'
+      ? expandGlob(context.fs, cwd, arg.home === 'home' ? arg.text.replace('~', context.policy.home) : arg.text)
+      : [getArgPath(arg)];
+  if (paths === 'too many')
+    return [{ kind: 'read', subject: arg.text, text: `${arg.text} matches too many files to check.` }];
+  if (arg.kind === 'glob' && mayIncludeCopy(context, cwd)) return [createCopyRequirement(arg.text)];
+  return paths.map((path) =>
+    createPathRequirement(context, {
+      tool: context.facts.tool,
+      use: 'read',
+      path: resolveContextPath(context, cwd, path),
+    }),
+  );
+}
+
+/** `du *` in a folder that contains a file called `--files0-from=.env`, or `@list`. */
+function listOptionRequirements(context: DecisionContext, cwd: string, arg: Argument): readonly Requirement[] {
+  if (arg.kind !== 'glob' || arg.prefix !== '') return [];
+  const paths = expandGlob(context.fs, cwd, arg.text);
+  const option = paths === 'too many' ? undefined : paths.find((path) => /^[-@]/.test(path));
+  return option === undefined
+    ? []
+    : [{ kind: 'read', subject: arg.text, text: `${arg.text} matches ${option}, which looks like an option.` }];
+}
+
+function findGitProblem(context: DecisionContext, command: ExactCommand): string | undefined {
+  if (!context.policy.trusted) return 'This folder is not trusted, and its git configuration could run programs.';
+  const [root = context.policy.cwd] = context.roots;
+  for (const cwd of command.cwds) {
+    const preflight = checkGitRepository(context.fs, resolveContextPath(context, cwd, '.').real, root);
+    if (!preflight.ok) return preflight.reason;
+  }
+  return undefined;
+}
+
+/** Returns the reason why a file in a working folder, or above it, could make a program run another one. */
+function findNearbyFileProblem(
+  context: DecisionContext,
+  cwds: readonly string[],
+  files: readonly NearbyFile[],
+): string | undefined {
+  const path = cwds
+    .flatMap(listParentFolders)
+    .flatMap((folder) => files.flatMap((file) => findFile(context, folder, file)))[0];
+  return path === undefined ? undefined : `${path} could make the program run or download another version.`;
+}
+
+function listParentFolders(folder: string): readonly string[] {
+  return folder === dirname(folder) ? [folder] : [folder, ...listParentFolders(dirname(folder))];
+}
+
+function findFile({ fs }: DecisionContext, folder: string, { name, contains }: NearbyFile): readonly string[] {
+  const path = join(folder, name);
+  if (fs.lstat(path) === undefined) return [];
+  return contains === undefined || contains.test(fs.readFile(path) ?? '') ? [path] : [];
+}

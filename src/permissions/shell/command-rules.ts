@@ -1,0 +1,288 @@
+import { parse } from 'unbash';
+import type { Policy, Rule } from '../../contracts/permission.ts';
+import { memoizeByKey } from '../../lib/memoize.ts';
+import { compileStarPattern } from '../../lib/patterns/glob.ts';
+import { type DecisionContext, describeRule, resolveContextPath } from '../decision-context.ts';
+import { getSecretFileReason } from '../path-requirements.ts';
+import type { ReachableCommand } from './effects/collect-effects.ts';
+import { listOptionOutputs } from './effects/written-args.ts';
+import { type ExactCommand, getArgPath } from './exact/shell-state.ts';
+import { getBaseName, parseArgument } from './parse/arguments.ts';
+import { findProgram, getExactProgram, isUnknownProgram } from './programs/find-program.ts';
+
+/** The pattern of a `Bash(…)` rule: its words, and whether further arguments may follow. */
+type CommandPattern = { readonly words: readonly string[]; readonly kind: 'exact' | 'prefix' };
+
+/** Parses the specifier of a rule. Cached, because every rule is compared with every command. */
+export const parseCommandPattern = memoizeByKey((specifier: string): CommandPattern => {
+  const open = /^(.*?)(?::\*|\s+\*)$/s.exec(specifier);
+  const text = (open?.[1] ?? specifier).trim();
+  return { words: parsePatternWords(text), kind: open === null ? 'exact' : 'prefix' };
+});
+
+/**
+ * Creates a predicate for commands that a deny or ask rule matches. Paths, options before the sub-command, flag order
+ * and combined flags do not hide a command.
+ */
+export function createDenyMatcher({ specifier }: Rule, policy: Policy): (command: ReachableCommand) => boolean {
+  if (specifier === undefined) return () => true;
+  const pattern = parseCommandPattern(specifier);
+  const normalize = (word: string) => (policy.disk === 'case-insensitive' ? word.toLowerCase() : word);
+  const words = pattern.words.map(normalize);
+  const shortWords = listVariants(words).at(-1) ?? words;
+  return (command) => {
+    const argv = command.argv.map((word, index) => normalize(index === 0 ? stripEscape(word) : word));
+    return listVariants(argv).some(
+      (variant) =>
+        matchesPattern(words, variant, pattern.kind) ||
+        matchesPattern(shortWords, variant, pattern.kind) ||
+        matchesFlags(words, variant),
+    );
+  };
+}
+
+/** True if an allow rule covers a command: only plain words, and the command by its own name. */
+export function matchesAllowRule(rule: Rule, command: ExactCommand, from: number): boolean {
+  if (rule.specifier === undefined) return true;
+  const argv = command.argv.slice(from);
+  const isPlain = argv.every(
+    (word, index) =>
+      (word.kind === 'literal' && word.count !== 'some') ||
+      (word.kind === 'glob' && !/^[-*?[]/.test(word.text)) ||
+      (word.kind === 'data' &&
+        isTextArg(
+          argv.map((other) => other.text),
+          index,
+        )),
+  );
+  const pattern = parseCommandPattern(rule.specifier);
+  const name = argv[0]?.text ?? '';
+  if (!isPlain || argv[0]?.kind !== 'literal') return false;
+  if (name.includes('/') && name !== pattern.words[0]) return false;
+  const texts = argv.map((word) => word.text);
+  const hasDataInPattern = argv.slice(0, pattern.words.length).some((word) => word.kind !== 'literal');
+  if (hasDataInPattern || !matchesPattern(pattern.words, texts, pattern.kind)) return false;
+  return pattern.kind === 'exact' || !hasRiskyArg(texts, pattern.words.length);
+}
+
+/**
+ * True for an argument that is only text, so the output of a command is safe in it: a message, or an argument of
+ * `echo`.
+ */
+function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: number): boolean {
+  const { textArgs } = getExactProgram(name);
+  if (textArgs === undefined || textArgs === 'all') return textArgs === 'all';
+  const option = [name, sub, ...rest][index - 1] ?? '';
+  return (textArgs.subcommands?.includes(sub) ?? true) && textArgs.options.includes(option);
+}
+
+/**
+ * Compares words with a pattern. A star inside a word stands for any characters, a star alone for any number of words.
+ */
+function matchesPattern(pattern: readonly string[], argv: readonly string[], open: CommandPattern['kind']): boolean {
+  let [patternIndex, star, retryIndex] = [0, -1, 0];
+  for (let index = 0; index < argv.length; ) {
+    const wanted = pattern[patternIndex];
+    const word = argv[index];
+    if (wanted === undefined && open === 'prefix') return true;
+    if (wanted === '*') {
+      [star, retryIndex] = [patternIndex, index];
+      patternIndex += 1;
+    } else if (wanted !== undefined && word !== undefined && matchesWord(wanted, word)) {
+      patternIndex += 1;
+      index += 1;
+    } else if (star === -1) return false;
+    else {
+      // Backtrack: the last star takes one more word.
+      retryIndex += 1;
+      [patternIndex, index] = [star + 1, retryIndex];
+    }
+  }
+  return pattern.slice(patternIndex).every((wanted) => wanted === '*');
+}
+
+function matchesWord(pattern: string, word: string): boolean {
+  return pattern.includes('*') ? compileStarPattern(pattern)(word) : pattern === word;
+}
+
+/** `rm -rf` also matches `rm -r -f`, `rm -fr` and `rm --recursive --force`, with operands in between. */
+function matchesFlags(pattern: readonly string[], argv: readonly string[]): boolean {
+  const [name, ...rest] = pattern;
+  const wantedFlags = rest.filter(isFlag);
+  if (name === undefined || wantedFlags.length === 0 || argv[0] === undefined || !matchesWord(name, argv[0]))
+    return false;
+  const givenFlags = new Set(argv.slice(1).flatMap(splitFlags));
+  if (!wantedFlags.flatMap(splitFlags).every((flag) => givenFlags.has(flag))) return false;
+  const operands = argv.slice(1).filter((word) => !isFlag(word));
+  return matchesPattern(
+    rest.filter((word) => !isFlag(word)),
+    operands,
+    'prefix',
+  );
+}
+
+const LONG_NAMES: Readonly<Record<string, string>> = {
+  '--recursive': '-r',
+  '--force': '-f',
+  '-R': '-r',
+  '--all': '-a',
+  '--verbose': '-v',
+  '--interactive': '-i',
+};
+
+/** Splits an argument into flags; common long options become their letter. */
+export function splitFlags(word: string): readonly string[] {
+  if (!isFlag(word)) return [];
+  if (word.startsWith('--')) return [LONG_NAMES[word] ?? word.replace(/=.*$/s, '')];
+  return [...word.slice(1)].map((letter) => LONG_NAMES[`-${letter}`] ?? `-${letter}`);
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith('-') && word.length > 1 && word !== '--';
+}
+
+/** Returns variants of a command: without the folder of the program, and without options before the sub-command. */
+function listVariants(argv: readonly string[]): readonly (readonly string[])[] {
+  const [name = '', ...rest] = argv;
+  const baseNameOnly = getBaseName(name);
+  const namedArgv = [baseNameOnly, ...rest];
+  const results: (readonly string[])[] = baseNameOnly === name ? [argv] : [argv, namedArgv];
+  const options = findProgram(baseNameOnly).globalOptions;
+  if (options === undefined) return results;
+  let index = 0;
+  for (; index < rest.length && /^[-+]/.test(rest[index] ?? ''); index += 1) {
+    if (options.includes(rest[index] ?? '')) index += 1;
+    else if ((rest[index] ?? '').startsWith('--') && !(rest[index] ?? '').includes('=') && index + 2 < rest.length) {
+      results.push([baseNameOnly, ...rest.slice(index + 2)]);
+    }
+  }
+  return [...results, [baseNameOnly, ...rest.slice(index)]];
+}
+
+function stripEscape(word: string): string {
+  return word.replace(/^\\/, '');
+}
+
+/** Parses the words of a rule and removes quotes as bash would; text that bash cannot parse is split at spaces. */
+function parsePatternWords(text: string): readonly string[] {
+  const script = parse(text);
+  const [statement] = script.commands;
+  const command = statement?.command;
+  const isSimple =
+    script.errors === undefined &&
+    script.commands.length === 1 &&
+    command?.type === 'Command' &&
+    command.prefix.length === 0;
+  if (!isSimple || command.name === undefined || command.redirects.length > 0 || statement?.background === true)
+    return text.split(/\s+/);
+  return [command.name, ...command.args].map((word) =>
+    word.type === 'Assignment' ? word.text : parseArgument(word).text,
+  );
+}
+
+/** Options that mean the same in most programs: what to run or load, which configuration to use, where to write. */
+const COMMON_OPTION_NAMES =
+  'exec eval command cmd shell script-shell rsh config config-file config-env conf rcfile rc-file init-file env-file require import preload loader plugin plugins plugin-dir rulesdir resolve-plugins-relative-to module-path upload-pack receive-pack toolexec vettool wrapper runner pre pager editor post-renderer to-command use-compress-program compress-program checkpoint-action filter-command output output-file output-document output-dir out-dir outdir outfile';
+const COMMON_OPTIONS = COMMON_OPTION_NAMES.split(' ').map((name) => `--${name}`);
+const MIN_ABBREVIATED = 5;
+/** Options of many programs. tar, the only one with `--checkpoint-action`, has others that begin with `--check`. */
+const WHOLE_OPTIONS = ['--check'];
+
+/**
+ * True if an argument starts a program, changes how the command works, or makes it write elsewhere; a prefix rule does
+ * not cover that. `from` is the index of the first argument that the rule leaves open.
+ */
+export function hasRiskyArg(argv: readonly string[], from: number): boolean {
+  const [name = ''] = argv;
+  const {
+    riskyOptions = [],
+    scriptOptions = [],
+    commandMarkers = [],
+    outputOptions = [],
+    walksFolders,
+    interpreter,
+  } = findProgram(name);
+  const programOptions = [
+    ...riskyOptions,
+    ...scriptOptions,
+    ...outputOptions,
+    ...commandMarkers.filter((option) => /^-[^-]|^--./.test(option)),
+  ];
+  const allRiskyOptions = [
+    ...COMMON_OPTIONS,
+    ...programOptions.flatMap((option) => resolveSubcommandOption(argv, option)),
+  ];
+  const dashes = argv.indexOf('--', from);
+  const openArgs = argv.slice(from, dashes === -1 ? undefined : dashes);
+  // Arguments after it are options of another program.
+  if (dashes !== -1 && riskyOptions.includes('--')) return true;
+  if (interpreter?.isHarmless?.(argv.slice(1)) === false) return true;
+  if (walksFolders === true && openArgs.some((arg) => /^-(?:delete|f(?:ls|print))/.test(arg))) return true;
+  const written = isUnknownProgram(name) ? [] : listOptionOutputs(argv).filter(({ word }) => word !== '/dev/null');
+  if (written.some(({ word }) => openArgs.some((arg) => arg.includes(word)))) return true;
+  // Go and Java accept long options with one dash or two, and do not combine short ones.
+  const shortOptions = programOptions.some((option) => /^-\w\w/.test(option)) ? 'alone' : 'together';
+  return openArgs.some((arg) => allRiskyOptions.some((option) => matchesOption(arg, option, shortOptions)));
+}
+
+/** `clone:-u` is an option of one sub-command. */
+function resolveSubcommandOption(argv: readonly string[], entry: string): readonly string[] {
+  const [, subcommand, option] = /^([\w-]+):(-.*)$/.exec(entry) ?? [];
+  if (option === undefined) return [entry];
+  return subcommand !== undefined && argv.includes(subcommand) ? [option] : [];
+}
+
+/** True if the argument is this option: in full, abbreviated, with a glued value, or as one of several letters. */
+function matchesOption(arg: string, option: string, shortOptions: 'alone' | 'together'): boolean {
+  if (option === 'NAME=') return /^\w+[:+?!]*=/.test(arg);
+  if (option === '@') return arg.startsWith('@');
+  if (option === 'x:y' || option === 'x::y')
+    return new RegExp(`^(?:--?[\\w-]+=)?[\\w.-]+${option.slice(1, -1)}[^:/]`).test(arg);
+  // `-p:x=y`, `/p:x` and `--config.x=y` are recognized by their beginning.
+  const name = arg
+    .replace(/^\/(?=[A-Za-z]+(?::|$))/, '-')
+    .replace(/=.*$/s, '')
+    .replace(/^(-\w+):.*$/s, '$1');
+  if (option.startsWith('--') && name.startsWith(`${option}.`)) return true;
+  if (/^-[A-Z]$/.test(option) && arg.startsWith(option)) return true;
+  if (/^-\w$/.test(option) && shortOptions === 'together')
+    return new RegExp(`^-[A-Za-z]*${option.charAt(1)}`).test(arg);
+  if (!option.startsWith('--')) return name === option || name === `-${option}`;
+  const isAbbreviation = name.length >= MIN_ABBREVIATED && name.startsWith('--') && !WHOLE_OPTIONS.includes(name);
+  return name === option || (isAbbreviation && option.startsWith(name));
+}
+
+/**
+ * Returns the reason why a prefix rule does not cover a command: it gets a secret file that the rule does not name
+ * (`git add .env`, `gh pr create --body-file .env`).
+ */
+export function findUncoveredSecret(
+  context: DecisionContext,
+  { argv, cwds }: ExactCommand,
+  rule: Rule,
+): string | undefined {
+  const { words, kind } = parseCommandPattern(rule.specifier ?? '');
+  const { opensNoFiles, reads, copiesFiles, runsProjectScripts } = getExactProgram(argv[0]?.text ?? '');
+  // A rule for a program that shows or copies files is meant for these; the files it writes are tracked as copies.
+  const isExpected =
+    (opensNoFiles === true && runsProjectScripts !== true) || reads !== undefined || copiesFiles === true;
+  if (kind === 'exact' || isExpected) return undefined;
+  const [secret] = listSecretArgs(context, { argv: argv.slice(words.length), cwds });
+  return secret === undefined ? undefined : `${describeRule(rule)} does not cover ${secret.piece}: ${secret.reason}.`;
+}
+
+/** Lists the existing secret files that the arguments of a command name, also inside options. */
+export function listSecretArgs(
+  context: DecisionContext,
+  { argv, cwds }: Pick<ExactCommand, 'argv' | 'cwds'>,
+): readonly { readonly piece: string; readonly path: string; readonly reason: string }[] {
+  const pieces = new Set(argv.flatMap((arg) => [getArgPath(arg), ...arg.text.split(/[=@:,]/)]));
+  return [...pieces].flatMap((piece) => {
+    if (piece === '' || piece.startsWith('-')) return [];
+    const files = cwds.map((cwd) => resolveContextPath(context, cwd, piece)).filter(({ kind }) => kind === 'file');
+    return files.flatMap((path) => {
+      const reason = getSecretFileReason(context, path);
+      return reason === undefined ? [] : [{ piece, path: path.real, reason }];
+    });
+  });
+}

@@ -1,0 +1,67 @@
+import { findProgram, isUnknownProgram } from '../programs/find-program.ts';
+
+/**
+ * Options of many interpreters whose value is code, with or without a space before it, and arguments that hold code in
+ * place of a file name.
+ */
+export const INLINE_CODE =
+  /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
+const QUOTED_TEXT = /(["'`])([^"'`\n]{1,200})\1/g;
+/** Unquoted text that can only be a path: `/x`, `./x`, `~/x`, `.env`. */
+const UNQUOTED_PATH = /(?:^|[\s([{<=,;:|])((?:\.{1,2}\/|~\/|\/|\.)[\w@%+~-][\w./@%+~-]*)/g;
+const CHANGES_FILES = /write|append|unlink|remove|rmtree|rename|truncate|copy|mkdir|symlink|["'][wax]\+?b?["']|>/i;
+
+/** Returns the index of the interpreter that a command is or may start, or -1. */
+export function findInterpreterIndex(argv: readonly string[]): number {
+  const [name = ''] = argv;
+  const { interpreter, wrapper, commandMarkers, runsShellCommands, isShell } = findProgram(name);
+  if (interpreter !== undefined) return 0;
+  const mayRun = (wrapper ?? commandMarkers ?? runsShellCommands ?? isShell) !== undefined || isUnknownProgram(name);
+  return mayRun ? argv.findIndex((arg) => findProgram(arg).interpreter !== undefined) : -1;
+}
+
+/** True if a command may run its standard input as code. */
+export function mayRunInputAsCode(argv: readonly string[]): boolean {
+  const index = findInterpreterIndex(argv);
+  return index !== -1 && findProgram(argv[index] ?? '').interpreter?.inputIsData !== true;
+}
+
+/** Lists the file names in the code given to a command. Best effort: computed names are missed. */
+export function listNamesInCode(argv: readonly string[]): readonly string[] {
+  const codeArgs = listCodeArgs(argv);
+  if (codeArgs.length === 0) return [];
+  const allowsUnquoted = hasUnquotedPaths(argv);
+  return codeArgs.flatMap((code) => listNames(code, { allowsUnquoted }));
+}
+
+/** Lists the file names in the code given to a command that the code may change. */
+export function listNamesChangedByCode(argv: readonly string[]): readonly string[] {
+  const codeArgs = listCodeArgs(argv).filter((code) => CHANGES_FILES.test(code));
+  if (codeArgs.length === 0) return [];
+  const allowsUnquoted = hasUnquotedPaths(argv);
+  return codeArgs.flatMap((code) => listNames(code, { allowsUnquoted }));
+}
+
+/** Returns the file names in code on the standard input of an interpreter and whether it may change the files. */
+export function findNamesInText(text: string): { readonly names: readonly string[]; readonly mayChange: boolean } {
+  return { names: listNames(text, { allowsUnquoted: false }), mayChange: CHANGES_FILES.test(text) };
+}
+
+/** Returns the arguments that may be code: those of an interpreter and of an unknown program. */
+function listCodeArgs(argv: readonly string[]): readonly string[] {
+  return isUnknownProgram(argv[0] ?? '') || findInterpreterIndex(argv) !== -1 ? argv.slice(1) : [];
+}
+
+function hasUnquotedPaths(argv: readonly string[]): boolean {
+  return findProgram(argv[findInterpreterIndex(argv)] ?? '').interpreter?.hasUnquotedPaths === true;
+}
+
+function listNames(text: string, { allowsUnquoted }: { readonly allowsUnquoted: boolean }): readonly string[] {
+  const quoted = [...text.matchAll(QUOTED_TEXT)].map((match) => match[2] ?? '');
+  const paths = [...text.matchAll(UNQUOTED_PATH)].map((match) => match[1] ?? '');
+  return [
+    ...quoted,
+    ...paths,
+    ...(allowsUnquoted ? text.split(/[\s()[\]{}<>"'`;,|=]+/).filter((word) => word !== '') : []),
+  ];
+}

@@ -1,0 +1,78 @@
+import { join, relative } from 'node:path';
+import { compileStarPattern } from '../../../lib/patterns/glob.ts';
+import { type DecisionContext, resolveContextPath } from '../../decision-context.ts';
+import { expandGlob, isExactPattern, scanFolder, splitRelativePath } from '../../paths/folder-scan.ts';
+import { getExactProgram } from '../programs/find-program.ts';
+import { findRepositoryTop, listTrackedFiles } from '../programs/git-repository.ts';
+import type { FoundNames, TrackedNames } from '../programs/program.ts';
+import type { DiskLookup } from './shell-state.ts';
+
+const MAX_NAMES = 1_000;
+
+/** Creates the lookups that the exact analysis makes on the disk. */
+export function createDiskLookup(context: DecisionContext): DiskLookup {
+  return {
+    resolveDirectory(cwd, target) {
+      const path = resolveContextPath(context, cwd, target);
+      return path.problem === undefined ? path.real : undefined;
+    },
+    expandGlob(cwd, pattern) {
+      const names = isExactPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
+      return names === 'too many' ? undefined : names;
+    },
+    listPrintedNames: (cwd, argv) => listPrintedNames(context, cwd, argv),
+  };
+}
+
+/** Returns all names that a command could print now, or `undefined` if they are unknown; it may print fewer. */
+function listPrintedNames(
+  context: DecisionContext,
+  cwd: string,
+  [name = '', ...args]: readonly string[],
+): readonly string[] | undefined {
+  const names = getExactProgram(name).printedNames?.(args);
+  if (names === undefined) return undefined;
+  return names.kind === 'tracked' ? listTrackedNames(context, cwd, names) : listFoundNames(context, cwd, names);
+}
+
+function listTrackedNames(
+  { fs }: DecisionContext,
+  cwd: string,
+  { relativeTo, patterns }: TrackedNames,
+): readonly string[] | undefined {
+  const top = findRepositoryTop(fs, cwd);
+  if (top === undefined || (relativeTo === 'top' && top !== cwd)) return undefined;
+  const trackedFiles = listTrackedFiles(fs, top)?.map((name) => relative(cwd, join(top, name)));
+  const matchers = patterns.map((pattern) => ({
+    matches: compileStarPattern(pattern),
+    folder: `${pattern.replace(/\/+$/, '')}/`,
+  }));
+  return trackedFiles?.filter(
+    (name) =>
+      !name.startsWith('../') &&
+      (matchers.length === 0 ||
+        matchers.some(({ matches, folder }) => matches(name) || folder === './' || name.startsWith(folder))),
+  );
+}
+
+function listFoundNames(
+  { fs }: DecisionContext,
+  cwd: string,
+  { folders, filter }: FoundNames,
+): readonly string[] | undefined {
+  const found: string[] = [];
+  for (const start of folders) {
+    // A walk that starts at a link, or at a path in another spelling, is not followed.
+    const isPlainPath = /^(?:\.|(?!\.\.(?:\/|$))[\w.@+-]+(?:\/(?!\.\.(?:\/|$))[\w.@+-]+)*)$/.test(start);
+    const folder = join(cwd, start);
+    if (!isPlainPath || fs.lstat(folder)?.kind !== 'directory') return undefined;
+    found.push(start);
+    const result = scanFolder(fs, folder, ({ path: file }) => {
+      const path = splitRelativePath(folder, file);
+      if (filter(path, () => true)) found.push([start, ...path].join('/'));
+      return found.length > MAX_NAMES;
+    });
+    if (result !== undefined) return undefined;
+  }
+  return found;
+}

@@ -1,0 +1,83 @@
+import type { Command, CommandExpansionPart } from 'unbash';
+import { type Argument, listSubstitutions, PRINTABLE_EXPANSIONS, parseArgument } from '../parse/arguments.ts';
+import { listAssignmentProblems, parseRedirect } from '../parse/redirects.ts';
+import { getExactProgram } from '../programs/find-program.ts';
+import { expandWord } from './expand-words.ts';
+import { type ExactCommand, getArgPath, type ShellState } from './shell-state.ts';
+
+/** One command as bash will run it, the problems found in it, and the substitutions that run before it. */
+export type SimpleCommandAnalysis = {
+  readonly command: ExactCommand;
+  readonly problems: readonly string[];
+  readonly substitutions: readonly CommandExpansionPart[];
+};
+
+/** Analyzes a simple command: its arguments, assignments and redirections. */
+export function analyzeSimpleCommand(command: Command, state: ShellState): SimpleCommandAnalysis {
+  const { source, variables, cwds } = state;
+  const words = [command.name, ...command.args].filter((word) => word !== undefined);
+  const argv: Argument[] = [];
+  let hasExpandedWords = false;
+  for (const word of words) {
+    if (word.type === 'Assignment') {
+      const problem = `The argument ${word.text} is an assignment.`;
+      argv.push({ text: word.text, kind: 'unknown', prefix: '', home: 'none', problem });
+    } else {
+      const printsArgs = getExactProgram(argv[0]?.text ?? '').readOnlyOptions?.operands === 'any';
+      const expanded = argv[0] === undefined ? undefined : expandWord(word, argv[0].text, state);
+      if (expanded !== undefined) hasExpandedWords = true;
+      argv.push(...(expanded ?? [parseArgument(word, printsArgs ? PRINTABLE_EXPANSIONS : undefined, variables)]));
+    }
+  }
+  const assignments = command.prefix.filter((entry) => entry.type === 'Assignment');
+  const redirects = command.redirects.map((redirect) => parseRedirect(redirect, source, variables));
+  const isOutsideLoops = variables.size === 0;
+  return {
+    command: {
+      text: isOutsideLoops ? source.slice(command.pos, command.end) : argv.map((word) => word.text).join(' '),
+      argv,
+      assignments: assignments.map((assignment) => assignment.text),
+      redirects: redirects.flatMap((redirect) => redirect.redirects),
+      cwds,
+      isExpanded: hasExpandedWords || !isOutsideLoops,
+    },
+    problems: [
+      ...argv.flatMap(({ problem }) => problem ?? []),
+      ...listNameProblems(argv),
+      ...assignments.flatMap(listAssignmentProblems),
+      ...redirects.flatMap((redirect) => redirect.problems),
+    ],
+    substitutions: words.flatMap((word) => (word.type === 'Assignment' ? [] : listSubstitutions(word))),
+  };
+}
+
+function listNameProblems([name, operand]: readonly Argument[]): readonly string[] {
+  if (getExactProgram(name?.text ?? '').locateOption?.test(operand?.text ?? '') === true) return [];
+  if (name === undefined) return [];
+  return [
+    ...(name.kind === 'literal' ? [] : ['The command name is not a plain word.']),
+    ...(getExactProgram(name.text).changesShellState === true ? [`${name.text} changes how later commands run.`] : []),
+  ];
+}
+
+/**
+ * Returns the folders a command changes to and whether these are all, or `undefined` if it does not change the folder.
+ */
+export function resolveDirectoryChange(
+  { argv }: ExactCommand,
+  { cwds, disk }: ShellState,
+): { readonly folders: readonly string[]; readonly isKnown: boolean } | undefined {
+  const [name, ...args] = argv;
+  const { changesCwd, changesShellState } = getExactProgram(name?.text ?? '');
+  // Commands that change more shell state than the folder are not analyzed.
+  if (changesCwd !== true || changesShellState === true) return undefined;
+  const operands = args.filter((word, index) => !(index === 0 && word.text === '--'));
+  const [target] = operands;
+  const isUnclear =
+    operands.length > 1 || target?.kind === 'glob' || target?.text.startsWith('-') === true || target?.text === '';
+  const moved = isUnclear
+    ? []
+    : cwds.map((cwd) => disk.resolveDirectory(cwd, target === undefined ? '~' : getArgPath(target)));
+  const folders = moved.filter((folder) => folder !== undefined);
+  return { folders, isKnown: !isUnclear && folders.length === moved.length };
+}

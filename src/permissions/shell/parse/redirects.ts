@@ -1,0 +1,50 @@
+import type { Assignment, Redirection } from 'unbash';
+import { type Argument, isLiteralHereDoc, type LoopVariables, parseArgument } from './arguments.ts';
+
+/** A file that a redirection opens. */
+export type ShellRedirect = { readonly use: 'read' | 'write' | 'both'; readonly target: Argument };
+
+/** The files that a redirection opens, and the reasons why they may be others than they seem. */
+export type RedirectAnalysis = { readonly redirects: readonly ShellRedirect[]; readonly problems: readonly string[] };
+
+const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CI|TERM|COLUMNS|LINES|NODE_ENV)$/;
+
+/** Parses one redirection; `source` is the text that its positions refer to. */
+export function parseRedirect(redirect: Redirection, source: string, variables: LoopVariables): RedirectAnalysis {
+  const problems =
+    redirect.descriptor?.type === 'FileDescriptorVariable'
+      ? ['A redirection stores its file descriptor in a variable.']
+      : [];
+  const reject = (problem: string): RedirectAnalysis => ({ redirects: [], problems: [...problems, problem] });
+  if (redirect.type === 'HereDoc') {
+    return isLiteralHereDoc(redirect) ? { redirects: [], problems } : reject('Bash expands the here-document.');
+  }
+  if (redirect.target === undefined) return reject('A redirection has no target.');
+  const target = parseArgument(redirect.target, undefined, variables);
+  // A number directly before the next operator is the file descriptor of that operator.
+  const isNextDescriptor = /^\d+$/.test(target.text) && /[<>]/.test(source.charAt(redirect.target.end));
+  if (redirect.type === 'HereString') {
+    const isPlain = target.kind === 'literal' && !isNextDescriptor;
+    return isPlain ? { redirects: [], problems } : reject('Bash expands the here-string.');
+  }
+  const { operator } = redirect;
+  if ((operator === '>&' || operator === '<&') && /^(?:\d+-?|-)$/.test(target.text) && !isNextDescriptor)
+    return { redirects: [], problems };
+  const use = operator === '<' || operator === '<&' ? 'read' : operator === '<>' ? 'both' : 'write';
+  const isPlain = target.kind === 'literal' && !isNextDescriptor;
+  return {
+    redirects: [{ use, target }],
+    problems: isPlain ? problems : [...problems, 'The target of a redirection is not a plain file name.'],
+  };
+}
+
+/** Lists the reasons why an assignment before a command may change what the command does. */
+export function listAssignmentProblems(assignment: Assignment): readonly string[] {
+  const isLiteral = assignment.value.type === 'Word' && parseArgument(assignment.value).kind === 'literal';
+  const isHarmless =
+    isLiteral &&
+    assignment.append !== true &&
+    assignment.index === undefined &&
+    HARMLESS_VARIABLES.test(assignment.name);
+  return isHarmless ? [] : [`Setting ${assignment.name} may change what the command does.`];
+}

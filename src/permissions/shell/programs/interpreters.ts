@@ -1,0 +1,120 @@
+import { definePrograms, type Program, type Programs } from './program.ts';
+import { analyzeAwk, analyzeNode, createSyntaxCheck } from './read-only-grammars.ts';
+
+const INTERPRETER: Program = { interpreter: {}, inlineScripts: 'calls' };
+const NODE_INTERPRETER: Program = {
+  ...INTERPRETER,
+  interpreter: {
+    codeOptions:
+      /^(?:-\w*[cepr]|-[ep].+|--?(?:eval|print|require|import|loader|experimental-loader)(?:=.*)?|eval|data:.*)$/s,
+  },
+};
+/** Languages in which a file name needs no quotes. */
+const UNQUOTED_INTERPRETER: Program = { interpreter: { hasUnquotedPaths: true }, inlineScripts: 'calls' };
+const IN_PLACE_INTERPRETER: Program = {
+  ...INTERPRETER,
+  versionArg: /^-v$/,
+  inPlaceOption: /^-[a-zA-Z]*i|^--in-place/,
+};
+/** Code that starts a program, or reads or writes another file. */
+const AWK_SIDE_EFFECT =
+  /\bsystem[\s\\]*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b[^;}]*>|^-[EfilW]|^--(?:exec|file|include|load)/;
+const AWK_INTERPRETER: Program = {
+  inlineScripts: 'calls',
+  inPlaceOption: /^inplace$/,
+  interpreter: { inputIsData: true, isHarmless: (args) => !args.some((word) => AWK_SIDE_EFFECT.test(word)) },
+};
+const VERSION_ARG = /^(?:--version|-V)$/;
+
+/** Programs that run code of languages other than the shell's. */
+export const INTERPRETERS: Programs = {
+  ...definePrograms('python python3', {
+    ...INTERPRETER,
+    versionArg: VERSION_ARG,
+    analyzeArgs: createSyntaxCheck(/^-m py_compile$/),
+  }),
+  ...definePrograms(
+    'python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage',
+    INTERPRETER,
+  ),
+  node: { ...NODE_INTERPRETER, versionArg: /^(?:--version|-v|-V)$/, analyzeArgs: analyzeNode },
+  ...definePrograms('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', INTERPRETER),
+  ...definePrograms('nodejs iojs tsx ts-node esno jiti babel-node', NODE_INTERPRETER),
+  deno: { ...NODE_INTERPRETER, globalOptions: [] },
+  bun: {
+    ...NODE_INTERPRETER,
+    implicitReads: ['.env'],
+    globalOptions: ['--cwd', '--config', '-c'],
+    commandMarkers: ['exec', '--'],
+  },
+  // `perl -c` runs the BEGIN blocks of the script.
+  perl: IN_PLACE_INTERPRETER,
+  ruby: { ...IN_PLACE_INTERPRETER, analyzeArgs: createSyntaxCheck(/^-w?c$/) },
+  ...definePrograms('raku rakudo perl6', UNQUOTED_INTERPRETER),
+  php: {
+    ...INTERPRETER,
+    versionArg: /^(?:-[vm]|--version|--modules)$/,
+    analyzeArgs: createSyntaxCheck(/^(?:-l|--syntax-check)$/),
+  },
+  ...definePrograms('jruby truffleruby rbx mruby irb pry crystal php-cgi hhvm phpdbg psysh', INTERPRETER),
+  lua: { ...INTERPRETER, versionArg: /^-v$/ },
+  ...definePrograms('luajit luau texlua fennel moon tarantool', INTERPRETER),
+  ...definePrograms(
+    'R Rscript littler octave octave-cli julia matlab maxima gap magma scilab scilab-cli wolfram wolframscript',
+    INTERPRETER,
+  ),
+  ...definePrograms(
+    'guile racket gracket scheme mit-scheme chez chezscheme petite csi chicken gosh gsi gambit kawa bigloo',
+    INTERPRETER,
+  ),
+  ...definePrograms(
+    'sbcl clisp ecl ccl abcl alisp lisp emacsclient clj clojure bb babashka janet newlisp picolisp',
+    INTERPRETER,
+  ),
+  emacs: { ...INTERPRETER, writes: 'operands' },
+  ...definePrograms('tclsh wish jimsh', UNQUOTED_INTERPRETER),
+  expect: { interpreter: { hasUnquotedPaths: true }, runsShellCommands: true },
+  ...definePrograms('elixir iex erl escript ghc ghci runghc runhaskell ocaml utop ocamlscript sml', INTERPRETER),
+  ...definePrograms('jshell groovy groovysh scala-cli kotlin amm bsh csharp fsi fsharpi dotnet-script', INTERPRETER),
+  java: { ...INTERPRETER, suggest: 'exact', versionArg: /^--?version$/ },
+  ...definePrograms('scala swift lein rails', { ...INTERPRETER, suggest: 'exact' }),
+  swift: {
+    ...INTERPRETER,
+    suggest: 2,
+    exactSubcommands: ['run', 'package'],
+    riskyOptions: [
+      '-Xswiftc',
+      '-Xlinker',
+      '-Xcc',
+      '-Xcxx',
+      '--package-path',
+      '--build-path',
+      '--scratch-path',
+      '--toolchain',
+      '--sdk',
+      '--destination',
+    ],
+  },
+  ...definePrograms(
+    'swipl gprolog yap prolog gforth pforth factor nim gst squeak rebol rexx regina wren neko',
+    INTERPRETER,
+  ),
+  lldb: {
+    ...UNQUOTED_INTERPRETER,
+    interpreter: { hasUnquotedPaths: true, codeOptions: /^(?:-[oOkKsS]|--(?:one-line|source).*)$/ },
+  },
+  ...definePrograms('nu elvish m4 gnuplot tcc cling gdb radare2 rizin', UNQUOTED_INTERPRETER),
+  // Their own commands start with a dot, and SQL can read files.
+  ...definePrograms('sqlite3 sqlite duckdb', {
+    ...UNQUOTED_INTERPRETER,
+    interpreter: { hasUnquotedPaths: true, codeOptions: /^\.|[\s(]|^-(?:cmd|init|c|s)$/ },
+  }),
+  ...definePrograms('psql mysql mariadb isql sqlplus mongosh mongo redis-cli', UNQUOTED_INTERPRETER),
+  ...definePrograms('mawk nawk original-awk goawk frawk', AWK_INTERPRETER),
+  gawk: { ...AWK_INTERPRETER, reads: 'after-pattern' },
+  awk: { ...AWK_INTERPRETER, reads: 'after-pattern', analyzeArgs: analyzeAwk },
+  ...definePrograms('tex latex pdftex pdflatex xetex xelatex luatex lualatex asy povray gs', {
+    ...UNQUOTED_INTERPRETER,
+    suggest: 'exact',
+  }),
+};

@@ -1,0 +1,181 @@
+import { definePrograms, type Program, type Programs } from './program.ts';
+import { createSyntaxCheck } from './read-only-grammars.ts';
+
+const COMMAND_RUNNER: Program = { runsShellCommands: true };
+const SHELL_STATE: Program = { changesShellState: true };
+const SHELL: Program = { isShell: true, inlineScripts: 'scripts' };
+const WRAPPER: Program = { wrapper: { operands: 0, valueLetters: '' } };
+/** Runs the command after one of these arguments. */
+const createMarkerRunner = (...commandMarkers: readonly string[]): Program => ({ commandMarkers });
+const CONTAINER_RUNNER: Program = { ...COMMAND_RUNNER, ...createMarkerRunner('exec', '--'), suggest: 'never' };
+
+const INSPECTED_FIELD =
+  /^\{\{(?:json )?\.(?:State|Name|Id|Created|Image|RestartCount|Mounts|NetworkSettings)(?:\.\w+)*\}\}$/;
+
+const LIST_OPTION = /^(?:-[aqlns]+|--(?:all|quiet|latest|no-trunc|size|digests|last=\d+|format=.*|filter=.*))$/;
+
+/** Shells, their builtins, and programs that run another program. */
+export const SHELLS_AND_WRAPPERS: Programs = {
+  ...definePrograms('fish csh tcsh rbash yash oksh lksh posh', SHELL),
+  ...definePrograms('sh bash zsh ksh mksh dash ash', { ...SHELL, analyzeArgs: createSyntaxCheck(/^-n$/) }),
+  ...definePrograms('pwsh powershell', {
+    isShell: true,
+    inlineScripts: 'scripts',
+    interpreter: { hasUnquotedPaths: true },
+  }),
+
+  ...definePrograms('unalias hash enable set shopt declare typeset local readonly unset read let', SHELL_STATE),
+  ...definePrograms(
+    'popd getopts compopt shift return break continue exit logout suspend fc history umask ulimit',
+    SHELL_STATE,
+  ),
+  ...definePrograms('wait jobs fg bg disown caller dirs', SHELL_STATE),
+  set: { ...SHELL_STATE, dashOIsNotOutput: true },
+  export: { ...SHELL_STATE, opensNoFiles: true },
+  pushd: { ...SHELL_STATE, changesCwd: true },
+  ...definePrograms('mapfile readarray bind complete', { ...SHELL_STATE, ...COMMAND_RUNNER }),
+  compgen: COMMAND_RUNNER,
+  trap: { ...SHELL_STATE, ...COMMAND_RUNNER },
+  eval: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'joined' },
+  alias: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'assigned' },
+  ...definePrograms('source .', { ...SHELL_STATE, ...COMMAND_RUNNER, reads: 'operands' }),
+  command: { ...SHELL_STATE, ...WRAPPER, locateOption: /^-[vV]$/ },
+  ...definePrograms('builtin coproc', { ...SHELL_STATE, ...WRAPPER }),
+  exec: { ...SHELL_STATE, wrapper: { operands: 0, valueLetters: 'a' } },
+  '!': WRAPPER,
+
+  timeout: {
+    wrapper: {
+      operands: 1,
+      valueLetters: 'ks',
+      longValueOptions: ['kill-after', 'signal'],
+      safeOptions:
+        /^(?:-[ks]|-[ks]?[0-9A-Z]+[smhd]?|--foreground|--preserve-status|-v|--verbose|--(?:kill-after|signal)=[0-9A-Za-z]+)$/,
+    },
+  },
+  gtimeout: { wrapper: { operands: 1, valueLetters: 'ks', longValueOptions: ['kill-after', 'signal'] } },
+  time: { wrapper: { operands: 0, valueLetters: 'fo', safeOptions: /^-[pv]$/ } },
+  nice: {
+    wrapper: {
+      operands: 0,
+      valueLetters: 'n',
+      longValueOptions: ['adjustment'],
+      safeOptions: /^(?:-n|-n-?\d+|-\d+|--adjustment=-?\d+)$/,
+    },
+  },
+  nohup: { wrapper: { operands: 0, valueLetters: '', safeOptions: /^(?!)/ } },
+  stdbuf: {
+    wrapper: {
+      operands: 0,
+      valueLetters: 'ioe',
+      longValueOptions: ['input', 'output', 'error'],
+      safeOptions: /^(?:-[ioe]|-[ioe][0L]|--(?:input|output|error)=[0L])$/,
+    },
+  },
+  ionice: { wrapper: { operands: 0, valueLetters: 'cnpPu' } },
+  chrt: { wrapper: { operands: 1, valueLetters: 'TPD' } },
+  taskset: { wrapper: { operands: 1, valueLetters: 'p' } },
+  sudo: { wrapper: { operands: 0, valueLetters: 'ugpChDRTU' } },
+  doas: { wrapper: { operands: 0, valueLetters: 'uC' } },
+  env: {
+    ...COMMAND_RUNNER,
+    inlineScripts: 'split-string',
+    wrapper: { operands: 0, valueLetters: 'uCS', longValueOptions: ['unset', 'chdir'] },
+  },
+  xargs: {
+    ...COMMAND_RUNNER,
+    inputBecomes: 'operands',
+    wrapper: {
+      operands: 0,
+      valueLetters: 'aEdIiLlnPs',
+      longValueOptions: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'max-lines'],
+    },
+  },
+  parallel: { ...COMMAND_RUNNER, inputBecomes: 'commands', wrapper: { operands: 0, valueLetters: 'jIaNnLSCd' } },
+  watch: { ...COMMAND_RUNNER, inlineScripts: 'joined', wrapper: { operands: 0, valueLetters: 'nq' } },
+  strace: { wrapper: { operands: 0, valueLetters: 'eopsuaEIOPSUX' } },
+  ltrace: { wrapper: { operands: 0, valueLetters: 'eopsuaAlnx' } },
+  unshare: { wrapper: { operands: 0, valueLetters: 'SGRw' } },
+  nsenter: { wrapper: { operands: 0, valueLetters: 'tSGrw' } },
+  chroot: { wrapper: { operands: 1, valueLetters: '' } },
+  flock: { ...COMMAND_RUNNER, wrapper: { operands: 1, valueLetters: 'wE' } },
+  script: {
+    ...COMMAND_RUNNER,
+    inputBecomes: 'commands',
+    writes: 'operands',
+    wrapper: { operands: 0, valueLetters: 'cEIOoTB' },
+  },
+  npx: {
+    ...COMMAND_RUNNER,
+    versionArg: /^-v$/,
+    wrapper: { operands: 0, valueLetters: 'pcw', longValueOptions: ['package'] },
+  },
+  bunx: { wrapper: { operands: 0, valueLetters: 'p' } },
+  proot: { wrapper: { operands: 0, valueLetters: 'rbwq' } },
+  fakeroot: { wrapper: { operands: 0, valueLetters: 'lsib' } },
+  caffeinate: { wrapper: { operands: 0, valueLetters: 'tw' } },
+  ssh: {
+    ...COMMAND_RUNNER,
+    inlineScripts: 'joined',
+    dashOIsNotOutput: true,
+    wrapper: { operands: 1, valueLetters: 'bcDEeFIiJLlmOopQRSWw' },
+  },
+  'ssh-agent': { wrapper: { operands: 0, valueLetters: 'aEtP' } },
+  'xvfb-run': { wrapper: { operands: 0, valueLetters: 'efnpsw' } },
+  'systemd-run': { wrapper: { operands: 0, valueLetters: 'pEHMtu' } },
+  ...definePrograms('setsid busybox toybox pnpx uvx firejail bwrap catchsegv valgrind ld.so', WRAPPER),
+  ...definePrograms(
+    'setpriv prlimit runcon setarch linux32 linux64 numactl cgexec choom systemd-inhibit systemd-cat dbus-run-session faketime unbuffer rlwrap tini dumb-init gosu su-exec torsocks torify proxychains proxychains4 chpst softlimit setuidgid envdir envuidgid cpulimit heaptrack eatmydata fakechroot pkexec sshpass daemonize start-stop-daemon dtach abduco nsjail cross-env env-cmd chronic',
+    WRAPPER,
+  ),
+  'run-parts': { inputBecomes: 'commands', suggest: 'never' },
+  ...definePrograms('nodemon watchexec', { ...COMMAND_RUNNER, ...WRAPPER }),
+
+  ...definePrograms('su runuser sg newgrp', { ...COMMAND_RUNNER, inputBecomes: 'commands' }),
+  // Keys sent to a terminal may form any command.
+  ...definePrograms('tmux screen', {
+    ...COMMAND_RUNNER,
+    interpreter: { inputIsData: true, codeOptions: /^(?:send(?:-keys)?|stuff)$/ },
+  }),
+  ...definePrograms('at batch', { ...COMMAND_RUNNER, inputBecomes: 'commands', suggest: 'never' }),
+  ...definePrograms('hyperfine entr concurrently nix-shell', { ...COMMAND_RUNNER, suggest: 'exact' }),
+  docker: {
+    readsOnlyIn: 'host',
+    ...CONTAINER_RUNNER,
+    readOnlySubcommands: {
+      ps: LIST_OPTION,
+      images: LIST_OPTION,
+      'image ls': LIST_OPTION,
+      'container ls': LIST_OPTION,
+      'volume ls': LIST_OPTION,
+      'network ls': LIST_OPTION,
+      'context ls': LIST_OPTION,
+      version: /^$/,
+      port: /^$/,
+      diff: /^$/,
+      'system df': LIST_OPTION,
+      'compose version': /^$/,
+      'buildx ls': /^$/,
+      history: LIST_OPTION,
+      top: /^$/,
+      info: /^$/,
+      // Without `-f`, which never ends.
+      logs: /^(?:-t|-n|-n \d+|--(?:tail|tail=\d+|tail \d+|since=\w+|until=\w+|timestamps))$/,
+      'stats --no-stream': /^(?:-a|--no-trunc)$/,
+      // The whole output lists variables of the container, which often hold secrets.
+      'inspect -f': INSPECTED_FIELD,
+      'inspect --format': INSPECTED_FIELD,
+      'network inspect': /^$/,
+      'volume inspect': /^$/,
+      'compose ls': LIST_OPTION,
+    },
+    implicitReads: ['.env'],
+    globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'],
+  },
+  podman: { ...CONTAINER_RUNNER, globalOptions: ['--connection', '--url', '--log-level'] },
+  ...definePrograms('pipenv honcho foreman', { ...createMarkerRunner('run', 'exec', '--'), implicitReads: ['.env'] }),
+  ...definePrograms('dotenv dotenvx', { ...WRAPPER, implicitReads: ['.env'] }),
+  'docker-compose': { ...CONTAINER_RUNNER, implicitReads: ['.env'] },
+  ...definePrograms('direnv mise asdf nix pdm hatch rye pixi', createMarkerRunner('run', 'exec', '--')),
+  ...definePrograms('xterm gnome-terminal konsole', createMarkerRunner('exec', '-e', '--')),
+};

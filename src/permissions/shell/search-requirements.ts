@@ -1,0 +1,81 @@
+import { createLazy } from '../../lib/memoize.ts';
+import { type DecisionContext, type Requirement, resolveContextPath } from '../decision-context.ts';
+import { createPathRequirement, getSecretFileReason } from '../path-requirements.ts';
+import { createScannedPath, scanFolder, splitRelativePath } from '../paths/folder-scan.ts';
+import { createUnignoredTest } from '../paths/search-exclusions.ts';
+import { getSecretPathReason } from '../paths/secret-paths.ts';
+import { isInside } from '../resolve-path.ts';
+import { findProgram } from './programs/find-program.ts';
+import type { ReadOnlyAnalysis } from './programs/program.ts';
+
+const UNCHECKED_NAME = '.env';
+
+/** Requires approval for a search that finds a secret file, or follows a link out of the workspace. */
+export function listSearchRequirements(
+  context: DecisionContext,
+  folder: string,
+  { follows, filter }: Extract<ReadOnlyAnalysis, { ok: true }>,
+  exclude: (name: string) => boolean,
+): readonly Requirement[] {
+  if (context.taintedFiles !== undefined && mayIncludeCopy(context, folder))
+    return [hideInSandbox(context, createCopyRequirement(folder))];
+  if (context.fs.lstat(folder)?.kind !== 'directory') return [];
+  const loadShownNames = createLazy(() => createUnignoredTest(context.fs, folder, context.roots));
+  const hides: string[] = [];
+  const match = scanFolder(context.fs, folder, ({ path, kind, inode }) => {
+    if (kind === 'directory') return false;
+    if (filter?.(splitRelativePath(folder, path), (name) => loadShownNames()(name)) === false) return false;
+    if (kind === 'link' && follows === 'none') return false;
+    const resolved = kind === 'link' ? resolveContextPath(context, folder, path) : createScannedPath(path, kind, inode);
+    const isSecret = getSecretFileReason(context, resolved) !== undefined;
+    const isOutside = kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
+    if ((!isSecret && !isOutside) || splitRelativePath(folder, path).some(exclude)) return false;
+    const isRead = { tool: context.facts.tool, use: 'read', path: resolved } as const;
+    if (isOutside || createPathRequirement(context, isRead).allowedBy !== undefined) return isOutside;
+    // A hard link with another name stays visible.
+    const isHidden = canHideSecrets(context) && getSecretPathReason(resolved, context.policy) !== undefined;
+    if (isHidden) hides.push(resolved.real);
+    return !isHidden;
+  });
+  // The part that was not scanned may contain secrets too.
+  const isExcluded = match === 'too many' && exclude(UNCHECKED_NAME);
+  if (match === undefined || (match === 'too many' && follows === 'none')) {
+    if (hides.length === 0 && (match === undefined || isExcluded)) return [];
+    const text = `${folder} contains secret files, or is too large to check for them.`;
+    return [hideInSandbox(context, { kind: 'read', subject: folder, text, hides })];
+  }
+  const problem =
+    match === 'too many'
+      ? `${folder} is too large to check for links`
+      : `${match.path} in the searched folder is secret or outside the workspace`;
+  return [{ kind: 'read', subject: folder, text: `${problem}.` }];
+}
+
+/** True if the read-only sandbox hides secret files. Tracked ones stay visible to git, which may show them. */
+function canHideSecrets({ facts, policy }: DecisionContext): boolean {
+  const words = (facts.command ?? '').split(/[^\w.+-]+/);
+  return policy.readOnlySandbox === 'available' && words.every((word) => findProgram(word).subcommands === undefined);
+}
+
+/** Inside the read-only sandbox nothing is written, and secret files are hidden. */
+function hideInSandbox(context: DecisionContext, requirement: Requirement): Requirement {
+  if (!canHideSecrets(context)) return requirement;
+  const { text } = requirement;
+  return { ...requirement, allowedBy: { by: 'default' }, holdsIn: 'sandbox', textElsewhere: text };
+}
+
+/** True if a glob, a search or git may find a copy of secrets that the command line creates first. */
+export function mayIncludeCopy({ taintedFiles = [], roots }: DecisionContext, folder: string): boolean {
+  return taintedFiles.some(
+    (copy) => isInside(copy, folder) || isInside(folder, copy) || !roots.some((root) => isInside(copy, root)),
+  );
+}
+
+/** Requires approval for what may include a copy of a secret file. */
+export function createCopyRequirement(subject: string): Requirement {
+  return {
+    kind: 'read',
+    subject,
+    text: `${subject} may include a copy of a secret file that the command line creates.`,
+  };
+}

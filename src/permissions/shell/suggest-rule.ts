@@ -1,0 +1,72 @@
+import type { RuleSuggestion } from '../../contracts/permission.ts';
+import { formatRule } from '../rules/parse-rule.ts';
+import { FAMILY_RULE_NAMES } from '../rules/rule-families.ts';
+import { hasRiskyArg } from './command-rules.ts';
+import type { Argument } from './parse/arguments.ts';
+import { findProgram, getExactProgram, hasShellName } from './programs/find-program.ts';
+import type { Program } from './programs/program.ts';
+import { isLastingRisk, listProgramRisks } from './programs/program-risks.ts';
+
+/** Sub-commands that run their arguments. */
+const RUNNERS =
+  /^(?:exec|x|dlx|run-script|-\w|config|submodule|bisect|filter-branch|rebase|difftool|mergetool|tool|generate|env|shell)$/;
+
+/** Suggests the narrowest useful rule for a command, or none if a rule would allow anything. */
+export function suggestCommandRule(argv: readonly Argument[]): RuleSuggestion | undefined {
+  const texts = argv.map((word) => word.text);
+  const [name = '', second, third] = texts;
+  const defaultSuggest = runsAnything(findProgram(name)) ? 'never' : 'exact';
+  const {
+    suggest = defaultSuggest,
+    runsProjectScripts,
+    commandMarkers = [],
+    subcommands,
+    exactSubcommands = [],
+  } = getExactProgram(name);
+  if (name === '' || name.includes('/') || hasShellName(name) || suggest === 'never') return undefined;
+  // An answer to it is not stored, so it gets no rule at all.
+  if (findProgram(name).deletes === true || listProgramRisks(name, texts.slice(1)).some(isLastingRisk))
+    return undefined;
+  if (suggest === 'exact') return argv.some(isUnsafeWord) ? undefined : createExactRule(texts);
+  if (second === undefined) return subcommands === undefined ? createExactRule(texts) : undefined;
+  if (second.startsWith('-') || RUNNERS.test(second) || commandMarkers.includes(second)) return undefined;
+  const depth = second === 'run' && runsProjectScripts === true ? 3 : suggest;
+  if (depth === 3 && (third === undefined || third.startsWith('-'))) return undefined;
+  if (exactSubcommands.includes(second) || hasRiskyArg(texts, 1))
+    return argv.some(isUnsafeWord) ? undefined : createExactRule(texts);
+  const words = argv.slice(0, depth);
+  if (words.some(isUnsafeWord)) return undefined;
+  const prefix = words.map((word) => quoteWord(word.text)).join(' ');
+  return { rule: formatRule(FAMILY_RULE_NAMES.command, `${prefix}:*`), covers: `commands that begin with ${prefix}` };
+}
+
+/** True for a program that could do anything, so no rule for it is suggested. */
+function runsAnything({
+  suggest,
+  interpreter,
+  wrapper,
+  isShell,
+  runsShellCommands,
+  changesShellState,
+  walksFolders,
+}: Program): boolean {
+  if (suggest !== undefined) return suggest === 'never';
+  return (
+    (interpreter ?? wrapper) !== undefined ||
+    [isShell, runsShellCommands, changesShellState, walksFolders].includes(true)
+  );
+}
+
+function isUnsafeWord(word: Argument): boolean {
+  return word.kind !== 'literal' || /[*\n]/.test(word.text);
+}
+
+function createExactRule(words: readonly string[]): RuleSuggestion | undefined {
+  const text = words.map(quoteWord).join(' ');
+  if (/(?::\*|\s\*)$/.test(text)) return undefined;
+  return { rule: formatRule(FAMILY_RULE_NAMES.command, text), covers: `exactly ${text}` };
+}
+
+function quoteWord(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,61 @@
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, extname, join, relative, resolve } from 'node:path';
+import { ignoreMissing } from '../../lib/errors.ts';
+import { writePrivateFile } from '../../lib/files/private-file.ts';
+import { parseMemory } from './parse-memory.ts';
+import { isInside } from './read-memory-file.ts';
+
+/** The names of imported files, and messages about those not imported. */
+export type MemoryImport = { readonly imported: readonly string[]; readonly skipped: readonly string[] };
+
+const NAME = 'CLAUDE.md';
+/** Extensions of files that are copied. Imports of other files are rewritten to point to the originals. */
+const COPIED = ['.md', '.mdc', '.txt'];
+const DEPTH = 5;
+
+/** Copies `CLAUDE.md` and the text files it imports from the same folder; other imports keep their targets. */
+export async function importClaudeMemory(from: string, ouroHome: string): Promise<MemoryImport> {
+  const imported: string[] = [];
+  const skipped: string[] = [];
+
+  async function copy(name: string, depth: number): Promise<void> {
+    const source = join(from, name);
+    const destination = join(ouroHome, name);
+    if (imported.includes(name) || !(await isFile(source))) return;
+    if ((await ignoreMissing(stat(destination))) !== undefined) {
+      const message = `${name}: you have one already`;
+      if (!skipped.includes(message)) skipped.push(message);
+      return;
+    }
+    imported.push(name);
+    let text = await readFile(source, 'utf8');
+    const { imports } = await parseMemory(text);
+    for (const importPath of imports.filter((path) => !/^[~/]/.test(path))) {
+      const target = resolve(dirname(source), importPath);
+      if (isInside(from, target) && COPIED.includes(extname(target))) {
+        if (depth < DEPTH) await copy(relative(from, target), depth + 1);
+      } else if (resolve(dirname(destination), importPath) !== target && (await isFile(target))) {
+        text = replaceImport(text, importPath, target);
+      }
+    }
+    await mkdir(dirname(destination), { recursive: true, mode: 0o700 });
+    await writePrivateFile(destination, text);
+  }
+
+  await copy(NAME, 0);
+  return { imported: imported, skipped: skipped };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await ignoreMissing(stat(path)))?.isFile() === true;
+}
+
+function replaceImport(text: string, importPath: string, target: string): string {
+  return text
+    .split(/(?<=[\s(])|^/m)
+    .map((part) => {
+      const suffix = part.startsWith(`@${importPath}`) ? part.slice(importPath.length + 1) : undefined;
+      return suffix === undefined || !/^[.,;:!?'")]*\s*$/.test(suffix) ? part : `@${target}${suffix}`;
+    })
+    .join('');
+}

@@ -1,0 +1,158 @@
+import { parseFields } from '../../lib/text/front-matter.ts';
+
+/** A parsed memory file. */
+export type ParsedMemory = {
+  /** Text for the model, without front matter and HTML comments. */
+  readonly text: string;
+  readonly imports: readonly string[];
+  /**
+   * `paths` of the front matter, or what Cursor, Copilot and Kiro have in its place: globs of the files a rule applies
+   * to. Empty: it applies only when somebody names it.
+   */
+  readonly paths: readonly string[] | undefined;
+  readonly problem?: string;
+};
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+/** Code is split off, because comments and imports inside it do not count. */
+const INLINE_CODE = /(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g;
+const CODE_OR_COMMENT = new RegExp(`${INLINE_CODE.source}|<!--[\\s\\S]*?(?:-->|$)\\n?`, 'g');
+const IMPORT = /(?:^|(?<=[\s(]))@((?:~\/|\.{1,2}\/|\/)?[^\s@`)]+)/g;
+
+/** Parses front matter, comments and imports, ignoring those inside code. */
+export async function parseMemory(source: string): Promise<ParsedMemory> {
+  const { head: frontMatter, body } = splitFrontMatter(source);
+  const segments = splitCode(body);
+  const text = segments.map((segment) => segment.text).join('');
+  const imports = segments.flatMap(({ kind, text }) => (kind === 'code' ? [] : findImports(text)));
+  const parsedPaths = frontMatter === undefined ? { paths: undefined } : await readPaths(frontMatter);
+  return { text: text.trim(), imports: [...new Set(imports)], ...parsedPaths };
+}
+
+type Segment = { readonly kind: 'code' | 'prose'; readonly text: string };
+
+/** Splits a text into prose and code, fenced or inline, in order; comments that start in prose are removed. */
+function splitCode(body: string): readonly Segment[] {
+  return splitFences(body).flatMap((segment): readonly Segment[] =>
+    segment.kind === 'code' ? [segment] : splitInlineCode(segment.text),
+  );
+}
+
+function splitFences(body: string): readonly Segment[] {
+  const segments: Segment[] = [];
+  let prose: string[] = [];
+  let code: string[] = [];
+  let fence: string | undefined;
+  let isInComment = false;
+  const flushProse = () => {
+    if (prose.length > 0) segments.push({ kind: 'prose', text: removeComments(prose.join('')) });
+    prose = [];
+  };
+  for (const line of body.split(/(?<=\n)/)) {
+    const mark = FENCE.exec(line)?.[1];
+    if (fence === undefined && mark !== undefined && !isInComment) {
+      flushProse();
+      fence = mark;
+      code = [line];
+    } else if (fence !== undefined) {
+      code.push(line);
+      if (mark !== undefined && closesFence(fence, mark, line)) {
+        segments.push({ kind: 'code', text: code.join('') });
+        fence = undefined;
+      }
+    } else {
+      prose.push(line);
+      isInComment = isInCommentAfter(line, isInComment);
+    }
+  }
+  if (fence !== undefined) segments.push({ kind: 'code', text: code.join('') });
+  flushProse();
+  return segments;
+}
+
+function closesFence(fence: string, mark: string, line: string): boolean {
+  return mark[0] === fence[0] && mark.length >= fence.length && line.trim() === mark;
+}
+
+function isInCommentAfter(line: string, before: boolean): boolean {
+  const opened = line.lastIndexOf('<!--');
+  const closed = line.lastIndexOf('-->');
+  return opened === -1 && closed === -1 ? before : opened > closed;
+}
+
+function splitInlineCode(prose: string): readonly Segment[] {
+  const segments: Segment[] = [];
+  let from = 0;
+  for (const match of prose.matchAll(INLINE_CODE)) {
+    segments.push({ kind: 'prose', text: prose.slice(from, match.index) }, { kind: 'code', text: match[0] });
+    from = match.index + match[0].length;
+  }
+  return [...segments, { kind: 'prose', text: prose.slice(from) }];
+}
+
+/** Removes comments, except inside inline code. */
+function removeComments(prose: string): string {
+  let text = '';
+  let from = 0;
+  for (const match of prose.matchAll(CODE_OR_COMMENT)) {
+    text += prose.slice(from, match.index) + (match[1] === undefined ? '' : match[0]);
+    from = match.index + match[0].length;
+  }
+  return text + prose.slice(from);
+}
+
+function findImports(prose: string): readonly string[] {
+  return [...prose.matchAll(IMPORT)].flatMap(([, target = '']) => {
+    const path = target.replace(/[.,;:!?'"]+$/, '');
+    return /[./]/.test(path) ? [path] : [];
+  });
+}
+
+function splitFrontMatter(source: string): { readonly head: string | undefined; readonly body: string } {
+  const match = /^---[ \t]*\n([\s\S]*?)\n---[ \t]*(?:\n|$)/.exec(source);
+  return match === null ? { head: undefined, body: source } : { head: match[1], body: source.slice(match[0].length) };
+}
+
+async function readPaths(frontMatter: string): Promise<Pick<ParsedMemory, 'paths' | 'problem'>> {
+  const { fields, problem } = await parseFields(frontMatter);
+  if (problem !== undefined) {
+    return { paths: undefined, problem: 'has invalid YAML front matter; the rule is always used' };
+  }
+  if (isAlwaysApplied(fields)) return { paths: undefined };
+  const value = fields.paths ?? fields.globs ?? fields.applyTo ?? fields.fileMatchPattern;
+  if (value === undefined || value === null) return isOnRequest(fields) ? { paths: [] } : { paths: undefined };
+  const paths = parseGlobs(value);
+  if (paths === undefined)
+    return {
+      paths: undefined,
+      problem: 'has `paths` that is neither a glob nor a list of globs; the rule is always used',
+    };
+  return { paths };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns whether Cursor, Kiro or Copilot apply a rule to every prompt. */
+function isAlwaysApplied({ alwaysApply, inclusion, applyTo }: Fields): boolean {
+  return alwaysApply === true || inclusion === 'always' || applyTo === '**' || applyTo === '**/*';
+}
+
+/** Returns whether Cursor or Kiro apply a rule only when somebody names it. */
+function isOnRequest({ alwaysApply, inclusion }: Fields): boolean {
+  return alwaysApply === false || inclusion === 'manual' || inclusion === 'auto';
+}
+
+function parseGlobs(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return splitOutsideBraces(value);
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((item): item is string => typeof item === 'string');
+  return texts.length === value.length ? texts.flatMap(splitOutsideBraces) : undefined;
+}
+
+/** Splits a list at commas outside braces: `a/*.{ts,tsx}, b/**` are two globs. */
+function splitOutsideBraces(list: string): readonly string[] {
+  return list
+    .split(/,(?![^{]*\})/)
+    .map((glob) => glob.trim())
+    .filter((glob) => glob !== '');
+}

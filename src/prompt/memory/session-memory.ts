@@ -1,0 +1,170 @@
+import { lstat, stat } from 'node:fs/promises';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { parseIgnoreRules } from '../../lib/patterns/gitignore.ts';
+import {
+  createReadCheck,
+  isScopeAllowed,
+  loadFolder,
+  loadLocation,
+  loadRules,
+  type MemoryDeps,
+  type MemoryLoader,
+} from './load-memory.ts';
+import { listFoldersDown, listMemoryLocations, listRules, type MemoryLocation } from './memory-locations.ts';
+import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
+import { parseMemory } from './parse-memory.ts';
+import { isInside, readMemoryFile } from './read-memory-file.ts';
+import type { MemoryFile } from './render-memory.ts';
+
+/** The memory files of a session with their state, as shown by `/memory`. */
+export type MemoryReport = {
+  readonly files: readonly (MemoryFile & { readonly state: 'loaded' | 'waiting'; readonly chars: number })[];
+  readonly problems: readonly string[];
+};
+
+/** The memory files of a session. */
+export type SessionMemory = {
+  /** Loads the files for the system prompt. */
+  load(): Promise<readonly MemoryFile[]>;
+  /** Loads the memory files and rules that apply to these paths; each is returned once. */
+  touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
+  /** Returns files changed on disk; a deleted file has an empty text. */
+  changed(): Promise<readonly MemoryFile[]>;
+  /** Adopts a change the user made through ouro, so that it is not reported as changed. */
+  acceptEdit(location: MemoryLocation): Promise<void>;
+  /** Forgets files outside the system prompt after a compaction; they are returned again when they apply. */
+  compacted(): void;
+  /** Lists the existing memory files and rules of the project, whether read or not. */
+  listFound(): Promise<readonly string[]>;
+  /** Lists the files that are not read because the folder is not trusted. */
+  listUnread(): Promise<readonly string[]>;
+  report(): MemoryReport;
+};
+
+/** Creates the memory of a session, which reads every file once, including its imports. */
+export function createSessionMemory(deps: MemoryDeps): SessionMemory {
+  let state = EMPTY_MEMORY;
+  const dispatch = (event: MemoryEvent) => {
+    state = reduceMemory(state, event);
+  };
+  const loader: MemoryLoader = { deps: deps, getState: () => state, dispatch: dispatch };
+
+  return {
+    load: async () => {
+      dispatch({ type: 'started' });
+      for (const location of deps.globalFiles) await loadLocation(loader, location, dirname(location.path));
+      const folders = deps.isTrusted() ? listFoldersDown(deps.root, deps.cwd()) : [];
+      for (const folder of folders) await loadFolder(loader, folder, 'project');
+      for (const folder of folders) await loadRules(loader, folder);
+      for (const location of await listNamedLocations(deps)) await loadLocation(loader, location, deps.root);
+      for (const path of await listUnreadFiles(deps))
+        dispatch({ type: 'problem', message: `${path} is not read: ${UNTRUSTED_REASON}` });
+      dispatch({ type: 'prompt_rendered' });
+      return state.loaded.map(({ file }) => file);
+    },
+    touch: async (paths) => {
+      const before = state.loaded;
+      for (const path of paths) await loadForPath(loader, resolve(deps.cwd(), path));
+      return state.loaded.filter((known) => !before.includes(known)).map(({ file }) => file);
+    },
+    changed: async () => {
+      const changes: MemoryFile[] = [];
+      for (const known of state.loaded) {
+        const reread = await rereadFile(known, deps);
+        if (reread === undefined) continue;
+        dispatch({ type: 'file_changed', known: reread });
+        if (reread.file.text !== known.file.text) changes.push(reread.file);
+      }
+      return changes;
+    },
+    acceptEdit: async (location) => {
+      if (!isScopeAllowed(location.scope, deps)) return;
+      const source = await readMemoryFile(location.path, createReadCheck(location, deps));
+      if (source?.ok !== true) return;
+      const { realPath, mtimeMs } = source;
+      const { text } = await parseMemory(source.text);
+      const known = state.loaded.find(({ file }) => file.path === location.path);
+      const file = { ...location, ...known?.file, text };
+      dispatch({ type: 'edit_accepted', known: { folder: dirname(location.path), ...known, file, realPath, mtimeMs } });
+    },
+    compacted: () => dispatch({ type: 'compacted' }),
+    listFound: async () => (deps.isTrusted() ? listExistingFiles(deps) : []),
+    listUnread: () => listUnreadFiles(deps),
+    report: () => ({
+      files: [...state.loaded.map(toLoadedReport), ...state.waiting.map(toWaitingReport)],
+      problems: state.problems,
+    }),
+  };
+}
+
+const UNTRUSTED_REASON = 'this folder is not trusted';
+
+async function listUnreadFiles(deps: MemoryDeps): Promise<readonly string[]> {
+  return deps.isTrusted() ? [] : listExistingFiles(deps);
+}
+
+async function listExistingFiles(deps: MemoryDeps): Promise<readonly string[]> {
+  const folders = listFoldersDown(deps.root, deps.cwd());
+  const rules = await Promise.all(folders.map(listRules));
+  const named = (await deps.listNamedFiles?.())?.filter(({ scope }) => scope === 'project') ?? [];
+  const locations = [...folders.flatMap((folder) => listMemoryLocations(folder, 'project')), ...rules.flat(), ...named];
+  const found = await Promise.all(locations.map(async ({ path }) => ((await exists(path)) ? [path] : [])));
+  return found.flat();
+}
+
+/** Lists the files that the settings name, of an untrusted folder only those of the user. */
+async function listNamedLocations(deps: MemoryDeps): Promise<readonly MemoryLocation[]> {
+  const named = (await deps.listNamedFiles?.()) ?? [];
+  return named.filter(({ scope }) => isScopeAllowed(scope, deps));
+}
+
+function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Loads the memory of the folders above a path and activates the rules that match it. */
+async function loadForPath(loader: MemoryLoader, path: string): Promise<void> {
+  const { deps, getState, dispatch } = loader;
+  if (!deps.isTrusted() || !isInside(deps.root, path)) return;
+  for (const folder of listFoldersDown(deps.root, dirname(path))) {
+    if (getState().folders.has(folder)) continue;
+    await loadFolder(loader, folder, 'nested');
+    await loadRules(loader, folder);
+  }
+  for (const rule of getState().waiting) {
+    const relativePath = relative(rule.folder, path).split(sep).join('/');
+    if (isMatchedByGlobs(rule.file.paths ?? [], relativePath)) dispatch({ type: 'rule_matched', rule });
+  }
+}
+
+/** Reads a file again; `undefined` when it has not changed. */
+async function rereadFile(known: KnownMemoryFile, deps: MemoryDeps): Promise<KnownMemoryFile | undefined> {
+  if (known.file.excludedReason !== undefined) return undefined;
+  const mtimeMs = await stat(known.file.path).then(
+    (stats) => stats.mtimeMs,
+    () => -1,
+  );
+  if (mtimeMs === known.mtimeMs) return undefined;
+  const source = await readMemoryFile(known.file.path, createReadCheck(known.file, deps, known.file.importedBy));
+  const text = source?.ok === true ? (await parseMemory(source.text)).text : '';
+  const file: MemoryFile = { ...known.file, text };
+  const isExcluded = source?.excludedReason !== undefined;
+  return { ...known, file: isExcluded ? { ...file, excludedReason: source.excludedReason } : file, mtimeMs };
+}
+
+function toLoadedReport({ file }: KnownMemoryFile) {
+  return { ...file, state: 'loaded' as const, chars: file.text.length };
+}
+
+function toWaitingReport({ file }: KnownMemoryFile) {
+  return { ...file, state: 'waiting' as const, chars: file.text.length };
+}
+
+/** Returns whether a relative path with `/` matches a glob. `*.ts` matches at any depth, `{a,b}` are alternatives. */
+export function isMatchedByGlobs(globs: readonly string[], path: string): boolean {
+  const normalized = globs.map((glob) => glob.replaceAll(', ', ','));
+  return path !== '' && !path.startsWith('..') && parseIgnoreRules(normalized, 'alternatives')(path) === 'ignored';
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { parseGitConfig } from '../lib/text/git-config.ts';
+import { resolveLinks } from './host-paths.ts';
+
+/** Paths named by a git config that determine which programs git runs: hook folders and included config files. */
+export type GitConfigPaths = { readonly folders: readonly string[]; readonly files: readonly string[] };
+
+/** Limit for chains of included files. */
+const MAX_FILES = 20;
+
+/** Finds the paths that the config of a git folder names, anywhere on the disk. `~` means the given home folder. */
+export function findGitConfigPaths(gitDir: string, home: string): GitConfigPaths {
+  const workTree = dirname(gitDir);
+  const pending = [join(gitDir, 'config'), join(gitDir, 'config.worktree')];
+  const folders = new Set<string>();
+  const files = new Set<string>();
+  for (let index = 0; index < pending.length && index < MAX_FILES; index += 1) {
+    const file = pending[index] ?? '';
+    for (const { section, name, value = '' } of readConfigEntries(file)) {
+      if (section === 'core' && name === 'hookspath' && value !== '')
+        folders.add(resolveConfigPath(value, workTree, home));
+      if (!section.startsWith('include') || name !== 'path' || value === '') continue;
+      const included = resolveConfigPath(value, dirname(file), home);
+      if (!files.has(included)) pending.push(included);
+      files.add(included);
+    }
+  }
+  return { folders: [...folders], files: [...files] };
+}
+
+/** Settings of a git configuration that name a file which git only reads. */
+const FILE_SETTINGS = [
+  'core.excludesfile',
+  'core.attributesfile',
+  'commit.template',
+  'blame.ignorerevsfile',
+  'gpg.ssh.allowedsignersfile',
+];
+
+/** Lists the files that the user's own git configuration consists of and names: included files, ignore lists. */
+export function listGitUserFiles(home: string): readonly string[] {
+  const pending = [join(home, '.gitconfig'), join(home, '.config/git/config')];
+  const named = new Set<string>();
+  for (let index = 0; index < pending.length && index < MAX_FILES; index += 1) {
+    const file = pending[index] ?? '';
+    for (const { section, subsection, name, value = '' } of readConfigEntries(file)) {
+      if (value === '') continue;
+      const path = resolveConfigPath(value, dirname(file), home);
+      const setting = [section, ...(section === 'gpg' ? [subsection] : []), name].join('.');
+      if (section.startsWith('include') && name === 'path' && !named.has(path)) pending.push(path);
+      else if (!FILE_SETTINGS.includes(setting)) continue;
+      named.add(path);
+    }
+  }
+  return [...named].map(resolveLinks);
+}
+
+function readConfigEntries(file: string) {
+  try {
+    const config = parseGitConfig(readFileSync(file, 'utf8'));
+    return config.ok ? config.entries : [];
+  } catch {
+    // Missing or unreadable: git does not read it either.
+    return [];
+  }
+}
+
+function resolveConfigPath(path: string, from: string, home: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(from, path);
+}
+
+/**
+ * Finds the git folders of a linked worktree. The `.git` file names the repository, and the repository must name the
+ * folder in turn: a file in the workspace alone must not make another repository writable.
+ */
+export function findLinkedWorktree(root: string): { readonly gitDir: string; readonly commonDir: string } | undefined {
+  try {
+    const link = join(root, '.git');
+    const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(link, 'utf8')) ?? [];
+    if (target === '') return undefined;
+    const gitDir = resolveLinks(resolve(root, target));
+    const commonDir = resolveLinks(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
+    const backLink = readFileSync(join(gitDir, 'gitdir'), 'utf8').trim();
+    const isConfirmed =
+      resolveLinks(resolve(gitDir, backLink)) === resolveLinks(link) &&
+      gitDir.startsWith(`${join(commonDir, 'worktrees')}/`);
+    return isConfirmed ? { gitDir, commonDir } : undefined;
+  } catch {
+    // `.git` is a folder, missing, or nothing git would accept.
+    return undefined;
+  }
+}
+
+/**
+ * Finds the git folder of a submodule outside of it. Its configuration must name the folder in turn, like that of a
+ * linked worktree.
+ */
+export function findSubmoduleGitDir(root: string): string | undefined {
+  const link = join(root, '.git');
+  try {
+    const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(link, 'utf8')) ?? [];
+    const gitDir = resolveLinks(resolve(root, target));
+    const workTree = readConfigEntries(join(gitDir, 'config')).find(
+      ({ section, name }) => section === 'core' && name === 'worktree',
+    )?.value;
+    return target !== '' && workTree !== undefined && resolveLinks(resolve(gitDir, workTree)) === resolveLinks(root)
+      ? gitDir
+      : undefined;
+  } catch {
+    // `.git` is a folder or missing.
+    return undefined;
+  }
+}

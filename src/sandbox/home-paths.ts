@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Environment } from '../contracts/environment.ts';
+import { redactSecrets } from '../lib/text/redact-secrets.ts';
+import { isInside } from '../permissions/resolve-path.ts';
+import { listGitUserFiles } from './git-paths.ts';
+import { getPathKind, listNames, resolveLinks } from './host-paths.ts';
+import type { HomePaths } from './plan.ts';
+
+/**
+ * Lists what sandboxes hide in the home folder: every entry that starts with a dot, except toolchains, package caches
+ * and configuration without secrets. `named` lists further paths that stay readable. In a workspace that contains the
+ * home folder only secrets are hidden.
+ */
+export function listHomePaths(
+  environment: Pick<Environment, 'home' | 'path' | 'variables'>,
+  { roots, named }: { readonly roots: readonly string[]; readonly named: readonly string[] },
+): HomePaths {
+  const home = resolveLinks(environment.home);
+  const secretFiles = PLAIN_FILES.map((name) => resolveLinks(join(home, name))).filter(
+    (path) => getPathKind(path) === 'file' && !isPlainFile(path),
+  );
+  if (roots.some((root) => isInside(home, root))) return { hidden: [], opened: [], secretFiles };
+  const opened = [...named, ...listToolPaths(environment, home), ...listGitUserFiles(home).filter(isPlainFile)];
+  const entries = listNames(home)
+    .filter((name) => name.startsWith('.') && !OPEN_ENTRIES.has(name))
+    .map((name) => ({ name, path: resolveLinks(join(home, name)) }))
+    // A link may lead to a folder that contains the home folder.
+    .filter(({ path }) => !isInside(home, path) && getPathKind(path) !== 'missing');
+  return {
+    hidden: entries.map(({ path }) => path),
+    opened: entries
+      .flatMap(({ name, path }) => [
+        ...(OPEN_FOLDERS[name] ?? []).map((open) => resolveLinks(join(path, open))),
+        ...opened.filter((candidate) => isInside(candidate, path)),
+      ])
+      .filter((path) => isPresent(path) && !secretFiles.includes(path)),
+    secretFiles,
+  };
+}
+
+const isPresent = (path: string) => getPathKind(path) !== 'missing';
+
+/** Returns whether a configuration file holds no token, password or key. An unreadable one counts as secret. */
+function isPlainFile(path: string): boolean {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return redactSecrets(text) === text && !/_auth\b|authorization:|extraheader/i.test(text);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Lists the folders of tools that PATH and the variables of version managers name. A program on PATH needs the folders
+ * beside it, so the whole entry of the home folder is opened, or the entry of `.config`, `.cache` or `.local/share`.
+ */
+function listToolPaths({ path, variables }: Pick<Environment, 'path' | 'variables'>, home: string): readonly string[] {
+  const folders = [...path, ...TOOL_VARIABLES.flatMap((name) => variables[name]?.split(':') ?? [])];
+  return folders.filter(isAbsolute).flatMap((folder) => {
+    const real = resolveLinks(folder);
+    if (!isInside(real, home)) return [];
+    const names = real.slice(home.length + 1).split('/');
+    const isShared = names[0] === '.local' && (names[1] === 'share' || names[1] === 'state');
+    const depth = isShared ? 3 : OPEN_FOLDERS[names[0] ?? ''] === undefined ? 1 : 2;
+    return names.length < depth || names[0] === '' ? [] : [join(home, ...names.slice(0, depth))];
+  });
+}
+
+/** Variables that name folders of toolchains. */
+export const TOOL_VARIABLES: readonly string[] = [
+  ...['CARGO_HOME', 'RUSTUP_HOME', 'GOPATH', 'GOROOT', 'GOMODCACHE', 'JAVA_HOME', 'PYENV_ROOT', 'RBENV_ROOT'],
+  ...['NODENV_ROOT', 'NVM_DIR', 'NVM_BIN', 'FNM_DIR', 'VOLTA_HOME', 'ASDF_DIR', 'ASDF_DATA_DIR', 'MISE_DATA_DIR'],
+  ...['SDKMAN_DIR', 'BUN_INSTALL', 'PNPM_HOME', 'DOTNET_ROOT', 'GEM_HOME', 'GEM_PATH', 'OPAMROOT', 'STACK_ROOT'],
+  ...['GHCUP_INSTALL_BASE_PREFIX', 'JULIA_DEPOT_PATH', 'PUB_CACHE', 'NIX_PROFILES', 'HOMEBREW_PREFIX'],
+];
+
+/** Configuration that stays readable only as long as it holds no secret. */
+const PLAIN_FILES: readonly string[] = [
+  ...['.gitconfig', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmrc', '.bunfig.toml', '.condarc', '.mambarc', '.hgrc'],
+  ...['.config/git/config', '.config/go/env', '.config/npm/npmrc', '.config/pip/pip.conf', '.config/pnpm/rc'],
+  ...['.pip/pip.conf', '.gemrc', '.cargo/config', '.cargo/config.toml', '.bundle/config', '.gradle/gradle.properties'],
+  ...['.m2/settings.xml', '.nuget/NuGet/NuGet.Config', '.config/uv/uv.toml', '.config/pypoetry/config.toml'],
+];
+
+const parseNames = (text: string) => text.split(/\s+/).filter((name) => name !== '');
+
+/** Entries of the home folder that stay readable: toolchains, package caches, configuration without secrets. */
+const OPEN_ENTRIES = new Set(
+  parseNames(`
+    .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmrc .bunfig.toml .condarc .mambarc .hgrc .pip .gemrc
+    .gitignore .gitignore_global .gitattributes .gitmessage .gitmessage.txt .editorconfig .inputrc .terminfo .ignore
+    .rgignore .fdignore .agignore .prettierrc .eslintrc .stylelintrc .rubocop.yml .clang-format .clang-tidy .flake8
+    .pylintrc .shellcheckrc .rustfmt.toml .tool-versions .nvmrc .node-version .python-version .ruby-version .asdfrc
+    .cargo .rustup .pyenv .rbenv .nodenv .goenv .jenv .plenv .phpenv .nvm .n .fnm .volta .asdf .proto .sdkman .ghcup
+    .cabal .stack .opam .elan .juliaup .julia .deno .bun .dotnet .nuget .m2 .gradle .ivy2 .sbt .coursier .gem .bundle
+    .npm .npm-global .npm-packages .yarn .pnpm .pnpm-store .pnpm-state .node-gyp .node_modules .cpan .cpanm .composer
+    .pub-cache .flutter .fvm .konan .kotlin .swiftpm .swiftly .hex .mix .kiex .ccache .conan .conan2 .vcpkg .platformio
+    .arduino15 .espressif .virtualenvs .venvs .pipx .poetry .conda .miniconda .mamba .lein .clojure .boot .luarocks
+    .nimble .choosenim .zvm .zig .foundry .svm .solc-select .avm .nix-profile .nix-defexpr .nix-channels .guix-profile
+    .linuxbrew .tfenv .tenv .tgenv .wasmer .wasmtime .wasmedge .emsdk .sbcl .roswell .quicklisp .racket .nltk_data
+    .keras .torch .matplotlib .fonts .icons .themes .sdk
+  `),
+);
+
+/** Entries of hidden folders that stay readable. */
+const OPEN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  '.config': parseNames(`
+    git go mise fontconfig nix nixpkgs uv ruff black yapf pycodestyle flake8 pylintrc rustfmt clangd yamllint stylua
+    stylelint prettier ripgrep fd bat pip/pip.conf pnpm/rc npm/npmrc matplotlib pypoetry/config.toml
+    containers/registries.conf containers/policy.json containers/storage.conf
+  `),
+  '.local': parseNames(`
+    bin lib lib64 include opt pipx man go state/nix share/man share/bash-completion share/mise share/rtx share/uv
+    share/pnpm share/fnm share/virtualenv share/virtualenvs share/pipx share/gem share/cargo share/rustup share/go
+    share/fonts share/mime share/locale share/icons share/nix share/ghcup share/coursier share/NuGet share/hatch
+    share/pdm share/pypoetry share/swiftly share/aquaproj-aqua share/julia share/racket share/nvm
+  `),
+  '.cache': parseNames(`
+    pip uv go-build go-mod yarn pnpm npm bun deno node node-gyp typescript bazel bazelisk ccache sccache clangd pre-commit
+    ms-playwright ms-playwright-go puppeteer Cypress electron electron-builder pypoetry pdm hatch pipx pipenv virtualenv
+    mypy ruff black huggingface torch nltk fontconfig mesa_shader_cache composer nix coursier gopls golangci-lint
+    staticcheck goimports helm cabal stack hie-bios zig trivy turbo vite matplotlib rosetta
+  `),
+};

@@ -1,0 +1,78 @@
+import { lookup } from 'node:dns/promises';
+import type { Environment } from '../../contracts/environment.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { findNsenter } from '../backend.ts';
+import type { SandboxPlan } from '../plan.ts';
+import type { OutboundSettings } from './outbound.ts';
+import type { BlockedConnection, SandboxedCommand, SandboxNetwork, SandboxNetworkDeps } from './sandbox-network.ts';
+
+type Command = Omit<SandboxedCommand, 'signal'>;
+
+/** The network of the sandboxes of a session, loaded and opened when the first command needs it. */
+export type LazyNetwork = {
+  /** Adds network access for a command to its plan. If that fails, the plan is unchanged and `problem` says why. */
+  addNetworkAccess(plan: SandboxPlan, bwrap: string, command: Command): Promise<SandboxPlan>;
+  getProblem(): string | undefined;
+  unregister(callId: string): void;
+  listBlocked(): readonly BlockedConnection[];
+  close(): void;
+};
+
+/** Creates the network of a session; `open` is called once. */
+export function createLazyNetwork(open: (plan: SandboxPlan, bwrap: string) => Promise<SandboxNetwork>): LazyNetwork {
+  let opening: Promise<SandboxNetwork> | undefined;
+  let network: SandboxNetwork | undefined;
+  let problem: string | undefined;
+  return {
+    async addNetworkAccess(plan, bwrap, command) {
+      if (plan.network !== 'hosts') return plan;
+      try {
+        opening ??= open(plan, bwrap);
+        network = await opening;
+        const networkAccess = await network.register(command);
+        problem = undefined;
+        return { ...plan, networkAccess };
+      } catch (thrown) {
+        problem = getErrorMessage(thrown);
+        return plan;
+      }
+    },
+    getProblem: () => problem,
+    unregister: (callId) => network?.unregister(callId),
+    listBlocked: () => network?.listBlocked() ?? [],
+    close: () => network?.close(),
+  };
+}
+
+type NetworkDeps = {
+  readonly environment: Environment;
+  readonly decideHost: SandboxNetworkDeps['decideHost'];
+  /** Returns the hosts and addresses that the settings allow. */
+  readonly listAllowedDomains: () => readonly string[];
+  /** Resolves host names; replaced in tests. */
+  readonly resolve?: OutboundSettings['resolveHost'];
+};
+
+/** Opens the network with the programs and the name resolution of this machine. */
+export async function openSandboxNetwork(
+  { environment, decideHost, listAllowedDomains, resolve: resolveHost = lookupAddresses }: NetworkDeps,
+  plan: SandboxPlan,
+  bwrap: string,
+): Promise<SandboxNetwork> {
+  const { createSandboxNetwork } = await import('./sandbox-network.ts');
+  const parts: SandboxNetworkDeps = {
+    decideHost,
+    getOutboundSettings: () => ({ variables: environment.variables, resolveHost, allowedHosts: listAllowedDomains() }),
+    javaOptions: environment.variables.JAVA_TOOL_OPTIONS,
+  };
+  if (process.platform !== 'linux') return createSandboxNetwork(parts);
+  const nsenter = findNsenter(environment, plan);
+  const { openBridge } = await import('./bridge.ts');
+  const createBridge = (socket: string, port: number) =>
+    openBridge({ bwrap, nsenter, runtime: process.execPath, socket, port });
+  return createSandboxNetwork({ ...parts, createBridge });
+}
+
+async function lookupAddresses(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}

@@ -1,0 +1,114 @@
+import { dirname, join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { CallEnforcement, Policy } from '../../contracts/permission.ts';
+import { getSecretPathReason } from '../../permissions/paths/secret-paths.ts';
+import { diskFs } from '../../permissions/permission-fs.ts';
+import { isInside } from '../../permissions/resolve-path.ts';
+import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/programs/git-repository.ts';
+import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
+import { listCredentialPaths } from '../credentials.ts';
+import { findLinkedWorktree, findSubmoduleGitDir } from '../git-paths.ts';
+import { listHomePaths } from '../home-paths.ts';
+import { getPathKind, resolveLinks } from '../host-paths.ts';
+import type { ReadOnlyPlan } from '../plan.ts';
+import type { ScanFolders } from '../scan-folders.ts';
+
+/** A command that runs in the read-only sandbox. */
+export type ReadOnlyCommand = {
+  readonly command: string;
+  readonly cwd: string;
+  /** Secret files that a rule allows the command to read. Real paths. */
+  readonly readable: CallEnforcement['readable'];
+  /** Further files to hide. Real paths. */
+  readonly hidden?: CallEnforcement['hidden'];
+};
+
+/** The inputs of a read-only plan. */
+export type ReadOnlyPlanDeps = {
+  readonly environment: Environment;
+  readonly sessionFolder: string;
+  /** Returns the policy without a sandbox, for a working directory. */
+  readonly getPolicy: (cwd: string) => Policy;
+  readonly scanFolders: ScanFolders;
+};
+
+/** Creates the plan of the sandbox for one command. */
+export function createReadOnlyPlan(
+  { environment, sessionFolder, getPolicy, scanFolders }: ReadOnlyPlanDeps,
+  { command, cwd, readable, hidden: searched = [] }: ReadOnlyCommand,
+): ReadOnlyPlan {
+  const policy = getPolicy(cwd);
+  const home = resolveLinks(environment.home);
+  const roots = [...new Set([...policy.workspaceRoots.map(resolveLinks), resolveLinks(cwd)])].filter(isPresent);
+  const allowed = listReadablePaths(policy).map(resolveLinks).filter(isPresent);
+  const homePaths = listHomePaths(environment, { roots, named: [...roots, ...allowed] });
+  const denied = listDeniedPaths(policy, 'read');
+  const scan = scanFolders(roots, {
+    key: [denied.key, policy.home, ...policy.sensitivePaths, ...(policy.taintedPaths ?? [])].join('\0'),
+    isUnreadable: (path) => denied.isDenied(path) || getSecretPathReason(createFoundPath(path), policy) !== undefined,
+    isUnwritable: () => false,
+  });
+  const hidden = [
+    ...[environment.ouroHome, environment.runtimeCache, ...listCredentialPaths(home), ...homePaths.secretFiles],
+    ...denied.paths,
+    ...searched,
+    ...(policy.taintedPaths ?? []),
+    ...hideTrackedFiles(scan.unreadablePaths, command, cwd),
+    ...scan.pipes,
+  ].map(resolveLinks);
+  const visible = [...new Set([...homePaths.opened, ...roots.flatMap(listGitDirs), ...roots, ...allowed])];
+  const all = [...new Set(hidden)].filter(isPresent);
+  const isAlreadyHidden = (path: string) =>
+    [...homePaths.hidden, ...all].some(
+      (folder) =>
+        folder !== path &&
+        isInside(path, folder) &&
+        !visible.some((open) => isInside(path, open) && isInside(open, folder)),
+    );
+  const isHideable = (path: string) =>
+    !isAlreadyHidden(path) &&
+    isPresent(path) &&
+    !readable.includes(path) &&
+    ![home, ...SYSTEM_FOLDERS].some((folder) => isInside(folder, path));
+  return {
+    home,
+    hiddenHome: homePaths.hidden,
+    visible,
+    hidden: all.filter(isHideable).slice(0, MAX_HIDDEN),
+    readable: [...readable, sessionFolder].map(resolveLinks).filter(isPresent),
+  };
+}
+
+const isPresent = (path: string) => ['directory', 'file'].includes(getPathKind(path));
+
+/** Limit of paths that are hidden one by one: each costs a mount. Denied paths come first, then the nearest secrets. */
+const MAX_HIDDEN = 400;
+
+/** Folders without which no program starts. */
+const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/lib', '/etc', '/tmp'];
+
+function createFoundPath(path: string) {
+  return { original: path, lexical: path, real: path, kind: 'other', nlink: 1 } as const;
+}
+
+/** Lists the git folders outside a root that belong to it: those of a linked worktree or of a submodule. */
+function listGitDirs(root: string): readonly string[] {
+  const worktree = findLinkedWorktree(root);
+  const gitDirs = worktree === undefined ? [findSubmoduleGitDir(root)] : [worktree.gitDir, worktree.commonDir];
+  return gitDirs.filter((gitDir) => gitDir !== undefined);
+}
+
+/**
+ * Leaves tracked files visible to git: it would report hidden ones as changed, and could show their content from the
+ * repository anyway. The permission analysis decides about what git shows.
+ */
+function hideTrackedFiles(paths: readonly string[], command: string, cwd: string): readonly string[] {
+  if (paths.length === 0 || !/\bgit\b/.test(command)) return paths;
+  const top = findRepositoryTop(diskFs, cwd);
+  const tracked = top === undefined ? undefined : listTrackedFiles(diskFs, top);
+  if (top === undefined || tracked === undefined) return paths;
+  const trackedPaths = new Set<string>();
+  for (const name of tracked)
+    for (let path = join(top, name); path !== top && path !== '/'; path = dirname(path)) trackedPaths.add(path);
+  return paths.filter((path) => !trackedPaths.has(path));
+}

@@ -1,0 +1,185 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment } from '../../contracts/environment.ts';
+import type { BlockedEffect } from '../../contracts/permission.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import type { MountHealth } from '../../lib/files/mount-health.ts';
+import { isInside } from '../../permissions/resolve-path.ts';
+import { findSandboxProgram } from '../backend.ts';
+import { getPathKind, resolveLinks } from '../host-paths.ts';
+import type { ReadOnlyPlan } from '../plan.ts';
+import { createFolderScanner } from '../scan-folders.ts';
+import { buildReadOnlySeatbeltArgs } from '../seatbelt.ts';
+import { writeSeccompFilter } from '../seccomp-filter.ts';
+import { findBlockedEffects } from './blocked-effects.ts';
+import { createReadOnlyPlan, type ReadOnlyCommand, type ReadOnlyPlanDeps } from './read-only-plan.ts';
+import { buildReadOnlyVariables } from './read-only-variables.ts';
+
+/** A prepared run in the read-only sandbox. */
+export type ReadOnlyRun = {
+  readonly wrap: (argv: readonly string[]) => readonly string[];
+  /** The seccomp filter, which the wrapper expects as descriptor 4. */
+  readonly wrapperFile?: string;
+  /** The whole environment of the command. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Returns what the sandbox kept a failed command from doing, as seen in its last lines. */
+  readonly findBlocked: (printed: readonly string[]) => readonly BlockedEffect[];
+};
+
+/** The sandbox of commands that run unasked because they only read. It does not depend on any setting. */
+export type ReadOnlySandbox = {
+  canEnforceReadOnly(): boolean;
+  /** Prepares the run of a command. Throws if there is no sandbox. */
+  prepare(command: ReadOnlyCommand): ReadOnlyRun;
+};
+
+/** The dependencies of the read-only sandbox. */
+export type ReadOnlySandboxDeps = Omit<ReadOnlyPlanDeps, 'scanFolders'> & {
+  readonly now: () => number;
+  readonly mounts?: Pick<MountHealth, 'findHung'>;
+};
+
+/** The sandbox program, the compiled seccomp filter (empty on macOS), and an empty file that covers hidden ones. */
+type ReadOnlyTools = { readonly program: string; readonly seccompFilter: string; readonly emptyFile: string };
+
+/** The tools of the sandbox, or the reason why there is none. */
+type Backend = { readonly ok: true; readonly tools: ReadOnlyTools } | { readonly ok: false; readonly why: string };
+
+const PROBE_MS = 2_000;
+const isMac = process.platform === 'darwin';
+const EMPTY_PLAN: ReadOnlyPlan = { home: '/', hiddenHome: [], visible: [], hidden: [], readable: [] };
+
+/** Creates the read-only sandbox of a session. The machine is probed once, when it is first needed. */
+export function createReadOnlySandbox(deps: ReadOnlySandboxDeps): ReadOnlySandbox {
+  const { environment, getPolicy, now } = deps;
+  const folder = join(environment.ouroHome, 'sandbox');
+  const scanFolders = createFolderScanner(now, deps.mounts);
+  let backend: Backend | undefined;
+
+  function findBackend(): Backend {
+    backend ??= probeReadOnlySandbox({ environment, roots: getPolicy(environment.home).workspaceRoots, folder });
+    return backend;
+  }
+
+  return {
+    canEnforceReadOnly: () => findBackend().ok,
+    prepare(command) {
+      const found = findBackend();
+      if (!found.ok) throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.why}).`);
+      const plan = createReadOnlyPlan({ ...deps, scanFolders }, command);
+      const args = buildArgs(plan, found.tools);
+      const roots = getPolicy(command.cwd).workspaceRoots.map(resolveLinks);
+      return {
+        wrap: (argv) => [...args, ...argv],
+        ...(found.tools.seccompFilter === '' ? {} : { wrapperFile: found.tools.seccompFilter }),
+        variables: buildReadOnlyVariables(environment, roots),
+        findBlocked: (printed) => findBlockedEffects(printed, { plan, cwd: command.cwd }),
+      };
+    },
+  };
+}
+
+/** Finds out whether commands can be limited to reading on this machine. Writes the files that it needs to a folder. */
+export function probeReadOnlySandbox({
+  environment,
+  roots,
+  folder,
+}: {
+  readonly environment: Environment;
+  readonly roots: readonly string[];
+  readonly folder: string;
+}): Backend {
+  const found = findSandboxProgram(environment, roots);
+  if (!found.ok) return found;
+  try {
+    const { seccompFilter } = writeSeccompFilter(folder, 'none');
+    if (seccompFilter === undefined && !isMac)
+      return { ok: false, why: `system calls cannot be filtered on ${process.arch}` };
+    const tools = { program: found.program, seccompFilter: seccompFilter ?? '', emptyFile: writeEmptyFile(folder) };
+    const why = runNoOp(tools);
+    return why === undefined ? { ok: true, tools } : { ok: false, why };
+  } catch (thrown) {
+    return { ok: false, why: getErrorMessage(thrown) };
+  }
+}
+
+/** Runs a no-op command in the sandbox. Returns the reason if it fails. */
+function runNoOp(tools: ReadOnlyTools): string | undefined {
+  const [file = '', ...args] = [...buildArgs(EMPTY_PLAN, tools), '/bin/bash', '-c', ':'];
+  const filter = tools.seccompFilter === '' ? undefined : openSync(tools.seccompFilter, 'r');
+  const { error, status, stderr } = spawnSync(file, args, {
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    timeout: PROBE_MS,
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe', 'ignore', filter ?? 'ignore'],
+  });
+  if (filter !== undefined) closeSync(filter);
+  if (status === 0) return undefined;
+  return error?.message ?? (stderr.trim().split('\n')[0] || `it exited with ${status}`);
+}
+
+function buildArgs(plan: ReadOnlyPlan, tools: ReadOnlyTools): readonly string[] {
+  return isMac ? buildReadOnlySeatbeltArgs(plan) : buildReadOnlyBwrapArgs(plan, tools);
+}
+
+function writeEmptyFile(folder: string): string {
+  const path = join(folder, 'empty');
+  if (getPathKind(path) === 'file') return path;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(path, '', { mode: 0o600 });
+  return path;
+}
+
+/**
+ * Builds the bubblewrap arguments that go before a command that may only read. Later mounts cover earlier ones, so a
+ * hidden folder with a visible one inside comes first.
+ */
+function buildReadOnlyBwrapArgs(plan: ReadOnlyPlan, tools: ReadOnlyTools): readonly string[] {
+  const { home, hiddenHome, visible, hidden, readable } = plan;
+  const isFolder = (path: string) => getPathKind(path) === 'directory';
+  const cover = (path: string) => (isFolder(path) ? ['--tmpfs', path] : ['--ro-bind', tools.emptyFile, path]);
+  // Writing into a hidden folder must fail and not seem to succeed.
+  const close = (path: string) => (isFolder(path) ? ['--remount-ro', path] : []);
+  const show = (path: string) => ['--ro-bind', path, path];
+  const containsVisible = (path: string) => [...visible, ...readable].some((inner) => isInside(inner, path));
+  const outer = ['/run', ...hiddenHome, ...hidden.filter(containsVisible)];
+  const inner = hidden.filter((path) => !containsVisible(path));
+  // Other folders are visible already.
+  const uncovered = visible.filter((path) => ['/tmp', ...outer].some((folder) => isInside(path, folder)));
+  return [
+    ...[tools.program, '--seccomp', '4'],
+    ...[
+      '--ro-bind',
+      '/',
+      '/',
+      '--dev',
+      '/dev',
+      '--remount-ro',
+      '/dev',
+      '--tmpfs',
+      '/dev/shm',
+      '--proc',
+      '/proc',
+      '--remount-ro',
+      '/proc',
+      '--tmpfs',
+      '/tmp',
+    ],
+    ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
+    ...['--cap-drop', 'ALL'],
+    ...(isInside(home, '/tmp') ? show(home) : []),
+    ...outer.flatMap(cover),
+    ...SYSTEM_LINKS.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...uncovered.toSorted((a, b) => a.length - b.length).flatMap(show),
+    ...inner.flatMap((path) => [...cover(path), ...close(path)]),
+    ...readable.flatMap(show),
+    ...outer.flatMap(close),
+    '--',
+  ];
+}
+
+/** Programs of NixOS are reached through these links. */
+const SYSTEM_LINKS = ['/run/current-system', '/run/opengl-driver'];

@@ -1,0 +1,271 @@
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { Agent } from '../../contracts/agent.ts';
+import { describeRefusal } from '../../contracts/denial.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ModelFailure } from '../../contracts/model.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { AfterCall, BeforeCall, ContextPort, QueryDeps } from '../../contracts/query.ts';
+import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool.ts';
+import { completeQueryDeps } from '../../engine/default-deps.ts';
+import { toRequestMessages } from '../../engine/request/build-request.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import type { AgentTool } from '../build-tool.ts';
+import { checkBeforeResult, parseAfterToolCallResult } from './check-results.ts';
+import type { AfterToolCallResult, AgentOptions } from './options.ts';
+import { createQuestions, type Questions } from './questions.ts';
+import type { RunRecords } from './run-records.ts';
+import type { Setup } from './setup.ts';
+import type { SpendingMeter } from './spending.ts';
+import type { Resumption } from './suspension.ts';
+
+/** The default for `maxTurns`. */
+const DEFAULT_MAX_TURNS = 200;
+
+type RunDepsInput = {
+  readonly options: AgentOptions;
+  readonly setup: Setup;
+  readonly context: ContextPort;
+  readonly port: AgentPort;
+  readonly cwd: string;
+  readonly meter: SpendingMeter;
+  readonly runs: RunRecords;
+  /** Listeners that answer questions. */
+  readonly answerers: ReadonlySet<unknown>;
+  readonly agent: () => Pick<Agent, 'answerPermission' | 'answerQuestion'>;
+  readonly open: Set<PermissionRequest>;
+  readonly beforeAsking: (request: PermissionRequest) => Promise<void>;
+  readonly resumption: Resumption | undefined;
+  /** Called with the outcome of each call, as the model gets it. */
+  readonly onOutcome: (callId: string, outcome: ToolOutcome) => void;
+  readonly newId: () => string;
+  readonly now: () => number;
+};
+
+/** Creates the dependencies of one run of the loop. */
+export function createRunDeps(input: RunDepsInput): QueryDeps {
+  const { options, setup, context, port, cwd, meter, runs, newId, now } = input;
+  const { maxTurns = DEFAULT_MAX_TURNS } = options;
+  const questions = createQuestions({ ...input, hasAnswerer: () => input.answerers.size > 0 });
+  // Changes take effect at the start of a turn, when the loop selects the models.
+  let turn = setup.current();
+  const deps = completeQueryDeps({
+    ...createCallbackDeps(options, port, questions, () => turn.tools, input),
+    model: {
+      name: turn.chain.port.name,
+      retries: true,
+      async *stream(request, streamOptions, signal) {
+        const stored = input.resumption?.takeReply();
+        if (stored !== undefined) return yield* stored;
+        if (runs.countRequest() > maxTurns) return { ok: false, failure: createTurnLimitFailure(maxTurns) };
+        return yield* meter.wrap(turn.chain.port.stream)(request, streamOptions, signal);
+      },
+    },
+    modelInfo: (model) => turn.chain.getModelInfo(model),
+    selectModels() {
+      turn = setup.current();
+      return setup.selectModels();
+    },
+    config: {
+      ...setup.selectModels(),
+      ...(options.toolExecution === undefined ? {} : { toolExecution: options.toolExecution }),
+      ...(options.parallelCalls === undefined ? {} : { parallelCalls: options.parallelCalls }),
+      ...(options.maxRetryDelayMs === undefined ? {} : { maxRetryDelayMs: options.maxRetryDelayMs }),
+    },
+    cwd: () => cwd,
+    queues: port.queues,
+    onWait: port.onWait,
+    newId,
+    now,
+  });
+  return {
+    ...deps,
+    system: () => turn.systemPrompt,
+    tools: () => turn.tools,
+    context: wrapContext(context, options.transformContext),
+  };
+}
+
+function createTurnLimitFailure(maxTurns: number): ModelFailure {
+  return { kind: 'aborted', limit: 'max_turns', message: `The limit of ${maxTurns} turns is reached.` };
+}
+
+function wrapContext(context: ContextPort, transform: AgentOptions['transformContext']): ContextPort {
+  if (transform === undefined) return context;
+  return {
+    async prepare(messages) {
+      const prepared = await context.prepare(messages);
+      return { ...prepared, view: await transform(prepared.view) };
+    },
+    compact: (messages, trigger, signal, model) => context.compact(messages, trigger, signal, model),
+    drain: (messages) => context.drain(messages),
+    limits: (model) => context.limits(model),
+    calibrate: (view, tokens, cleared) => context.calibrate(view, tokens, cleared),
+  };
+}
+
+type CallbackDeps = Partial<
+  Pick<
+    QueryDeps,
+    | 'gate'
+    | 'ask'
+    | 'onStop'
+    | 'beforeCall'
+    | 'afterCall'
+    | 'transformRequest'
+    | 'toRequestMessages'
+    | 'shouldStopAfterTurn'
+  >
+>;
+
+/** Creates the loop dependencies that call the callbacks of the application. */
+function createCallbackDeps(
+  options: AgentOptions,
+  port: AgentPort,
+  questions: Questions,
+  tools: () => readonly AgentTool[],
+  { resumption, onOutcome }: Pick<RunDepsInput, 'resumption' | 'onOutcome'>,
+): CallbackDeps {
+  const { hooks, beforeToolCall, afterToolCall, onPayload, shouldStopAfterTurn } = options;
+  /** A call that ended before the run was suspended has passed its checks. */
+  const isDone = ({ callId }: CallRequest) => resumption?.getOutcome(callId) !== undefined;
+  return {
+    async gate(call, hint, signal) {
+      if (isDone(call)) return { behavior: 'allow', input: call.input };
+      const given = resumption?.getAnswer(call.callId);
+      if (given !== undefined) return toVerdict(call, given.answer, given.request.facts.input);
+      const hintOrApproval = { ...hint, ...requireApproval(call, hint, tools()) };
+      return decideCall(call, hintOrApproval, signal, questions.askPermission);
+    },
+    ask: questions.ask,
+    ...(hooks || beforeToolCall
+      ? {
+          beforeCall: async (call, signal) =>
+            isDone(call) || resumption?.getAnswer(call.callId) !== undefined
+              ? {}
+              : runBeforeCall(options, call, signal),
+        }
+      : {}),
+    async afterCall(call, outcome, durationMs, signal) {
+      if (isDone(call)) return {};
+      const needsCheck = hooks !== undefined || afterToolCall !== undefined;
+      const verdict = needsCheck ? await runAfterCall(options, { call, outcome, durationMs }, signal, port) : {};
+      onOutcome(call.callId, verdict.outcome ?? outcome);
+      return verdict;
+    },
+    ...(hooks && { onStop: hooks.onStop }),
+    ...(onPayload && { transformRequest: (request) => onPayload(request) ?? request }),
+    toRequestMessages: createMessageConversion(options),
+    ...(shouldStopAfterTurn && { shouldStopAfterTurn: ({ messages }) => shouldStopAfterTurn(messages) }),
+  };
+}
+
+/** Runs the hooks, then the callback of the application with the input that the hooks returned. */
+async function runBeforeCall(
+  { hooks, beforeToolCall }: AgentOptions,
+  call: CallRequest,
+  signal: AbortSignal,
+): Promise<BeforeCall> {
+  const hookVerdict = (await hooks?.beforeCall(call, signal)) ?? {};
+  if (hookVerdict.deny !== undefined || hookVerdict.stop !== undefined) return hookVerdict;
+  const callWithInput = hookVerdict.input === undefined ? call : { ...call, input: hookVerdict.input };
+  const { block, input, ask, endRun } = checkBeforeResult(await beforeToolCall?.(callWithInput, signal));
+  return {
+    ...hookVerdict,
+    ...(block === undefined ? {} : { deny: block }),
+    ...(input === undefined ? {} : { input }),
+    ...(ask === undefined ? {} : { ask }),
+    ...(endRun === undefined ? {} : { stop: endRun }),
+  };
+}
+
+type FinishedCall = { readonly call: CallRequest; readonly outcome: ToolOutcome; readonly durationMs: number };
+
+/** Runs the callback of the application, then the hooks, so that hooks do not see what the callback removed. */
+async function runAfterCall(
+  { hooks, afterToolCall }: AgentOptions,
+  { call, outcome: result, durationMs }: FinishedCall,
+  signal: AbortSignal,
+  { emit }: Pick<AgentPort, 'emit'>,
+): Promise<AfterCall> {
+  const runCallback = async () => parseAfterToolCallResult(await afterToolCall?.(call, result, signal), call.tool);
+  const { outcome, add, endRun } = await runCallback().catch(async (thrown): Promise<AfterToolCallResult> => {
+    await emit({
+      type: 'notice',
+      level: 'error',
+      text: `afterToolCall failed for ${call.tool}: ${getErrorMessage(thrown)}`,
+    });
+    return { outcome: createWithheldOutcome(call.tool) };
+  });
+  const hookVerdict = (await hooks?.afterCall(call, outcome ?? result, durationMs, signal)) ?? {};
+  const context = [add, hookVerdict.context].filter((text) => text !== undefined);
+  return {
+    ...hookVerdict,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(context.length === 0 ? {} : { context: context.join('\n\n') }),
+    ...(endRun === undefined ? {} : { stop: endRun }),
+  };
+}
+
+/** Creates the outcome of a result whose check failed: it may contain something the model must not see. */
+function createWithheldOutcome(tool: string): ToolOutcome {
+  const text = `The result of ${tool} is withheld: the check of results failed.`;
+  return { content: text, isError: true, display: { kind: 'text', text } };
+}
+
+/** Creates the conversion of messages for requests. */
+export function createMessageConversion({
+  convertToLlm,
+}: Pick<AgentOptions, 'convertToLlm'>): QueryDeps['toRequestMessages'] {
+  return convertToLlm === undefined ? toRequestMessages : (messages) => toRequestMessages(convertToLlm(messages));
+}
+
+/** Decides about a call. The application's own tools may run, unless `beforeToolCall` wants the user to be asked. */
+async function decideCall(
+  call: CallRequest,
+  { ask }: BeforeCall,
+  signal: AbortSignal,
+  askPermission: AgentPort['askPermission'],
+): Promise<GateVerdict> {
+  if (ask === undefined) return { behavior: 'allow', input: call.input };
+  const request = createPermissionRequest(call, ask);
+  return toVerdict(call, await askPermission(request, signal), call.input);
+}
+
+function toVerdict(call: CallRequest, answer: PermissionAnswer, asked: JsonObject): GateVerdict {
+  if (answer.behavior === 'allow') return { behavior: 'allow', input: answer.updatedInput ?? asked };
+  const { by = 'user', note, message: reason, interrupt = false } = answer;
+  if (by === 'unattended') {
+    const message = `${call.tool} was not run: ${note ?? 'nobody is there to be asked.'}`;
+    return { behavior: 'deny', message, interrupt, denial: { by } };
+  }
+  const denial = { by, ...(reason === undefined ? {} : { reason }) };
+  return { behavior: 'deny', message: describeRefusal(denial, note), interrupt, denial };
+}
+
+/** Asks about a call whose tool requires approval, unless a hook has allowed it. */
+function requireApproval(
+  { tool: name, input }: CallRequest,
+  { ask, allow }: BeforeCall,
+  tools: readonly AgentTool[],
+): Pick<BeforeCall, 'ask'> {
+  if (ask !== undefined || allow !== undefined) return {};
+  const tool = tools.find((one) => one.name === name || one.aliases.includes(name));
+  const reason = tool?.requiresApproval?.(input);
+  return reason === undefined ? {} : { ask: reason };
+}
+
+function createPermissionRequest({ callId, tool, title, input }: CallRequest, why: string): PermissionRequest {
+  return {
+    id: `ask-${callId}`,
+    callId,
+    toolName: tool,
+    title,
+    facts: { tool, input, kind: 'other' },
+    reasons: [why],
+    targets: [],
+    suggestions: [],
+    trace: [],
+    danger: 'none',
+    concealed: 'none',
+  };
+}

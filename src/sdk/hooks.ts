@@ -1,0 +1,10 @@
+/** `@ouro-cli/agent/hooks`: commands, URLs and functions that run at each step of an agent and can block it. */
+export { HOOK_EVENTS, type HookEvent, type HookResult, type HookVerdict, type LoopHooks } from '../contracts/hook.ts';
+export type { HookConfig } from '../contracts/settings.ts';
+export {
+  type AgentHooks,
+  createAgentHooks as agentHooks,
+  type HookFunction,
+  type HookGroups,
+  type HookSettings,
+} from './agent-hooks.ts';

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import type { AgentListener } from '../../contracts/agent.ts';
+import { createDeferred } from '../../lib/promises.ts';
+import { sleep } from '../../model/retry.ts';
+import type { SdkAgent } from '../agent/agent-commands.ts';
+import { functionSchema, parseArgument } from '../parse-argument.ts';
+import { createAgentReplica } from './agent-replica.ts';
+import { createRemoteAgent } from './remote-commands.ts';
+import { type CallResult, lineSchema, type REMOTE_METHODS, type StreamLine } from './wire-format.ts';
+
+/** The options of a connection. */
+export type ConnectOptions = {
+  readonly token?: string;
+  /** This client answers permission prompts and questions; without such a client, the answer is no. */
+  readonly answers?: boolean;
+  /** Called when the connection breaks, and when it is there again. */
+  readonly onConnection?: (state: 'connected' | 'disconnected') => void;
+  /** Replaces `fetch`. */
+  readonly fetch?: typeof fetch;
+};
+
+/** An agent that runs elsewhere. It has the commands of a local one, and can be closed. */
+export type RemoteAgent = SdkAgent & {
+  /** Ends the connection. The agent runs on. */
+  close(): void;
+};
+
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+
+const optionsSchema = z.strictObject({
+  token: z.string().exactOptional(),
+  answers: z.boolean().exactOptional(),
+  onConnection: functionSchema<NonNullable<ConnectOptions['onConnection']>>().exactOptional(),
+  fetch: functionSchema<typeof fetch>().exactOptional(),
+});
+
+/** Connects to an agent of `serveAgent`. A broken connection is renewed, and nothing is missed meanwhile. */
+export async function connectAgent(url: string | URL, options: ConnectOptions = {}): Promise<RemoteAgent> {
+  const {
+    token,
+    answers = false,
+    onConnection,
+    fetch: send = fetch,
+  } = parseArgument('connectAgent', options, optionsSchema);
+  const base = parseAddress(url);
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const closed = new AbortController();
+  const listeners = new Set<AgentListener>();
+  const calls = createPendingCalls();
+  const ready = createDeferred<ReturnType<typeof createAgentReplica>>();
+  let mirror: ReturnType<typeof createAgentReplica> | undefined;
+  let seen: Pick<StreamLine, 'cursor' | 'server'> | undefined;
+  let delivery = Promise.resolve();
+
+  function receive(line: StreamLine): void {
+    if (seen !== undefined && seen.server !== line.server) calls.rejectAll('The server was restarted.');
+    seen = { cursor: line.cursor, server: line.server };
+    if ('state' in line) {
+      mirror ??= createAgentReplica(line.state);
+      mirror.replace(line.state);
+      ready.resolve(mirror);
+    } else if ('event' in line) {
+      const { event } = line;
+      mirror?.apply(event);
+      for (const listener of listeners) delivery = delivery.then(() => listener(event)).catch(() => undefined);
+    } else {
+      // Listeners hear what led to the result first.
+      void delivery.then(() => calls.settle(line.result));
+    }
+  }
+
+  async function readStream(): Promise<void> {
+    const query = {
+      ...(answers ? { answers: '1' } : {}),
+      ...(seen && { after: `${seen.cursor}`, server: seen.server }),
+    };
+    const address = new URL(`events?${new URLSearchParams(query)}`, base);
+    const response = await send(address, { headers, signal: closed.signal });
+    if (!response.ok) throw new RefusedError(`${address.origin} answered ${response.status}: ${await response.text()}`);
+    onConnection?.('connected');
+    for await (const line of readLines(response)) receive(lineSchema.parse(JSON.parse(line)));
+  }
+
+  async function keepConnected(): Promise<void> {
+    for (let pauseMs = MIN_PAUSE_MS; !closed.signal.aborted; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+      const before = seen?.cursor;
+      try {
+        await readStream();
+      } catch (thrown) {
+        if (thrown instanceof RefusedError || seen === undefined) {
+          const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+          ready.reject(error);
+          calls.rejectAll(error.message);
+          closed.abort();
+        }
+      }
+      if (closed.signal.aborted) return;
+      onConnection?.('disconnected');
+      if (seen?.cursor !== before) pauseMs = MIN_PAUSE_MS;
+      await sleep(pauseMs, closed.signal);
+    }
+  }
+
+  /** Calls a command; the result comes with the stream, also after the connection was renewed. */
+  async function call(method: (typeof REMOTE_METHODS)[number], ...args: readonly unknown[]): Promise<unknown> {
+    if (closed.signal.aborted) throw new Error('The connection is closed.');
+    const id = crypto.randomUUID();
+    const result = calls.add(id);
+    try {
+      const body = JSON.stringify({ id, method, args });
+      const response = await send(new URL('call', base), { method: 'POST', headers, body, signal: closed.signal });
+      if (!response.ok) throw new Error(`${method} was refused (${response.status}): ${await response.text()}`);
+    } catch (thrown) {
+      calls.delete(id);
+      throw thrown;
+    }
+    return result;
+  }
+
+  void keepConnected();
+  const state = await ready.promise;
+  const commands = createRemoteAgent({ call, listeners, state: state.snapshot });
+  return {
+    ...commands,
+    close() {
+      closed.abort();
+      calls.rejectAll('The connection is closed.');
+    },
+  };
+}
+
+function parseAddress(url: unknown): URL {
+  const address = `${String(url).replace(/\/$/, '')}/`;
+  if (!URL.canParse(address)) throw new TypeError(`connectAgent: ${JSON.stringify(url)} is not a URL.`);
+  return new URL(address);
+}
+
+/** The calls that wait for their results. */
+function createPendingCalls() {
+  const pending = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
+  return {
+    add(id: string): Promise<unknown> {
+      const call = createDeferred<unknown>();
+      pending.set(id, call);
+      // The caller gets the rejection, also when it first waits for the request to be accepted.
+      call.promise.catch(() => undefined);
+      return call.promise;
+    },
+    delete: (id: string) => pending.delete(id),
+    settle(result: CallResult): void {
+      const call = pending.get(result.id);
+      pending.delete(result.id);
+      if (result.ok) call?.resolve(result.value);
+      else call?.reject(new Error(result.error));
+    },
+    rejectAll(message: string): void {
+      for (const call of pending.values()) call.reject(new Error(message));
+      pending.clear();
+    },
+  };
+}
+
+async function* readLines(response: Response): AsyncGenerator<string> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
+    const parts = (rest + decoder.decode(step.value, { stream: true })).split('\n');
+    rest = parts.pop() ?? '';
+    // Empty lines keep the connection open.
+    for (const part of parts) if (part !== '') yield part;
+  }
+}
+
+/** The server refused the connection, so that a retry is of no use. */
+class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}

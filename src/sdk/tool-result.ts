@@ -1,0 +1,47 @@
+import type { JsonValue } from '../contracts/json.ts';
+import type { ResultBlock } from '../contracts/message.ts';
+import type { ToolOutcome } from '../contracts/tool.ts';
+
+/** The result of a tool: an outcome, a text, or any JSON value, which the model gets as JSON. */
+export type ToolResult = ToolOutcome | JsonValue | undefined;
+
+/** Converts the result of a tool, also of an untyped one, to an outcome. */
+export function toToolOutcome(result: unknown, tool: string): ToolOutcome {
+  if (result instanceof Error) return { content: result.message, isError: true };
+  if (!isRecord(result) || !('content' in result)) return { content: toContent(result, tool) };
+  const { content, is_error, isError = is_error, ...rest } = result;
+  return { ...rest, content: toContent(content, tool), ...(isError === true ? { isError: true } : {}) };
+}
+
+function toContent(value: unknown, tool: string): ToolOutcome['content'] {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return formatJson(value, tool);
+  const blocks = value.map(toBlock);
+  return blocks.every((block) => block !== undefined) && blocks.length > 0 ? blocks : formatJson(value, tool);
+}
+
+/** Converts a content block of the API or of an MCP server. */
+function toBlock(block: unknown): ResultBlock | undefined {
+  if (!isRecord(block)) return undefined;
+  const { type, text, source, data, mimeType } = block;
+  if (type === 'text' && typeof text === 'string') return { type, text };
+  if (type !== 'image' && type !== 'document') return undefined;
+  if (typeof data === 'string' && typeof mimeType === 'string')
+    return { type, source: { type: 'base64', media_type: mimeType, data } };
+  if (!isRecord(source) || source.type !== 'base64') return undefined;
+  if (typeof source.media_type !== 'string' || typeof source.data !== 'string') return undefined;
+  return { type, source: { type: 'base64', media_type: source.media_type, data: source.data } };
+}
+
+function formatJson(value: unknown, tool: string): string {
+  try {
+    return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? '';
+  } catch (cause) {
+    throw new Error(`The result of ${tool} cannot be written as JSON. Return a text or { content }.`, { cause });
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,115 @@
+import { statSync } from 'node:fs';
+import type { QueuedMessage } from '../contracts/event.ts';
+import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { LiveState, LiveValues } from '../contracts/live-state.ts';
+import type { CheckpointEntry, RecordBody, WorkTotals } from '../contracts/session.ts';
+import { copyAsJson } from '../lib/json.ts';
+import type { RebuiltSession } from './records/rebuild-session.ts';
+import { decodeSettings, nameRecordedSettings, type SessionSettings } from './records/session-settings.ts';
+import { parseHead, type RecordedHead, type RequestHead } from './request-head.ts';
+
+/** Everything a resume restores besides the messages. */
+export type SessionState = SessionSettings & {
+  readonly title: RebuiltSession['title'];
+  /** Id of the newest record, the parent of the next one. */
+  readonly lastUuid: string | null;
+  /** Head of the last request. */
+  readonly requestHead: RecordedHead | undefined;
+  /** Hashes of the long texts already recorded. */
+  readonly knownTexts: readonly string[];
+  /** Messages that were queued and never delivered. */
+  readonly queued: readonly QueuedMessage[];
+  readonly checkpoints: readonly CheckpointEntry[];
+  /** Recorded decisions of the context reduction, unparsed. */
+  readonly context: readonly JsonObject[];
+};
+
+/** The counts of a session without any turn. */
+export const NO_WORK_DONE: WorkTotals = { turns: 0, added: 0, removed: 0 };
+
+/** The state of a new session. */
+export const NEW_SESSION: SessionState = {
+  title: undefined,
+  lastUuid: null,
+  requestHead: undefined,
+  knownTexts: [],
+  queued: [],
+  checkpoints: [],
+  context: [],
+};
+
+/** Creates the record of changed session settings. */
+export function encodeSettings(changed: SessionSettings): RecordBody {
+  return { type: 'system', subtype: 'live', data: nameRecordedSettings(copyAsJson(changed)) };
+}
+
+/** Decodes the state of a stored session; unreadable fields are omitted. */
+export function decodeSession({
+  liveSettings,
+  title,
+  lastUuid,
+  requestHead,
+  queued,
+  checkpoints,
+  context,
+}: RebuiltSession): SessionState {
+  const { cwd, ...settings } = decodeSettings(liveSettings);
+  return {
+    ...settings,
+    // The folder may have been deleted since.
+    cwd: cwd !== undefined && isFolder(cwd) ? cwd : undefined,
+    title,
+    lastUuid,
+    requestHead: requestHead.head,
+    knownTexts: [...requestHead.texts.keys()],
+    queued,
+    checkpoints,
+    context,
+  };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** The request head and announced facts of an earlier run, to be sent again byte for byte. */
+export type PreviousRequest = RequestHead & Pick<SessionState, 'announced' | 'instructions'>;
+
+type PromptFlags = Pick<RunOptions, 'systemPrompt' | 'appendSystemPrompt' | 'agent'>;
+
+/** Encodes the flags that shape the system prompt as one comparable text. */
+export function encodePromptFlags({ systemPrompt, appendSystemPrompt, agent }: PromptFlags): string {
+  return JSON.stringify([systemPrompt ?? '', appendSystemPrompt ?? '', agent ?? '']);
+}
+
+/** Returns what a resume sends again; nothing in a new session, after an update of ouro, or with other prompt flags. */
+export function findPreviousRequest(
+  { requestHead, announced, instructions, promptFlags: flags = encodePromptFlags({}) }: SessionState,
+  options: PromptFlags,
+  version: string,
+): { readonly sent: PreviousRequest | undefined; readonly notice: string | undefined } {
+  if (requestHead === undefined) return { sent: undefined, notice: undefined };
+  if (requestHead.version !== version) {
+    const notice = `This session was started with ouro ${requestHead.version}; ouro ${version} renders its system prompt again.`;
+    return { sent: undefined, notice };
+  }
+  if (flags !== encodePromptFlags(options)) return { sent: undefined, notice: undefined };
+  return { sent: { ...parseHead(requestHead), announced, instructions }, notice: undefined };
+}
+
+/** Creates the holder of the session values that may change during a run; listeners get every change. */
+export function createLiveState(initial: LiveValues): LiveState {
+  let live = initial;
+  const listeners: ((part: Partial<LiveValues>, live: LiveValues) => void)[] = [];
+  return {
+    current: () => live,
+    update(part) {
+      live = { ...live, ...part };
+      for (const listener of listeners) listener(part, live);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { acquireLock, type LockResult, readLockHolder } from '../lib/files/file-lock.ts';
+import { getProcessState, type ProcessIdentity } from '../lib/processes/process-info.ts';
+
+/** An exclusive lock on a session. Two writers would corrupt it, so a second process works on a copy. */
+export type SessionLock = { readonly release: () => Promise<void> };
+
+/** The lock, or a notice that names the process holding it. */
+type SessionLockResult =
+  | { readonly ok: true; readonly lock: SessionLock }
+  | { readonly ok: false; readonly notice: string };
+
+/** Locks a stored session for this process. Succeeds without a lock if none can be written, as on a read-only disk. */
+export async function lockSession(transcriptPath: string): Promise<SessionLockResult> {
+  const attempt = await acquireLock(getLockPath(transcriptPath)).catch(
+    (): LockResult => ({ ok: true, release: () => Promise.resolve() }),
+  );
+  if (attempt.ok) return { ok: true, lock: { release: attempt.release } };
+  return { ok: false, notice: describeHolder(attempt.holder) };
+}
+
+/** Returns the process that holds the lock of a session. */
+export function findLockHolder(transcriptPath: string): Promise<ProcessIdentity | undefined> {
+  return readLockHolder(getLockPath(transcriptPath));
+}
+
+/** Returns the path of a session's lock file. */
+export function getLockPath(transcriptPath: string): string {
+  return transcriptPath.replace(/\.jsonl$/, '.lock');
+}
+
+function describeHolder(holder: ProcessIdentity): string {
+  const elsewhere = getProcessState(holder) === 'elsewhere' ? ' in another container or on another machine' : '';
+  return `This session is open in another ouro process (PID ${holder.pid}${elsewhere}). You continue in a copy of it.`;
+}
+
+/** The presence of this process in a folder, announced from its start, before it has a session. */
+type FolderPresence = {
+  /** Returns the PIDs of the other processes in the folder. */
+  listOthers(): Promise<readonly number[]>;
+  leave(): Promise<void>;
+};
+
+/** Announces this process in a folder. Continues silently if the announcement cannot be written. */
+export async function enterFolder(ouroHome: string, realDir: string): Promise<FolderPresence> {
+  const lockFolder = join(ouroHome, 'present', createHash('sha256').update(realDir).digest('hex').slice(0, 16));
+  const ownName = `${process.pid}-${randomBytes(4).toString('hex')}.lock`;
+  const lock = await acquireLock(join(lockFolder, ownName)).catch(() => undefined);
+  return {
+    async listOthers() {
+      const names = await readdir(lockFolder).catch(() => []);
+      const otherNames = names.filter((name) => name.endsWith('.lock') && name !== ownName);
+      const pids = await Promise.all(
+        otherNames.map(async (name) => {
+          const holder = await readLockHolder(join(lockFolder, name));
+          // A killed process leaves only its lock file.
+          if (holder === undefined) await unlink(join(lockFolder, name)).catch(() => undefined);
+          return holder?.pid ?? [];
+        }),
+      );
+      return pids.flat();
+    },
+    async leave() {
+      if (lock?.ok === true) await lock.release();
+      // Fails while the folder still holds the locks of other processes.
+      await rmdir(lockFolder).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { Usage } from '../contracts/message.ts';
+import type { SessionRecord } from '../contracts/session.ts';
+import { formatCost, formatTokens } from '../lib/text/format.ts';
+import { addUsage, sumCosts, sumUsage, type UsageTotals } from '../model/pricing.ts';
+import { createModelInfoSource, type ModelInfoSource } from '../model/registry/model-info.ts';
+import { getSubAgentPath } from './paths.ts';
+import { forEachRecord } from './records/read-transcript.ts';
+import { listSubAgentIds } from './sub-agents/stored-sub-agents.ts';
+
+type ModelFinder = Pick<ModelInfoSource, 'infoOf' | 'lookUp'>;
+
+/** Describes the usage of earlier runs of this session, read from its files; `undefined` for the first run. */
+export async function describeEarlierCost(
+  { path, folder }: { readonly path: string | undefined; readonly folder: string },
+  since: string,
+  models: ModelFinder,
+): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const totals = await readUsage(path, folder, (timestamp) => timestamp < since, models);
+  const all = [...totals.values()];
+  if (all.length === 0) return undefined;
+  const usage = all.map((total) => total.usage).reduce(sumUsage);
+  const { usd, isComplete } = sumCosts(totals);
+  const input = formatTokens(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
+  const replies = all.reduce((sum, total) => sum + total.replies, 0);
+  const money = formatCost(usd, { isComplete });
+  return `Earlier in this session: ${replies} ${replies === 1 ? 'reply' : 'replies'}, ${input} tokens in, ${formatTokens(usage.outputTokens)} tokens out, ${money}; titles and summaries are not included.`;
+}
+
+/** Computes the cost of all replies of a stored session and its sub-agents. Models without a known price count as 0. */
+export async function computeStoredCostUsd(
+  path: string,
+  models: ModelFinder = createModelInfoSource(),
+): Promise<number> {
+  return sumCosts(await readUsage(path, path.replace(/\.jsonl$/, ''), () => true, models)).usd;
+}
+
+async function readUsage(
+  path: string,
+  folder: string,
+  isIncluded: (timestamp: string) => boolean,
+  { infoOf, lookUp }: ModelFinder,
+): Promise<UsageTotals> {
+  let totals: UsageTotals = new Map();
+  const agents = await listSubAgentIds(folder).catch(() => []);
+  for (const file of [path, ...agents.map((agentId) => getSubAgentPath(folder, agentId))]) {
+    const used: { readonly model: string; readonly usage: Usage }[] = [];
+    const collect = (record: SessionRecord) => {
+      if (record.type !== 'reply' || record.usage === undefined || !isIncluded(record.timestamp)) return;
+      used.push({ model: record.model, usage: record.usage });
+    };
+    await forEachRecord(file, collect).catch(() => undefined);
+    for (const { model, usage } of used) {
+      await lookUp(model);
+      totals = addUsage(totals, model, usage, infoOf(model).price);
+    }
+  }
+  return totals;
+}

@@ -1,0 +1,162 @@
+import { closeSync, constants, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { copyFile, open, rename, rm } from 'node:fs/promises';
+import type { AssistantBlock, UserMessage } from '../../contracts/message.ts';
+import type { SessionRecord } from '../../contracts/session.ts';
+import { getErrnoCode } from '../../lib/errors.ts';
+import { findLockHolder } from '../process-locks.ts';
+import {
+  closeConversation,
+  EMPTY_CONVERSATION,
+  keepNewestMessages,
+  listDanglingCalls,
+  listMessages,
+  reduceConversation,
+} from '../records/conversation-state.ts';
+import { forEachRecord } from '../records/read-transcript.ts';
+import type { SessionSummary } from './session-summary.ts';
+
+/** The damage found in a session file, as counts and as a summary. */
+export type CheckReport = {
+  readonly id: string;
+  readonly path: string;
+  readonly records: number;
+  readonly messages: number;
+  readonly damaged: number;
+  readonly salvaged: number;
+  readonly doubled: number;
+  readonly dangling: number;
+  readonly state: 'sound' | 'damaged';
+  readonly words: string;
+};
+
+const RECORDS_PER_TRIM = 50_000;
+const MAX_MESSAGES = 10_000;
+
+/** Checks a session: reads it as a resume would and counts the damage. */
+export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<CheckReport> {
+  let records = 0;
+  let conversation = EMPTY_CONVERSATION;
+  let olderCount = 0;
+  const { damaged, salvaged, doubled } = await forEachRecord(session.path, (record) => {
+    records += 1;
+    conversation = reduceConversation(conversation, stripContent(record));
+    if (records % RECORDS_PER_TRIM !== 0) return;
+    // Bounds memory for very long files; older messages only need to be counted.
+    const { state, left: dropped } = keepNewestMessages(conversation, MAX_MESSAGES);
+    conversation = state;
+    olderCount += dropped;
+  });
+  const closed = closeConversation(conversation);
+  const dangling = listDanglingCalls(closed).length;
+  const messages = olderCount + listMessages(closed).length;
+  const counts = { damaged, salvaged, doubled, dangling };
+  const problems = [
+    ...(damaged > 0 ? [`${damaged} unreadable lines`] : []),
+    ...(salvaged > 0 ? [`${salvaged} salvaged lines`] : []),
+    ...(doubled > 0 ? [`${doubled} doubled lines`] : []),
+    ...((await endsWithNewline(session.path)) ? [] : ['no newline at the end of the file']),
+    ...(dangling > 0 ? [`${dangling} calls without a result`] : []),
+  ];
+  const state = problems.length === 0 ? 'sound' : 'damaged';
+  const words = problems.length === 0 ? state : problems.join(', ');
+  return { id: session.id, path: session.path, records, messages, ...counts, state, words };
+}
+
+const EMPTY_TEXT: AssistantBlock = { type: 'text', text: '' };
+const NO_BLOCKS: readonly [] = [];
+
+/** Strips the content of a record; message ids, roles and call ids are enough to check a conversation. */
+function stripContent(record: SessionRecord): SessionRecord {
+  switch (record.type) {
+    case 'user':
+      return { ...record, message: stripUserMessage(record.message) };
+    case 'assistant':
+      return { ...record, timestamp: '', model: '', block: stripBlock(record.block) };
+    case 'reply': {
+      const { usage, stopReason, ...rest } = record;
+      return { ...rest, timestamp: '', model: '' };
+    }
+    case 'result':
+      return { ...record, result: { type: 'tool_result', tool_use_id: record.callId, content: '' } };
+    case 'compact-boundary':
+      return {
+        ...record,
+        messages: record.messages.map((message) => (message.role === 'user' ? stripUserMessage(message) : message)),
+      };
+    default:
+      return record;
+  }
+}
+
+function stripUserMessage({ id, origin }: UserMessage): UserMessage {
+  return { role: 'user', id, origin, blocks: NO_BLOCKS };
+}
+
+function stripBlock(block: AssistantBlock): AssistantBlock {
+  return block.type === 'tool_use' ? { ...block, input: {} } : EMPTY_TEXT;
+}
+
+async function endsWithNewline(path: string): Promise<boolean> {
+  await using file = await open(path, 'r');
+  const { size } = await file.stat();
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+  return bytesRead === 0 || buffer[0] === 0x0a;
+}
+
+/** The path of the backup, or the reason the repair was refused. */
+export type RepairResult =
+  | { readonly ok: true; readonly backup: string }
+  | { readonly ok: false; readonly why: string };
+
+/** Repairs a session file: rewrites it from every readable record and keeps the damaged file as a backup. */
+export async function repairSession(session: Pick<SessionSummary, 'path'>): Promise<RepairResult> {
+  const holder = await findLockHolder(session.path);
+  if (holder !== undefined)
+    return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
+  const backup = await createBackup(session.path);
+  const temporaryPath = `${session.path}.repaired`;
+  try {
+    await copyReadableRecords(session.path, temporaryPath);
+    await rename(temporaryPath, session.path);
+  } catch (thrown) {
+    await rm(temporaryPath, { force: true });
+    throw thrown;
+  }
+  return { ok: true, backup };
+}
+
+const BATCH_CHARS = 1_000_000;
+
+/** Copies every readable record in batches: a file may be larger than memory. */
+async function copyReadableRecords(from: string, to: string): Promise<void> {
+  await rm(to, { force: true });
+  const file = openSync(to, 'wx', 0o600);
+  let text = '';
+  const write = () => {
+    writeFileSync(file, text);
+    text = '';
+  };
+  try {
+    await forEachRecord(from, (record) => {
+      text += `${JSON.stringify(record)}\n`;
+      if (text.length > BATCH_CHARS) write();
+    });
+    write();
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Copies a file under a free name; earlier backups may hold data the file has lost, so none is overwritten. */
+async function createBackup(path: string): Promise<string> {
+  for (let next = 1; ; next += 1) {
+    const copy = `${path}.damaged${next === 1 ? '' : `-${next}`}`;
+    try {
+      await copyFile(path, copy, constants.COPYFILE_EXCL);
+      return copy;
+    } catch (thrown) {
+      if (getErrnoCode(thrown) !== 'EEXIST') throw thrown;
+    }
+  }
+}

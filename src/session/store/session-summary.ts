@@ -1,0 +1,171 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { basename } from 'node:path';
+import { getSentText } from '../../context/compaction/kept-messages.ts';
+import type { SessionRecord, WorkTotals } from '../../contracts/session.ts';
+import { parseRecords } from '../records/parse-records.ts';
+
+/** The summary of a stored session, as shown in lists and pickers. */
+export type SessionSummary = {
+  readonly id: string;
+  readonly path: string;
+  readonly title: string;
+  readonly firstPrompt: string;
+  readonly cwd: string;
+  readonly gitBranch: string | undefined;
+  readonly modifiedMs: number;
+  readonly bytes: number;
+  /** Taken from the end of the file; absent when it is not found there. */
+  readonly worked: WorkTotals | undefined;
+  /** Taken from the end of the file; absent when it is not found there. */
+  readonly spentUsd: number | undefined;
+};
+
+/** The number of bytes read from each end of a file. */
+const HEAD_BYTES = 8_192;
+const TAIL_BYTES = 16_384;
+const TITLE_CHARS = 80;
+const FIRST_PROMPT_CHARS = 500;
+
+/** Creates the buffer for the ends of a file; one buffer serves a whole list. */
+export const createSummaryBuffer = (): Buffer => Buffer.allocUnsafe(HEAD_BYTES + TAIL_BYTES);
+
+/**
+ * Summarizes a session from the two ends of its file; `undefined` when it has no messages. Synchronous on purpose: for
+ * thousands of small reads, asynchronous calls would cost ten times the reading.
+ */
+export function summarizeSession(path: string, scratch: Buffer = createSummaryBuffer()): SessionSummary | undefined {
+  const ends = readFileEnds(path, scratch);
+  if (ends === undefined) return undefined;
+  const { head, tail, bytes, modifiedMs } = ends;
+  const start = head.toString('utf8');
+  const firstPrompt = findFirstPrompt(start) ?? findPromptAtEnd(tail);
+  if (firstPrompt === undefined) return undefined;
+  const title = findLastTitle(tail) ?? findLastTitle(head) ?? firstPrompt.slice(0, TITLE_CHARS);
+  return {
+    id: basename(path, '.jsonl'),
+    path,
+    title: title === '' ? '(no text)' : title,
+    firstPrompt,
+    cwd: extractField(start, CWD) ?? extractField(tail.toString('utf8'), CWD) ?? '',
+    gitBranch: extractField(start, BRANCH),
+    modifiedMs,
+    bytes,
+    worked: findLastWorked(tail),
+    spentUsd: findLastSpent(tail),
+  };
+}
+
+/** The two ends of a file; for a small file, both are the whole file. */
+export type FileEnds = {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+};
+
+/** Reads the two ends of a file; `undefined` when it is gone or unreadable. */
+export function readFileEnds(path: string, scratch: Buffer): FileEnds | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const { size, mtimeMs } = fstatSync(file);
+    const facts = { bytes: size, modifiedMs: mtimeMs };
+    // A small file takes one read.
+    if (size <= scratch.length) {
+      const all = scratch.subarray(0, readSync(file, scratch, 0, scratch.length, 0));
+      return { head: all, tail: all, ...facts };
+    }
+    const head = scratch.subarray(0, readSync(file, scratch, 0, HEAD_BYTES, 0));
+    const tailBytes = readSync(file, scratch, HEAD_BYTES, TAIL_BYTES, size - TAIL_BYTES);
+    return { head, tail: scratch.subarray(HEAD_BYTES, HEAD_BYTES + tailBytes), ...facts };
+  } catch {
+    // Deleted or made unreadable since it was listed.
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+const USER_LINE = /"type":"user"/;
+
+function findFirstPrompt(head: string): string | undefined {
+  for (let from = 0; from < head.length; ) {
+    const newline = head.indexOf('\n', from);
+    const line = head.slice(from, newline === -1 ? undefined : newline);
+    from += line.length + 1;
+    if (!USER_LINE.test(line)) continue;
+    const [record] = parseRecords(line).records;
+    const text = record === undefined ? extractTornText(line) : getPromptText(record);
+    if (text !== undefined) return text.replaceAll(/\s+/g, ' ').trim().slice(0, FIRST_PROMPT_CHARS);
+  }
+  return undefined;
+}
+
+const MESSAGE_LINE = /^\{"v":\d+,"type":"(?:user|assistant|result|reply)"/m;
+
+/** Finds a prompt near the end, or an empty text if there is other content: a damaged session is still listed. */
+function findPromptAtEnd(tail: Buffer): string | undefined {
+  const end = tail.toString('utf8');
+  return findFirstPrompt(end) ?? (MESSAGE_LINE.test(end) ? '' : undefined);
+}
+
+/** Extracts the text from a prompt record that is longer than the part read of the file. */
+function extractTornText(line: string): string | undefined {
+  const [, escaped] = /"text":"((?:[^"\\]|\\.)*)/.exec(line) ?? [];
+  return escaped === undefined ? undefined : unescapeText(escaped);
+}
+
+function unescapeText(escaped: string): string | undefined {
+  try {
+    return JSON.parse(`"${escaped}"`);
+  } catch {
+    return undefined;
+  }
+}
+
+function getPromptText(record: SessionRecord): string | undefined {
+  if (record.type !== 'user' || record.message.origin === 'results') return undefined;
+  return getSentText(record.message);
+}
+
+const TITLE = Buffer.from('"type":"title"');
+const NEWLINE = 0x0a;
+
+/** Finds the last title by a byte search: most files have none, and decoding them all would dominate the cost. */
+function findLastTitle(bytes: Buffer): string | undefined {
+  const index = bytes.lastIndexOf(TITLE);
+  if (index === -1) return undefined;
+  const start = bytes.lastIndexOf(NEWLINE, index) + 1;
+  const end = bytes.indexOf(NEWLINE, index);
+  const [record] = parseRecords(bytes.toString('utf8', start, end === -1 ? undefined : end)).records;
+  return record?.type === 'title' ? record.title : undefined;
+}
+
+const WORKED = Buffer.from('"worked":{');
+const WORKED_FIELDS = /^"worked":\{"turns":(\d+),"added":(\d+),"removed":(\d+)\}/;
+
+/** Finds the last turn counts. Inside a message text the quotes would be escaped, so the bytes cannot match there. */
+function findLastWorked(tail: Buffer): WorkTotals | undefined {
+  const index = tail.lastIndexOf(WORKED);
+  const [, turns, added, removed] = WORKED_FIELDS.exec(tail.toString('latin1', index, index + 100)) ?? [];
+  return index === -1 || turns === undefined
+    ? undefined
+    : { turns: Number(turns), added: Number(added), removed: Number(removed) };
+}
+
+const SPENT = Buffer.from('"spentUsd":');
+
+/** Finds the last cost by a byte search, like the turn counts. */
+function findLastSpent(tail: Buffer): number | undefined {
+  const index = tail.lastIndexOf(SPENT);
+  const [, spent] = /^"spentUsd":([\d.e+-]+)/.exec(tail.toString('latin1', index, index + 50)) ?? [];
+  return index === -1 || spent === undefined ? undefined : Number(spent);
+}
+
+const CWD = /"cwd":"((?:[^"\\]|\\.)*)"/;
+const BRANCH = /"gitBranch":"((?:[^"\\]|\\.)*)"/;
+
+function extractField(head: string, name: RegExp): string | undefined {
+  const [, escaped] = name.exec(head) ?? [];
+  return escaped === undefined ? undefined : unescapeText(escaped);
+}

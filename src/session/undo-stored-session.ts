@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createCheckpoints } from '../checkpoints/create-checkpoints.ts';
+import type { RestoreResult } from '../checkpoints/restore-files.ts';
+import type { Environment } from '../contracts/environment.ts';
+import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
+import { recoverUnfinishedWrites } from '../lib/files/write-journal.ts';
+import { isInside } from '../permissions/resolve-path.ts';
+import { getSessionFolder, getUnfinishedWritesDir } from './paths.ts';
+import { lockSession } from './process-locks.ts';
+import { rebuildSession } from './records/rebuild-session.ts';
+import { openTranscript } from './records/transcript.ts';
+import { readSession, type SessionSummary } from './store/manage-sessions.ts';
+
+/** The outcome of an undo or redo. */
+export type UndoOutcome =
+  | {
+      readonly ok: true;
+      readonly prompt: string;
+      readonly restored: readonly string[];
+      readonly removed: readonly string[];
+      readonly problems: readonly string[];
+      /** The system failed, for example on a full disk: the same undo can restore the rest later. */
+      readonly canRetry: boolean;
+    }
+  | { readonly ok: false; readonly why: string };
+
+/** The undo operations of a stored session. */
+export type StoredUndo = {
+  list(): Promise<readonly CheckpointInfo[]>;
+  /** Undoes the newest change set, or all changes since a checkpoint. */
+  undo(to: string | undefined): Promise<UndoOutcome>;
+  /**
+   * Undoes the newest change set of each of these files and folders, or all their changes since a checkpoint. Changes
+   * nothing if one of them has no change to undo.
+   */
+  undoPaths(paths: readonly string[], to: string | undefined): Promise<UndoOutcome>;
+  /** Reverts the last undo. */
+  redo(): Promise<UndoOutcome>;
+  close(): Promise<void>;
+};
+
+/** Opens the undo of a stored session. A session that is open in another process is refused. */
+export async function openUndo(
+  session: SessionSummary,
+  environment: Pick<Environment, 'ouroHome' | 'home' | 'version'>,
+): Promise<{ readonly ok: true; readonly undo: StoredUndo } | { readonly ok: false; readonly why: string }> {
+  const lock = await lockSession(session.path);
+  if (!lock.ok) return { ok: false, why: 'This session is open in another ouro process. Type /undo there.' };
+  // An earlier undo may have been interrupted.
+  recoverUnfinishedWrites(getUnfinishedWritesDir(environment.ouroHome));
+  const { checkpoints: entries, lastUuid } = rebuildSession((await readSession(session.path)).records);
+  const dir = dirname(session.path);
+  const root = await realpath(session.cwd).catch(() => session.cwd);
+  let writeProblem: string | undefined;
+  const transcript = openTranscript({
+    dir,
+    cwd: session.cwd,
+    sessionId: session.id,
+    gitBranch: session.gitBranch,
+    version: environment.version,
+    lastUuid,
+    persistence: 'disk',
+    lock: lock.lock,
+    newId: randomUUID,
+    now: Date.now,
+    onNotice: (_level, text) => {
+      writeProblem = text;
+    },
+  });
+  const checkpoints = createCheckpoints({
+    folder: join(getSessionFolder(dir, session.id), 'checkpoints'),
+    roots: () => [root],
+    skip: [environment.ouroHome],
+    unfinished: getUnfinishedWritesDir(environment.ouroHome),
+    home: environment.home,
+    isBackgroundRunning: () => false,
+    entries,
+    append: (checkpoint) => transcript.append({ type: 'checkpoint', checkpoint }),
+    warn: () => undefined,
+    newId: randomUUID,
+    now: Date.now,
+  });
+
+  function describeRestore(prompt: string, { restored, removed, problems, failed }: RestoreResult): UndoOutcome {
+    const allProblems = [...problems, ...(writeProblem === undefined ? [] : [writeProblem])];
+    return { ok: true, prompt, restored, removed, problems: allProblems, canRetry: failed.length > 0 };
+  }
+
+  return {
+    ok: true,
+    undo: {
+      list: checkpoints.list,
+      async undo(to) {
+        const id = to ?? (await checkpoints.findLastUndoable());
+        const point = (await checkpoints.list()).find((checkpoint) => checkpoint.id === id);
+        const done = point === undefined ? undefined : await checkpoints.restore(point.id);
+        if (point !== undefined && done !== undefined) return describeRestore(point.prompt, done);
+        const why = to === undefined ? 'There are no file changes to undo.' : `There is no checkpoint ${to}.`;
+        return { ok: false, why };
+      },
+      async undoPaths(paths, to) {
+        const targets = await Promise.all(
+          paths.map(async (folder) => {
+            const isChosen = (path: string) => isInside(path, folder);
+            const last = await checkpoints.findLastUndoable(isChosen);
+            return { folder, isChosen, id: last === undefined ? undefined : (to ?? last) };
+          }),
+        );
+        const unchanged = targets.flatMap(({ id, folder }) => (id === undefined ? [folder] : []));
+        if (unchanged.length > 0)
+          return { ok: false, why: `There is no file change to undo in: ${unchanged.join(', ')}.` };
+        const results: RestoreResult[] = [];
+        for (const { id = '', isChosen } of targets) {
+          const done = await checkpoints.restore(id, isChosen);
+          if (done === undefined) return { ok: false, why: `There is no checkpoint ${id}.` };
+          results.push(done);
+        }
+        return describeRestore('', {
+          restored: results.flatMap(({ restored }) => restored),
+          removed: results.flatMap(({ removed }) => removed),
+          problems: results.flatMap(({ problems }) => problems),
+          failed: results.flatMap(({ failed }) => failed),
+        });
+      },
+      async redo() {
+        const done = await checkpoints.redo();
+        return done === undefined ? { ok: false, why: 'There is nothing to redo.' } : describeRestore('', done);
+      },
+      async close() {
+        await checkpoints.close();
+        await transcript.close();
+      },
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { ActionResult } from '../contracts/frontend/host-capabilities.ts';
+import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { parseLayer } from './parse-layer.ts';
+import { getPublishedSchema, SETTING_KEYS } from './setting-keys.ts';
+import { editSettingsFile, type SettingsFolders, type SettingsScope } from './settings-file.ts';
+
+/** The way a value can be entered in one line: chosen from words or typed; a `list` can only be edited in its file. */
+export type SettingInput =
+  | { readonly kind: 'word'; readonly words: readonly string[] }
+  | { readonly kind: 'number' | 'text' | 'list' };
+
+const nodeSchema = z.object({
+  type: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  const: z.json().optional(),
+});
+const schemaTree = z.object({
+  properties: z.record(z.string(), nodeSchema.extend({ properties: z.record(z.string(), nodeSchema).optional() })),
+});
+
+/** Returns how the value of a settings key can be entered. */
+export function getSettingInput(key: string): SettingInput {
+  const [top = '', nested] = key.split('.');
+  const topLevel = schemaTree.parse(getPublishedSchema()).properties[top];
+  const schema = nested === undefined ? topLevel : topLevel?.properties?.[nested];
+  if (schema?.enum !== undefined) return { kind: 'word', words: schema.enum };
+  if (schema?.const !== undefined) return { kind: 'word', words: [String(schema.const)] };
+  switch (schema?.type) {
+    case 'boolean':
+      return { kind: 'word', words: ['true', 'false'] };
+    case 'number':
+    case 'integer':
+      return { kind: 'number' };
+    case 'string':
+      return { kind: 'text' };
+    default:
+      return { kind: 'list' };
+  }
+}
+
+/** Writes the value a user typed for a key, or removes it when `text` is `undefined`; the rest of the file is kept. */
+export async function editSetting(
+  key: string,
+  text: string | undefined,
+  scope: SettingsScope,
+  folders: SettingsFolders,
+): Promise<ActionResult> {
+  const value = text === undefined ? undefined : parseValue(key, text);
+  const path = key.split('.');
+  if (value !== undefined) {
+    const settings = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
+    const [problem] = parseLayer(JSON.stringify(settings), key, 'user').problems;
+    if (problem !== undefined) return { ok: false, why: problem.text };
+  }
+  try {
+    await editSettingsFile(scope, folders, () => [{ path, value }]);
+    return { ok: true };
+  } catch (thrown) {
+    return { ok: false, why: getErrorMessage(thrown) };
+  }
+}
+
+function parseValue(key: string, text: string): JsonValue {
+  const { kind } = getSettingInput(key);
+  if (kind === 'word' && (text === 'true' || text === 'false')) return text === 'true';
+  return kind === 'number' && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** Keys a host may write: preferences, and nothing that affects permissions. */
+const HOST_KEYS = SETTING_KEYS.filter((row) => row.isHostWritable).map(({ key }) => key);
+const ALIASES: Readonly<Record<string, string>> = { effortLevel: 'effort' };
+
+/** Writes settings on behalf of an SDK host; the rest of the file is kept, including comments. */
+export async function updateHostSettings(
+  source: 'local' | 'user',
+  settings: JsonObject,
+  { cwd, ouroHome, trusted }: { readonly cwd: string; readonly ouroHome: string; readonly trusted: boolean },
+): Promise<ActionResult> {
+  if (source === 'local' && !trusted)
+    return { ok: false, why: 'This folder is not trusted, so its settings cannot be changed. Run "ouro trust" first.' };
+  const edits = Object.entries(settings).map(([name, value]) => ({ path: [ALIASES[name] ?? name], value }));
+  for (const { path, value } of edits) {
+    const problem = findProblem(path.join(), value);
+    if (problem !== undefined) return { ok: false, why: problem };
+  }
+  try {
+    await editSettingsFile(source, { ouroHome, cwd }, () => edits);
+    return { ok: true };
+  } catch (thrown) {
+    return { ok: false, why: getErrorMessage(thrown) };
+  }
+}
+
+function findProblem(key: string, value: JsonValue | undefined): string | undefined {
+  if (!HOST_KEYS.includes(key)) return `${key} cannot be set by a host. Allowed keys: ${HOST_KEYS.join(', ')}.`;
+  if (typeof value !== 'string') return `${key} must be a string.`;
+  return parseLayer(JSON.stringify({ [key]: value }), key, 'user').problems[0]?.text;
+}

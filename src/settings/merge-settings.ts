@@ -1,0 +1,145 @@
+import type { JsonValue } from '../contracts/json.ts';
+import type {
+  ExplainedSetting,
+  LoadedSettings,
+  SandboxSettings,
+  Settings,
+  SettingsLayer,
+  SettingsProblem,
+} from '../contracts/settings.ts';
+import { SETTING_KEYS } from './setting-keys.ts';
+
+/** Keys that only user and managed settings may set, such as the API key, the endpoint and the session storage. */
+const USER_ONLY_KEYS = SETTING_KEYS.filter(({ isUserOnly }) => isUserOnly).map(({ key }) => key);
+
+/** Variables that control ouro, shells, the loader or the location of settings; no project may set them. */
+const CONTROLLING_VARIABLES =
+  /^(?:ANTHROPIC_.*|OURO_.*|HOME|XDG_CONFIG_.*|GCONV_PATH|LOCPATH|BUN_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|GIT_(?!AUTHOR_|COMMITTER_).*)$/;
+
+/** Removes the keys a project may not set, and reports them. */
+export function restrictProjectLayer(layer: SettingsLayer): {
+  readonly layer: SettingsLayer;
+  readonly problems: readonly SettingsProblem[];
+} {
+  if (layer.source !== 'project' && layer.source !== 'local') return { layer, problems: [] };
+  const ignored: Ignored[] = [];
+  const ignore = (path: readonly string[], why: string) => void ignored.push({ path, why });
+  const { permissions, sandbox, ...rest } = layer.settings;
+  let remaining: Settings = { ...rest, ...(permissions && { permissions }), ...(sandbox && { sandbox }) };
+  if (permissions?.defaultMode === 'bypassPermissions' || permissions?.defaultMode === 'auto') {
+    const { defaultMode: mode, ...others } = permissions;
+    remaining = { ...remaining, permissions: others };
+    const action = mode === 'auto' ? 'turn on auto mode' : 'bypass permissions';
+    ignore(['permissions', 'defaultMode'], `a project may not ${action}`);
+  }
+  if (remaining.autoMode !== undefined) {
+    const { autoMode: _, ...others } = remaining;
+    remaining = others;
+    ignore(['autoMode'], 'a project may not configure auto mode');
+  }
+  if (sandbox !== undefined) {
+    const restrictions = pickSandboxRestrictions(sandbox);
+    remaining = { ...remaining, sandbox: restrictions };
+    if (Object.keys(restrictions).length < Object.keys(sandbox).length)
+      ignore(['sandbox'], 'a project may not loosen the sandbox');
+  }
+  const controlling = Object.keys(remaining.env ?? {}).filter((name) => CONTROLLING_VARIABLES.test(name));
+  if (controlling.length > 0) {
+    const env = Object.fromEntries(Object.entries(remaining.env ?? {}).filter(([name]) => !controlling.includes(name)));
+    remaining = { ...remaining, env };
+    for (const name of controlling)
+      ignore(['env', name], 'a project may not set variables that control other programs');
+  }
+  const userOnly = USER_ONLY_KEYS.filter((key) => Object.hasOwn(remaining, key));
+  for (const key of userOnly) ignore([key], 'only user and managed settings may set it');
+  remaining = Object.fromEntries(Object.entries(remaining).filter(([key]) => !userOnly.includes(key)));
+  return { layer: { ...layer, settings: remaining }, problems: createIgnoredProblem(layer, ignored) };
+}
+
+type Ignored = { readonly path: readonly string[]; readonly why: string };
+
+/** Reports all ignored keys of a file in one sentence. */
+function createIgnoredProblem(
+  { file, source, lineOf }: SettingsLayer,
+  ignored: readonly Ignored[],
+): readonly SettingsProblem[] {
+  const [first, ...more] = ignored;
+  if (first === undefined) return [];
+  const quoteKey = ({ path }: Ignored) => `"${path.join('.')}"`;
+  const reasons = [...new Set(ignored.map(({ why }) => why))];
+  const parts = reasons.map((why) => {
+    const names = ignored.filter((entry) => entry.why === why).map(quoteKey);
+    return `${names.join(', ')} (${why})`;
+  });
+  const keys = more.length === 0 ? 'a key that is' : 'keys that are';
+  return [{ file, source, line: lineOf(first.path), text: `sets ${keys} ignored: ${parts.join('; ')}.` }];
+}
+
+/** Keeps only the sandbox settings that restrict. */
+export function pickSandboxRestrictions(sandbox: SandboxSettings): SandboxSettings {
+  const { deniedDomains, denyRead, denyWrite, failIfUnavailable } = sandbox;
+  return {
+    ...(sandbox.enabled === true ? { enabled: true } : {}),
+    ...(sandbox.network === false ? { network: false } : {}),
+    ...(sandbox.strictAllowlist === true ? { strictAllowlist: true } : {}),
+    ...(deniedDomains && { deniedDomains }),
+    ...(denyRead && { denyRead }),
+    ...(denyWrite && { denyWrite }),
+    ...(failIfUnavailable && { failIfUnavailable }),
+  };
+}
+
+/** Merges layers from weakest to strongest: lists are united, objects merged, scalars overridden. */
+export function mergeLayers(layers: readonly SettingsLayer[]): Settings {
+  return layers.reduceRight<Settings>((weaker, layer) => mergeValues(weaker, layer.settings), {});
+}
+
+function mergeValues<Value>(weaker: Value, stronger: Value): Value {
+  if (Array.isArray(weaker) && Array.isArray(stronger))
+    return JSON.parse(JSON.stringify([...new Set([...stronger, ...weaker])]));
+  if (!isPlainObject(weaker) || !isPlainObject(stronger)) return stronger === undefined ? weaker : stronger;
+  const keys = new Set([...Object.keys(weaker), ...Object.keys(stronger)]);
+  const entries = [...keys].map((key) => [key, mergeValues(Reflect.get(weaker, key), Reflect.get(stronger, key))]);
+  return Object.fromEntries(entries);
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Lists each value with the layer it comes from; a list is given once per layer that adds to it. */
+export function explainLayers(layers: readonly SettingsLayer[], prefix?: string): readonly ExplainedSetting[] {
+  const found: ExplainedSetting[] = [];
+  for (const layer of layers) {
+    for (const { path, value } of listLeaves(layer.settings, [])) {
+      const key = path.join('.');
+      if (prefix !== undefined && key !== prefix && !key.startsWith(`${prefix}.`)) continue;
+      const isOverridden = !Array.isArray(value) && found.some((other) => other.key === key);
+      if (isOverridden) continue;
+      const line = layer.lineOf(path);
+      found.push({ key, value, source: layer.source, file: layer.file, ...(line === undefined ? {} : { line }) });
+    }
+  }
+  return found;
+}
+
+function* listLeaves(value: object, path: readonly string[]): Generator<{ path: readonly string[]; value: JsonValue }> {
+  for (const [key, inner] of Object.entries(value)) {
+    if (isPlainObject(inner)) yield* listLeaves(inner, [...path, key]);
+    else if (inner !== undefined) yield { path: [...path, key], value: inner };
+  }
+}
+
+/** Merges reloaded settings of an untrusted folder with the earlier ones; restrictions can only be added. */
+export function keepRestrictions(before: LoadedSettings, next: LoadedSettings): LoadedSettings {
+  const projectLayers = before.layers.filter(({ source }) => source === 'project' || source === 'local');
+  const merged = next.layers.map((layer) => {
+    const earlier = projectLayers.find(({ file }) => file === layer.file);
+    return earlier === undefined ? layer : { ...layer, settings: mergeLayers([layer, earlier]) };
+  });
+  const removed: readonly SettingsLayer[] = projectLayers.filter(
+    ({ file }) => !next.layers.some((layer) => layer.file === file),
+  );
+  const layers = [...merged, ...removed];
+  return { ...next, layers, merged: mergeLayers(layers) };
+}

@@ -1,0 +1,173 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+import type { RunningShell, ShellExit } from './run-shell.ts';
+
+/** A shell that runs or ran in the background. */
+export type BackgroundShell = {
+  readonly id: string;
+  readonly command: string;
+  readonly startedAtMs: number;
+  readonly shell: RunningShell;
+  readonly exit: ShellExit | undefined;
+};
+
+/** All shell commands of a conversation: in the foreground, where a call waits for them, or in the background. */
+export type ShellRegistry = {
+  /** Registers a command that a call waits for; `moved` resolves if the user sends it to the background. */
+  addForeground(
+    callId: string,
+    command: string,
+    shell: RunningShell,
+  ): { readonly moved: Promise<string>; readonly done: () => void };
+  /** Continues a command in the background and returns its id; lines that match `pattern` are reported to the model. */
+  addBackground(callId: string, command: string, shell: RunningShell, pattern?: LinearRegex): string;
+  /** Moves the command of this call, or the newest foreground command, to the background; `false` if there is none. */
+  moveToBackground(callId?: string): boolean;
+  /** Kills commands that were asked to stop and still run. */
+  killStopping(): void;
+  find(id: string): BackgroundShell | undefined;
+  list(): readonly BackgroundShell[];
+  /** Tells whether a background command still runs. */
+  hasRunning(): boolean;
+  hasNotices(): boolean;
+  /** Returns messages for the model about commands that ended or printed a matching line since the last call. */
+  takeNotices(): readonly string[];
+  /** Stops all commands. */
+  stopAll(): Promise<void>;
+};
+
+/** Creates the registry of the shell commands of a conversation. */
+export function createShellRegistry(now: () => number, emit: (event: AgentEvent) => void): ShellRegistry {
+  const background = new Map<string, BackgroundShell>();
+  const foreground = new Map<
+    string,
+    { readonly command: string; readonly shell: RunningShell; readonly move: (id: string) => void }
+  >();
+  let notices: string[] = [];
+  /** Matching lines by shell id, reported to the model together. */
+  const matchedLines = new Map<string, MatchedLines>();
+  let count = 0;
+
+  function startBackground(callId: string, command: string, shell: RunningShell, pattern?: LinearRegex): string {
+    count += 1;
+    const id = `shell_${count}`;
+    const event = { type: 'background', id, callId, kind: 'shell', title: truncateToFirstLine(command) } as const;
+    emit({ ...event, state: 'started' });
+    background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
+    if (pattern !== undefined)
+      shell.onLine((line) => {
+        if (!pattern.test(line.slice(0, MAX_LINE_CHARS))) return;
+        const earlier = matchedLines.get(id);
+        const updated = addLine(earlier ?? { lines: [], more: 0 }, line);
+        matchedLines.set(id, updated);
+        // One event per batch, however many lines match.
+        if (earlier === undefined) emit({ ...event, state: 'printed', words: describePrinted(id, updated) });
+      });
+    void shell.allExited.then((exit) => {
+      const entry = background.get(id);
+      if (entry === undefined) return;
+      background.set(id, { ...entry, exit });
+      const message = `Background shell ${id} (${event.title}) ended ${describeExit(exit)}.`;
+      notices = [...notices, `${message} ${describeLastLines(shell)}`];
+      const outputPath = shell.output.path();
+      emit({ ...event, state: getEndState(exit), words: message, ...(outputPath === undefined ? {} : { outputPath }) });
+    });
+    return id;
+  }
+
+  return {
+    addForeground(callId, command, shell) {
+      let move: (id: string) => void = () => undefined;
+      const moved = new Promise<string>((resolve) => {
+        move = resolve;
+      });
+      foreground.set(callId, { command, shell, move });
+      return { moved, done: () => void foreground.delete(callId) };
+    },
+    addBackground: startBackground,
+    moveToBackground(requestedCallId) {
+      const [callId, entry] =
+        [...foreground].findLast(([id]) => requestedCallId === undefined || id === requestedCallId) ?? [];
+      if (callId === undefined || entry === undefined) return false;
+      foreground.delete(callId);
+      entry.move(startBackground(callId, entry.command, entry.shell));
+      return true;
+    },
+    killStopping() {
+      const all = [...foreground.values(), ...background.values()];
+      for (const { shell } of all) if (shell.isStopping()) void shell.stop();
+    },
+    find: (id) => background.get(id),
+    list: () => [...background.values()],
+    hasRunning: () => [...background.values()].some(({ exit }) => exit === undefined),
+    hasNotices: () => notices.length > 0 || matchedLines.size > 0,
+    takeNotices() {
+      const taken = [...[...matchedLines].map(([id, matched]) => describePrinted(id, matched)), ...notices];
+      notices = [];
+      matchedLines.clear();
+      return taken;
+    },
+    async stopAll() {
+      await Promise.all([...foreground.values(), ...background.values()].map(({ shell }) => shell.stop()));
+      for (const { shell } of background.values()) shell.output.close();
+    },
+  };
+}
+
+const MAX_REPORTED_LINES = 5;
+/** Length to which a line is matched and reported. */
+const MAX_LINE_CHARS = 300;
+
+/** The first matching lines, and the number of further ones. */
+type MatchedLines = { readonly lines: readonly string[]; readonly more: number };
+
+function addLine({ lines, more }: MatchedLines, line: string): MatchedLines {
+  return lines.length < MAX_REPORTED_LINES ? { lines: [...lines, line], more } : { lines, more: more + 1 };
+}
+
+const LAST_LINES = 10;
+
+/** Describes how the output of a command ended, so that the model need not ask for it. */
+function describeLastLines({ output }: RunningShell): string {
+  const lines = output.tail(LAST_LINES).map((line) => sanitize(line.slice(0, MAX_LINE_CHARS), 'output'));
+  if (lines.length === 0) return 'It printed nothing.';
+  const [scope, advice] =
+    lines.length < LAST_LINES ? ['It printed', ''] : ['Its last lines', '\nBashOutput shows what came before.'];
+  return `${scope}:\n${lines.join('\n')}${advice}`;
+}
+
+function describePrinted(id: string, { lines, more }: MatchedLines): string {
+  const shown = lines.map((line) => sanitize(line.slice(0, MAX_LINE_CHARS), 'output'));
+  const rest = more > 0 ? `\n… and ${more} more that match` : '';
+  return `Background shell ${id} printed: ${shown.join('\n')}${rest}`;
+}
+
+/** Compiles a pattern for lines; throws a `ToolFailure` for the model if it is invalid. */
+export async function compileLinePattern(text: string | undefined): Promise<LinearRegex | undefined> {
+  if (text === undefined) return undefined;
+  const expression = await compileLinearRegex(text);
+  if (!('problem' in expression)) return expression;
+  throw new ToolFailure(`"${text.slice(0, 200)}" is not a regular expression that can be used: ${expression.problem}.`);
+}
+
+/** Returns the end state of a command; a command that a signal ended counts as stopped. */
+function getEndState({ code, problem }: ShellExit): 'completed' | 'failed' | 'stopped' {
+  if (problem !== undefined) return 'failed';
+  if (code === null) return 'stopped';
+  return code === 0 ? 'completed' : 'failed';
+}
+
+/** Describes how a command ended. */
+export function describeExit(exit: ShellExit): string {
+  if (exit.problem !== undefined) return `before it began: ${exit.problem}`;
+  if (exit.code === null) return `by signal ${exit.signal ?? 'unknown'}`;
+  return exit.code === 0 ? 'well' : `with exit code ${exit.code}`;
+}
+
+/** Returns the first line of a command, truncated for titles. */
+export function truncateToFirstLine(command: string): string {
+  const line = command.trim().split('\n')[0] ?? '';
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
+import { collectEffects } from '../../permissions/shell/effects/collect-effects.ts';
+import { getBaseName } from '../../permissions/shell/parse/arguments.ts';
+
+const MAX_FILES = 20;
+
+/** Returns the files whose lines a command has printed unchanged: with cat, head, tail, `sed -n`, or as a diff of git. */
+export function listShownFiles({ command, parse }: ShellAnalysis, cwd: string, output: string): readonly string[] {
+  // Piped, redirected or computed text is not certainly the text of the file.
+  if (!/\b(?:cat|head|tail|nl|bat|sed|git)\b/.test(command) || /[|<>`$]/.test(command)) return [];
+  const { commands, hasSubstitution } = collectEffects(parse(command), parse);
+  const names = commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
+  if (hasSubstitution || names.includes('cd') || names.includes('pushd')) return [];
+  const files = commands.flatMap(({ argv: [, ...args] }, index) => listPrintedFiles(names[index] ?? '', args));
+  const diffed = commands.some(({ argv }, index) => names[index] === 'git' && /^(?:diff|show)$/.test(argv[1] ?? ''))
+    ? listDiffedFiles(output, cwd)
+    : [];
+  const all = [...new Set([...files.map((file) => path.resolve(cwd, file)), ...diffed])];
+  return all.length > MAX_FILES ? [] : all;
+}
+
+function listPrintedFiles(program: string, args: readonly string[]): readonly string[] {
+  switch (program) {
+    case 'cat':
+    case 'nl':
+    case 'bat':
+      return args.filter((arg) => !arg.startsWith('-'));
+    case 'head':
+    case 'tail':
+      if (args.some((arg) => /^(?:-c|--bytes|-f|-F)/.test(arg))) return [];
+      return args.filter((arg, index) => !/^[-+]/.test(arg) && args[index - 1] !== '-n');
+    case 'sed': {
+      const [script = '', ...files] = args.filter((arg) => !arg.startsWith('-'));
+      return args.includes('-n') && /^[\d,$;p\s]+$/.test(script) ? files : [];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Returns the files of a diff; their paths start at the root of the repository, which is the folder or above it. */
+function listDiffedFiles(output: string, cwd: string): readonly string[] {
+  return [...output.matchAll(/^\+\+\+ b\/(.+?)\t?$/gm)].flatMap(([, file = '']) => {
+    for (let folder = cwd; ; folder = path.dirname(folder)) {
+      const candidate = path.join(folder, file);
+      if (existsSync(candidate)) return [candidate];
+      if (folder === path.dirname(folder)) return [];
+    }
+  });
+}

@@ -1,0 +1,80 @@
+import type { ToolSpec } from '../contracts/model.ts';
+import type { Tool } from '../contracts/tool.ts';
+
+/** Tools whose descriptions are deferred: listed by name, loaded on demand. */
+type DeferredSpecs = {
+  /** Returns the specs for a request, without deferred tools. */
+  readonly selectSpecs: (offered: readonly Tool[]) => readonly ToolSpec[];
+  /** Returns the deferred tools that are not loaded. */
+  readonly listUnloaded: () => readonly Tool[];
+  readonly load: (names: readonly string[]) => void;
+};
+
+/** Dependencies of `createDeferredSpecs`. */
+type DeferredSpecsDeps = {
+  readonly listTools: () => readonly Tool[];
+  readonly windowTokens: () => number;
+  readonly countTokens: (text: string) => number;
+};
+
+/** Tokens that the descriptions of MCP tools may take before they are deferred; a share of a small window. */
+const MAX_MCP_TOKENS = 20_000;
+const MAX_WINDOW_SHARE = 0.1;
+const TOOL_SEARCH = 'ToolSearch';
+
+/**
+ * Creates the deferral: rarely used tools are sent by name only, and so are MCP tools when their descriptions together
+ * are too large. Without ToolSearch, which loads them, nothing is deferred.
+ */
+export function createDeferredSpecs(deps: DeferredSpecsDeps): DeferredSpecs {
+  const loaded = new Set<string>();
+  const sizes = new WeakMap<Tool, number>();
+
+  function countTokens(tool: Tool): number {
+    const tokens = sizes.get(tool) ?? deps.countTokens(JSON.stringify(tool.spec));
+    sizes.set(tool, tokens);
+    return tokens;
+  }
+
+  function listDeferred(tools: readonly Tool[]): readonly Tool[] {
+    if (!tools.some(({ name }) => name === TOOL_SEARCH)) return [];
+    const mcpTokens = tools.reduce((sum, tool) => sum + (tool.source === 'mcp' ? countTokens(tool) : 0), 0);
+    const defersMcp = mcpTokens > Math.min(MAX_MCP_TOKENS, deps.windowTokens() * MAX_WINDOW_SHARE);
+    return tools.filter(({ deferred, source }) => deferred || (defersMcp && source === 'mcp'));
+  }
+
+  return {
+    selectSpecs(offered) {
+      // Without ToolSearch nothing could be loaded.
+      const deferred = offered.some(({ name }) => name === TOOL_SEARCH) ? listDeferred(offered) : [];
+      return offered.flatMap((tool) => {
+        if (tool.isHidden === true) return [];
+        // The list keeps loaded tools: a changed description would invalidate the prompt cache.
+        if (tool.name === TOOL_SEARCH) return deferred.length === 0 ? [] : [appendNames(tool.spec, deferred)];
+        return deferred.includes(tool) && !loaded.has(tool.name) ? [] : [tool.spec];
+      });
+    },
+    listUnloaded: () => listDeferred(deps.listTools()).filter(({ name }) => !loaded.has(name)),
+    load(names) {
+      for (const name of names) loaded.add(name);
+    },
+  };
+}
+
+function appendNames(spec: ToolSpec, deferred: readonly Tool[]): ToolSpec {
+  return { ...spec, description: `${spec.description}\nKnown by name: ${deferred.map(({ name }) => name).join(', ')}` };
+}
+
+/** Creates a sort function that keeps tools in the order they were first sent, so that the prompt cache stays valid. */
+export function createSpecSorter(
+  previousSpecs: readonly ToolSpec[],
+): (specs: readonly ToolSpec[]) => readonly ToolSpec[] {
+  let order = previousSpecs.map(({ name }) => name);
+  return (specs) => {
+    const positions = new Map(order.map((name, at) => [name, at]));
+    const newNames = specs.map(({ name }) => name).filter((name) => !positions.has(name));
+    for (const name of newNames) positions.set(name, positions.size);
+    order = [...order, ...newNames];
+    return specs.toSorted((a, b) => (positions.get(a.name) ?? 0) - (positions.get(b.name) ?? 0));
+  };
+}

@@ -1,0 +1,126 @@
+import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { HostFiles } from '../../contracts/frontend/host-capabilities.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { getErrnoCode, getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { type WriteFs, WriteRefused, writeAtomically } from '../../lib/files/atomic-write.ts';
+import { readFileWithEditor, writeThroughEditor } from './editor-files.ts';
+import { type FileBytes, hashBytes } from './read-bytes.ts';
+import type { FileVersion, ReadState } from './read-state.ts';
+
+/** Dependencies of the tools that change files. */
+export type FileChangeDeps = {
+  readonly readState: ReadState;
+  readonly home: string;
+  /** Host that shows these files to the user. */
+  readonly editor?: HostFiles | undefined;
+  /** Called with the real path before a file changes, so that a checkpoint can store the old bytes. */
+  readonly beforeChange?: (realPath: string, bytes: Uint8Array) => Promise<void>;
+  /** Called in its place when a failed call leaves a file as it was before. */
+  readonly beforeRestore?: (realPath: string, bytes: Uint8Array) => Promise<void>;
+  /** File system for writes; tests pass one that fails. */
+  readonly fs?: WriteFs;
+  /** Folder for notes about unfinished writes. */
+  readonly unfinished?: string;
+};
+
+/** Reads a file that is about to be replaced; throws if the model has not read this version in this session. */
+export async function readForChange(file: string, deps: FileChangeDeps, signal: AbortSignal): Promise<FileBytes> {
+  const { knowledge, ...current } = await readForEdit(file, deps, signal);
+  if (knowledge === 'seen') return current;
+  throw new ToolFailure(`${file} has not been read in this session. Read it first, then change it.`);
+}
+
+/** The knowledge that the model has of the content of a file in this session. */
+export type FileKnowledge = 'seen' | 'unseen';
+
+/** Reads a file of which a part is about to change; throws if the model has seen another version of it. */
+export async function readForEdit(
+  file: string,
+  deps: FileChangeDeps,
+  signal: AbortSignal,
+): Promise<FileBytes & { readonly knowledge: FileKnowledge }> {
+  const current = await readFileWithEditor(file, deps.editor, signal);
+  const seen = deps.readState.getSeen(current.realPath);
+  if (seen !== undefined && seen.hash !== current.hash) {
+    throw new ToolFailure(`${file} was changed on disk since it was read. Read it again, then repeat the change.`);
+  }
+  await assertWritable(file, current.realPath);
+  return { ...current, knowledge: seen === undefined ? 'unseen' : 'seen' };
+}
+
+/** Throws if a file is read-only; replacing a file would not need permission to write it. */
+async function assertWritable(file: string, realPath: string): Promise<void> {
+  const { mode } = await stat(realPath);
+  const canWrite = await access(realPath, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  // Root may write every file, so the mode bits are checked too.
+  if (canWrite && (mode & 0o222) !== 0) return;
+  throw new ToolFailure(`${file} is read-only. If it really has to change, make it writable first (chmod u+w).`);
+}
+
+/** Tells whether a path exists. */
+export async function isExistingPath(file: string): Promise<boolean> {
+  return (await ignoreMissing(stat(file))) !== undefined;
+}
+
+const REREAD_TIMEOUT_MS = 10_000;
+
+/**
+ * Writes a file atomically and records the version, unless the model does not know the rest of the file. On failure the
+ * old content is unchanged.
+ */
+export async function changeFile(
+  file: string,
+  bytes: Uint8Array,
+  deps: FileChangeDeps,
+  knowledge: FileKnowledge = 'seen',
+): Promise<void> {
+  const recordChange = (version: FileVersion) => {
+    if (knowledge === 'seen') deps.readState.recordChange(version);
+  };
+  try {
+    await deps.beforeChange?.(await resolveRealTarget(file), bytes);
+    await mkdir(path.dirname(file), { recursive: true });
+    if (await writeThroughEditor(file, bytes, deps.editor)) {
+      // The editor may format a file when it saves it.
+      recordChange(await readFileWithEditor(file, deps.editor, AbortSignal.timeout(REREAD_TIMEOUT_MS)));
+      return;
+    }
+    const realPath = await writeAtomically(file, bytes, deps);
+    const { mtimeMs } = await stat(realPath);
+    recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashBytes(bytes), bytes });
+  } catch (thrown) {
+    throw toWriteFailure(file, thrown);
+  }
+}
+
+/** Returns the real path of a file, or of its nearest existing ancestor with the rest of the path appended. */
+export async function resolveRealTarget(file: string): Promise<string> {
+  const resolved = await ignoreMissing(realpath(file));
+  return resolved ?? path.join(await resolveRealTarget(path.dirname(file)), path.basename(file));
+}
+
+const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full; free some space',
+  EDQUOT: 'the disk quota is used up; free some space',
+  EROFS: 'the file system is read-only',
+  EACCES: 'no permission to write in that directory',
+  EPERM: 'writing there is not permitted',
+  EEXIST: 'a parent of it is a file, not a directory',
+  ENOTDIR: 'a parent of it is a file, not a directory',
+  ENAMETOOLONG: 'the name is too long',
+};
+
+function toWriteFailure(file: string, thrown: unknown): unknown {
+  if (thrown instanceof ToolFailure) return thrown;
+  if (thrown instanceof WriteRefused) {
+    return new ToolFailure(`${thrown.message} Nothing was written. Read it again before writing.`, { cause: thrown });
+  }
+  const code = getErrnoCode(thrown);
+  if (code === undefined) return thrown;
+  const reason = REASON_BY_ERRNO[code] ?? getErrorMessage(thrown);
+  return new ToolFailure(`${file} was not written and is unchanged: ${reason}.`, { cause: thrown });
+}

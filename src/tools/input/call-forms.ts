@@ -1,0 +1,92 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
+import type { StatedFacts, ToolTraits } from '../../contracts/permission.ts';
+import type { ArgumentConversion, ArgumentForms } from './argument-forms.ts';
+import { normalizeArguments } from './normalize-arguments.ts';
+
+/** The forms in which a tool can be called, besides its own: models know the names of other assistants. */
+export type CallForms = ArgumentForms & {
+  /** Names of the tool in other assistants. Case, `_` and `-` make no difference. */
+  readonly names?: readonly (string | NameForm)[];
+  /** One call as the model should write it, for the description and for errors. */
+  readonly example?: string;
+};
+
+/** A name that means this tool only with certain arguments. */
+export type NameForm = { readonly name: string; readonly when: (input: JsonObject) => boolean };
+
+/** The traits of a built-in tool, with the forms in which it can be called. */
+export type BuiltInTraits = ToolTraits & { readonly forms: CallForms };
+
+/** Defines the traits of a tool. Its facts are computed from normalized arguments, as the call is. */
+export function defineToolTraits(traits: BuiltInTraits): BuiltInTraits {
+  const { facts, forms } = traits;
+  if (facts === undefined) return traits;
+  return {
+    ...traits,
+    facts(input, cwd): StatedFacts {
+      const normalized = normalizeArguments(input, forms);
+      return normalized.ok
+        ? facts(normalized.input, cwd)
+        : { kind: facts(input, cwd).kind, problem: normalized.problem };
+    },
+  };
+}
+
+/** Names of an argument that holds the path of a file. */
+export const FILE_SYNONYMS = [
+  ...['path', 'file', 'filename', 'absolute_path', 'target_file', 'relative_path', 'full_path', 'uri'],
+];
+
+/** Names of an argument that holds the path of a folder. */
+export const FOLDER_SYNONYMS = [
+  ...['directory', 'dir', 'dir_path', 'directory_path', 'folder', 'folder_path', 'target_directory', 'root', 'cwd'],
+  ...['search_path', 'search_directory', 'base_path', 'relative_workspace_path'],
+];
+
+/** Returns the calls of a text editor that has one tool for several commands. */
+export function listEditorNames(...commands: readonly string[]): readonly NameForm[] {
+  const when: NameForm['when'] = ({ command }) => commands.some((name) => name === command);
+  return EDITOR_NAMES.map((name) => ({ name, when }));
+}
+
+const EDITOR_NAMES = [
+  'str_replace_based_edit_tool',
+  'str_replace_editor',
+  'str_replace_edit_tool',
+  'text_editor',
+  'edit_file',
+];
+
+/** Joins several globs to one. */
+export function joinAlternatives(globs: readonly JsonValue[]): string {
+  return globs.length === 1 ? String(globs[0]) : `{${globs.join(',')}}`;
+}
+
+/** Accepts only these values of an argument, which say what the tool does anyway. */
+export function requireValue(problem: string, ...accepted: readonly JsonValue[]): ArgumentConversion {
+  return (value) => (accepted.some((one) => String(one) === String(value)) ? { set: {} } : { problem });
+}
+
+/** Tells by what a call, as a model wrote it, has one of these names. */
+export function matchName(
+  names: readonly (string | NameForm)[],
+  written: string,
+  input: JsonValue,
+): 'name' | 'arguments' | undefined {
+  const folded = foldName(written);
+  if (names.some((form) => typeof form !== 'string' && foldName(form.name) === folded && isFit(form, input)))
+    return 'arguments';
+  return names.some((form) => typeof form === 'string' && foldName(form) === folded) ? 'name' : undefined;
+}
+
+function isFit({ when }: NameForm, input: JsonValue): boolean {
+  return isJsonObject(input) && when(input);
+}
+
+/** Removes the namespace that some models write before a tool name, and differences of spelling. */
+function foldName(name: string): string {
+  return name
+    .replace(/^(?:functions|tools|default_api)[.:]/i, '')
+    .replace(/[-_\s]/g, '')
+    .toLowerCase();
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { ResultBlock } from '../contracts/message.ts';
+import { buildTool } from './build-tool.ts';
+import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
+import { getSessionFacts } from './tool-facts.ts';
+
+/** A resource that an MCP server offers. */
+type McpResource = {
+  readonly server: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly description?: string;
+};
+
+const SERVER_SYNONYMS = ['server_name', 'mcp_server', 'name'];
+
+/** Tool traits of ListMcpResources. */
+export const listMcpResourcesTraits: BuiltInTraits = defineToolTraits({
+  name: 'ListMcpResources',
+  facts: getSessionFacts,
+  result: 'repeatable',
+  forms: { names: ['list_mcp_resources_tool'], synonyms: { server: SERVER_SYNONYMS }, ignored: ['cursor'] },
+});
+
+/** Creates the ListMcpResources tool. */
+export function createListMcpResourcesTool(list: (server: string | undefined) => Promise<readonly McpResource[]>) {
+  return buildTool({
+    ...listMcpResourcesTraits,
+    prompt: 'Lists resources of the connected MCP servers, or of one server.',
+    input: z.strictObject({ server: z.string().optional() }),
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    async call({ server }) {
+      const found = await list(server);
+      if (found.length === 0) return { content: 'There are no resources.' };
+      const lines = found.map(
+        (resource) =>
+          `${resource.server}: ${resource.uri} ${resource.name}${resource.description === undefined ? '' : ` — ${resource.description}`}`,
+      );
+      return {
+        content: lines.join('\n'),
+        display: { kind: 'list', summary: `${found.length} resources`, items: lines, total: found.length },
+      };
+    },
+  });
+}
+
+/** Tool traits of ReadMcpResource. */
+export const readMcpResourceTraits: BuiltInTraits = defineToolTraits({
+  name: 'ReadMcpResource',
+  result: 'repeatable',
+  forms: {
+    names: ['read_mcp_resource_tool', 'access_mcp_resource', 'fetch_mcp_resource'],
+    synonyms: { server: SERVER_SYNONYMS, uri: ['url', 'resource', 'resource_uri'] },
+  },
+});
+
+/** Creates the ReadMcpResource tool. */
+export function createReadMcpResourceTool(
+  read: (server: string, uri: string, signal: AbortSignal) => Promise<readonly ResultBlock[]>,
+) {
+  return buildTool({
+    ...readMcpResourceTraits,
+    prompt: 'Reads a resource of an MCP server by its uri.',
+    input: z.strictObject({ server: z.string(), uri: z.string() }),
+    isReadOnly: () => true,
+    isConcurrencySafe: () => true,
+    title: ({ server, uri }) => `Read ${server} ${uri}`,
+    call: async ({ server, uri }, { signal }) => ({ content: await read(server, uri, signal) }),
+  });
+}

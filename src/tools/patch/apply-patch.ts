@@ -1,0 +1,137 @@
+import path from 'node:path';
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { type CallStep, type Tool, ToolFailure } from '../../contracts/tool.ts';
+import { bashTraits } from '../bash/bash.ts';
+import { quoteWord } from '../bash/bash-aliases.ts';
+import { buildTool } from '../build-tool.ts';
+import { editTraits } from '../edit/edit.ts';
+import { multiEditTraits } from '../edit/multi-edit.ts';
+import type { FileChangeDeps } from '../files/change-file.ts';
+import { type BuiltInTraits, defineToolTraits, type NameForm } from '../input/call-forms.ts';
+import { parseJsonText } from '../input/coerce-input.ts';
+import { resolveToolPath } from '../tool-arguments.ts';
+import { writeTraits } from '../write.ts';
+import { guardFiles } from './guard-files.ts';
+import { type PatchedFile, parsePatch } from './parse-patch.ts';
+
+const PATCH_START = '*** Begin Patch';
+const FORM = `${PATCH_START}\\n*** Update File: src/a.ts\\n@@\\n context\\n-old\\n+new\\n*** End Patch`;
+
+/** Tool traits of ApplyPatch. */
+export const applyPatchTraits: BuiltInTraits = defineToolTraits({
+  name: 'ApplyPatch',
+  forms: {
+    example: `apply_patch{input:"${FORM}"}`,
+    names: ['apply_patch', 'patch', ...listShellNames()],
+    synonyms: {
+      patch: ['input', 'patch_text', 'diff', 'content', 'command', 'cmd', 'text'],
+      folder: ['workdir', 'cwd', 'working_directory'],
+    },
+    conversions: { patch: (value) => ({ set: { patch: extractPatch(value) } }) },
+    ignored: ['explanation', 'description', 'timeout', 'timeout_ms', 'justification', 'login', 'yield_time_ms'],
+  },
+});
+
+/** Creates the tool that accepts a patch of several files. It only divides it into calls of other tools. */
+export function createApplyPatchTool(deps: FileChangeDeps): Tool {
+  return buildTool({
+    ...applyPatchTraits,
+    isHidden: true,
+    prompt: 'Applies a patch to several files.',
+    input: z.strictObject({ patch: z.string().describe(`A patch: ${FORM}`), folder: z.string().optional() }),
+    title: ({ patch }) => `Patch ${describeFiles(patch)}`,
+    findRefusal({ patch }) {
+      const parsed = parsePatch(patch);
+      if (parsed.ok) return undefined;
+      return `The patch could not be read, so nothing was changed. ${parsed.problem} Form: ${FORM}`;
+    },
+    listSteps({ patch, folder }) {
+      const parsed = parsePatch(patch);
+      if (!parsed.ok) return [];
+      const seen = new Set<string>();
+      return parsed.files.flatMap((file) => {
+        const isFollowing = listPaths(file).some((changed) => seen.has(changed));
+        for (const changed of listPaths(file)) seen.add(changed);
+        const steps = toSteps(file, (written) => path.join(folder ?? '', written));
+        return steps.map((step, at) => ({ ...step, isFollowing: isFollowing || at > 0 }));
+      });
+    },
+    async guardSteps({ patch, folder }, { cwd }) {
+      const parsed = parsePatch(patch);
+      const written = parsed.ok ? parsed.files.flatMap((file) => listPaths(file)) : [];
+      return guardFiles(
+        [...new Set(written)].map((file) => resolveToolPath(path.join(folder ?? '', file), { cwd, home: deps.home })),
+        deps,
+      );
+    },
+    async call() {
+      throw new ToolFailure('A patch is only accepted from the model. Use Edit and Write.');
+    },
+  });
+}
+
+const listPaths = (file: PatchedFile): readonly string[] =>
+  file.kind === 'update' && file.movedTo !== undefined ? [file.path, file.movedTo] : [file.path];
+
+function describeFiles(patch: string): string {
+  const parsed = parsePatch(patch);
+  return parsed.ok ? parsed.files.map(({ path: file }) => file).join(', ') : 'that cannot be read';
+}
+
+/** Returns the calls that change one file. */
+function toSteps(file: PatchedFile, resolve: (written: string) => string): readonly CallStep[] {
+  const file_path = resolve(file.path);
+  switch (file.kind) {
+    case 'add':
+      return [{ tool: writeTraits.name, input: { file_path, content: file.content } }];
+    case 'delete':
+      return [{ tool: bashTraits.name, input: { command: `rm -- ${quoteWord(file_path)}` } }];
+    default:
+      return [...toEdits(file_path, file.hunks), ...toMove(file_path, file.movedTo && resolve(file.movedTo))];
+  }
+}
+
+function toEdits(file_path: string, hunks: Extract<PatchedFile, { kind: 'update' }>['hunks']): readonly CallStep[] {
+  const edits = hunks.map(({ oldText, newText }) => ({ old_string: oldText, new_string: newText }));
+  const [first, second] = edits;
+  if (first === undefined) return [];
+  if (second === undefined) return [{ tool: editTraits.name, input: { file_path, ...first } }];
+  return [{ tool: multiEditTraits.name, input: { file_path, edits } }];
+}
+
+function toMove(from: string, to: string | undefined): readonly CallStep[] {
+  if (to === undefined) return [];
+  const folder = path.dirname(to);
+  const create = folder === '.' ? '' : `mkdir -p -- ${quoteWord(folder)} && `;
+  return [{ tool: bashTraits.name, input: { command: `${create}mv -- ${quoteWord(from)} ${quoteWord(to)}` } }];
+}
+
+/** A shell command that starts with `apply_patch` is a patch. */
+function listShellNames(): readonly NameForm[] {
+  const when = (input: JsonObject) =>
+    [input.command, input.cmd, input.script].some((value) => value !== undefined && isPatchCommand(value));
+  const { name, forms } = bashTraits;
+  return [name, ...(forms.names ?? [])].flatMap((form) => (typeof form === 'string' ? [{ name: form, when }] : []));
+}
+
+function isPatchCommand(value: JsonValue): boolean {
+  const text = toText(value);
+  return (
+    /^\s*(?:(?:\/usr)?(?:\/bin\/)?(?:ba|z)?sh\s+-l?c\s+)?['"]?apply_patch\b/.test(text) && text.includes(PATCH_START)
+  );
+}
+
+function toText(value: JsonValue): string {
+  const parsed = typeof value === 'string' ? (parseJsonText(value) ?? value) : value;
+  return Array.isArray(parsed) ? parsed.join(' ') : String(parsed);
+}
+
+/** Takes the patch out of a shell command or a list of words. */
+function extractPatch(value: JsonValue): string {
+  const text = toText(value);
+  const start = text.indexOf(PATCH_START);
+  const [, end] = /\n(\*\*\* End Patch)/.exec(text) ?? [];
+  if (start === -1) return text;
+  return end === undefined ? text.slice(start) : text.slice(start, text.lastIndexOf(end) + end.length);
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../contracts/json.ts';
+import type { StatedFacts, ToolKind, ToolTraits } from '../contracts/permission.ts';
+
+type Facts = NonNullable<ToolTraits['facts']>;
+
+/** Facts of a call that affects only the session. */
+export const getSessionFacts: Facts = () => ({ kind: 'session' });
+
+/** Creates the facts of a call that reads or edits the file its input names. */
+export function createPathFacts(kind: 'read' | 'edit', key: string): Facts {
+  return createTextFacts(kind, key, (path) => (kind === 'read' ? { kind, reads: [path] } : { kind, writes: [path] }));
+}
+
+/** Creates facts from one text of the input; reports a problem if it is missing. */
+export function createTextFacts(kind: ToolKind, key: string, facts: (value: string) => StatedFacts): Facts {
+  return (input) => {
+    const value = getText(input[key]);
+    return value === undefined || value === ''
+      ? { kind, problem: `Its ${key} is missing or not a text.` }
+      : facts(value);
+  };
+}
+
+/** Facts of a call that runs a shell command. */
+export const getCommandFacts: Facts = (input, cwd) => {
+  const facts = createTextFacts('shell', 'command', (command) => ({ kind: 'shell', command }))(input, cwd);
+  const outsideReason = getText(input.outside_sandbox);
+  const writePaths = getTexts(input.sandbox_write);
+  return {
+    ...facts,
+    ...(outsideReason === undefined || outsideReason === '' ? {} : { outside: outsideReason }),
+    ...(writePaths.length === 0 ? {} : { opens: writePaths }),
+  };
+};
+
+/** Returns the facts of a call that searches a folder with a pattern. */
+export function getSearchPermissionFacts(input: JsonObject, cwd: string): StatedFacts {
+  const folder = input.path === undefined ? cwd : getText(input.path);
+  if (folder === undefined) return { kind: 'read', problem: 'Its path is not a text.' };
+  // A pattern may itself leave the folder.
+  const patterns = [getText(input.pattern) ?? '', getText(input.glob) ?? ''];
+  const leadingOut = patterns.filter((pattern) => /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(pattern));
+  const startPaths = leadingOut.map((pattern) =>
+    /^[/~]/.test(pattern) ? getFixedPart(pattern) : `${folder}/${getFixedPart(pattern)}`,
+  );
+  return { kind: 'read', reads: [folder, ...startPaths], searches: [folder] };
+}
+
+/** Returns a value if it is a string. */
+export function getText(value: JsonObject[string]): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function getTexts(value: JsonObject[string]): readonly string[] {
+  return [value].flat().flatMap((item) => getText(item) ?? []);
+}
+
+/** Returns the part of a pattern before its first wildcard. */
+function getFixedPart(pattern: string): string {
+  const fixed = pattern.split(/[*?[{]/)[0] ?? '';
+  return fixed === pattern ? pattern : fixed.replace(/[^/]*$/, '') || '/';
+}

@@ -1,0 +1,59 @@
+import type { ToolLookup, ToolTraits } from '../contracts/permission.ts';
+import { askUserQuestionTraits } from './ask-user-question.ts';
+import { bashTraits } from './bash/bash.ts';
+import { bashOutputTraits } from './bash/bash-output.ts';
+import { killShellTraits } from './bash/kill-shell.ts';
+import { editTraits } from './edit/edit.ts';
+import { multiEditTraits } from './edit/multi-edit.ts';
+import { notebookEditTraits } from './edit/notebook-edit.ts';
+import { globTraits } from './glob.ts';
+import { grepTraits } from './grep.ts';
+import { type CallForms, matchName } from './input/call-forms.ts';
+import { lspTraits } from './lsp.ts';
+import { listMcpResourcesTraits, readMcpResourceTraits } from './mcp-resources.ts';
+import { applyPatchTraits } from './patch/apply-patch.ts';
+import { enterPlanModeTraits, exitPlanModeTraits } from './plan-mode.ts';
+import { readTraits } from './read/read.ts';
+import { sendMessageTraits } from './send-message.ts';
+import { skillTraits } from './skill.ts';
+import { structuredOutputTraits } from './structured-output.ts';
+import { taskTraits } from './task/task.ts';
+import { todoWriteTraits } from './todo-write.ts';
+import { toolSearchTraits } from './tool-search.ts';
+import { webFetchTraits } from './web-fetch/web-fetch.ts';
+import { webSearchTraits } from './web-search/web-search.ts';
+import { writeTraits } from './write.ts';
+
+/** The tool traits of all built-in tools. */
+export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: CallForms })[] = [
+  applyPatchTraits,
+  askUserQuestionTraits,
+  bashTraits,
+  bashOutputTraits,
+  editTraits,
+  enterPlanModeTraits,
+  exitPlanModeTraits,
+  globTraits,
+  grepTraits,
+  killShellTraits,
+  listMcpResourcesTraits,
+  lspTraits,
+  multiEditTraits,
+  notebookEditTraits,
+  readTraits,
+  readMcpResourceTraits,
+  sendMessageTraits,
+  skillTraits,
+  structuredOutputTraits,
+  taskTraits,
+  todoWriteTraits,
+  toolSearchTraits,
+  webFetchTraits,
+  webSearchTraits,
+  writeTraits,
+];
+
+/** Returns the traits of the built-in tool with this name or alias, or with this name in another assistant. */
+export const findToolTraits: ToolLookup = (requestedName) =>
+  TOOL_TRAITS.find(({ name, aliases = [] }) => name === requestedName || aliases.includes(requestedName)) ??
+  TOOL_TRAITS.find(({ name, forms }) => matchName([name, ...(forms?.names ?? [])], requestedName, null) === 'name');

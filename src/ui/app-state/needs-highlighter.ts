@@ -1,0 +1,47 @@
+import { type HistoryItem, listOutboxItems } from '../widgets/history/history-item.ts';
+import { getOpenBlock, type MarkdownBlock } from '../widgets/markdown/markdown-stream.ts';
+import type { ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
+import type { ViewState } from './view-state.ts';
+
+const FENCE = /`{3}|~{3}/;
+
+/** Returns whether the next frame contains code, for which the highlighter has to be loaded. */
+export function needsHighlighter({
+  outbox,
+  pieces,
+  overlay,
+  dialogRequests,
+}: Pick<ViewState, 'outbox' | 'pieces' | 'overlay' | 'dialogRequests'>): boolean {
+  return (
+    // The theme preview contains code.
+    (overlay?.kind === 'picker' && overlay.purpose === 'theme') ||
+    overlay?.kind === 'viewer' ||
+    listOutboxItems(outbox).some(itemContainsCode) ||
+    dialogRequests.some((request) => request.kind === 'permission' && request.permission.facts.kind === 'edit') ||
+    pieces.some((piece) => {
+      if (piece.kind === 'tool') return entryContainsCode(piece.entry);
+      const openPart = getOpenBlock(piece.stream);
+      return piece.readyBlocks.some(blockContainsCode) || (openPart !== undefined && blockContainsCode(openPart));
+    })
+  );
+}
+
+/** Returns whether Markdown contains a fenced code block. */
+export function containsCode(markdown: string): boolean {
+  return FENCE.test(markdown);
+}
+
+function itemContainsCode(item: HistoryItem): boolean {
+  if (item.kind === 'shown') return containsCode(item.markdown);
+  if (item.kind === 'tools') return item.entries.some(entryContainsCode);
+  return item.kind === 'markdown' && blockContainsCode(item.block);
+}
+
+/** Diffs are highlighted in the language of their file. */
+function entryContainsCode({ state }: ToolEntry): boolean {
+  return state.status === 'ended' && state.outcome.display?.kind === 'diff';
+}
+
+function blockContainsCode(block: MarkdownBlock): boolean {
+  return block.kind === 'code' ? block.language !== '' : containsCode(block.source);
+}

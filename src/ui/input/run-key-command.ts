@@ -1,0 +1,192 @@
+import { exhaustive } from '../../lib/errors.ts';
+import { isBusy, type KeyState, type ViewState } from '../app-state/view-state.ts';
+import { editDraft, sendDraft } from '../widgets/composer/draft-actions.ts';
+import { edit } from '../widgets/composer/edit.ts';
+import type { HistoryScope } from '../widgets/composer/editor-state.ts';
+import { findPlaceholderAtCaret } from '../widgets/composer/paste.ts';
+import { getSuggestion } from '../widgets/composer/prompt-history.ts';
+import { hasEnded } from '../widgets/tool-calls/tool-entry.ts';
+import type { InputContext } from './input-context.ts';
+import { type Effect, emitEffects, type InputResult, setView } from './input-result.ts';
+import type { KeyCommand } from './key-actions.ts';
+import { moveQueuedToDraft } from './queued-messages.ts';
+
+/** The scope that the history search switches to when it is requested again. */
+const NEXT_SCOPE: Readonly<Record<HistoryScope, HistoryScope>> = { folder: 'all', all: 'session', session: 'folder' };
+
+/** Tools whose calls can be moved to the background. */
+const BACKGROUND_TOOLS: readonly string[] = ['Bash', 'Task', 'Agent'];
+/** Permission modes that the mode key cycles through. */
+const MODES: readonly string[] = ['default', 'acceptEdits', 'plan'];
+
+/** Runs the command that a key is bound to. */
+export function runKeyCommand(view: ViewState, command: KeyCommand, context: InputContext): InputResult {
+  const { editor } = view;
+  switch (command) {
+    case 'send':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-accept' }, context);
+      return editor.text.charAt(editor.caret - 1) === '\\'
+        ? continueLine(view, context)
+        : sendDraft(view, 'next', context.nowMs);
+    case 'send_after':
+      return isBusy(view)
+        ? sendDraft(view, 'after', context.nowMs)
+        : editDraft(view, { type: 'insert', text: '\n' }, context);
+    case 'newline':
+      return editDraft(view, { type: 'insert', text: '\n' }, context);
+    case 'escape':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-cancel' }, context);
+      return handleEscape(view, context.nowMs);
+    case 'interrupt':
+      return handleInterrupt(view, context.nowMs);
+    case 'leave_or_delete':
+      return editor.text === ''
+        ? handleExitKey(view, context.nowMs)
+        : editDraft(view, { type: 'delete', what: 'right' }, context);
+    case 'up':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-older' }, context);
+      if (editor.text === '' && view.queue.length > 0) return moveQueuedToDraft(view, 'last');
+      return editDraft(view, { type: 'up' }, context);
+    case 'down':
+      if (editor.search !== undefined) return editDraft(view, { type: 'search-newer' }, context);
+      return editDraft(view, { type: 'down' }, context);
+    case 'complete':
+      return editDraft(view, { type: 'accept-suggestion' }, context);
+    case 'right':
+    case 'end':
+      if (getSuggestion(editor) !== undefined) return editDraft(view, { type: 'accept-suggestion' }, context);
+      return editDraft(view, { type: 'move', to: command === 'right' ? 'right' : 'line-end' }, context);
+    case 'cycle_mode': {
+      const modes = view.facts.hasAutoMode === true ? [...MODES, 'auto'] : MODES;
+      return emitEffects(view, {
+        type: 'mode',
+        mode: modes[(modes.indexOf(view.facts.mode) + 1) % modes.length] ?? 'default',
+      });
+    }
+    case 'answer_or_yank':
+      return editDraft(view, { type: 'yank' }, context);
+    case 'history_search':
+      return editor.search === undefined
+        ? emitEffects(editDraft(view, { type: 'search', query: '' }, context).view, { type: 'recall', scope: 'folder' })
+        : emitEffects(view, { type: 'recall', scope: NEXT_SCOPE[editor.search.scope] });
+    case 'background_or_left':
+      return view.pieces.some((piece) => piece.kind === 'tool' && BACKGROUND_TOOLS.includes(piece.entry.tool))
+        ? emitEffects(view, { type: 'background' })
+        : editDraft(view, { type: 'move', to: 'left' }, context);
+    case 'look_at_paste': {
+      const fold = findPlaceholderAtCaret(editor)?.placeholder;
+      return fold?.kind === 'paste' ? emitEffects(view, { type: 'view_paste', text: fold.text }) : setView(view);
+    }
+    case 'model_menu':
+      return emitEffects(view, { type: 'command', line: 'model' });
+    case 'drop_queued':
+      return view.queue.length === 0
+        ? setView(view)
+        : emitEffects(view, { type: 'unqueue', id: view.queue.at(-1)?.id ?? '' });
+    case 'drop_context':
+      return emitEffects({ ...view, editorContext: undefined }, { type: 'drop_context' });
+    case 'edit_all_queued':
+      return moveQueuedToDraft(view, 'all');
+    case 'tasks':
+      return setView({ ...view, todosShown: view.todosShown === 'row' ? 'column' : 'row' });
+    case 'transcript':
+      return openTranscript(view);
+    case 'suspend':
+    case 'paste_image':
+    case 'external_editor':
+    case 'repaint':
+      return emitEffects(view, { type: command });
+    default:
+      return exhaustive(command);
+  }
+}
+
+/** Opens the transcript of the running sub-agent, the list of several ones, or else the transcript of the session. */
+function openTranscript(view: ViewState): InputResult {
+  const [agent, another] = view.pieces.flatMap((piece) =>
+    piece.kind === 'tool' && !hasEnded(piece.entry) && piece.entry.progress?.kind === 'agent'
+      ? [piece.entry.progress]
+      : [],
+  );
+  if (agent === undefined) return emitEffects(view, { type: 'transcript' });
+  return emitEffects(
+    view,
+    another === undefined ? { type: 'watch', agentId: agent.agentId } : { type: 'command', line: 'agents' },
+  );
+}
+
+/** Replaces the backslash before the caret by a newline. */
+function continueLine(view: ViewState, context: InputContext): InputResult {
+  const { editor } = view;
+  const replaced = edit(
+    editor,
+    { type: 'replace', from: editor.caret - 1, to: editor.caret, text: '\n' },
+    context.nowMs,
+  );
+  return setView({ ...view, editor: replaced });
+}
+
+const EXIT_ARMED_MS = 2000;
+const REWIND_ARMED_MS = 500;
+/** A little longer than a stopped process may take to exit. Until then, stopping again kills it. */
+const KILL_ARMED_MS = 4000;
+
+/** Handles ESC when nothing is open: stops the run; when idle, a second ESC opens the list of earlier messages. */
+function handleEscape(view: ViewState, nowMs: number): InputResult {
+  const kill = getKillEffects(view, nowMs);
+  if (isBusy(view)) return stopRun(view, nowMs);
+  if (view.editor.text !== '') return emitEffects(view, ...kill);
+  if (nowMs < view.keys.rewindArmedUntilMs) return emitEffects(view, { type: 'command', line: 'rewind' });
+  const armed: ViewState = {
+    ...view,
+    keys: { ...view.keys, rewindArmedUntilMs: nowMs + REWIND_ARMED_MS },
+    hint: { text: 'esc again to rewind', untilMs: nowMs + EXIT_ARMED_MS },
+  };
+  return emitEffects(armed, ...kill);
+}
+
+/** Handles Ctrl-C: stops the run, else clears the draft (undo restores it), else exits on the second press. */
+function handleInterrupt(view: ViewState, nowMs: number): InputResult {
+  if (isBusy(view) && view.activity.status !== 'stopping') return stopRun(view, nowMs);
+  if (view.editor.search !== undefined)
+    return setView({ ...view, editor: edit(view.editor, { type: 'search-cancel' }, nowMs) });
+  if (view.editor.text !== '' && !isBusy(view)) {
+    const keys: KeyState = { ...view.keys, exitArmedUntilMs: 0 };
+    const cleared: ViewState = {
+      ...view,
+      keys,
+      overlay: undefined,
+      editor: edit(view.editor, { type: 'clear' }, nowMs),
+    };
+    return emitEffects(cleared, ...getKillEffects(view, nowMs));
+  }
+  const exit = handleExitKey(view, nowMs);
+  return { view: exit.view, effects: [...getKillEffects(view, nowMs), ...exit.effects] };
+}
+
+/** Returns the effect that kills processes which were stopped a moment ago and still run. */
+function getKillEffects({ keys }: ViewState, nowMs: number): readonly Effect[] {
+  return nowMs < keys.exitingUntilMs ? [{ type: 'kill_stopping' }] : [];
+}
+
+/** Handles a key that exits: the first press shows a hint, the second one exits. */
+function handleExitKey(view: ViewState, nowMs: number): InputResult {
+  const isArmed = nowMs < view.keys.exitArmedUntilMs && view.hint !== undefined;
+  return isArmed ? emitEffects(view, { type: 'leave' }) : setView(armExit(view, nowMs));
+}
+
+/** Aborts the run and moves the queued messages back into the draft. */
+function stopRun(view: ViewState, nowMs: number): InputResult {
+  const restored = moveQueuedToDraft(view, 'all');
+  const keys: KeyState = { ...restored.view.keys, exitingUntilMs: nowMs + KILL_ARMED_MS };
+  return {
+    view: { ...restored.view, keys },
+    effects: [...restored.effects, { type: 'abort' }, ...getKillEffects(view, nowMs)],
+  };
+}
+
+function armExit(view: ViewState, nowMs: number): ViewState {
+  const untilMs = nowMs + EXIT_ARMED_MS;
+  const keys: KeyState = { ...view.keys, exitArmedUntilMs: untilMs };
+  return { ...view, keys, hint: { text: 'ctrl+c again to exit', untilMs } };
+}

@@ -1,0 +1,194 @@
+import { createInterface, type Interface } from 'node:readline';
+import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import { joinPrintable, printable } from '../../lib/printable.ts';
+import { isModalOverlay } from '../app-state/overlay.ts';
+import { createViewState, isBusy, type ViewState } from '../app-state/view-state.ts';
+import { createBanner, getStatusFacts } from '../effects/conversation-facts.ts';
+import { createLiveView, type LiveView } from '../effects/live-view.ts';
+import { handleInput } from '../input/handle-input.ts';
+import type { InputContext } from '../input/input-context.ts';
+import type { InputResult } from '../input/input-result.ts';
+import type { OpenScreen, ScreenTerminal } from '../open-screen.ts';
+import { createLineEcho } from '../terminal/line-echo.ts';
+import type { RenderContext } from '../text/render-context.ts';
+import { INITIAL_RENDER_STATE } from '../widgets/history/history-lines.ts';
+import { describeChanges, describeQuestion } from './describe-changes.ts';
+import { handleLine } from './handle-line.ts';
+import { createLinearDraft } from './linear-draft.ts';
+import {
+  createLinearDrawing,
+  createLinearOutput,
+  createLinearWriter,
+  formatLine,
+  type LinearOptions,
+  type LinearWriter,
+} from './linear-output.ts';
+
+/** Opens a screen that only appends lines, for screen readers and for terminals without cursor control. */
+export function openLinearScreen(
+  conversation: Conversation,
+  terminal: ScreenTerminal,
+  options: LinearOptions,
+): OpenScreen {
+  const canEditLine = options.lineEditing === 'own';
+  const echo = createLineEcho(terminal.out);
+  const reader = createInterface({
+    input: process.stdin,
+    output: echo,
+    terminal: canEditLine,
+    prompt: 'You: ',
+  });
+  const writer = createLinearWriter(reader, terminal, options, () => live.getView());
+  const { writeLines } = writer;
+  const getDrawing = (): RenderContext => createLinearDrawing(terminal.out, options.now(), conversation.info().cwd);
+  const notes = createProgressNotes((line) => writeLines(live.getView().dialogRequests.length === 0 ? [line] : []));
+  const live = createLiveView({
+    conversation,
+    options,
+    output: createLinearOutput(writer.write, getDrawing),
+    initialState: createViewState(getStatusFacts(conversation), conversation.info().todos),
+    describeUnsent: () => drafts.describeUnsent(),
+    suspend: () => undefined,
+    openExternalEditor: () => writeLines(['The external editor is not available here.']),
+    editFile: writer.editFile,
+    repaint: () => reader.prompt(true),
+    onChange(before, event) {
+      if (event?.type === 'agent_start') notes.start();
+      if (event?.type === 'agent_end') notes.stop();
+      show(before);
+    },
+  });
+  const drafts = createLinearDraft(conversation, reader, options, live.getView, writeLines);
+  let carry = INITIAL_RENDER_STATE;
+
+  function show(before: ViewState): void {
+    const change = describeChanges(before, live.getView(), getDrawing(), carry);
+    carry = change.carry;
+    live.apply({ view: change.view, effects: [] });
+    if (change.hasNewQuestion && options.notify !== 'off') writer.write(printable`\u0007`);
+    if (isBusy(before) && !isBusy(change.view) && change.lines.length === 0) reader.prompt(true);
+    writeLines(change.lines);
+    if (change.view.queue !== before.queue) drafts.save();
+  }
+
+  /** Applies the result of a key or a line. */
+  function applyResult(result: InputResult): void {
+    const before = live.getView();
+    live.apply(result);
+    show(before);
+    const { hint } = live.getView();
+    if (hint !== undefined && hint !== before.hint) writeLines([hint.text]);
+  }
+
+  function onLine(line: string): void {
+    const view = live.getView();
+    const draft = line === '/draft' ? drafts.take() : undefined;
+    const result = handleLine(view, line, createContext(live, options), draft);
+    if (result === 'repeat') writeLines(describeQuestion(view, getDrawing()));
+    else applyResult(result);
+    if (line.trim() === '' && view.dialogRequests.length === 0 && !isModalOverlay(view.overlay)) reader.prompt();
+    drafts.save();
+  }
+
+  const stopReading = readTerminal(reader, {
+    onLine,
+    onChord: (chord) =>
+      applyResult(handleInput(live.getView(), { type: 'key', chord, text: '' }, createContext(live, options))),
+    onKey: drafts.save,
+    onEnd: () => live.leave({ type: 'leave' }),
+  });
+  writeGreeting(live, writer, options);
+  void drafts.restore().catch(() => undefined); // The session works without the draft.
+  if (options.prompt !== undefined) {
+    writer.write(joinPrintable(options.prompt.split('\n').map(formatLine)));
+    onLine(options.prompt);
+  }
+  let isClosed = false;
+  return {
+    ended: live.ended,
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      notes.stop();
+      live.close();
+      stopReading();
+      echo.destroy();
+      writer.close();
+    },
+  };
+}
+
+function createContext({ conversation, output }: LiveView, { now }: LinearOptions): InputContext {
+  const viewer: InputContext['viewer'] = { height: output.getHeight(), layOut: () => [] };
+  return {
+    nowMs: now(),
+    get commands() {
+      return conversation.commands();
+    },
+    quietMs: 0,
+    viewer,
+  };
+}
+
+/** Writes the greeting and the first prompt. */
+function writeGreeting({ conversation }: LiveView, { write, writeLines }: LinearWriter, options: LinearOptions): void {
+  const { reason, keyProblems = [], opens } = options;
+  const info = conversation.info();
+  const { version, model, window } = createBanner(info);
+  const banner = `ouro ${version}     ${model} · ${window} window`;
+  write(joinPrintable([reason, banner, ...info.warnings, ...keyProblems].map(formatLine)));
+  writeLines(['Type a message and press enter. /help lists commands, /stop stops the turn, /exit exits.']);
+  if (opens !== 'sessions') {
+    conversation.runStartHooks?.();
+    conversation.editor?.start();
+  }
+}
+
+type TerminalListeners = {
+  readonly onLine: (line: string) => void;
+  readonly onChord: (chord: string) => void;
+  /** Called for every key. */
+  readonly onKey: () => void;
+  readonly onEnd: () => void;
+};
+
+/** Listens for lines and for the two keys with a meaning of their own. Returns a function that stops listening. */
+function readTerminal(reader: Interface, { onLine, onChord, onKey, onEnd }: TerminalListeners): () => void {
+  const onKeypress = (_text: string, key: { readonly name?: string } | undefined) => {
+    if (key?.name === 'escape') onChord('escape');
+    onKey();
+  };
+  reader.on('line', onLine);
+  reader.on('SIGINT', () => onChord('ctrl+c'));
+  reader.on('close', onEnd);
+  process.stdin.on('keypress', onKeypress);
+  return () => {
+    process.stdin.off('keypress', onKeypress);
+    reader.close();
+  };
+}
+
+/** A note is written after these seconds, then every minute. */
+const NOTE_SECONDS = [10, 30, 60];
+
+/** Creates a timer that reports now and then that a run is still working. */
+function createProgressNotes(write: (line: string) => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function scheduleNote(step: number): void {
+    const passed = step === 0 ? 0 : getNoteSeconds(step - 1);
+    timer = setTimeout(
+      () => {
+        write(`Still working, ${getNoteSeconds(step)} seconds.`);
+        scheduleNote(step + 1);
+      },
+      (getNoteSeconds(step) - passed) * 1000,
+    );
+  }
+
+  return { start: () => scheduleNote(0), stop: () => clearTimeout(timer) };
+}
+
+function getNoteSeconds(step: number): number {
+  return NOTE_SECONDS[step] ?? 60 * (step - NOTE_SECONDS.length + 2);
+}

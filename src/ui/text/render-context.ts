@@ -1,0 +1,31 @@
+import type { Glyphs } from '../theme/glyphs.ts';
+import type { Highlight } from './line.ts';
+
+/** The properties of the terminal and the moment that everything drawn depends on. */
+export type RenderContext = {
+  readonly width: number;
+  readonly rows: number;
+  readonly glyphs: Glyphs;
+  readonly nowMs: number;
+  /** Current frame of the spinner. */
+  readonly spinner: string;
+  readonly cwd: string;
+  readonly links: 'clickable' | 'printed';
+  /** Markup characters such as backticks are shown where no color can replace them. */
+  readonly markup: 'hidden' | 'shown';
+  readonly highlight: Highlight | undefined;
+  /** The time of day is shown after messages. */
+  readonly timestamps?: 'shown' | 'off';
+};
+
+/** Returns a path relative to the working directory if it lies below it. */
+export function shortenPath(path: string, cwd: string): string {
+  return path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
+/** Makes every path below the working directory in a title relative, and removes a final ` in <cwd>`. */
+export function shortenPaths(title: string, cwd: string): string {
+  if (cwd.length < 2) return title;
+  const suffix = ` in ${cwd}`;
+  return (title.endsWith(suffix) ? title.slice(0, -suffix.length) : title).replaceAll(`${cwd}/`, '');
+}

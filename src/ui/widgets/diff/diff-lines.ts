@@ -1,0 +1,184 @@
+import type { DiffLine, Display } from '../../../contracts/display.ts';
+import { escapeCode } from '../../../lib/text/sanitize.ts';
+import type { TextRange } from '../../../lib/text/text-wrap.ts';
+import {
+  colored,
+  createLine,
+  type Highlight,
+  type LogicalLine,
+  plain,
+  type Span,
+  sliceSpans,
+} from '../../text/line.ts';
+import type { RenderContext } from '../../text/render-context.ts';
+import type { Glyphs } from '../../theme/glyphs.ts';
+import type { Style } from '../../theme/theme.ts';
+
+type Diff = Extract<Display, { kind: 'diff' }>;
+type Hunk = Diff['hunks'][number];
+
+/** The hunks of a diff, and the path of the file, which tells its language. */
+type DiffOfFile = { readonly hunks: Diff['hunks']; readonly path?: string | undefined };
+
+/** Renders a diff with line numbers and signs, so that it is readable without colors. */
+export function renderDiff(
+  { hunks, path }: DiffOfFile,
+  { width, highlight }: Pick<RenderContext, 'width' | 'highlight'>,
+): readonly LogicalLine[] {
+  const numberColumns = width < 40 ? 0 : getNumberWidth(hunks);
+  return hunks.flatMap((hunk, index) => [
+    ...(index === 0 ? [] : [createLine(colored('dim', `${' '.repeat(numberColumns + 2)}…`))]),
+    ...createHunkLines(hunk, numberColumns, highlightHunk(hunk, path, highlight)),
+  ]);
+}
+
+/** The syntax spans of the lines of a hunk; undefined for an unknown language. */
+type HunkSyntax = readonly (readonly Span[] | undefined)[];
+
+/** Hunks with more lines are shown without syntax colors. */
+const MAX_HIGHLIGHTED_LINES = 2_000;
+
+/** Highlights both versions of a hunk: removed lines in the old one, all others in the new one. */
+export function highlightHunk(
+  { lines }: Pick<Hunk, 'lines'>,
+  path: string | undefined,
+  highlight: Highlight | undefined,
+): HunkSyntax {
+  const language = path === undefined ? '' : getLanguage(path);
+  if (highlight === undefined || language === '' || lines.length > MAX_HIGHLIGHTED_LINES) return [];
+  const highlightSide = (other: DiffLine['kind']) => {
+    const code = lines.filter(({ kind }) => kind !== other).map(({ text }) => text);
+    return highlight(code.join('\n'), language) ?? [];
+  };
+  const [before, after] = [highlightSide('add'), highlightSide('del')];
+  let [oldIndex, newIndex] = [0, 0];
+  return lines.map(({ kind }) => {
+    const line = kind === 'del' ? before[oldIndex] : after[newIndex];
+    if (kind !== 'add') oldIndex += 1;
+    if (kind !== 'del') newIndex += 1;
+    return line?.spans;
+  });
+}
+
+/** Returns the language of a file by the ending of its name, or by the name of one without. */
+function getLanguage(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  const ending = name.slice(name.lastIndexOf('.') + 1);
+  return ENDING_LANGUAGES[ending] ?? ending;
+}
+
+/** Endings that the highlighter knows by another name. */
+const ENDING_LANGUAGES: Readonly<Record<string, string>> = { mts: 'ts', cts: 'ts', jsonl: 'json', jsonc: 'json' };
+
+function createHunkLines(hunk: Hunk, numberColumns: number, syntax: HunkSyntax): readonly LogicalLine[] {
+  let oldLine = hunk.oldStart;
+  let newLine = hunk.newStart;
+  const changes = findChangedRanges(hunk.lines);
+  return hunk.lines.map(({ kind, text }, index) => {
+    const number = kind === 'del' ? oldLine : newLine;
+    if (kind !== 'add') oldLine += 1;
+    if (kind !== 'del') newLine += 1;
+    const gutter = numberColumns === 0 || number === 0 ? '' : `${String(number).padStart(numberColumns)} `;
+    return createLine(colored('dim', `  ${gutter}`), ...renderDiffLine({ kind, text }, changes[index], syntax[index]));
+  });
+}
+
+/** Renders a line of a hunk after its sign. The changed range is emphasized, also without colors. */
+export function renderDiffLine(
+  { kind, text }: DiffLine,
+  range: TextRange | undefined,
+  syntax: readonly Span[] | undefined,
+): readonly Span[] {
+  const spans = syntax ?? [plain(text)];
+  if (kind === 'same') return [plain('  '), ...spans.map((span) => ({ ...span, text: escapeCode(span.text) }))];
+  const style: Style = kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
+  const { background } = style;
+  const createSpans = (from: number, to: number, added: Style): readonly Span[] =>
+    sliceSpans(spans, from, to).map((span) => ({
+      text: escapeCode(span.text),
+      style: { ...(syntax === undefined ? style : { background }), ...span.style, ...added },
+    }));
+  const sign = { text: kind === 'add' ? '+ ' : '- ', style };
+  if (range === undefined || range.from === range.to) return [sign, ...createSpans(0, text.length, {})];
+  return [
+    sign,
+    ...createSpans(0, range.from, {}),
+    ...createSpans(range.from, range.to, { emphasis: true }),
+    ...createSpans(range.to, text.length, {}),
+  ];
+}
+
+function getNumberWidth(hunks: readonly Hunk[]): number {
+  const last = hunks.at(-1);
+  if (last === undefined) return 0;
+  const highest = Math.max(last.oldStart + last.oldLines, last.newStart + last.newLines);
+  return highest <= 0 ? 0 : String(highest).length;
+}
+
+const SIGNS = { add: '+', del: '-', same: ' ' } as const;
+
+/** Formats a hunk as plain text, for copying. */
+export function formatHunk({ lines }: Pick<Hunk, 'lines'>): string {
+  return lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join('\n');
+}
+
+const WORDS = /[\p{L}\p{N}\p{M}_]+|\s+|[^\p{L}\p{N}\p{M}_\s]/gu;
+
+/**
+ * Returns the changed range of each line of a hunk, for emphasis; undefined for lines that are new, removed or
+ * completely rewritten. Lines are compared in pairs where as many lines were removed as added.
+ */
+export function findChangedRanges(lines: readonly DiffLine[]): readonly (TextRange | undefined)[] {
+  const changes: (TextRange | undefined)[] = lines.map(() => undefined);
+  for (let index = 0; index < lines.length; ) {
+    const removed = countRun(lines, index, 'del');
+    const added = countRun(lines, index + removed, 'add');
+    if (removed > 0 && removed === added) {
+      for (let line = index; line < index + removed; line += 1) {
+        const pair = compareLines(lines[line]?.text ?? '', lines[line + removed]?.text ?? '');
+        changes[line] = pair?.before;
+        changes[line + removed] = pair?.after;
+      }
+    }
+    index += Math.max(1, removed + added);
+  }
+  return changes;
+}
+
+/** Returns the number of adjacent lines of a kind from an index on. */
+export function countRun(lines: readonly DiffLine[], from: number, kind: DiffLine['kind']): number {
+  let length = 0;
+  while (lines[from + length]?.kind === kind) length += 1;
+  return length;
+}
+
+/** Returns the ranges between the common start and the common end of two lines. */
+function compareLines(before: string, after: string) {
+  const [oldWords, newWords] = [before.match(WORDS) ?? [], after.match(WORDS) ?? []];
+  const commonLength = Math.min(oldWords.length, newWords.length);
+  let head = 0;
+  while (head < commonLength && oldWords[head] === newWords[head]) head += 1;
+  let tail = 0;
+  while (tail < commonLength - head && oldWords[oldWords.length - 1 - tail] === newWords[newWords.length - 1 - tail])
+    tail += 1;
+  const start = oldWords.slice(0, head).join('').length;
+  const end = oldWords.slice(oldWords.length - tail).join('').length;
+  // Lines with only whitespace in common are not versions of the same line.
+  const common = before.slice(0, start) + (tail === 0 ? '' : before.slice(-end));
+  if (common.trim() === '') return undefined;
+  const tailLength = tail === 0 ? 0 : end;
+  return {
+    before: { from: start, to: before.length - tailLength },
+    after: { from: start, to: after.length - tailLength },
+  };
+}
+
+/** Formats counts of added and removed lines as `+3 −2`, in the colors of a diff or dim. */
+export function formatDiffStat(
+  { added, removed }: { readonly added: number; readonly removed: number },
+  { minus }: Pick<Glyphs, 'minus'>,
+  mode: 'diff' | 'dim' = 'dim',
+): readonly Span[] {
+  if (mode === 'dim') return [colored('dim', `+${added} ${minus}${removed}`)];
+  return [colored('add', `+${added}`), colored('dim', ' '), colored('del', `${minus}${removed}`)];
+}

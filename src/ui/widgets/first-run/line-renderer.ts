@@ -1,0 +1,34 @@
+import { joinPrintable, printable } from '../../../lib/printable.ts';
+import { escapeLine } from '../../../lib/text/sanitize.ts';
+import type { TerminalOutput } from '../../terminal/screen-host.ts';
+import { getRowText } from '../../text/render-lines.ts';
+import type { FirstRunState } from './first-run-state.ts';
+import { layoutFirstRun, listRows } from './layout-first-run.ts';
+
+/** Shows the first-run screen on a terminal. */
+export type FirstRunRenderer = { show(state: FirstRunState): void; close(): void };
+
+/** Creates the output for terminals where lines can only be appended. Each line is written once. */
+export function createLineRenderer(out: TerminalOutput): FirstRunRenderer {
+  let page: FirstRunState['page'] | undefined;
+  let written: ReadonlySet<string> = new Set();
+
+  return {
+    show(state) {
+      const isNewPage = page?.kind !== state.page.kind;
+      const [name = '', folder = '', ...others] = listRows(layoutFirstRun(state)).map(getRowText);
+      const lines = page === undefined ? [name, folder, ...others] : others;
+      // Input is echoed as it is typed, except for a key.
+      const newLines = lines.filter((line) => (isNewPage || !written.has(line)) && !line.startsWith('> '));
+      const input = state.page.kind === 'address' ? state.page.text : '';
+      const previousInput = page?.kind === 'address' ? page.text : '';
+      page = state.page;
+      written = new Set(lines);
+      const write = (...rows: readonly string[]) => out.write(joinPrintable(rows.map(escapeLine), printable`\r\n`));
+      if (newLines.length > 0) write(...(previousInput === '' ? [] : ['']), ...newLines, input);
+      else if (input.startsWith(previousInput)) write(input.slice(previousInput.length));
+      else write('', input);
+    },
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,155 @@
+import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../../../contracts/frontend/first-run.ts';
+import { getErrorMessage } from '../../../lib/errors.ts';
+import type { InputEvent } from '../../input/input-event.ts';
+import { createKeyboard, type TerminalInput } from '../../input/keyboard.ts';
+import type { TerminalOutput } from '../../terminal/screen-host.ts';
+import type { FrameRendererOptions } from './FirstRun.tsx';
+import { addTypedAhead, handleFirstRunInput, offerModels, startsWord } from './first-run-keys.ts';
+import {
+  createFirstRunState,
+  type FirstRunSize,
+  type FirstRunState,
+  getSettledAnswer,
+  UNLIMITED_SIZE,
+} from './first-run-state.ts';
+import { markSeen } from './layout-first-run.ts';
+import { createLineRenderer, type FirstRunRenderer } from './line-renderer.ts';
+
+/** The dependencies of the first-run screen. */
+export type FirstRunDeps = {
+  readonly out: TerminalOutput;
+  readonly in: TerminalInput;
+  /** Rendering options; with `lines`, lines are only appended. */
+  readonly rendering: FrameRendererOptions | 'lines';
+  /** Finds model servers on the usual local ports. */
+  readonly findLocalServers: () => Promise<readonly LocalModelServer[]>;
+  /** Lists the models of a server, with names that `--model` accepts. */
+  readonly listModels: (address: string) => Promise<readonly string[]>;
+  /** Returns the name of the provider that issues keys like this. */
+  readonly recognizeKey: (key: string) => string | undefined;
+  readonly now: () => number;
+};
+
+/** The open first-run screen. */
+export type FirstRunScreen = {
+  /** Resolves when all questions are answered, or when the user exits. */
+  readonly answer: Promise<FirstRunAnswers | 'leave'>;
+  close(): void;
+};
+
+/** Time to drain the keyboard buffer: input from before the screen was visible is no answer. */
+const DRAIN_MS = 10;
+/** Keys that follow each other faster are typed text and not answers. */
+const TYPING_MS = 400;
+const TYPED_NOTE = 'Typed text is kept for your first message.';
+
+/** Shows the first-run questions until they are answered. */
+export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): FirstRunScreen {
+  const { promise: answer, resolve } = Promise.withResolvers<FirstRunAnswers | 'leave'>();
+  const getSize = (): FirstRunSize =>
+    parts.rendering === 'lines' ? UNLIMITED_SIZE : { columns: parts.out.columns, rows: parts.out.rows };
+  let state = markSeen(createFirstRunState(question, getSize()));
+  let renderer: FirstRunRenderer | undefined;
+  let isOpen = true;
+  let isShown = false;
+
+  function draw(next: FirstRunState): void {
+    const { page } = next;
+    state = { ...next, keyProvider: page.kind === 'key' ? parts.recognizeKey(page.text) : undefined };
+    const answer = getSettledAnswer(state);
+    if (answer !== undefined) resolve(answer);
+    if (isOpen && isShown) renderer?.show(state);
+  }
+
+  function handleEvents(received: readonly InputEvent[]): void {
+    // A terminal that sends whole lines sends an enter after each key.
+    const events =
+      parts.rendering === 'lines' && state.page.kind === 'choices' ? received.filter(isNotEnter) : received;
+    const isChoosing = state.page.kind === 'choices' && parts.rendering !== 'lines';
+    // Several keys in one read were typed ahead; a single one is an answer.
+    const isTypedAhead =
+      !isShown || (isChoosing && typing.isOn()) || (state.page.kind === 'choices' && events.length > 1);
+    for (const event of events) {
+      const isExit = event.type === 'key' && event.chord === 'ctrl+c';
+      if ((isTypedAhead || (isChoosing && startsWord(state, event))) && !isExit) {
+        if (isChoosing && event.type === 'key') typing.restart();
+        draw({ ...addTypedAhead(state, event), ...(typing.isOn() ? { note: TYPED_NOTE } : {}) });
+        continue;
+      }
+      const result = handleFirstRunInput(state, event);
+      if (result.kind === 'leave') {
+        resolve('leave');
+        return;
+      }
+      draw(result.state);
+      if (result.kind === 'ask_server') void loadModels(result.address); // It reports its own failures.
+    }
+  }
+
+  async function loadModels(address: string): Promise<void> {
+    try {
+      const models = await parts.listModels(address);
+      draw(offerModels(state, models));
+    } catch (thrown) {
+      draw({ ...state, note: getErrorMessage(thrown) });
+    }
+  }
+
+  // While letters count as typed text, a note says where they go.
+  const typing = createTypingTimer(parts.now, () =>
+    draw({ ...state, note: state.note === TYPED_NOTE ? '' : state.note }),
+  );
+  // The rows have changed, so nothing counts as seen any more.
+  const onResize = () => draw(markSeen({ ...state, size: getSize(), top: 0, seen: 0 }));
+  const keyboard = createKeyboard(parts.in, handleEvents);
+  keyboard.open();
+  void openRenderer(parts, onResize).then((opened) => {
+    if (!isOpen) return opened.close();
+    renderer = opened;
+    setTimeout(() => {
+      isShown = true;
+      draw(markSeen({ ...state, size: getSize() }));
+    }, DRAIN_MS);
+  });
+  if (question.key === 'missing') {
+    // The search runs in the background; its line is updated with the result.
+    void parts.findLocalServers().then((servers) => draw({ ...state, servers }));
+  }
+
+  return {
+    answer,
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      typing.stop();
+      keyboard.close();
+      renderer?.close();
+    },
+  };
+}
+
+/** Creates a timer that is on while the user is typing: letters in quick succession are text, not answers. */
+function createTypingTimer(now: () => number, onEnd: () => void) {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    isOn: () => now() - lastMs < TYPING_MS,
+    restart() {
+      lastMs = now();
+      clearTimeout(timer);
+      timer = setTimeout(onEnd, TYPING_MS);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Creates the output. The redrawing one is loaded on demand, as it loads Ink. */
+async function openRenderer({ out, rendering }: FirstRunDeps, onResized: () => void): Promise<FirstRunRenderer> {
+  if (rendering === 'lines') return createLineRenderer(out);
+  const { createFirstRunRenderer } = await import('./FirstRun.tsx');
+  return createFirstRunRenderer(out, rendering, onResized);
+}
+
+function isNotEnter(event: InputEvent): boolean {
+  return event.type !== 'key' || event.chord !== 'enter';
+}

@@ -1,0 +1,219 @@
+import { exhaustive } from '../../../lib/errors.ts';
+import { type Printable, printable } from '../../../lib/printable.ts';
+import { formatClock, formatCount, formatDuration, formatMoney, formatTokens } from '../../../lib/text/format.ts';
+import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
+import {
+  colored,
+  createLine,
+  createProseLine,
+  insertNoBreakSpaces,
+  type LogicalLine,
+  plain,
+  type Span,
+} from '../../text/line.ts';
+import type { RenderContext } from '../../text/render-context.ts';
+import { renderLines } from '../../text/render-lines.ts';
+import type { Glyphs } from '../../theme/glyphs.ts';
+import type { Paint } from '../../theme/paint.ts';
+import { appendMarkdown, createMarkdownStream, finishMarkdown } from '../markdown/markdown-stream.ts';
+import { renderBlock } from '../markdown/render-block.ts';
+import { renderTaskColumn } from '../tasks/task-lines.ts';
+import { renderEndedCalls } from '../tool-calls/ended-calls.ts';
+import { renderBanner, renderLastSession } from './banner.ts';
+import { renderFailure } from './failure-lines.ts';
+import type { HistoryItem } from './history-item.ts';
+
+/** The state passed from one item to the next: the end of a long code block, and the kind of item printed last. */
+export type HistoryRenderState = { readonly openCode: string; readonly lastKind: HistoryItem['kind'] | undefined };
+
+/** The state before the first item. */
+export const INITIAL_RENDER_STATE: HistoryRenderState = { openCode: '', lastKind: undefined };
+
+const MAX_PROMPT_LINES = 8;
+const TRUNCATED_PROMPT_LINES = 3;
+
+/** Renders a history item as lines, preceded by an empty line where one is needed. */
+export function renderHistoryItem(
+  item: HistoryItem,
+  context: RenderContext,
+  state: HistoryRenderState,
+): { readonly lines: readonly LogicalLine[]; readonly state: HistoryRenderState } {
+  const gap = needsGap(item, state.lastKind) ? [createLine()] : [];
+  if (item.kind === 'markdown') {
+    const block = renderBlock(item.block, context, state.openCode);
+    return { lines: [...gap, ...block.lines], state: { openCode: block.openCode, lastKind: item.kind } };
+  }
+  const lines = renderItem(item, context);
+  return lines.length === 0
+    ? { lines, state }
+    : { lines: [...gap, ...lines], state: { openCode: '', lastKind: item.kind } };
+}
+
+/** Returns whether an empty line precedes an item, given the kind of item printed last. */
+export function needsGap(
+  item: Pick<HistoryItem, 'kind'> & { readonly position?: string },
+  last: HistoryRenderState['lastKind'],
+): boolean {
+  if (last === undefined) return false;
+  switch (item.kind) {
+    case 'markdown':
+      return item.position === 'first';
+    case 'tools':
+      return last !== 'tools';
+    case 'stopped':
+      return last !== 'tools';
+    case 'notice':
+      return last !== 'notice';
+    default:
+      return true;
+  }
+}
+
+function renderItem(item: Exclude<HistoryItem, { kind: 'markdown' }>, context: RenderContext): readonly LogicalLine[] {
+  const { glyphs } = context;
+  switch (item.kind) {
+    case 'banner':
+      return renderBanner(item, context);
+    case 'last_session':
+      return [renderLastSession(item, context)];
+    case 'prompt':
+      return context.timestamps === 'shown'
+        ? appendTime(renderPrompt(item.text, context), item.at)
+        : renderPrompt(item.text, context);
+    case 'tools':
+      return renderEndedCalls(item.entries, context);
+    case 'notice':
+      return sanitizeForScreen(item.text)
+        .split('\n')
+        .map((line, index) =>
+          createProseLine(
+            colored(getNoticeToken(item.level), `${index === 0 ? getNoticePrefix(item.level) : '  '}${line}`),
+          ),
+        );
+    case 'failure':
+      return renderFailure(item, context);
+    case 'ended':
+      return [createSummaryLine(item, context)];
+    case 'stopped':
+      return [createLine(colored('warn', `${glyphs.stopped} `), plain(item.hint))];
+    case 'thinking':
+      return [createLine(colored('dim', `thought for ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
+    case 'compacted':
+      return [
+        createLine(
+          colored('ok', `${glyphs.done} `),
+          plain(`Compacted: ${formatTokens(item.fromTokens)} ${glyphs.arrow} ${formatTokens(item.toTokens)} tokens. `),
+          colored('dim', 'The full history stays above and in ctrl+o.'),
+        ),
+      ];
+    case 'shown':
+      return renderMarkdown(item.markdown, context);
+    case 'todos':
+      return renderTaskColumn(item.todos, context);
+    default:
+      return exhaustive(item);
+  }
+}
+
+/** Renders complete Markdown as lines. */
+export function renderMarkdown(markdown: string, context: RenderContext): readonly LogicalLine[] {
+  const parsed = appendMarkdown(
+    createMarkdownStream({ codeLines: Number.POSITIVE_INFINITY }),
+    sanitizeForScreen(markdown),
+  );
+  return [...parsed.finished, ...finishMarkdown(parsed.stream)].flatMap((block) => renderBlock(block, context).lines);
+}
+
+/** Appends the time of day to the first line. */
+export function appendTime(lines: readonly LogicalLine[], at: string | undefined): readonly LogicalLine[] {
+  const [first, ...rest] = lines;
+  const time = formatClock(at);
+  if (first === undefined || time === '') return lines;
+  return [{ ...first, spans: [...first.spans, colored('dim', `   ${time}`)] }, ...rest];
+}
+
+function renderPrompt(text: string, { glyphs }: RenderContext): readonly LogicalLine[] {
+  const allLines = sanitizeForScreen(text).split('\n');
+  const shownLines = allLines.length > MAX_PROMPT_LINES ? allLines.slice(0, TRUNCATED_PROMPT_LINES) : allLines;
+  const hiddenCount = allLines.length - shownLines.length;
+  return [
+    ...shownLines.map((line) => createUserLine({ text: line, style: { token: 'user', background: 'band' } }, glyphs)),
+    ...(hiddenCount === 0
+      ? []
+      : [
+          createUserLine(
+            { text: `${glyphs.ellipsis} ${hiddenCount} lines  ctrl+o`, style: { token: 'dim', background: 'band' } },
+            glyphs,
+          ),
+        ]),
+  ];
+}
+
+/** Creates a line of a user message: a bar, and a band in the background. */
+function createUserLine(content: Span, { bar }: Glyphs): LogicalLine {
+  const space: Span = { text: content.text === '' ? '' : ' ', style: { background: 'band' } };
+  return createLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, content);
+}
+
+/** Creates the summary line of a run, with the command that reverts its changes. */
+function createSummaryLine(
+  { tally, durationMs, costUsd, atMs }: Extract<HistoryItem, { kind: 'ended' }>,
+  { glyphs, timestamps }: RenderContext,
+): LogicalLine {
+  const { calls, files, added, removed } = tally;
+  const parts = [
+    formatDuration(durationMs),
+    formatCount(calls, 'call'),
+    ...(files.length === 0 ? [] : [`${formatCount(files.length, 'file')} +${added} ${glyphs.minus}${removed}`]),
+    ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
+    ...(timestamps === 'shown' ? [formatClock(new Date(atMs).toISOString())] : []),
+  ];
+  const revertHint =
+    files.length === 0 ? [] : [colored('accent', '    /undo'), colored('dim', insertNoBreakSpaces(' reverts it'))];
+  const text = insertNoBreakSpaces(glyphs.rule) + parts.map(insertNoBreakSpaces).join(glyphs.separator);
+  return { ...createProseLine(colored('dim', text), ...revertHint), hasNoBreakSpaces: true };
+}
+
+function getNoticeToken(level: 'info' | 'warn' | 'error'): 'dim' | 'warn' | 'error' {
+  return level === 'info' ? 'dim' : level;
+}
+
+function getNoticePrefix(level: 'info' | 'warn' | 'error'): string {
+  return level === 'info' ? '' : '! ';
+}
+
+/** Renders finished items for the scrollback, in order. */
+type HistoryPrinter = {
+  print(items: readonly HistoryItem[], context: RenderContext, paint: Paint): readonly Printable[];
+  getState(): HistoryRenderState;
+};
+
+/** OSC 133 marks: end of the previous output, start of a prompt. Terminals can jump between prompts. */
+const PROMPT_START_MARK = printable`\u001b]133;D\u0007\u001b]133;A\u0007`;
+/** OSC 133 marks: end of the prompt, start of its output. */
+const PROMPT_END_MARK = printable`\u001b]133;B\u0007\u001b]133;C\u0007`;
+
+/** Creates a printer. Its only state is what it printed last. */
+export function createHistoryPrinter(prose: 'words' | 'terminal', promptMarks: 'set' | 'off'): HistoryPrinter {
+  let carry = INITIAL_RENDER_STATE;
+  return {
+    print(items, context, paint) {
+      return items.flatMap((item) => {
+        const rendered = renderHistoryItem(item, context, carry);
+        carry = rendered.state;
+        const { width, links } = context;
+        const rows = renderLines(rendered.lines, { width, paint, zone: 'history', links, prose });
+        return promptMarks === 'set' && item.kind === 'prompt' ? addPromptMarks(rows) : rows;
+      });
+    },
+    getState: () => carry,
+  };
+}
+
+function addPromptMarks(rows: readonly Printable[]): readonly Printable[] {
+  const first = rows.findIndex((row) => row !== '');
+  return rows.map((row, index) => {
+    const marked = index === first ? printable`${PROMPT_START_MARK}${row}` : row;
+    return index === rows.length - 1 ? printable`${marked}${PROMPT_END_MARK}` : marked;
+  });
+}

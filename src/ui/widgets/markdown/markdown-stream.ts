@@ -1,0 +1,214 @@
+import { classifyLine, closesFence, endsParagraph, getIndent, type LineStart } from './classify-line.ts';
+
+type OpenBlock =
+  | { readonly kind: 'nothing' | 'text' | 'quote' | 'item' | 'indented' }
+  | { readonly kind: 'html'; readonly until: RegExp | 'blank' }
+  | {
+      readonly kind: 'fence';
+      readonly marker: string;
+      readonly indent: number;
+      readonly language: string;
+      readonly lines: number;
+      readonly isContinued: boolean;
+    };
+
+/**
+ * The state of the incremental Markdown parser. Each line is read once, so the total cost is proportional to the
+ * length of the text, however it is split into pieces.
+ */
+export type MarkdownStream = {
+  readonly openBlock: OpenBlock;
+  /** Complete lines of the open block. */
+  readonly source: string;
+  /** Last line, which has no newline yet. */
+  readonly partial: string;
+  /** The previous line was empty. */
+  readonly isAfterBlankLine: boolean;
+  readonly gap: BlockGap;
+  readonly isFirstBlock: boolean;
+  /** Number of lines of code after which a part of a code block is finished. */
+  readonly codeLines: number;
+};
+
+/** The parser state after a piece of text, and the blocks that it finished. */
+type ParsedMarkdown = { readonly stream: MarkdownStream; readonly finished: readonly MarkdownBlock[] };
+
+/** Maximum size of an open block that is rendered; of longer ones only the end is visible anyway. */
+const MAX_OPEN_CHARS = 8192;
+
+/** Creates the parser state for an empty text. */
+export function createMarkdownStream(options: { readonly codeLines?: number } = {}): MarkdownStream {
+  return {
+    openBlock: { kind: 'nothing' },
+    source: '',
+    partial: '',
+    isAfterBlankLine: false,
+    gap: 'none',
+    isFirstBlock: true,
+    codeLines: options.codeLines ?? 12,
+  };
+}
+
+/** Parses the next piece of text. */
+export function appendMarkdown(stream: MarkdownStream, delta: string): ParsedMarkdown {
+  const lines = (stream.partial + delta.replaceAll('\r', '')).split('\n');
+  const partial = lines.pop() ?? '';
+  if (lines.length === 0) return { stream: { ...stream, partial }, finished: [] };
+  const finished: MarkdownBlock[] = [];
+  let next: MarkdownStream = { ...stream, partial: '' };
+  for (const line of lines) next = parseLine(next, line, finished);
+  return { stream: { ...next, partial }, finished };
+}
+
+/** Ends the text and returns the blocks that were open. */
+export function finishMarkdown(stream: MarkdownStream): readonly MarkdownBlock[] {
+  const finished: MarkdownBlock[] = [];
+  const last = stream.partial === '' ? stream : parseLine({ ...stream, partial: '' }, stream.partial, finished);
+  closeBlock(last, finished);
+  return finished;
+}
+
+/** Returns the open block at the end, as far as it has been received. */
+export function getOpenBlock(stream: MarkdownStream): MarkdownBlock | undefined {
+  const { openBlock, partial, source } = stream;
+  if (openBlock.kind === 'fence') {
+    const isPossibleFence = partial.trim() !== '' && openBlock.marker.startsWith(partial.trim());
+    const code = source + (isPossibleFence ? '' : partial);
+    const gap = openBlock.isContinued ? 'none' : stream.gap;
+    const part = openBlock.isContinued ? 'middle' : 'first';
+    return { kind: 'code', language: openBlock.language, source: code.replace(/\n$/, ''), part, gap };
+  }
+  const text = source + partial;
+  if (text.trim() === '') return undefined;
+  const gap = openBlock.kind === 'nothing' && stream.isAfterBlankLine && !stream.isFirstBlock ? 'line' : stream.gap;
+  if (text.length <= MAX_OPEN_CHARS) return { kind: 'prose', source: text, gap };
+  const from = text.indexOf('\n', text.length - MAX_OPEN_CHARS);
+  return { kind: 'prose', source: text.slice(from === -1 ? -MAX_OPEN_CHARS : from + 1), gap: 'none' };
+}
+
+function parseLine(stream: MarkdownStream, line: string, finished: MarkdownBlock[]): MarkdownStream {
+  const { openBlock } = stream;
+  if (openBlock.kind === 'fence') return parseCodeLine(stream, openBlock, line, finished);
+  if (line.trim() === '') return parseBlankLine(stream, finished);
+  if (openBlock.kind === 'html') {
+    const grown = { ...stream, source: `${stream.source}${line}\n` };
+    return openBlock.until !== 'blank' && openBlock.until.test(line) ? closeBlock(grown, finished) : grown;
+  }
+  const start = classifyLine(line);
+  if (openBlock.kind !== 'nothing' && continuesBlock(stream, line, start)) {
+    return { ...stream, source: `${stream.source}${line}\n`, isAfterBlankLine: false };
+  }
+  return startBlock(closeBlock(stream, finished), line, start, finished);
+}
+
+function parseBlankLine(stream: MarkdownStream, finished: MarkdownBlock[]): MarkdownStream {
+  const { openBlock } = stream;
+  const continues =
+    openBlock.kind === 'item' ||
+    openBlock.kind === 'indented' ||
+    (openBlock.kind === 'html' && openBlock.until !== 'blank');
+  if (continues) return { ...stream, source: `${stream.source}\n`, isAfterBlankLine: true };
+  return { ...closeBlock(stream, finished), isAfterBlankLine: true };
+}
+
+function parseCodeLine(
+  stream: MarkdownStream,
+  fence: Extract<OpenBlock, { kind: 'fence' }>,
+  line: string,
+  finished: MarkdownBlock[],
+): MarkdownStream {
+  if (closesFence(line, fence.marker)) return closeBlock(stream, finished);
+  const code = line.slice(0, fence.indent).trim() === '' ? line.slice(fence.indent) : line.trimStart();
+  const source = `${stream.source}${code}\n`;
+  const lines = fence.lines + 1;
+  if (lines < stream.codeLines) return { ...stream, source, openBlock: { ...fence, lines } };
+  const part = fence.isContinued ? 'middle' : 'first';
+  finished.push({ kind: 'code', language: fence.language, source: source.slice(0, -1), part, gap: stream.gap });
+  return {
+    ...stream,
+    source: '',
+    gap: 'none',
+    isFirstBlock: false,
+    openBlock: { ...fence, lines: 0, isContinued: true },
+  };
+}
+
+/** Returns whether a line belongs to the block above it. In doubt it does: the lexer sees the whole block later. */
+function continuesBlock(stream: MarkdownStream, line: string, start: LineStart): boolean {
+  switch (stream.openBlock.kind) {
+    case 'text':
+      return !endsParagraph(line, start);
+    case 'quote':
+      return start.kind === 'quote' || start.kind === 'text' || start.kind === 'indented' || start.kind === 'html';
+    case 'indented':
+      return start.kind === 'indented';
+    case 'item':
+      if (getIndent(line) >= 2) return true;
+      return !stream.isAfterBlankLine && (start.kind === 'text' || start.kind === 'quote' || start.kind === 'html');
+    default:
+      return false;
+  }
+}
+
+function startBlock(stream: MarkdownStream, line: string, start: LineStart, finished: MarkdownBlock[]): MarkdownStream {
+  const hasGap = stream.isAfterBlankLine || start.kind === 'heading' || start.kind === 'fence';
+  const opened: MarkdownStream = {
+    ...stream,
+    gap: hasGap && !stream.isFirstBlock ? 'line' : 'none',
+    isAfterBlankLine: false,
+  };
+  const source = `${line}\n`;
+  switch (start.kind) {
+    case 'fence': {
+      const { marker, indent, language } = start;
+      return { ...opened, openBlock: { kind: 'fence', marker, indent, language, lines: 0, isContinued: false } };
+    }
+    case 'heading':
+    case 'rule':
+      // Headings are followed by an empty line.
+      return { ...closeBlock({ ...opened, source, openBlock: { kind: 'text' } }, finished), isAfterBlankLine: true };
+    case 'html': {
+      const html: MarkdownStream = { ...opened, source, openBlock: { kind: 'html', until: start.until } };
+      return start.until !== 'blank' && start.until.test(line) ? closeBlock(html, finished) : html;
+    }
+    default:
+      return { ...opened, source, openBlock: { kind: start.kind } };
+  }
+}
+
+function closeBlock(stream: MarkdownStream, finished: MarkdownBlock[]): MarkdownStream {
+  const { openBlock, gap } = stream;
+  const closed: MarkdownStream = {
+    ...stream,
+    openBlock: { kind: 'nothing' },
+    source: '',
+    gap: 'none',
+    isFirstBlock: false,
+  };
+  if (openBlock.kind === 'fence') {
+    const source = stream.source.replace(/\n$/, '');
+    const part = openBlock.isContinued ? 'last' : 'whole';
+    if (part === 'whole' || source !== '' || stream.source !== '') {
+      finished.push({ kind: 'code', language: openBlock.language, source, part, gap });
+    }
+    return { ...closed, isAfterBlankLine: true };
+  }
+  if (openBlock.kind === 'nothing') return stream;
+  finished.push({ kind: 'prose', source: stream.source.replace(/\n+$/, ''), gap });
+  return closed;
+}
+
+/** A block of Markdown: finished, or the open one at the end of a stream. */
+export type MarkdownBlock =
+  | { readonly kind: 'prose'; readonly source: string; readonly gap: BlockGap }
+  | {
+      readonly kind: 'code';
+      readonly language: string;
+      /** The code without its fences; a long block comes in several parts. */
+      readonly source: string;
+      readonly part: 'whole' | 'first' | 'middle' | 'last';
+      readonly gap: BlockGap;
+    };
+
+/** The empty line before a block. */
+type BlockGap = 'none' | 'line';

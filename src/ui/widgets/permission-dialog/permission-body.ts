@@ -1,0 +1,235 @@
+import type { DiffHunk } from '../../../contracts/display.ts';
+import type { JsonObject } from '../../../contracts/json.ts';
+import type { CallRisk, PermissionRequest } from '../../../contracts/permission.ts';
+import { sanitize } from '../../../lib/text/sanitize.ts';
+import { colored, createLine, createProseLine, type LogicalLine, plain, type Span } from '../../text/line.ts';
+import { type RenderContext, shortenPath, shortenPaths } from '../../text/render-context.ts';
+import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
+import { createInputDiff } from '../diff/input-diff.ts';
+import { isGraveRisk, splitMcpName } from './dialog-options.ts';
+
+/** The body of a dialog above its options, from top to bottom. */
+export type DialogBody = {
+  /** The risk, or the extent of the change. Shown in the title, or below it if it does not fit. */
+  readonly headline: readonly Span[];
+  /** Always shown. */
+  readonly warnings: readonly LogicalLine[];
+  /** Command, diff or input. If it is truncated, the call can only be allowed in the viewer. */
+  readonly subject: readonly LogicalLine[];
+  /** Description by the model; dropped first. */
+  readonly description: readonly LogicalLine[];
+  /** Always shown. */
+  readonly risks: readonly LogicalLine[];
+  readonly details: readonly LogicalLine[];
+};
+
+/** The body of a dialog that shows nothing. */
+export const EMPTY_BODY: DialogBody = {
+  headline: [],
+  warnings: [],
+  subject: [],
+  description: [],
+  risks: [],
+  details: [],
+};
+
+/** Returns the title of a permission dialog. */
+export function formatPermissionTitle(request: PermissionRequest, { cwd }: RenderContext): string {
+  const suffix = request.agentId === undefined ? '' : ' (sub-agent)';
+  return `${sanitize(formatTitle(request, cwd), 'line')}${suffix}`;
+}
+
+function formatTitle(request: PermissionRequest, cwd: string): string {
+  const { facts, toolName } = request;
+  switch (facts.kind) {
+    case 'shell':
+      return 'Run this command?';
+    case 'edit': {
+      const path = facts.writes?.[0];
+      if (path === undefined) return 'Make this change?';
+      return isNewFile(request) ? 'Write a new file?' : `Change ${shortenPath(path, cwd)}?`;
+    }
+    case 'read':
+      return facts.searches === undefined ? 'Read this file?' : 'Search this folder?';
+    case 'fetch':
+      return facts.command === undefined ? 'Fetch this page?' : `Let this command connect to ${request.title}?`;
+    case 'mcp': {
+      const { server, tool } = splitMcpName(facts.tool);
+      return tool === '' ? `Use ${toolName}?` : `Let "${server}" use ${tool}?`;
+    }
+    default:
+      return `Use ${toolName}?`;
+  }
+}
+
+function isNewFile({ preview }: PermissionRequest): boolean {
+  return preview?.kind === 'diff' && preview.created;
+}
+
+/** Creates the body of a permission dialog: the command, diff or input, its risks and the reasons for asking. */
+export function createPermissionBody(
+  request: PermissionRequest,
+  context: RenderContext,
+  details: 'hidden' | 'shown',
+): DialogBody {
+  const { reasons, trace, risks = [], description = '', concealed } = request;
+  const { cwd, glyphs } = context;
+  const linkWarnings = request.targets.map(({ path, real }) =>
+    createLine(colored('error', sanitize(`${path} resolves to ${real}`, 'line'))),
+  );
+  const coded = trace.filter(({ reason }) => reason !== undefined);
+  const writtenPaths = coded.flatMap(({ reason }) => (reason?.code === 'writes_workspace' ? [reason.path] : []));
+  const effects = [
+    ...risks.filter((risk) => !isGraveRisk(risk)).map(({ text }) => text),
+    ...(request.facts.kind === 'edit' ? [] : writtenPaths.map((path) => `writes ${shortenPath(path, cwd)}`)),
+  ];
+  const { exact, narrow, suggestions } = request;
+  const isUnstored = narrow !== undefined && suggestions.length === 0 && exact?.keep !== 'always';
+  const otherReasons = [
+    ...reasons.filter((text) => !coded.some((step) => step.text === text)),
+    ...(isUnstored ? [`no rule for the project: ${narrow}`] : []),
+  ];
+  return {
+    headline: createHeadline(request, context),
+    warnings: [
+      ...(concealed === 'none' ? [] : [createLine(colored('error', CONCEALED_WARNINGS[concealed]))]),
+      ...linkWarnings,
+    ],
+    subject: createSubject(request, context),
+    description: description === '' ? [] : [createLine(colored('dim', sanitize(description, 'line')))],
+    risks: [
+      ...(effects.length === 0 ? [] : [createLine(colored('dim', sanitize(effects.join(glyphs.separator), 'line')))]),
+      ...otherReasons.map((reason) => createLine(colored('dim', sanitize(reason, 'line')))),
+    ],
+    details: details === 'shown' ? createDetailLines(request, context.cwd) : [],
+  };
+}
+
+const CONCEALED_WARNINGS = {
+  hidden_characters: 'Contains invisible or misleading characters.',
+  lookalike_letters: 'Contains letters that look like others.',
+} as const;
+
+/** Creates the headline: grave risks in amber; for an edit its size, and where it is if not in this project. */
+function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderContext): readonly Span[] {
+  const { facts, preview, trace } = request;
+  const [path] = facts.writes ?? [];
+  const isOutside = trace.some(({ reason }) => reason?.code === 'outside_workspace');
+  const isNew = isNewFile(request);
+  const name = isNew && path !== undefined ? [[plain(sanitize(shortenPath(path, cwd), 'line'))]] : [];
+  const counts = countLines(request, preview);
+  const size = isNew ? [colored('add', `+${counts.added}`)] : formatDiffStat(counts, glyphs, 'diff');
+  const stats = facts.kind === 'edit' && counts.added + counts.removed > 0 ? [size] : [];
+  const location = isOutside ? [[colored('warn', 'outside this project')]] : [];
+  const grave = describeGraveRisks(request).map((text) => [colored('warn', sanitize(text, 'line'))]);
+  return [...name, ...stats, ...location, ...grave].flatMap((spans, index) => [
+    ...(index === 0 ? [] : [plain('  ')]),
+    ...spans,
+  ]);
+}
+
+function countLines(request: PermissionRequest, preview: PermissionRequest['preview']) {
+  if (preview?.kind === 'diff') return preview;
+  const lines = getHunks(request).flatMap((hunk) => hunk.lines);
+  return {
+    added: lines.filter(({ kind }) => kind === 'add').length,
+    removed: lines.filter(({ kind }) => kind === 'del').length,
+  };
+}
+
+/** Describes the grave risks. A secret that is sent or published in the same call is one risk. */
+export function describeGraveRisks({ risks = [] }: Pick<PermissionRequest, 'risks'>): readonly string[] {
+  const grave = risks.filter(isGraveRisk);
+  const secret = grave.find(({ kind }) => kind === 'reads_secret');
+  const sending = grave.find(({ kind }) => kind === 'sends') ?? grave.find(({ kind }) => kind === 'publishes');
+  if (secret === undefined || sending === undefined) return grave.map(describeRisk);
+  const what = secret.targets === undefined ? 'a secret' : `${secret.targets.join(', ')} (may be a secret)`;
+  const to = sending.targets === undefined ? ' to another machine' : ` to ${sending.targets.join(', ')}`;
+  const others = grave.filter((risk) => risk !== secret && risk !== sending);
+  return [`sends ${what}${to}`, ...others.map(describeRisk)];
+}
+
+/** Describes a risk with its targets. */
+function describeRisk({ kind, text, targets = [] }: CallRisk): string {
+  const isNamed = targets.length === 0 || targets.some((target) => text.includes(target));
+  const preposition = kind === 'sends' ? ' to ' : kind === 'runs_download' ? ' from ' : ': ';
+  const named = isNamed ? text : `${text}${preposition}${targets.join(', ')}`;
+  return kind === 'reads_secret' ? `${named} (may be a secret)` : named;
+}
+
+function createSubject(request: PermissionRequest, context: RenderContext): readonly LogicalLine[] {
+  const { facts } = request;
+  switch (facts.kind) {
+    case 'shell':
+      return createCommandLines(facts.command ?? request.title, request.risks);
+    case 'edit': {
+      const hunks = getHunks(request);
+      return hunks.length === 0
+        ? createInputLines(facts.input)
+        : renderDiff({ hunks, path: facts.writes?.[0] }, context);
+    }
+    case 'fetch':
+      return facts.command === undefined
+        ? createCommandLines(facts.url ?? request.title)
+        : createCommandLines(facts.command, request.risks);
+    default: {
+      const title = shortenPaths(sanitize(request.title, 'line'), context.cwd);
+      // For MCP tools the dialog title already names the tool.
+      return [...(facts.kind === 'mcp' ? [] : [createLine(plain(title))]), ...createInputLines(facts.input)];
+    }
+  }
+}
+
+/** Returns the hunks of an edit, from its preview or its input. */
+export function getHunks({ preview, facts }: PermissionRequest): readonly DiffHunk[] {
+  return preview?.kind === 'diff' ? preview.hunks : createInputDiff(facts.input);
+}
+
+/** A here-document with this many lines is dimmed, except for the lines that name what is at risk. */
+const MIN_DIMMED_LINES = 4;
+
+/** Renders a command. The lines of a long here-document are dim, those with a target of a grave risk bold. */
+function createCommandLines(command: string, risks: readonly CallRisk[] = []): readonly LogicalLine[] {
+  const targets = risks.filter(isGraveRisk).flatMap((risk) => risk.targets ?? []);
+  const lines = sanitize(command, 'prompt').split('\n');
+  const dimmed = findHeredocLines(lines);
+  return lines.map((text, index) => {
+    const isDim = dimmed.has(index) && !targets.some((target) => text.includes(target));
+    return createLine(isDim ? colored('dim', text) : { text, style: { bold: true } });
+  });
+}
+
+/** Returns the indexes of the lines inside long here-documents. */
+function findHeredocLines(lines: readonly string[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (let index = 0; index < lines.length; index += 1) {
+    const end = /<<-?\s*(['"]?)([\w.-]+)\1/.exec(lines[index] ?? '')?.[2];
+    const length = end === undefined ? -1 : lines.slice(index + 1).findIndex((line) => line.trim() === end);
+    if (length >= MIN_DIMMED_LINES) for (let line = 1; line <= length; line += 1) found.add(index + line);
+    if (length > 0) index += length;
+  }
+  return found;
+}
+
+/** Renders all arguments in full. */
+function createInputLines(input: JsonObject): readonly LogicalLine[] {
+  return Object.entries(input).flatMap(([name, value]) => {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+    const [first = '', ...rest] = sanitize(text, 'prompt').split('\n');
+    const head: readonly Span[] = [colored('dim', `${sanitize(name, 'line')}  `), plain(first)];
+    return [createLine(...head), ...rest.map((line) => ({ ...createLine(plain(line)), indent: 2 }))];
+  });
+}
+
+/** Creates the lines that `d` shows: why it asks, and the input as the model wrote it. */
+function createDetailLines({ trace, facts }: PermissionRequest, cwd: string): readonly LogicalLine[] {
+  const reasons = trace.map(({ text }) => shortenPaths(sanitize(text, 'line'), cwd));
+  return [
+    ...reasons.map((reason, index) =>
+      createProseLine(colored('dim', `${index === 0 ? 'Why it asks: ' : ''}${reason}`)),
+    ),
+    ...JSON.stringify(facts.input, undefined, 2)
+      .split('\n')
+      .map((line) => createLine(colored('dim', sanitize(line, 'prompt')))),
+  ];
+}

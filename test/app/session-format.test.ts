@@ -1,0 +1,64 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+/** A formatter that writes capitals, and fails for a file with the word `broken`. */
+const CAPITALS = `#!/bin/sh
+for file; do case $file in -*) continue;; esac
+  grep -q broken "$file" && { echo "$file:1 is broken"; exit 2; }
+  tr a-z A-Z < "$file" > "$file.tmp" && cat "$file.tmp" > "$file" && rm "$file.tmp"
+done
+`;
+
+async function startWith(
+  project: TempProject,
+  formatter: string,
+  turns: Parameters<typeof startApiServer>[0]['turns'],
+) {
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ formatter }));
+  const api = await startApiServer({ turns });
+  const session = await composed(project, api.url, { permissionMode: 'acceptEdits' });
+  return { api, ...session };
+}
+
+const write = (project: TempProject, name: string, content: string) =>
+  calls(toolUse('Write', { file_path: join(project.dir, name), content }));
+
+test('the formatter of the project runs on the changed files when a turn ends, and the model is told what it changed', async () => {
+  await using project = await createTempProject({ '.prettierrc': '{}', 'untouched.js': 'let b;\n' });
+  await chmod(await project.write('node_modules/.bin/prettier', CAPITALS), 0o755);
+  const turns = [write(project, 'a.js', 'let a;\n'), says('Done.'), says('Yes.')];
+  const { api, conversation, events, close, command } = await startWith(project, 'auto', turns);
+  await conversation.agent.prompt('go');
+  expect([await project.read('a.js'), await project.read('untouched.js')]).toEqual(['LET A;\n', 'let b;\n']);
+  expect(events).toContainEqual({ type: 'notice', level: 'info', topic: 'format', text: 'Formatted a.js.' });
+  await conversation.agent.prompt('more');
+  expect(api.requests().at(-1)?.raw).toMatch(/a\.js[\s\S]*-let a;\\n\+LET A;/);
+  await command('undo 2');
+  await expect(project.read('a.js')).rejects.toThrow('ENOENT');
+  await close();
+  await api.close();
+});
+
+test('what a formatter reports is told once, and the turn goes on', async () => {
+  await using project = await createTempProject();
+  await chmod(await project.write('../capitals', CAPITALS), 0o755);
+  const turns = [
+    write(project, 'a.txt', 'broken\n'),
+    says('Done.'),
+    write(project, 'b.txt', 'broken\n'),
+    says('Sorry.'),
+  ];
+  const { api, conversation, close } = await startWith(project, join(project.dir, '../capitals'), turns);
+  await conversation.agent.prompt('go');
+  expect(api.requests()).toHaveLength(4);
+  expect(api.requests()[2]?.raw).toMatch(
+    /The formatter \S+capitals exited with code 2 for a\.txt\.\\n\S+a\.txt:1 is broken/,
+  );
+  await close();
+  await api.close();
+});

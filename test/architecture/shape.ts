@@ -1,0 +1,178 @@
+import { basename, dirname } from 'node:path/posix';
+import { isNode, treeOf } from './syntax.ts';
+import type { Sources } from './violations.ts';
+
+const FOLDER_LIMIT = 25;
+const FUNCTION_LINE_LIMIT = 100;
+const LINE_LIMIT = 300;
+/** A file of at most this many lines with one reader in its folder belongs to that reader. */
+const SMALL_FILE_LINES = 60;
+/** Small files with one reader that stay separate, each with the reason. */
+const SEPARATE_FILES: Readonly<Record<string, string>> = {
+  'sdk/model.ts': 'an entry point of the package',
+  'model/providers/cloud-port.ts': 'left out of the browser build',
+  'model/providers/foundry.ts': 'one file per provider',
+  'eval/shipped-tasks.ts': 'replaced by the build',
+  'cli/commands/help-pages.ts': 'loaded only for --help',
+  'ui/widgets/markdown/highlight-languages.ts': 'loaded on first use',
+};
+
+/** The file of app/ that all its folders may import. */
+const CORE = 'app/core.ts';
+
+/** The folders of app/ by rank: each may import those before it. */
+const APP_FOLDERS = ['trust', 'settings', 'permissions', 'mcp', 'replay', 'session', 'setup', 'loop', 'commands'];
+
+export type Edges = ReadonlyMap<string, readonly string[]>;
+
+/** Returns violations of the limits for folders, files and functions, and of the order of the folders of app/. */
+export function shapeViolations(sources: Sources, edges: Edges, capabilities: readonly string[]): readonly string[] {
+  const paths = Object.keys(sources);
+  return [
+    ...folderSizes(paths),
+    ...folderCycles(paths, edges),
+    ...smallFiles(sources, edges),
+    ...paths.flatMap((path) => longFunctions(path, sources[path] ?? '')),
+    ...paths.filter((path) => path.startsWith('app/')).flatMap((path) => appViolations(path, edges, capabilities)),
+  ];
+}
+
+function folderSizes(paths: readonly string[]): readonly string[] {
+  const folders = new Set(paths.flatMap((path) => ancestors(path)));
+  return [...folders].sort().flatMap((folder) => {
+    const files = paths.filter((path) => dirname(path) === folder);
+    const below = paths.filter((path) => path.startsWith(`${folder}/`));
+    return [
+      ...(files.length > FOLDER_LIMIT ? [`${folder}/: has ${files.length} files, more than ${FOLDER_LIMIT}`] : []),
+      ...(folder.includes('/') && below.length === 1 ? [`${folder}/: has only ${below[0]}; move it up`] : []),
+    ];
+  });
+}
+
+/** Reports small files whose only reader stands in the same folder and has room for them. */
+function smallFiles(sources: Sources, edges: Edges): readonly string[] {
+  const readers = new Map<string, string[]>();
+  for (const [path, targets] of edges)
+    for (const target of new Set(targets)) readers.set(target, [...(readers.get(target) ?? []), path]);
+  const linesOf = (path: string): number => (sources[path] ?? '').trimEnd().split('\n').length;
+  return Object.keys(sources).flatMap((path) => {
+    const [reader, ...others] = readers.get(path) ?? [];
+    const isSmall = reader !== undefined && others.length === 0 && linesOf(path) <= SMALL_FILE_LINES;
+    if (!isSmall || dirname(reader) !== dirname(path) || path in SEPARATE_FILES) return [];
+    if (linesOf(path) + linesOf(reader) > LINE_LIMIT || isComponent(path)) return [];
+    return [`${path}: has ${linesOf(path)} lines and one reader, ${basename(reader)}; move it there`];
+  });
+}
+
+const isComponent = (path: string): boolean => path.endsWith('.tsx');
+
+/** Reports cycles between the entries of each folder: its files one by one, its folders as wholes. */
+function folderCycles(paths: readonly string[], edges: Edges): readonly string[] {
+  const folders = new Set(paths.flatMap((path) => ancestors(path)));
+  return [...folders].sort().flatMap((folder) => {
+    // A widget and the state it belongs to refer to each other's types, so the order of folders means nothing here.
+    if (folder === 'ui' || folder.startsWith('ui/')) return [];
+    const inside = (path: string) => folder === '.' || path.startsWith(`${folder}/`);
+    const child = (path: string) => childOf(folder, path);
+    const graph = new Map<string, Set<string>>();
+    for (const path of paths.filter(inside)) {
+      const from = child(path);
+      const to = (edges.get(path) ?? []).filter(inside).map(child);
+      graph.set(from, (graph.get(from) ?? new Set()).union(new Set(to.filter((name) => name !== from))));
+    }
+    const cycle = firstCycle(graph);
+    // Cycles of files alone are reported by the caller.
+    return cycle === undefined || cycle.every((name) => /\.tsx?$/.test(name))
+      ? []
+      : [`${folder === '.' ? 'src' : folder}/: a cycle of folders: ${cycle.join(' → ')}`];
+  });
+}
+
+/** Returns the entry of a folder that holds the file. The commands of the fleet and `ouro eval` belong to the command line. */
+function childOf(folder: string, path: string): string {
+  if (folder === '.' && /^(?:fleet\/cli|eval)\//.test(path)) return 'cli';
+  return (folder === '.' ? path : path.slice(folder.length + 1)).split('/')[0] ?? '';
+}
+
+function ancestors(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === '.' ? ['.'] : [folder, ...ancestors(folder)];
+}
+
+function firstCycle(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (name: string, trail: readonly string[]): readonly string[] | undefined => {
+    const at = trail.indexOf(name);
+    if (at !== -1) return [...trail.slice(at), name];
+    if (done.has(name)) return undefined;
+    for (const next of graph.get(name) ?? []) {
+      const found = visit(next, [...trail, name]);
+      if (found !== undefined) return found;
+    }
+    done.add(name);
+    return undefined;
+  };
+  for (const name of [...graph.keys()].sort()) {
+    const found = visit(name, []);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Reports functions above the limit, nested ones too, counted from the first word to the closing brace. */
+function longFunctions(path: string, text: string): readonly string[] {
+  if (text.split('\n').length <= FUNCTION_LINE_LIMIT) return [];
+  const found: string[] = [];
+  const visit = (node: unknown, name: string): void => {
+    if (Array.isArray(node)) for (const one of node) visit(one, name);
+    if (!isNode(node)) return;
+    const own = isNode(node.id) && typeof node.id.name === 'string' ? node.id.name : name;
+    const named = isNode(node.key) && typeof node.key.name === 'string' ? node.key.name : own;
+    if (node.type === 'StaticBlock' || (/Function/.test(node.type) && isNode(node.body))) {
+      const lines = text.slice(node.start, node.end).split('\n').length;
+      if (lines > FUNCTION_LINE_LIMIT)
+        found.push(`${path}: ${own} has ${lines} lines, more than ${FUNCTION_LINE_LIMIT}`);
+    }
+    for (const part of Object.values(node)) if (typeof part === 'object') visit(part, named);
+  };
+  visit(treeOf(path, text), 'a function');
+  return found;
+}
+
+/** Reports files of app/ that use fewer than two capabilities, and imports against the order of its folders. */
+function appViolations(path: string, edges: Edges, capabilities: readonly string[]): readonly string[] {
+  const [, folder = '', ...rest] = path.split('/');
+  const imports = edges.get(path) ?? [];
+  if (path === CORE)
+    return imports
+      .filter((target) => target.startsWith('app/'))
+      .map((target) => `${path}: every folder of app/ imports the core, so it may not import ${target}`);
+  if (rest.length === 0) return [];
+  const rank = APP_FOLDERS.indexOf(folder);
+  if (rank === -1) return [`${path}: app/${folder} is not a known folder`];
+  // The core counts once, however many capabilities it uses itself.
+  const used = [...reachable(path, edges, (target) => target.startsWith('app/') && target !== CORE)];
+  const partners = used.map((target) => (target === CORE ? 'the core' : (target.split('/')[0] ?? '')));
+  const joined = new Set(partners.filter((name) => name === 'the core' || capabilities.includes(name)));
+  const only = [...joined].join();
+  return [
+    ...(joined.size >= 2 ? [] : [`${path}: uses ${only === '' ? 'no capability' : `only ${only}`}; move it there`]),
+    ...imports
+      .filter((target) => /^app\/[^/]+\//.test(target) && APP_FOLDERS.indexOf(target.split('/')[1] ?? '') > rank)
+      .map((target) => `${path}: app/${folder} may not import ${target}`),
+  ];
+}
+
+/** Returns what a file imports, and what the imports accepted by `through` import in turn. */
+function reachable(path: string, edges: Edges, through: (path: string) => boolean): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const waiting = [path];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const next of edges.get(at) ?? []) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      if (through(next)) waiting.push(next);
+    }
+  }
+  return seen;
+}

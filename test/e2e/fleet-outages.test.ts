@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { type ApiTurn, html, reset, says, status } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { fleetBench } from '../support/fleet-bench.ts';
+import { runHere } from '../support/run-here.ts';
+import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
+
+const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
+const NO_RETRIES = { OURO_MAX_RETRIES: '0' };
+
+describe.each(STORES_OF_A_RUN)('an outage on %s', (kind) => {
+  const on = fleetBench(kind);
+  const state = async (id: string) => JSON.parse((await on.run('status', id, '--json')).stdout);
+
+  test('of the provider pauses the lane with its reason and costs no attempt', async () => {
+    on.project = await projectWithRepos(['one', 'two', 'three']);
+    await writePolicy(on.project);
+    let isDown = true;
+    on.server = await startApiServer({ turns: (request) => (isDown ? status(503) : writingModel(request)) });
+    const args = [
+      'write it',
+      '--name',
+      'down',
+      '--over',
+      'repos/*',
+      '--attempts',
+      '1',
+      '-j',
+      '1',
+      '--no-wait',
+      ...MODEL,
+    ];
+    const batch = (...more: readonly string[]) =>
+      runHere(on.project, ['batch', ...more], on.server?.url, { env: { ...on.env, ...NO_RETRIES } });
+    const stopped = await batch(...args);
+    expect(stopped.code).toBe(4);
+    expect(stopped.stdout).toContain('the provider has an outage (503)');
+    expect(on.server.requests()).toHaveLength(1);
+    expect(await state('down')).toMatchObject({
+      counts: { waiting: 3, failed: 0 },
+      tasks: [0, 0, 0].map((tries) => ({ tries })),
+    });
+    isDown = false;
+    await batch('resume', 'down');
+    expect(await batch(...args)).toMatchObject({ code: 0 });
+  });
+
+  test.each<readonly [string, ApiTurn, string]>([
+    ['a web page of a gateway', html(502), 'the provider has an outage (502)'],
+    ['a timeout of a gateway', status(408), 'the provider has an outage (408)'],
+    ['an empty balance', status(400, 'Your credit balance is too low.'), 'the credit is used up (400)'],
+    ['a key that is refused', status(400, 'API key not valid.'), 'the API key was rejected (400)'],
+    ['a rate limit', status(429, undefined, { 'retry-after': '7200' }), 'the quota is used up (429)'],
+    ['a login page of the network', html(200), 'answered with a web page'],
+    ['a connection that breaks off', reset(), 'No connection to'],
+    ['a server without TLS', says('It is done.'), 'TLS handshake'],
+  ])('%s ends no task and costs no attempt', async (name, turn, reason) => {
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: () => turn });
+    const url = name === 'a server without TLS' ? on.server.url.replace('http:', 'https:') : on.server.url;
+    const args = [
+      'write it',
+      '--name',
+      'out',
+      '--over',
+      'repos/*',
+      '--attempts',
+      '1',
+      '-j',
+      '1',
+      '--no-wait',
+      ...MODEL,
+    ];
+    const run = await runHere(on.project, ['batch', ...args], url, { env: { ...on.env, ...NO_RETRIES } });
+    expect(run.code, run.stdout).toBe(4);
+    expect(await state('out')).toMatchObject({
+      tasks: [{ state: 'waiting', tries: 0, reason: expect.stringContaining(reason) }],
+    });
+  });
+
+  test('of the connection makes one machine wait, is reported, and costs no attempt', async () => {
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const { url } = on.server;
+    await on.server.close();
+    on.server = undefined;
+    const args = [
+      'write it',
+      '--name',
+      'cut',
+      '--over',
+      'repos/*',
+      '--attempts',
+      '1',
+      '-j',
+      '1',
+      '--no-wait',
+      ...MODEL,
+    ];
+    const stopped = await runHere(on.project, ['batch', ...args], url, { env: { ...on.env, ...NO_RETRIES } });
+    expect(stopped.code).toBe(4);
+    expect(stopped.stderr).toContain('anthropic is not available here, next try in 30 s');
+    expect(await state('cut')).toMatchObject({
+      counts: { waiting: 2, failed: 0 },
+      waits: [{ kind: 'returned', tasks: 1 }],
+      tasks: [{ tries: 0 }, { tries: 0 }],
+    });
+    on.server = await startApiServer({ turns: writingModel });
+    expect(await on.run(...args)).toMatchObject({ code: 0 });
+  });
+
+  test('a worker without the key of a task does other work, and leaves the task to one with the key', async () => {
+    on.project = await projectWithRepos(['one', 'two']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: writingModel });
+    const submit = (name: string, repo: string, model: string) =>
+      on.run('write it', '--name', name, '--over', repo, '--attempts', '1', '--detach', '--yes', '--model', model);
+    await submit('keyed', 'repos/one', 'claude-sonnet-5-5');
+    await using keyless = startOuro(on.project, ['worker', '-j', '1'], undefined, { env: on.env });
+    await keyless.waitForErrors(/anthropic is not available here, next try in 30 s: No API key/);
+    const { stdout: free } = await submit('free', 'repos/two', 'demo');
+    await on.run('status', free.trim(), '--watch');
+    expect(await state('free')).toMatchObject({ counts: { done: 1 } });
+    expect(await state('keyed')).toMatchObject({ tasks: [{ state: 'waiting', tries: 0 }] });
+    const keyed = await runHere(on.project, ['worker', '--until-empty'], on.server.url, { env: on.env });
+    expect(keyed).toMatchObject({ code: 0 });
+    expect(await state('keyed')).toMatchObject({ counts: { done: 1 } });
+    expect(keyless.child.exitCode).toBe(null);
+  });
+
+  test('interrupted work that ends "done" without a change is marked', async () => {
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    let count = 0;
+    on.server = await startApiServer({
+      turns: () => {
+        count += 1;
+        return count === 1 ? { kind: 'hang' } : says('It is done.');
+      },
+    });
+    const args = ['write it', '--name', 'mark', '--over', 'repos/one', ...MODEL];
+    const running = startOuro(on.project, ['batch', ...args], on.server.url, { env: on.env });
+    await on.server.waitForRequest(1);
+    running.child.kill('SIGINT');
+    expect((await running.ended).code).toBe(130);
+    expect(await on.run(...args)).toMatchObject({ code: 0 });
+    expect((await state('mark')).tasks).toMatchObject([
+      { state: 'done', reason: 'it was interrupted, and nothing was changed' },
+    ]);
+  });
+});
+
+const asRoot = test.skipIf(process.getuid?.() !== 0);
+
+asRoot('a user whom the system does not know, without HOME, is told what to set', async () => {
+  const options = { uid: 54_321, gid: 54_321, cwd: '/', env: { PATH: process.env.PATH } };
+  const failed = await promisify(execFile)(LAUNCHER, ['worker', 'doctor'], options).catch((thrown) => thrown);
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('has no home folder. Set HOME') });
+});

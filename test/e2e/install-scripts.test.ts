@@ -1,0 +1,176 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { startJsonServer } from '../support/json-server.ts';
+import { answersOf, archiveOf, programOfVersion, TARGET } from '../support/releases.ts';
+import { someOf } from '../support/runs.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+
+const SCRIPTS = join(import.meta.dirname, '../../packages/release');
+const SCRIPT = join(SCRIPTS, 'install.sh');
+/** Every small shell that is here: a script for sh must not need more than dash has. */
+const SHELLS = ['/bin/dash', '/bin/bash'].filter(existsSync);
+
+const archive = (version: string) => archiveOf(programOfVersion(version), version);
+
+type Install = { readonly script?: string; readonly shell?: string; readonly args?: readonly string[] };
+type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Runs the installer in a home, with nothing in its environment that it is not told of. */
+async function install(
+  { home }: TempProject,
+  url: string,
+  { script = SCRIPT, shell = SHELLS[0] ?? '/bin/sh', args = [] }: Install = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const options = { env: { PATH: '/usr/bin:/bin', HOME: home, OURO_RELEASE_URL: url, ...env } };
+  const ran = promisify(execFile)(shell, [script, ...args], options);
+  return ran.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
+
+const folderOf = ({ home }: TempProject) => join(home, '.local/share/ouro');
+const versionOf = (file: string) => spawnSync(file, { encoding: 'utf8' }).stdout?.trim();
+const answersOfBoth = answersOf(
+  { version: '1.1.0', archive: archive('1.1.0') },
+  { version: '1.0.0', archive: archive('1.0.0') },
+);
+
+const hasDownloader = ['/usr/bin/curl', '/usr/bin/wget'].some(existsSync);
+
+describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () => {
+  test.each(SHELLS)('%s installs the newest version, and another one beside it, for the user only', async (shell) => {
+    await using project = await createTempProject();
+    await using server = await startJsonServer(answersOfBoth);
+    const command = join(project.home, '.local/bin/ouro');
+    const first = await install(project, server.url, { shell });
+    expect(first).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: [
+        `Downloading ouro 1.1.0 for ${TARGET} …`,
+        `ouro 1.1.0 is installed: ${command}`,
+        `Add ${join(project.home, '.local/bin')} to your PATH:  export PATH="${join(project.home, '.local/bin')}:$PATH"`,
+        '',
+      ].join('\n'),
+    });
+    const older = await install(
+      project,
+      server.url,
+      { shell, args: ['v1.0.0'] },
+      { PATH: `${project.home}/.local/bin:/bin` },
+    );
+    expect(older).toMatchObject({ code: 0, stdout: expect.not.stringContaining('PATH') });
+    const folder = folderOf(project);
+    expect([readlinkSync(command), versionOf(command), versionOf(join(folder, 'ouro.previous'))]).toEqual([
+      join(folder, 'ouro'),
+      '1.0.0',
+      '1.1.0',
+    ]);
+    expect(readdirSync(folder).toSorted()).toEqual(['LICENSE', 'THIRD-PARTY.txt', 'ouro', 'ouro.previous', 'rg']);
+    expect(readFileSync(join(folder, 'rg'), 'utf8')).toBe('rg of 1.0.0\n');
+  });
+
+  test.each([
+    [
+      'half a download',
+      { ...answersOf({ version: '1.2.0', archive: archive('1.2.0').subarray(0, 200), listed: archive('1.2.0') }) },
+      /The checksum of .* Nothing was installed/,
+    ],
+    [
+      'other bytes',
+      answersOf({ version: '1.2.0', archive: archive('1.3.0'), listed: archive('1.2.0') }),
+      /The checksum of/,
+    ],
+    [
+      'an archive of another version',
+      answersOf({ version: '1.2.0', archive: archive('1.3.0') }),
+      /does not run on this machine/,
+    ],
+    [
+      'a list without this system',
+      { '/latest/download/SHA256SUMS': Buffer.from(`${'a'.repeat(64)}  ouro-1.2.0-sunos-x64.tar.gz\n`) },
+      /has no release for/,
+    ],
+    [
+      'a list without an archive',
+      { '/latest/download/SHA256SUMS': answersOfBoth['/latest/download/SHA256SUMS'] },
+      /could not be downloaded/,
+    ],
+    ['no release', {}, /could not be downloaded/],
+  ])('%s is refused, and what was installed stays', async (_, answers, problem) => {
+    await using project = await createTempProject();
+    await using good = await startJsonServer(answersOfBoth);
+    await using bad = await startJsonServer(answers);
+    await install(project, good.url);
+    const before = readdirSync(folderOf(project));
+    const ended = await install(project, bad.url);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(problem) });
+    expect([readdirSync(folderOf(project)), versionOf(join(folderOf(project), 'ouro'))]).toEqual([before, '1.1.0']);
+  });
+
+  test('an address without encryption is not asked, and neither is none', async () => {
+    await using project = await createTempProject();
+    expect(await install(project, 'http://example.com')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not an https address'),
+    });
+    expect(await install(project, '')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('belongs to no release'),
+    });
+    expect(readdirSync(project.home)).toEqual([]);
+  });
+
+  test('another program of this name is not replaced', async () => {
+    await using project = await createTempProject();
+    await using server = await startJsonServer(answersOfBoth);
+    await mkdir(join(project.home, '.local/bin'), { recursive: true });
+    const command = join(project.home, '.local/bin/ouro');
+    writeFileSync(command, 'another one');
+    expect(await install(project, server.url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is another program'),
+    });
+    expect([readFileSync(command, 'utf8'), server.asked]).toEqual(['another one', []]);
+  });
+
+  test('half a script does nothing', async () => {
+    const lines = readFileSync(SCRIPT, 'utf8').split('\n');
+    await using project = await createTempProject();
+    await using server = await startJsonServer(answersOfBoth);
+    for (const count of someOf(
+      lines.slice(0, -2).map((_, index) => index),
+      20,
+    )) {
+      const script = await project.write('half.sh', lines.slice(0, count).join('\n'));
+      await install(project, server.url, { script });
+    }
+    expect([server.asked, readdirSync(project.home)]).toEqual([[], []]);
+  });
+
+  test('the feature of development containers installs for everybody, in the version of its option', async () => {
+    await using project = await createTempProject();
+    await using server = await startJsonServer(answersOfBoth);
+    const [script = ''] = await Promise.all([
+      project.write('install.sh', readFileSync(join(SCRIPTS, 'feature/install.sh'), 'utf8')),
+      project.write('install-ouro.sh', readFileSync(SCRIPT, 'utf8')),
+    ]);
+    chmodSync(script, 0o755);
+    const env = {
+      OURO_INSTALL_DIR: join(project.dir, 'opt'),
+      OURO_BIN_DIR: join(project.dir, 'bin'),
+      VERSION: '1.0.0',
+    };
+    const ran = await promisify(execFile)(SHELLS[0] ?? 'sh', [script], {
+      cwd: project.dir,
+      env: { PATH: '/usr/bin:/bin', HOME: project.home, OURO_RELEASE_URL: server.url, ...env },
+    });
+    expect([ran.stderr, versionOf(join(project.dir, 'bin/ouro'))]).toEqual(['', '1.0.0']);
+  });
+});

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
+import { createDiagnosticsTracker } from '../../src/lsp/diagnostics-tracker.ts';
+import { createServerSearch } from '../../src/lsp/known-servers.ts';
+import type { FileDiagnostics } from '../../src/lsp/language-server.ts';
+import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
+import { expectNoneLeft } from '../support/processes.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
+
+/** The servers that are installed here, as a session finds them. */
+function openServers(project: TempProject) {
+  const marker = crypto.randomUUID();
+  const search = createServerSearch({ folder: project.dir, path: [clientFile('.bin')], isExcluded: () => false });
+  const warnings: string[] = [];
+  const servers = createLanguageServers({
+    folder: project.dir,
+    version: '1',
+    listServers: (path) => (path === undefined ? search.listFound() : search.find(path)),
+    getVariables: () => ({ PATH: process.env.PATH ?? '', HOME: project.home }),
+    newMarker: () => marker,
+    ledger: undefined,
+    warn: (text) => void warnings.push(text),
+    waitLimits: { maxMs: 60_000, overdueMs: 60_000, quietMs: 300 },
+  });
+  const tracker = createDiagnosticsTracker(servers, () => undefined);
+  return {
+    warnings,
+    read: (name: string) => tracker.recordRead(join(project.dir, name)),
+    async write(name: string, text: string): Promise<void> {
+      await project.write(name, text);
+      await tracker.recordWrite(join(project.dir, name));
+    },
+    /** Waits for diagnostics that a server has published. */
+    async until(isMet: (known: ReadonlyMap<string, FileDiagnostics>) => boolean): Promise<void> {
+      while (!servers.listRunning().some((server) => isMet(server.known()))) await delay(50);
+    },
+    /** Takes reports until one is there: a server may say first that it has found nothing yet. */
+    async takeReport(): Promise<string> {
+      for (;;) {
+        const reports = await tracker.takeNewDiagnostics(new AbortController().signal);
+        if (reports.length > 0) return reports.join('\n');
+        await delay(50);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await servers.close();
+      await expectNoneLeft(`${CALL_MARKER}=${marker}`);
+    },
+  };
+}
+
+const LANGUAGES = [
+  {
+    server: 'typescript',
+    name: 'a.ts',
+    oldErrors: 1,
+    before: 'export const old: number = "old";\n',
+    wrong: 'export const old: number = "old";\nexport const fresh: string = 7;\n',
+    report:
+      /^The language server typescript finds since the last changes:\na\.ts:2:14 error: Type 'number'.*'string'.*$/,
+  },
+  {
+    server: 'pyright',
+    name: 'a.py',
+    oldErrors: 1,
+    before: 'old: int = "old"\n',
+    wrong: 'old: int = "old"\nfresh: str = 7\n',
+    report: /^The language server pyright finds since the last changes:\na\.py:2:14 error: Type .*declared type.*$/,
+  },
+  {
+    server: 'bash',
+    name: 'a.sh',
+    oldErrors: 0,
+    before: 'echo old\n',
+    wrong: 'echo old\nif true; then\n',
+    report: /^The language server bash finds since the last changes:\na\.sh:\d+:\d+ error: (?:.|\n)*$/,
+  },
+];
+
+/** The server for bash only passes on what shellcheck finds. */
+const hasShellcheck = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'shellcheck')));
+const tested = LANGUAGES.filter(({ server }) => server !== 'bash' || hasShellcheck);
+
+test.skipIf(NO_CLIENTS !== undefined).each(tested)(
+  'a real server for $name tells an error that an edit makes, with its line, and no older one',
+  async ({ name, before, oldErrors, wrong, report }) => {
+    await using project = await createTempProject({ [name]: before, 'tsconfig.json': '{"files":["a.ts"]}' });
+    await symlink(clientFile('.'), join(project.dir, 'node_modules'));
+    await using servers = openServers(project);
+    await servers.read(name);
+    await servers.until((known) => (known.get(join(project.dir, name))?.problems.length ?? -1) === oldErrors);
+    await servers.write(name, wrong);
+    expect(await servers.takeReport()).toMatch(report);
+    expect(servers.warnings).toEqual([]);
+  },
+  90_000,
+);

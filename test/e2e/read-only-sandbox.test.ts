@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { NO_BOX } from '../support/box.ts';
+import { runHere } from '../support/run-here.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+describe.skipIf(NO_BOX !== undefined)(`read-only commands (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+  test('run unasked with empty secrets, whatever the sandbox setting; others are asked about and run outside', async () => {
+    await using project = await createTempProject({ a: 'in a\n', 'certs/x.pem': 'SECRET' });
+    const look = 'cat a; find . -name "*.pem" -size +0c; find . -name "*.pem"';
+    await using api = await startApiServer({
+      turns: [
+        calls(toolUse('Bash', { command: look }, 'reads')),
+        calls(toolUse('Bash', { command: `touch b; ${look}` }, 'writes')),
+        says('done'),
+      ],
+    });
+    const args = ['-p', 'go', '--output-format', 'json', '--allowedTools', 'Bash(touch:*)'];
+    const { stdout } = await runHere(project, args, api.url);
+    expect(JSON.parse(stdout).permission_denials).toEqual([]);
+    const results = api.requests().map(({ body }) => JSON.stringify(body.messages));
+    expect(results[1]).toContain('"in a\\n./certs/x.pem"');
+    expect(results[2]).toContain('"in a\\n./certs/x.pem\\n./certs/x.pem"');
+    expect(await project.read('b')).toBe('');
+  });
+});

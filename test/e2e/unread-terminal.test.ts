@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { says } from '../support/api/reply.ts';
+import { gate, startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
+import { killNow, livingProcesses } from '../support/processes.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
+import { someOf } from '../support/runs.ts';
+import { storedFiles } from '../support/stored-sessions.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+const HELPER = join(import.meta.dirname, '../support/terminal/unread-terminal.mjs');
+/** Much more than a terminal holds. */
+const LONG = Array.from({ length: 8_000 }, (_, index) => `Line ${index} of a long answer.`).join('\n\n');
+
+test.each(
+  someOf(
+    [
+      ['SIGTERM', '143', []],
+      ['SIGHUP', '129', ['--a11y']],
+      ['SIGINT', '130', []],
+      ['SIGTERM', '143', ['--a11y']],
+      ['SIGINT', '130', ['--a11y']],
+    ] as const,
+    2,
+  ),
+)('a terminal that reads nothing blocks neither the reply nor %s', async (signal, code, flags) => {
+  await using project = await createTempProject();
+  const { closed, open } = gate();
+  await using server = await startApiServer({
+    turns: () => says(LONG, { chunk: 2_000, faults: [{ at: 3, do: 'wait', until: closed, pings: 'silence' }] }),
+  });
+  const env = terminalEnvironment(project, server.url);
+  const helper = spawn(process.execPath, [HELPER, LAUNCHER, ...flags, 'go'], { cwd: project.dir, env });
+  const lines = createInterface(helper.stdout)[Symbol.asyncIterator]();
+  const pid = Number((await lines.next()).value);
+  await server.waitForRequest(1);
+  helper.kill('SIGSTOP');
+  open();
+  // The whole reply is read and recorded, although nothing of it can be shown.
+  await expect
+    .poll(async () => JSON.stringify((await storedFiles(project)).map(({ records }) => records)), { timeout: 15_000 })
+    .toContain('Line 7999 of a long answer.');
+  process.kill(pid, signal);
+  await expect.poll(() => isRunning(pid), { timeout: 8_000 }).toBe(false);
+  helper.kill('SIGCONT');
+  expect((await lines.next()).value).toBe(code);
+  killNow(helper.pid ?? 0);
+});
+
+/** Returns whether a process runs; one that has ended is a zombie until the helper goes on. */
+async function isRunning(pid: number): Promise<boolean> {
+  return (await livingProcesses()).some((one) => one.pid === pid);
+}

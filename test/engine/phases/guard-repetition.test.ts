@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/contracts/json.ts';
+import type { QueryDeps } from '../../../src/contracts/query.ts';
+import type { ToolOutcome } from '../../../src/contracts/tool.ts';
+import { query } from '../../../src/engine/query.ts';
+import { drain } from '../../support/loop/drain.ts';
+import { unbalanced } from '../../support/loop/event-balance.ts';
+import { invariantBreaches } from '../../support/loop/invariants.ts';
+import {
+  echoTool,
+  type Overrides,
+  queued,
+  reasonsOf,
+  type ScriptedReply,
+  scripted,
+  userSays,
+} from '../../support/loop/scripted.ts';
+
+type Step = { readonly input: JsonObject; readonly text?: string };
+
+const MAX_REPLIES = 60;
+
+/** Runs a model that makes these steps for ever; `outcome` answers its calls. */
+async function repeat(
+  steps: (index: number) => Step,
+  outcome: (input: JsonObject, index: number) => ToolOutcome,
+  overrides: Overrides = {},
+) {
+  let results = 0;
+  const replies = Array.from({ length: MAX_REPLIES }, (_, index): ScriptedReply => {
+    const { input, text } = steps(index);
+    const call = { type: 'tool_use', id: `t${index}`, name: 'Echo', input } as const;
+    return { blocks: [...(text === undefined ? [] : [{ type: 'text', text } as const]), call], stop: 'tool_use' };
+  });
+  const tool = echoTool({
+    call: async (input) => {
+      results += 1;
+      return outcome(input, results - 1);
+    },
+  });
+  const deps = scripted(replies, { tools: () => [tool], ...overrides });
+  const { events, result } = await drain(query([userSays('do it')], deps, new AbortController().signal));
+  expect(unbalanced(events)).toEqual([]);
+  expect(deps.requests().flatMap(invariantBreaches)).toEqual([]);
+  const reminders = deps
+    .requests()
+    .map(({ messages }) => JSON.stringify(messages.at(-1)).includes('You repeat yourself'));
+  return { result, reasons: reasonsOf(events), requests: deps.calls(), reminders };
+}
+
+const same = () => ({ content: 'same' });
+const diff = (removed: string, added: string): ToolOutcome => ({
+  content: 'edited',
+  display: {
+    kind: 'diff',
+    path: 'a.ts',
+    created: false,
+    added: 1,
+    removed: 1,
+    hunks: [
+      {
+        oldStart: 1,
+        oldLines: 1,
+        newStart: 1,
+        newLines: 1,
+        lines: [
+          { kind: 'del', text: removed },
+          { kind: 'add', text: added },
+        ],
+      },
+    ],
+  },
+});
+
+const LOOPS: readonly (readonly [
+  string,
+  (index: number) => Step,
+  (input: JsonObject, index: number) => ToolOutcome,
+  number,
+])[] = [
+  ['the same call', () => ({ input: { a: 1 } }), same, 8],
+  [
+    'the same call whose result differs only in times',
+    () => ({ input: { command: 'npm test' } }),
+    (_, index) => ({ content: `5 pass in ${index * 1.5} s at 12:0${index % 10}:13` }),
+    8,
+  ],
+  [
+    'the same failing call, worded differently each time',
+    () => ({ input: { a: 1 } }),
+    (_, index) => ({ content: `failed, try ${index}`, isError: true }),
+    8,
+  ],
+  ['two steps in turn', (index) => ({ input: { step: index % 2 } }), same, 11],
+  ['four steps in turn', (index) => ({ input: { step: index % 4 } }), same, 17],
+  [
+    'the same words',
+    (index) => ({ input: { index }, text: 'Let me look.' }),
+    (_, index) => ({ content: `${index}` }),
+    11,
+  ],
+  [
+    'a change done and undone, with another call between',
+    (index) => ({ input: { index } }),
+    (_, index) => (index % 2 === 1 ? { content: `${index}` } : index % 4 === 0 ? diff('a', 'b') : diff('b', 'a')),
+    20,
+  ],
+];
+
+test.each(LOOPS)(
+  'a run that repeats %s is reminded, then ended with its own reason',
+  async (_, steps, outcome, most) => {
+    const { result, reasons, requests, reminders } = await repeat(steps, outcome);
+    expect(result.reason).toBe('loop_detected');
+    expect(requests).toBeLessThanOrEqual(most);
+    expect(reasons).toContain('loop_reminder');
+    expect(reminders.filter(Boolean)).toHaveLength(reasons.filter((reason) => reason === 'loop_reminder').length);
+    expect(result.words).toContain('the model repeated itself');
+  },
+);
+
+const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObject, index: number) => ToolOutcome])[] =
+  [
+    ['the same call with other results', () => ({ input: {} }), (_, index) => ({ content: `line ${index}` })],
+    ['other calls with the same result', (index) => ({ input: { index } }), same],
+    ['failing calls that differ', (index) => ({ input: { index } }), () => ({ content: 'no', isError: true })],
+    ['a longer and longer cycle', (index) => ({ input: { step: Math.floor(Math.sqrt(index)) % 3, index } }), same],
+    ['changes that go on', (index) => ({ input: { index } }), (_, index) => diff(`${index}`, `${index + 1}`)],
+  ];
+
+test.each(WORK)('%s is no repetition', async (_, steps, outcome) => {
+  const { reasons, requests } = await repeat(steps, outcome);
+  expect(requests).toBe(MAX_REPLIES + 1);
+  expect(reasons).not.toContain('loop_reminder');
+});
+
+test('the guard can be configured and disabled', async () => {
+  const step = () => ({ input: {} });
+  const soon = await repeat(step, same, { config: { loopGuard: { remindAfter: 2, stopAfter: 3 } } });
+  expect([soon.requests, soon.reasons]).toEqual([3, ['next_turn', 'loop_reminder']]);
+  const off = await repeat(step, same, { config: { loopGuard: undefined } });
+  expect(off.requests).toBe(MAX_REPLIES + 1);
+});
+
+const answers = (...labels: readonly string[]): { ask: QueryDeps['ask']; asked: string[] } => {
+  const asked: string[] = [];
+  return {
+    asked,
+    ask: async (callId, question) => {
+      asked.push(`${callId} ${question.kind === 'questions' ? question.questions[0]?.question : ''}`);
+      return { kind: 'questions', answers: [labels[asked.length - 1] ?? 'Stop'] };
+    },
+  };
+};
+
+test('the user is asked before the end, and may continue or give instructions', async () => {
+  const { ask, asked } = answers('Go on', 'Use the other file.');
+  const { result, requests, reasons } = await repeat(() => ({ input: {} }), same, { ask });
+  expect(result.reason).toBe('loop_detected');
+  expect(asked).toHaveLength(3);
+  expect(asked[0]).toBe(
+    't7 The model repeats itself: the same call with the same result 8 times in a row (Echo). Go on?',
+  );
+  expect(requests).toBe(24);
+  expect(reasons.filter((reason) => reason === 'loop_reminder')).toHaveLength(15);
+});
+
+test('a question that fails or is refused ends the run', async () => {
+  const broken = await repeat(() => ({ input: {} }), same, { ask: async () => Promise.reject(new Error('broken')) });
+  expect(broken.result.reason).toBe('loop_detected');
+  const refused = await repeat(() => ({ input: {} }), same, { ask: async () => ({ kind: 'refused', by: 'user' }) });
+  expect(refused.result.reason).toBe('loop_detected');
+});
+
+test('a user message resets the count', async () => {
+  let polls = 0;
+  const takeSteering = () => {
+    polls += 1;
+    return polls === 6 ? [queued('next', 'Go on anyway.')] : [];
+  };
+  const queues = { takeSteering, takeFollowUps: () => [], hasSteering: () => false };
+  const { requests } = await repeat(() => ({ input: {} }), same, { queues });
+  expect(requests).toBe(5 + 8);
+});
+
+test('an interrupt during the question is an interrupt', async () => {
+  const stop = new AbortController();
+  const call = { type: 'tool_use', name: 'Echo', input: {} } as const;
+  const replies = Array.from(
+    { length: 20 },
+    (_, index): ScriptedReply => ({
+      blocks: [{ ...call, id: `t${index}` }],
+      stop: 'tool_use',
+    }),
+  );
+  const deps = scripted(replies, {
+    ask: async () => {
+      stop.abort();
+      return undefined;
+    },
+  });
+  const { result } = await drain(query([userSays('do it')], deps, stop.signal));
+  expect(result.reason).toBe('aborted_streaming');
+});

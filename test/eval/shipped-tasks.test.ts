@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { parseTask } from '../../src/eval/eval-task.ts';
+import { readShippedTasks } from '../../src/eval/shipped-tasks.ts';
+import { runHere } from '../support/run-here.ts';
+import { isWholeRun } from '../support/runs.ts';
+import { createTempProject } from '../support/temp-project.ts';
+
+const FEW = ['fix-off-by-one', 'git-resolve-conflict', 'shell-log-report'];
+
+test('each shipped task fails before and passes after its solution', async () => {
+  await using project = await createTempProject();
+  const tasks = [...(await readShippedTasks()).keys()].map((name) => name.replace('.yaml', ''));
+  expect(tasks.length).toBeGreaterThanOrEqual(20);
+  const hasPython = spawnSync('python3', ['--version']).status === 0;
+  const provable = tasks.filter((name) => hasPython || !name.startsWith('python-'));
+  const proven = isWholeRun ? provable : FEW;
+  const end = await runHere(project, ['eval', '--prove', '--task', proven.join(',')]);
+  expect(end.stdout.trim().split('\n').toSorted()).toEqual(proven.map((name) => `${name}: proven`).toSorted());
+  expect(end.code).toBe(0);
+}, 180_000);
+
+test('shipped tasks need no network and allow only the commands that they name', async () => {
+  for (const [name, source] of await readShippedTasks()) {
+    const { allowedTools, repo, mode } = parseTask(source, name);
+    expect([name, repo, mode]).toEqual([name, undefined, 'acceptEdits']);
+    expect(allowedTools.filter((rule) => !/^Bash\((?:node|npm test|git|grep|rm|sh|python3)\b.*\)$/.test(rule))).toEqual(
+      [],
+    );
+  }
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { convertServers } from '../../../src/extensions/foreign/convert-servers.ts';
+
+const entryOf = (text: string, format: Parameters<typeof convertServers>[1]) => convertServers(text, format)[0];
+
+test('each format names addresses, programs and variables in its own way', () => {
+  const vscode = JSON.stringify({ servers: { a: { type: 'sse', url: `https://x/\${env:TEAM}` } } });
+  expect(entryOf(vscode, 'vscode')?.entry).toEqual({ type: 'sse', url: `https://x/\${TEAM}` });
+  const gemini = JSON.stringify({ mcpServers: { a: { httpUrl: 'https://x', headers: { K: '$KEY' }, trust: true } } });
+  expect(entryOf(gemini, 'gemini')).toEqual({
+    name: 'a',
+    entry: { type: 'http', url: 'https://x', headers: { K: `\${KEY}` } },
+    lost: ['trust'],
+  });
+  const opencode = '{ "mcp": { "a": { "type": "remote", "url": "https://x", "headers": { "K": "{file:~/key}" } } } }';
+  expect(entryOf(opencode, 'opencode')?.lost).toEqual(['a value from a file ({file:…})']);
+  const codex = '[mcp_servers.a]\nurl = "https://x"\nenv_http_headers = { "X-Key" = "KEY" }\nenabled = false\n';
+  expect(entryOf(codex, 'codex')?.entry).toEqual({
+    type: 'http',
+    url: 'https://x',
+    headers: { 'X-Key': `\${KEY}` },
+    disabled: true,
+  });
+});
+
+test('what is no server is left out, and a file that is none is an error', () => {
+  expect(convertServers('{ "mcpServers": { "a": {}, "b": 7, "c": { "command": "run" } } }', 'claude')).toEqual([
+    { name: 'c', entry: { command: 'run', args: [] }, lost: [] },
+  ]);
+  expect(convertServers('{}', 'vscode')).toEqual([]);
+  expect(() => convertServers('[mcp_servers', 'codex')).toThrow();
+});

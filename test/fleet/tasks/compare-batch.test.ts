@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { BatchSettings, NewTask, TaskSpec, TaskView } from '../../../src/contracts/fleet.ts';
+import { compareSettings, compareTasks, selectChangedTasks } from '../../../src/fleet/tasks/compare-batch.ts';
+
+const SETTINGS: BatchSettings = {
+  limits: { each: 1_000_000, all: 5_000_000, attempts: 3, atOnce: 8 },
+  priority: 0,
+  collect: { as: 'patches', name: 'ouro/x' },
+};
+
+const EDITED_SETTINGS: readonly (readonly [string, BatchSettings])[] = [
+  ['limits.each', { ...SETTINGS, limits: { ...SETTINGS.limits, each: 10_000 } }],
+  ['limits.all', { ...SETTINGS, limits: { ...SETTINGS.limits, all: 10_000 } }],
+  ['limits.attempts', { ...SETTINGS, limits: { ...SETTINGS.limits, attempts: 1 } }],
+  ['limits.at_once', { ...SETTINGS, limits: { ...SETTINGS.limits, atOnce: 1 } }],
+  ['priority', { ...SETTINGS, priority: 5 }],
+  ['collect', { ...SETTINGS, collect: { as: 'pr', name: 'ouro/x' } }],
+];
+
+test.each(EDITED_SETTINGS)('an edit of %s is a difference', (field, edited) => {
+  expect(compareSettings(SETTINGS, SETTINGS)).toEqual([]);
+  expect(compareSettings(SETTINGS, edited).map((difference) => difference.field)).toEqual([field]);
+});
+
+const SPEC: TaskSpec = {
+  place: { url: '/repo', commit: 'a'.repeat(40), folder: '' },
+  prompt: 'Do it.',
+  mode: 'acceptEdits',
+  allowedTools: ['Edit'],
+  disallowedTools: [],
+  env: [],
+  minutes: 45,
+};
+const EDITED_SPECS: readonly Partial<TaskSpec>[] = [
+  { prompt: 'Do that.' },
+  { model: 'haiku' },
+  { mode: 'plan' },
+  { allowedTools: [] },
+  { disallowedTools: ['Bash'] },
+  { env: ['STAGE'] },
+  { secrets: ['NPM_TOKEN'] },
+  { verify: { kind: 'command', run: 'make', tries: 2 } },
+  { schema: { type: 'object' } },
+  { minutes: 1 },
+  { turns: 3 },
+];
+const newTask = (spec: TaskSpec): NewTask => ({ key: 'k', title: 't', spec, lane: 'l', kind: 'work', priority: 0 });
+const stored = (state: TaskView['state'], spec = SPEC): TaskView => ({
+  ...newTask(spec),
+  ...{ state, tries: 0, cost: 0, reason: undefined, session: undefined, machine: undefined, doing: undefined },
+  ...{ startedMs: undefined, endedMs: undefined, result: undefined },
+});
+
+test.each(EDITED_SPECS)('an edit to %j is a difference of each unfinished task', (edit) => {
+  const edited = newTask({ ...SPEC, ...edit });
+  const [field] = Object.keys(edit);
+  for (const state of ['waiting', 'running', 'failed', 'cancelled', 'held'] as const) {
+    expect(compareTasks([stored(state)], [edited])).toMatchObject([{ field, tasks: 1 }]);
+    expect(selectChangedTasks([stored(state)], [edited])).toEqual([edited]);
+  }
+  expect([compareTasks([stored('done')], [edited]), selectChangedTasks([stored('done')], [edited])]).toEqual([[], []]);
+});
+
+test.each([
+  ['account', { lane: 'l:team' }],
+  ['priority', { priority: 7 }],
+])('an edit of the %s of a task is a difference, too', (field, edit) => {
+  const edited = { ...newTask(SPEC), ...edit };
+  expect(compareTasks([stored('waiting')], [edited])).toMatchObject([{ field, tasks: 1 }]);
+  expect(selectChangedTasks([stored('waiting')], [edited])).toEqual([edited]);
+});
+
+test('another commit, or another key order, is no edit', () => {
+  const verify = { tries: 2, run: 'make', kind: 'command' } as const;
+  const before = { ...SPEC, verify: { kind: 'command', run: 'make', tries: 2 } as const };
+  const after = { ...SPEC, verify, place: { url: '/repo', commit: 'b'.repeat(40), folder: '' } };
+  expect(compareTasks([stored('waiting', before)], [newTask(after)])).toEqual([]);
+});

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { EMPTY_JUDGE_LEDGER, findBudgetProblem, reduceJudgeLedger } from '../../../src/permissions/auto-mode/limits.ts';
+
+const LIMITS = { inARow: 2, usd: 1 };
+
+test('a user message resets the count, and spent budget stays spent', () => {
+  const events = [
+    { is: 'allowed', title: 'a' },
+    { is: 'paid', usd: 0.4 },
+    { is: 'allowed', title: 'b' },
+  ] as const;
+  const full = events.reduce(reduceJudgeLedger, EMPTY_JUDGE_LEDGER);
+  expect(full).toEqual({ inARow: 2, usd: 0.4, allowed: ['a', 'b'] });
+  expect(findBudgetProblem(full, LIMITS)).toContain('2 calls in a row');
+  const heard = reduceJudgeLedger(full, { is: 'person_spoke' });
+  expect(findBudgetProblem(heard, LIMITS)).toBeUndefined();
+  expect(findBudgetProblem(reduceJudgeLedger(heard, { is: 'paid', usd: 0.6 }), LIMITS)).toContain('$1');
+  expect(reduceJudgeLedger(full, { is: 'turn_ended' })).toEqual({ inARow: 2, usd: 0.4, allowed: [] });
+});

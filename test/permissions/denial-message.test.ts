@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
+import type { Policy } from '../../src/contracts/permission.ts';
+import { decide, denyIfUnattended } from '../../src/permissions/decide.ts';
+import { formatDenialMessage, getCallDenial } from '../../src/permissions/denial-message.ts';
+import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { makeFixture, policyFor, type Setup } from './fixture.ts';
+
+const fixture = makeFixture();
+
+function deny(command: string, setup: Setup = {}) {
+  const policy: Policy = policyFor(fixture, setup);
+  const facts = getToolFacts('Bash', { command }, policy.cwd);
+  const decision = denyIfUnattended(decide(facts, policy, diskFs), { canAsk: false });
+  return { message: formatDenialMessage({ facts, decision, policy }), denial: getCallDenial(decision) };
+}
+
+const NEAR = 'Bash(pytest:*) (settings.json:1) would allow its part of the command by itself, without the rest.';
+
+test.each([
+  ['a variable before it', 'PYTHONPATH=src pytest -q'],
+  ['two variables before it', 'A=1 PYTHONPATH=src pytest -q'],
+  ['another command after it', 'pytest -q && make all'],
+  ['an output file', 'pytest -q > /etc/motd'],
+  ['a command before it', 'cd src; make; pytest -q'],
+])('a rule that covers only a part of a command is named: %s', (_, command) => {
+  expect(deny(command, { allow: ['Bash(npm:*)', 'Bash(pytest:*)'] }).message).toContain(NEAR.replace(':1)', ':2)'));
+});
+
+test.each(['env PYTHONPATH=src pytest -q', './pytest -q', '/usr/bin/pytest -q', 'pytest "$X"'])(
+  'a rule that differs only in spelling is named: %s',
+  (command) => {
+    expect(deny(command, { allow: ['Bash(pytest:*)'] }).message).toContain(
+      'Bash(pytest:*) (settings.json:1) comes near',
+    );
+  },
+);
+
+test('a command without a similar rule names none', () => {
+  expect(deny('make all', { allow: ['Bash(pytest:*)'] }).message).toBe(
+    'Bash was not run: make is not known to be read-only. Nobody is there to be asked, so it is denied. ' +
+      'Allowed here without a question: commands that only read the workspace, Bash(pytest:*). ' +
+      'The user could allow it with --allowedTools "Bash(make all:*)".',
+  );
+});
+
+test('a denial names its reason once, the similar rule, what is allowed here, and what would allow it', () => {
+  const { message, denial } = deny('PYTHONPATH=src pytest -q', { allow: ['Bash(pytest:*)', 'Bash(npm test)'] });
+  expect(message).toContain(NEAR);
+  expect(message).toContain(
+    'Allowed here without a question: commands that only read the workspace, Bash(pytest:*), Bash(npm test).',
+  );
+  expect(message.split('Nobody is there to be asked')).toHaveLength(2);
+  expect(denial.by).toBe('unattended');
+});
+
+test('a deny rule, a mode and a missing answer are distinguished by a field', () => {
+  expect(deny('make all', { deny: ['Bash(make:*)'] }).denial.by).toBe('rule');
+  expect(deny('make all', { mode: 'dontAsk' }).denial.by).toBe('mode');
+  expect(deny('make all', { mode: 'plan' }).denial.by).toBe('mode');
+  expect(deny('make all').denial.by).toBe('unattended');
+});

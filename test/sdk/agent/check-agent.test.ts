@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { checkAgent } from '../../../src/sdk/agent/check-agent.ts';
+import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
+import { FAULTS } from '../../../src/sdk/agent/with-faults.ts';
+
+test('an agent passes its own checks', async () => {
+  const { ok, checks } = await checkAgent((options) => createAgent(options));
+  expect(checks.filter((check) => !check.ok)).toEqual([]);
+  expect([ok, checks.length]).toEqual([true, 2 * FAULTS.length + 7]);
+}, 60_000);
+
+test('an agent that ignores the limits, or never ends, is detected', async () => {
+  const unlimited = await checkAgent(({ model }) => createAgent({ model, maxTurns: 50 }));
+  expect(unlimited.checks.filter((check) => !check.ok)).toEqual([
+    { name: 'the budget is kept', ok: false, problem: expect.stringContaining('were spent') },
+  ]);
+  const endless = await checkAgent(
+    (options) => createAgent({ ...options, listeners: [() => new Promise(() => undefined)] }),
+    { timeoutMs: 5 },
+  );
+  expect(endless.checks.every(({ ok, problem = '' }) => !ok && problem.includes('had not ended after 5 ms'))).toBe(
+    true,
+  );
+}, 60_000);

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { ModelPort } from '../../../src/contracts/model.ts';
+import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
+import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
+
+const never = () => new Promise<never>(() => undefined);
+
+/** A stream that yields events and returns an outcome, whatever they are. */
+const plays = (events: readonly unknown[], outcome: () => unknown) =>
+  async function* () {
+    for (const event of events) yield event;
+    return await outcome();
+  };
+
+/** A port as an application without types may write it. */
+const portOf = (stream: unknown, name = 'mine'): ModelPort =>
+  Object.assign(JSON.parse(JSON.stringify({ name })), { stream });
+
+/** An agent with such a port. */
+const agentOf = (stream: unknown, more: object = {}) => {
+  const options: AgentOptions = { model: { port: portOf(stream), maxRetries: 0, ...more } };
+  return createAgent(options);
+};
+
+const sent = { type: 'request_sent', attempt: 1 };
+
+test.each([
+  ['waits before its first event', plays([], never)],
+  ['waits after an event', plays([sent], never)],
+  [
+    'waits while it cleans up',
+    async function* () {
+      try {
+        yield sent;
+        await never();
+      } finally {
+        await never();
+      }
+    },
+  ],
+])('a port that ignores its signal and %s is abandoned on abort', async (_, stream) => {
+  const agent = agentOf(stream);
+  const run = agent.prompt('hi');
+  await expect.poll(() => agent.state().status).toBe('requesting');
+  agent.abort();
+  expect((await run).reason).toBe('aborted_streaming');
+  await agent.waitForIdle();
+});
+
+test('a port that is silent for timeoutMs is abandoned', async () => {
+  const end = await agentOf(plays([sent], never), { timeoutMs: 30 }).prompt('hi');
+  expect(end).toMatchObject({
+    reason: 'api_error',
+    failure: { kind: 'stalled' },
+    words: 'mine sent nothing for 0.03 s.',
+  });
+});
+
+const block = { type: 'text', text: 'hello' };
+
+test('a silent port is left for the next model', async () => {
+  const other = portOf(
+    plays([], () => ({ ok: true, message: { blocks: [block] } })),
+    'other',
+  );
+  const agent = createAgent({ model: [{ port: portOf(plays([], never)), timeoutMs: 30, maxRetries: 0 }, other] });
+  expect(await agent.prompt('hi')).toMatchObject({ reason: 'completed', text: 'hello' });
+});
+
+test.each([
+  ['without a message', plays([{ type: 'block_end', index: 0, block }], () => ({ ok: true }))],
+  ['without events', plays([], () => ({ ok: true, message: { blocks: [block] } }))],
+  ['without an id', plays([{ type: 'message_start' }], () => ({ ok: true, message: { blocks: [block] } }))],
+])('an outcome %s is completed', async (_, stream) => {
+  const agent = agentOf(stream);
+  let shown = '';
+  agent.subscribe((event) => {
+    if (event.type === 'block_end' && event.block.type === 'text') shown += event.block.text;
+  });
+  expect(await agent.prompt('hi')).toMatchObject({ reason: 'completed', text: 'hello' });
+  expect(shown).toBe('hello');
+});
+
+test.each([
+  ['returns nothing', plays([], () => undefined), 'stream() returned undefined'],
+  ['returns a text', plays([], () => 'hello'), 'stream() returned a string'],
+  ['yields a text', plays(['hello'], never), 'stream() yielded a string'],
+  ['yields nothing', plays([undefined], never), 'stream() yielded undefined'],
+  ['is no generator', async () => 'hello', 'must be an async generator'],
+  ['has a message without blocks', plays([], () => ({ ok: true, message: { blocks: 'hello' } })), 'blocks'],
+  ['fails without a failure', plays([], () => ({ ok: false })), 'mine failed'],
+  ['rejects', plays([], () => Promise.reject(new Error('no network'))), 'no network'],
+])('a port that %s ends the run with a reason', async (_, stream, words) => {
+  const end = await agentOf(stream).prompt('hi');
+  expect(end.reason).toMatch(/api_error|model_error/);
+  expect(end.words).toContain(words);
+});

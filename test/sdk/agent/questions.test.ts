@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
+import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
+import { buildTool } from '../../../src/sdk/build-tool.ts';
+import { calls, says, scripted } from '../../support/loop/scripted.ts';
+
+/** An agent whose only tool requires approval, and the sums that were paid. */
+function createPayer(
+  options: AgentOptions = {},
+  requiresApproval: boolean | ((input: { sum: number }) => string | boolean) = true,
+) {
+  const paid: number[] = [];
+  const pay = buildTool({
+    name: 'Pay',
+    prompt: 'Pays.',
+    input: z.object({ sum: z.number() }),
+    requiresApproval,
+    call: ({ sum }) => {
+      paid.push(sum);
+      return 'paid';
+    },
+  });
+  const { model, requests } = scripted([calls({ name: 'Pay', input: { sum: 7 } }), says('done')]);
+  const agent = createAgent({ model, tools: [pay], ...options });
+  const lastRequest = () => JSON.stringify(requests().at(-1)?.messages);
+  return { agent, paid, lastRequest };
+}
+
+test('a call that requires approval is refused where nobody has declared to answer', async () => {
+  const { agent, paid, lastRequest } = createPayer();
+  const asked: string[] = [];
+  agent.subscribe((event) => void asked.push(event.type));
+  expect((await agent.prompt('pay')).reason).toBe('completed');
+  expect([paid, asked.includes('permission_request')]).toEqual([[], false]);
+  expect(lastRequest()).toContain('nobody is there to be asked');
+});
+
+test('a listener that answers is asked, with the reason', async () => {
+  const { agent, paid } = createPayer({}, ({ sum }) => (sum > 5 ? 'More than 5 euros.' : false));
+  const reasons: unknown[] = [];
+  const answer = (event: Parameters<Parameters<typeof agent.subscribe>[0]>[0]) => {
+    if (event.type !== 'permission_request') return;
+    reasons.push(event.request.reasons);
+    agent.answerPermission(event.request.id, { behavior: 'allow' });
+  };
+  agent.subscribe(answer, { answers: true });
+  await agent.prompt('pay');
+  expect([paid, reasons]).toEqual([[7], [['More than 5 euros.']]]);
+});
+
+test.each([
+  ['true', async () => true, [7]],
+  ["'allow'", () => 'allow', [7]],
+  ['an answer', async () => ({ behavior: 'allow' }), [7]],
+  ['false', async () => false, []],
+  ['nothing', async () => undefined, []],
+  ['a promise that breaks', () => Promise.reject(new Error('boom')), []],
+  ['nonsense', async () => ({ allowed: true }), []],
+])('a callback that answers with %s', async (_, onPermission, expected) => {
+  const options: object = { onPermission };
+  const { agent, paid } = createPayer(options);
+  expect((await agent.prompt('pay')).reason).toBe('completed');
+  expect(paid).toEqual(expected);
+});
+
+test.each(['a callback', 'a listener'])('a question to %s that never answers ends with no', async (kind) => {
+  const options = kind === 'a callback' ? { onPermission: () => new Promise<never>(() => undefined) } : {};
+  const { agent, paid, lastRequest } = createPayer({ ...options, questionTimeoutMs: 20 });
+  if (kind === 'a listener') agent.subscribe(() => undefined, { answers: true });
+  expect((await agent.prompt('pay')).reason).toBe('completed');
+  expect(paid).toEqual([]);
+  expect(lastRequest()).toContain('nobody answered within 0.02 s');
+  expect(agent.state().pendingPermissions).toEqual([]);
+});
+
+test('a question ends with no when the last listener that could answer leaves', async () => {
+  const { agent, paid } = createPayer();
+  const leave = agent.subscribe(
+    (event) => {
+      if (event.type === 'permission_request') leave();
+    },
+    { answers: true },
+  );
+  expect((await agent.prompt('pay')).reason).toBe('completed');
+  expect(paid).toEqual([]);
+});
+
+test('a call that does not require approval runs, and a read-only tool that does is not read-only', async () => {
+  const { agent, paid } = createPayer({}, () => false);
+  await agent.prompt('pay');
+  expect(paid).toEqual([7]);
+  const tool = buildTool({
+    name: 'See',
+    input: {},
+    prompt: '',
+    isReadOnly: true,
+    requiresApproval: true,
+    call: () => '',
+  });
+  expect(tool.prepare({})).toMatchObject({ call: { isReadOnly: false } });
+});
+
+test('a question of a tool goes to whoever answers, and is undefined otherwise', async () => {
+  const answers: unknown[] = [];
+  const ask = buildTool({
+    name: 'Ask',
+    prompt: 'Asks.',
+    input: z.object({}),
+    call: async (_input, context) => {
+      answers.push(await context.ask({ kind: 'plan', plan: 'p' }));
+      return '';
+    },
+  });
+  const run = async (options: AgentOptions) => {
+    const { model } = scripted([calls('Ask'), says('done')]);
+    await createAgent({ model, tools: [ask], ...options }).prompt('go');
+  };
+  await run({});
+  await run({ onQuestion: async () => ({ kind: 'plan', verdict: 'accept' }) });
+  await run({ onQuestion: () => new Promise<never>(() => undefined), questionTimeoutMs: 20 });
+  expect(answers).toEqual([undefined, { kind: 'plan', verdict: 'accept' }, undefined]);
+});

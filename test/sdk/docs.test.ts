@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import manifest from '../../packages/agent/package.json' with { type: 'json' };
+import { isWholeRun } from '../support/runs.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
+const snippets = [...page.matchAll(/```js run\n(.*?)```/gs)].map(([, code = '']) => code);
+const PRINTS = [
+  ...['\ncompleted\n', 'Pay\n', 'completed completed completed\n', '2\n', 'idle 0\n', 'Answer in verse.\n'],
+  ...['it would hardly get shorter\n', 'Clock\n', '"nights" must be at least 1, not 0.\n', '2\n', 'allow ask\n'],
+  ...['No secrets.\n', 'Paid.\n', '2\n', 'completed\n2\n', 'true\n'],
+];
+
+test('every snippet that says so runs and prints what it should, from the sources', async () => {
+  expect(snippets).toHaveLength(PRINTS.length);
+  const project = mkdtempSync(join(tmpdir(), 'ouro-docs-'));
+  try {
+    symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+    const wanted = isWholeRun ? snippets : snippets.slice(0, 1);
+    await Promise.all(
+      wanted.map(async (code, at) => {
+        const file = join(project, `${at}.mjs`);
+        writeFileSync(file, fromSources(code));
+        const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', file], { cwd: project });
+        expect(stdout.endsWith(PRINTS[at] ?? '?'), `${code}\nprinted ${stdout}`).toBe(true);
+      }),
+    );
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
+});
+
+/** The package's own name, led to the sources that its build is made of. */
+function fromSources(code: string): string {
+  return code.replace(/from '(@ouro-cli\/agent[\w/]*)'/g, (_, name: string) => {
+    const target = Object.entries(manifest.exports).find(
+      ([path]) => path.replace('.', '@ouro-cli/agent') === name,
+    )?.[1];
+    if (target === undefined || typeof target === 'string') throw new Error(`The package has no ${name}.`);
+    const source = target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
+    return `from '${join(root, source)}'`;
+  });
+}
+
+test('the page names every event', () => {
+  const source = readFileSync(join(root, 'src/contracts/event.ts'), 'utf8');
+  const union = source.slice(0, source.indexOf('/** One paid request'));
+  const types = [...union.matchAll(/readonly type: '(\w+)'/g)].map(([, type]) => `\`${type}\``);
+  expect(types.length).toBeGreaterThan(30);
+  expect(types.filter((type) => !page.includes(type))).toEqual([]);
+});

@@ -1,0 +1,56 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/event.ts';
+import { createReplyJournal, readUnfinishedText } from '../../src/session/reply-journal.ts';
+
+let dir: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ouro-test-'));
+});
+
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+const begins: AgentEvent = { type: 'message_start', messageId: 'm', role: 'assistant', model: 'a', usage };
+const grows = (delta: string, index = 0): AgentEvent => {
+  return { type: 'message_update', messageId: 'm', index, kind: 'text', delta };
+};
+const ends = (index: number): AgentEvent => {
+  return { type: 'block_end', messageId: 'm', index, model: 'a', block: { type: 'text', text: 'x' } };
+};
+const over: AgentEvent = { type: 'turn_end', turn: 1, model: 'a', durationMs: 1 };
+
+function journal() {
+  const waiting: (() => void)[] = [];
+  const schedule = (save: () => void) => void waiting.push(save);
+  const { onEvent } = createReplyJournal({ dir, sessionId: 's', leftover: 'nothing', schedule });
+  return { waiting, hear: onEvent };
+}
+
+test('deltas are written at intervals; the open reply is stored, and removed when it has ended', async () => {
+  const { hear, waiting } = journal();
+  await hear(begins);
+  await hear(ends(0));
+  for (let at = 0; at < 1000; at += 1) await hear(grows('ab', 1));
+  expect(waiting).toHaveLength(1);
+  expect(await readUnfinishedText(dir, 's')).toBeUndefined();
+  waiting.pop()?.();
+  const open = { messageId: 'm', model: 'a', index: 1, text: 'ab'.repeat(1000) };
+  await vi.waitUntil(async () => (await readUnfinishedText(dir, 's')) !== undefined);
+  expect(await readUnfinishedText(dir, 's')).toEqual(open);
+  await hear(over);
+  expect(await readdir(join(dir, 'answers'))).toEqual([]);
+});
+
+test('deltas of an ended block are not written', async () => {
+  const { hear, waiting } = journal();
+  await hear(begins);
+  await hear(grows('all of it'));
+  await hear(ends(0));
+  waiting.pop()?.();
+  await hear(over);
+  expect(await readdir(dir)).toEqual([]);
+});

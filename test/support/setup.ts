@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+import { vi } from 'vitest';
+
+/**
+ * The same cases at each run, so that a red test is about the change; `OURO_TEST_SEED=random` looks for new ones,
+ * and any number repeats what a run found.
+ */
+const { OURO_TEST_SEED = '1' } = process.env;
+
+if (OURO_TEST_SEED !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(OURO_TEST_SEED) });
+
+/** On a busy machine a second, the default, may not be enough for what usually takes milliseconds. */
+const WAIT_MS = 15_000;
+
+const { waitFor } = vi;
+const waitLonger: typeof waitFor = (callback, options) =>
+  waitFor(callback, typeof options === 'number' ? options : { timeout: WAIT_MS, ...options });
+// This file runs once for each test file, in the same process.
+if (waitFor.name !== waitLonger.name) vi.waitFor = waitLonger;

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { analyzeShell } from '../../../src/permissions/shell/analyze.ts';
+import { findKeyboardProgram } from '../../../src/tools/bash/keyboard-programs.ts';
+
+test.each([
+  ['vim a.txt', 'Edit or Write'],
+  ['cd src && /usr/bin/nano a.txt', 'Edit or Write'],
+  ['bash -c "vi x"', 'Edit or Write'],
+  ['sudo emacs /etc/hosts', '--batch'],
+  ['git log | less', 'cat'],
+  ['more README.md', 'Read'],
+  ['npm init', 'npm init -y'],
+  ['mkdir x && cd x && npm init --scope=@a', 'npm init -y'],
+  ['python3', 'python3 -c'],
+  ['  node  ', 'node -e'],
+  ['python -i', 'python -c'],
+  ['deno repl', 'deno eval'],
+  ['bash', 'bash -c'],
+  ['git add -p', 'git apply --cached'],
+  ['git add -i .', 'git apply --cached'],
+  ['git -C sub add --patch a.js', 'git apply --cached'],
+  ['git checkout -p main', 'whole files'],
+  ['git commit', 'git commit -m'],
+  ['git add a && git commit -a', 'git commit -m'],
+  ['git rebase -i HEAD~3', 'GIT_SEQUENCE_EDITOR'],
+  ['git clean -i', 'git clean -n'],
+  ['git config --global -e', 'git config <key>'],
+  ['git mergetool', 'Edit'],
+  ['crontab -e', 'crontab -l'],
+  ['top', 'top -b'],
+  ['htop', 'prints'],
+  ['watch ls', 'run_in_background'],
+  ['ssh-keygen -t ed25519', '-N'],
+  ['docker exec -it db psql', 'Leave out -t'],
+  ['docker run --rm -ti ubuntu bash', 'Leave out -t'],
+  ['kubectl edit deploy x', 'kubectl patch'],
+  ['gh auth login', '--with-token'],
+  ['aws configure', 'aws configure set'],
+])('%s is refused with the alternative', (command, advice) => {
+  const refusal = findKeyboardProgram(analyzeShell(command));
+  expect(refusal).toContain('would wait for a keyboard');
+  expect(refusal).toContain(advice);
+});
+
+test.each([
+  'grep vim README.md',
+  'which nano less',
+  'vim -es -c "%s/a/b/" -c wq a.txt',
+  'nvim --headless +q',
+  'emacs --batch -l x.el',
+  'npm init -y',
+  'npm init vite@latest app -- --template react',
+  'npm install',
+  'python3 script.py',
+  'python3 <<EOF\nprint(1)\nEOF',
+  'echo "print(1)" | python3',
+  'node -e 1',
+  'bash build.sh',
+  'git add -A',
+  'git add src/pie.ts',
+  'git commit -m x',
+  'git commit -am "fix: x"',
+  'git commit --amend --no-edit',
+  'git commit --fixup HEAD~1',
+  'git commit -F - <<EOF\nx\nEOF',
+  'GIT_SEQUENCE_EDITOR=true git rebase -i HEAD~2',
+  'git -c sequence.editor=true rebase -i --autosquash main',
+  'git stash push -m x',
+  'git reset --hard',
+  'git log --oneline',
+  'top -b -n 1',
+  'ssh-keygen -t ed25519 -N "" -f key',
+  'docker run --rm ubuntu true',
+  'docker exec -i db psql -c "select 1"',
+  'docker run --tmpfs /x ubuntu true',
+  'aws configure set region x',
+  'crontab -l',
+  'man ls',
+  'less --version',
+  'cat less.txt',
+])('%s runs', (command) => {
+  expect(findKeyboardProgram(analyzeShell(command))).toBeUndefined();
+});

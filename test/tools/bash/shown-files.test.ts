@@ -1,0 +1,43 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { analyzeShell } from '../../../src/permissions/shell/analyze.ts';
+import { listShownFiles } from '../../../src/tools/bash/shown-files.ts';
+
+const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-shown-')));
+writeFileSync(join(cwd, 'a.ts'), '');
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+const shown = (command: string, output = '') =>
+  listShownFiles(analyzeShell(command), cwd, output).map((file) => file.replace(`${cwd}/`, ''));
+
+test.each([
+  ['cat a.ts b.ts', ['a.ts', 'b.ts']],
+  ['cat -n a.ts && head -n 5 b.ts; tail -20 /x/c.ts', ['a.ts', 'b.ts', '/x/c.ts']],
+  ["sed -n '1,20p' a.ts", ['a.ts']],
+  ['head -5 "a b.ts"', ['a b.ts']],
+])('%s counts as reading the files it names', (command, files) => {
+  expect(shown(command)).toEqual(files);
+});
+
+test('git diff counts as reading the existing files in it', () => {
+  const output = '--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n--- a/gone.ts\n+++ b/gone.ts\n';
+  expect(shown('git diff', output)).toEqual(['a.ts']);
+  expect(shown('git status', output)).toEqual([]);
+});
+
+test.each([
+  'cat a.ts | wc -l',
+  'cat a.ts > b.ts',
+  'cat $FILE',
+  'cd src && cat a.ts',
+  "sed 's/a/b/' a.ts",
+  "sed -n 's/a/b/p' a.ts",
+  'tail -f a.ts',
+  'head -c 10 a.ts',
+  'echo cat a.ts',
+  'wc -l a.ts',
+])('%s counts as reading no file', (command) => {
+  expect(shown(command)).toEqual([]);
+});

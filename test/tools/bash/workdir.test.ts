@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { decideCall } from '../../../src/sdk/permission-gates.ts';
+import { createAllTools } from '../input/all-tools.ts';
+
+const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-workdir-')));
+mkdirSync(join(cwd, 'src'));
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+/** The decision about a command with a folder, as the gate makes it about the call that runs. */
+function decide(command: string, workdir: string): string {
+  const bash = createAllTools().find(({ name }) => name === 'Bash');
+  const prepared = bash?.prepare({ command, workdir });
+  if (prepared?.ok !== true) throw new Error('The call is invalid.');
+  const rules = { cwd, allow: ['Bash(npm test:*)'], deny: ['Bash(rm:*)', 'Read(/etc/shadow)'] };
+  return decideCall(rules, { tool: 'Bash', input: prepared.call.input }).verdict;
+}
+
+test.each([
+  ['ls', 'src', 'allow'],
+  ['npm test -- auth', 'src', 'allow'],
+  ['npm test\nls', 'src', 'allow'],
+  ['touch a', 'src', 'ask'],
+  ['ls', '/root', 'ask'],
+  ['rm a', 'src', 'deny'],
+  ['ls; rm a', 'src', 'deny'],
+  ['ls', 'src; rm a', 'allow'],
+  ['ls', "src' && rm a '", 'allow'],
+  ['cat shadow', '/etc', 'deny'],
+])('%j in the folder %j: %s', (command, workdir, verdict) => {
+  expect(decide(command, workdir)).toBe(verdict);
+});

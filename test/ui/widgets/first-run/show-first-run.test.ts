@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { FirstRunQuestions } from '../../../../src/contracts/frontend/first-run.ts';
+import { showFirstRun } from '../../../../src/ui/widgets/first-run/show-first-run.ts';
+import { createScreen } from '../../../support/terminal/terminal-screen.ts';
+
+const QUESTION: FirstRunQuestions = {
+  version: '0.1.0',
+  folder: '/home/me/shop',
+  trust: { dir: '/home/me/shop', state: 'new', marks: {}, effects: [] },
+  parent: undefined,
+  key: 'found',
+  offer: undefined,
+  providers: [],
+  bypass: 'settled',
+};
+
+/** The first screen in front of somebody: keys with the milliseconds before each. */
+async function played(keys: readonly (readonly [waitMs: number, key: string])[]) {
+  const terminal = createScreen({ cols: 80, rows: 24, lineEnds: 'lf' });
+  let nowMs = 0;
+  let feed: (chunk: string) => void = () => undefined;
+  const screen = showFirstRun(QUESTION, {
+    out: { columns: 80, rows: 24, write: (text) => terminal.feed(text), on: () => undefined, off: () => undefined },
+    in: {
+      setRawMode: () => undefined,
+      setEncoding: () => undefined,
+      on: (_event, listener) => {
+        feed = listener;
+      },
+      off: () => undefined,
+      resume: () => undefined,
+      pause: () => undefined,
+    },
+    rendering: { depth: 'none', background: 'dark', glyphs: 'unicode' },
+    findLocalServers: async () => [],
+    listModels: async () => [],
+    recognizeKey: () => undefined,
+    now: () => nowMs,
+  });
+  await terminal.waitForText(/Yes, trust this folder/);
+  for (const [waitMs, key] of keys) {
+    nowMs += waitMs;
+    feed(key);
+  }
+  const answer = await Promise.race([screen.answer, Promise.resolve('open' as const)]);
+  screen.close();
+  terminal.dispose();
+  return typeof answer === 'string' ? answer : { trust: answer.trust, typed: answer.typed };
+}
+
+test('a single letter answers; one in a word does not, and the word starts the draft', async () => {
+  expect(await played([[1000, 'y']])).toMatchObject({ trust: 'folder', typed: '' });
+  expect(await played([...'why'].map((key) => [120, key] as const))).toBe('open');
+  const [word, then] = [[...'fix yarn'].map((key) => [120, key] as const), [[1000, 'n']] as const];
+  expect(await played([...word, ...then])).toMatchObject({ trust: 'no', typed: 'fix yarn' });
+});
