@@ -12,7 +12,7 @@ import { isWholeRun } from '../support/runs.ts';
 import type { TempProject } from '../support/temp-project.ts';
 
 /** Times and sizes are measured where nothing else is: in whole runs, and leniently, as other tests run beside them. */
-const PATIENCE = 3;
+const PATIENCE = 6;
 const CLOCK_TICKS = 100;
 
 describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet on %s', (kind) => {
@@ -49,7 +49,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet on %s', 
     process.stderr.write(`\n${kind}: ${JSON.stringify(measured)}\n`);
     expect(submitMs).toBeLessThan(2_000 * PATIENCE);
     expect(p95).toBeLessThan(100 * PATIENCE);
-    expect(Math.min(...statusMs)).toBeLessThan(200);
+    expect(Math.min(...statusMs)).toBeLessThan(200 * PATIENCE);
     expect(screenMs).toBeLessThan(200 * PATIENCE);
     expect((await runHere(project, ['batch', 'status', 'storm'], undefined, { env })).stdout).toContain(
       '0 of 5000 done',

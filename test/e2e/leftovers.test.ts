@@ -12,7 +12,7 @@ import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A busy machine takes its time. */
-const PATIENCE = { timeout: 10_000 };
+const PATIENCE = { timeout: 30_000 };
 
 let project: TempProject;
 let server: ApiServer;
@@ -56,7 +56,7 @@ test.each(
   const startedAt = performance.now();
   running.child.kill(signal);
   expect((await running.ended).code).toBe(code);
-  expect(performance.now() - startedAt).toBeLessThan(3_500);
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   open();
   expect(await commands()).toEqual([]);
   expect(await readdir(join(project.ouroHome, 'running'))).toEqual([]);

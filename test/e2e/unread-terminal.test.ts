@@ -44,7 +44,7 @@ test.each(
     .poll(async () => JSON.stringify((await storedFiles(project)).map(({ records }) => records)), { timeout: 15_000 })
     .toContain('Line 7999 of a long answer.');
   process.kill(pid, signal);
-  await expect.poll(() => isRunning(pid), { timeout: 8_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid), { timeout: 25_000 }).toBe(false);
   helper.kill('SIGCONT');
   expect((await lines.next()).value).toBe(code);
   killNow(helper.pid ?? 0);

@@ -198,7 +198,7 @@ test('a silent server is waited for once, then briefly; an abort ends the wait',
   await watch.recordWrite(at.path('a.word'));
   const before = performance.now();
   expect(await watch.takeNewDiagnostics(never)).toEqual([]);
-  expect(performance.now() - before).toBeLessThan(5_000);
+  expect(performance.now() - before).toBeLessThan(15_000);
 });
 
 test('files of other languages, outside the folder, too large or binary are not sent', async () => {

@@ -61,7 +61,9 @@ async function play(role: StormRole): Promise<void> {
     renewTasks: async ({ tasks }) => tasks,
     deleteFiles: async () => [],
     pruneMirrors: async () => undefined,
-    onEvent: (event) => process.stderr.write(`${formatEvent(event) ?? event.kind}\n`),
+    onEvent: (event) => {
+      if (event.kind === 'error') process.stderr.write(`${formatEvent(event)}\n`);
+    },
     createTaskDeps: (claim) => ({
       environment,
       program,

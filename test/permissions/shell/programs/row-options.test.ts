@@ -17,7 +17,7 @@ const PATH = '/usr/local/bin:/usr/bin:/bin';
 const hasStrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true'], { env: { PATH } }).status === 0;
 // In CI a tenth, at night every line.
 const { numRuns } = runs(10);
-const share = numRuns >= 30 ? 1 : numRuns / 100;
+const share = numRuns >= 30 ? 1 : numRuns / 40;
 
 /** Words and letters of a pattern for options, each of which may be one. */
 function listWords(pattern: RegExp): readonly string[] {
