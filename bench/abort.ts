@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { calls, says, toolUse } from '../test/support/api/reply.ts';
-import { processesMarked } from '../test/support/processes.ts';
+import { livingProcesses, processesMarked } from '../test/support/processes.ts';
 import { openOuro, withApi } from './programs.ts';
 import { type Measure, median, type Row } from './row.ts';
 
@@ -60,12 +60,17 @@ async function stopCommand(): Promise<{ readonly goneMs: number; readonly left: 
   return withApi({ turns: script }, async ({ project, api }) => {
     await using terminal = await openOuro(project, api.url, ['--allowedTools', 'Bash']);
     const before = (await processesMarked(project.marker)).length;
+    const others = new Set((await livingProcesses()).map(({ pid }) => pid));
     terminal.type('go');
     terminal.press('enter');
-    const sleepers = () =>
-      processesMarked(project.marker).then((all) => all.filter((one) => /^sleep 30[01]/.test(one.command)));
+    // In the read-only sandbox they do not have the marker in their environment.
+    const findSleepers = async () =>
+      (await livingProcesses()).filter(({ pid, command }) => !others.has(pid) && /^sleep 30[01]/.test(command));
     let pids: readonly number[] = [];
-    while (pids.length < 2) pids = (await sleepers()).map((one) => one.pid);
+    while (pids.length < 2) {
+      await wait(5);
+      pids = (await findSleepers()).map(({ pid }) => pid);
+    }
     await terminal.waitForText(/started/);
     const pressedAt = performance.now();
     terminal.press('esc');
