@@ -11,7 +11,7 @@ export type ReplyState = {
   readonly messageId: string;
   /** True once `message_start` was emitted. */
   readonly isShown: boolean;
-  readonly blocks: readonly AssistantBlock[];
+  readonly received: ReceivedBlocks;
   /** The text block that is still streaming. */
   readonly openText: { readonly index: number; readonly text: string } | undefined;
   /** Complete calls that were not taken yet. */
@@ -21,6 +21,9 @@ export type ReplyState = {
   /** Ids of earlier attempts that were shown and then discarded. */
   readonly discardedIds: readonly string[];
 };
+
+/** The blocks of a reply. They are appended in place, because a reply can have thousands of calls. */
+type ReceivedBlocks = { readonly blocks: AssistantBlock[]; readonly calls: Map<string, ToolUseBlock[]> };
 
 /** Context for reducing a reply. */
 type ReplyContext = {
@@ -35,7 +38,7 @@ export function createReplyState(model: string): ReplyState {
     model,
     messageId: '',
     isShown: false,
-    blocks: [],
+    received: { blocks: [], calls: new Map() },
     openText: undefined,
     calls: [],
     usage: undefined,
@@ -98,7 +101,7 @@ export function reduceReply(previous: ReplyState, event: ModelEvent, facts: Repl
       const reason = 'The stream was interrupted; retrying.';
       const discardedIds = [...reply.discardedIds, messageId];
       return {
-        reply: { ...reply, isShown: false, blocks: [], openText: undefined, calls: [], discardedIds },
+        reply: { ...createReplyState(model), usage: reply.usage, firstTokenMs, messageId, discardedIds },
         events: reply.isShown ? [{ type: 'tombstone', messageId, why: reason }] : [],
       };
     }
@@ -116,13 +119,18 @@ function emitOne(reply: ReplyState, event: AgentEvent): ReplyStep {
 }
 
 function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: ReplyContext): ReplyStep {
-  const { messageId, model, blocks, calls } = reply;
-  const block = admitBlock(raw, blocks, facts);
+  const { messageId, model, received, calls } = reply;
+  const block = admitBlock(raw, received.calls, facts);
   if (block === undefined) return { reply, events: [] };
+  received.blocks.push(block);
+  if (block.type === 'tool_use') {
+    const sameId = received.calls.get(block.id);
+    if (sameId === undefined) received.calls.set(block.id, [block]);
+    else sameId.push(block);
+  }
   const updated: ReplyState = {
     ...reply,
     openText: reply.openText?.index === index ? undefined : reply.openText,
-    blocks: [...blocks, block],
     calls: block.type === 'tool_use' ? [...calls, block] : calls,
   };
   return emitOne(updated, { type: 'block_end', messageId, index, model, block });
@@ -146,7 +154,7 @@ export function takeCalls(
 
 /** Builds the final reply from the outcome of the stream, and the fields of its `turn_end` event. */
 export function finishReply(
-  { messageId, model, blocks, usage: counted, isShown, firstTokenMs }: ReplyState,
+  { messageId, model, received, usage: counted, isShown, firstTokenMs }: ReplyState,
   outcome: ModelOutcome | undefined,
   crash: string | undefined,
 ) {
@@ -154,6 +162,7 @@ export function finishReply(
   const stopReason = ended.stopReason;
   const failure = outcome?.ok === false ? outcome.failure : undefined;
   const usage = outcome?.ok === true ? outcome.usage : counted;
+  const blocks = [...received.blocks];
   // A call whose input was cut off is never run.
   const complete = stopReason === 'max_tokens' ? blocks.filter((block) => !isIncompleteCall(block)) : blocks;
   const end = { model, ...ended, ...(usage === undefined ? {} : { usage }) };

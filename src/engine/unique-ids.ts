@@ -1,6 +1,9 @@
 import type { AssistantBlock, Message, ToolUseBlock } from '../contracts/message.ts';
 import { normalizeBlock } from './request/sendable-block.ts';
 
+/** The calls of a reply by their id, which some servers give to several calls. */
+export type CallsById = ReadonlyMap<string, readonly ToolUseBlock[]>;
+
 type IdContext = { readonly history: readonly Message[]; readonly newId: () => string };
 
 /** Returns a message id, or a new one if it is empty or used: some servers send the same id in every reply, or none. */
@@ -15,22 +18,21 @@ export function ensureUniqueMessageId(id: string, discarded: readonly string[], 
  */
 export function admitBlock(
   received: AssistantBlock,
-  earlierBlocks: readonly AssistantBlock[],
+  earlierCalls: CallsById,
   { history, newId }: IdContext,
 ): AssistantBlock | undefined {
   const hasNoId = received.type === 'tool_use' && received.id === '';
   const block = normalizeBlock(hasNoId ? { ...received, id: createCallId(newId) } : received);
   if (block.type !== 'tool_use') return block;
-  const first = earlierBlocks.findIndex((other) => 'id' in other && other.id === block.id);
-  if (first !== -1 && earlierBlocks.slice(first).some((other) => isRepeated(block, other))) return undefined;
-  const isUsed = first !== -1 || collectUsedIds(history).calls.has(block.id);
+  const sameId = earlierCalls.get(block.id);
+  if (sameId?.some((other) => isRepeated(block, other))) return undefined;
+  const isUsed = sameId !== undefined || collectUsedIds(history).calls.has(block.id);
   return isUsed ? { ...block, id: createCallId(newId) } : block;
 }
 
 /** Tells whether a block repeats an earlier call; the same id with another name or input is a different call. */
-function isRepeated(block: ToolUseBlock, other: AssistantBlock): boolean {
-  if (other.type !== 'tool_use' || block.id !== other.id || block.name !== other.name) return false;
-  return JSON.stringify(block.input) === JSON.stringify(other.input);
+function isRepeated(block: ToolUseBlock, other: ToolUseBlock): boolean {
+  return block.name === other.name && JSON.stringify(block.input) === JSON.stringify(other.input);
 }
 
 function createCallId(newId: () => string): string {

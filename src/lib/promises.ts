@@ -58,10 +58,14 @@ export function createLoopYielder(everyMs = 10): () => Promise<void> | undefined
   return () => {
     if (performance.now() - yieldedAt < everyMs) return undefined;
     return new Promise((resolve) =>
-      setImmediate(() => {
+      runSoon(() => {
         yieldedAt = performance.now();
         resolve();
       }),
     );
   };
 }
+
+/** Runs an action after events that wait; browsers have no `setImmediate`. */
+const runSoon = (action: () => void): unknown =>
+  typeof setImmediate === 'function' ? setImmediate(action) : setTimeout(action);

@@ -67,6 +67,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
   const { schema, check } = resolveInput(definition);
   const { name, forms, checkPreconditions, listSteps, guardSteps } = definition;
   const renderSpec = createSpecRenderer(definition, schema);
+  const names = [name, ...(definition.aliases ?? []), ...(forms?.names ?? [])];
   return {
     name,
     aliases: definition.aliases ?? [],
@@ -82,8 +83,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
     ...(forms === undefined
       ? {}
       : {
-          answersTo: (written, input) =>
-            matchName([name, ...(definition.aliases ?? []), ...(forms.names ?? [])], written, input),
+          answersTo: (written, input) => matchName(names, written, input),
         }),
     prepare(given) {
       const input = typeof given === 'string' ? parseJsonText(given) : given;

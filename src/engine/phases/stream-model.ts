@@ -3,6 +3,7 @@ import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/mod
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { createLoopYielder } from '../../lib/promises.ts';
 import { emitTombstone } from '../ladder.ts';
 import { stripRejectedContent } from '../recoveries/rejected-content.ts';
 import {
@@ -65,10 +66,13 @@ async function* streamReply(
   const context = { history: state.messages, newId: deps.newId, elapsedMs };
   let reply = createReplyState(request.model);
   let hasEnded = false;
+  const yieldToLoop = createLoopYielder();
   pumpModelEvents(request, state, calls, channel, deps, attemptSignal);
   pushSummary(state, channel);
   try {
     for (;;) {
+      // Thousands of calls may arrive at once.
+      await yieldToLoop();
       const arrival = channel.poll() ?? (await channel.next());
       if (arrival.from === 'calls') yield arrival.event;
       if (arrival.from === 'model') {
@@ -123,7 +127,9 @@ async function* emitRemainingEvents(
   channel: Channel<StreamArrival>,
 ): AsyncGenerator<AgentEvent, void> {
   void calls.whenSettled().then(() => channel.push({ from: 'settled' }));
+  const yieldToLoop = createLoopYielder();
   for (;;) {
+    await yieldToLoop();
     const arrival = channel.poll() ?? (await channel.next());
     if (arrival.from === 'settled') return;
     if (arrival.from === 'calls') yield arrival.event;

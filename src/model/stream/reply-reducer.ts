@@ -13,7 +13,7 @@ export type ReplyState = {
   readonly openBlocks: ReadonlyMap<number, OpenBlock>;
   /** Positions of the unfinished blocks by the provider's index; some servers use one index for several blocks. */
   readonly positions: ReadonlyMap<number, number>;
-  readonly finishedBlocks: readonly FinishedBlock[];
+  readonly finishedBlocks: FinishedBlock[];
   /** The position after all blocks that were started. */
   readonly nextPosition: number;
   readonly usage: Usage;
@@ -164,10 +164,9 @@ function closeBlock(reply: ReplyState, { position, block }: OpenPosition): Step 
   const finishedBlock = finishBlock(block);
   const openBlocks = new Map([...reply.openBlocks].filter(([other]) => other !== position));
   const positions = new Map([...reply.positions].filter(([, other]) => other !== position));
-  const finishedBlocks = [...reply.finishedBlocks, { position, block: finishedBlock }];
-  return advance({ ...reply, openBlocks, positions, finishedBlocks }, [
-    { type: 'block_end', index: position, block: finishedBlock },
-  ]);
+  // Appended in place, because a reply can have thousands of calls.
+  reply.finishedBlocks.push({ position, block: finishedBlock });
+  return advance({ ...reply, openBlocks, positions }, [{ type: 'block_end', index: position, block: finishedBlock }]);
 }
 
 /** Ends a reply. Open blocks are finished with their content, except tool calls with incomplete input. */

@@ -74,14 +74,17 @@ export function matchName(
   input: JsonValue,
 ): 'name' | 'arguments' | undefined {
   const folded = foldName(written);
-  if (names.some((form) => typeof form !== 'string' && foldName(form.name) === folded && isFit(form, input)))
+  if (names.some((form) => typeof form !== 'string' && foldKnownName(form.name) === folded && isFit(form, input)))
     return 'arguments';
-  return names.some((form) => typeof form === 'string' && foldName(form) === folded) ? 'name' : undefined;
+  return names.some((form) => typeof form === 'string' && foldKnownName(form) === folded) ? 'name' : undefined;
 }
 
 function isFit({ when }: NameForm, input: JsonValue): boolean {
   return isJsonObject(input) && when(input);
 }
+
+/** Folded spellings of tools' names, which every unknown name is compared with. */
+const foldedNames = new Map<string, string>();
 
 /** Removes the namespace that some models write before a tool name, and differences of spelling. */
 function foldName(name: string): string {
@@ -89,4 +92,10 @@ function foldName(name: string): string {
     .replace(/^(?:functions|tools|default_api)[.:]/i, '')
     .replace(/[-_\s]/g, '')
     .toLowerCase();
+}
+
+function foldKnownName(name: string): string {
+  const known = foldedNames.get(name) ?? foldName(name);
+  foldedNames.set(name, known);
+  return known;
 }
