@@ -157,7 +157,7 @@ function checkUnsavedFiles(beforeCall: BeforeCall, { link, getName, formatPath }
     const unsaved: string[] = [];
     for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(formatPath(path));
     if (unsaved.length === 0) return verdict;
-    const ask = `${unsaved.join(', ')} has unsaved changes in ${getName()}, which this edit does not know.`;
+    const ask = `${unsaved.join(', ')} has unsaved changes in ${getName()} that this edit does not include.`;
     return { ...verdict, ask };
   };
 }

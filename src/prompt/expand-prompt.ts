@@ -89,7 +89,7 @@ async function attachMention(mention: string, deps: ExpandPromptDeps): Promise<r
   const first = from === undefined ? 1 : Number(from);
   const last = to === undefined ? (from === undefined ? lines.length : first) : Number(to);
   const shown = lines.slice(first - 1, last).map((line, index) => `${first + index}\t${line}`);
-  return createReminderBlocks(`The user named ${name}. It reads:\n${shown.join('\n')}`);
+  return createReminderBlocks(`The user named ${name}. Its content:\n${shown.join('\n')}`);
 }
 
 function createReminderBlocks(text: string): readonly UserBlock[] {

@@ -204,7 +204,7 @@ test('an edit of a file with unsaved changes asks, also where edits run without 
   run.editor.unsaved.add(run.file);
   const ended = run.conversation.agent.prompt('go');
   await run.editor.until(() => run.editor.openDiffs().length === 1);
-  expect(run.asked()[0]?.reasons[0]).toBe('a.txt has unsaved changes in Test Editor, which this edit does not know.');
+  expect(run.asked()[0]?.reasons[0]).toBe('a.txt has unsaved changes in Test Editor that this edit does not include.');
   run.editor.answerDiff('DIFF_REJECTED');
   await ended;
   expect(await run.project.read('a.txt')).toBe(BEFORE);

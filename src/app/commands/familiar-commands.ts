@@ -19,10 +19,11 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
     name: 'plan',
     description: 'switch to plan mode, and send a prompt in it',
     argumentHint: '[prompt]',
-    async run(args, { actions }) {
+    async run(args, { actions, core }) {
       const set = actions.setMode('plan');
       if (!set.ok) return reportFailure(set.why);
-      return args.trim() === '' ? reportDone('Plan mode is on. shift+tab changes the mode.') : sendPrompt(args.trim());
+      const hint = core.options.frontend === 'screen' ? ' shift+tab changes the mode.' : '';
+      return args.trim() === '' ? reportDone(`Plan mode is on.${hint}`) : sendPrompt(args.trim());
     },
   },
   {
@@ -38,7 +39,7 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
       if (entry?.isDirectory() !== true) return reportFailure(`${folder} is not a folder.`);
       live.update({ directories: [...directories.filter((other) => other !== folder), folder] });
       return reportDone(
-        `${folder} belongs to the workspace for this session. The setting permissions.additionalDirectories keeps it.`,
+        `Added ${folder} to the workspace of this session. To keep it, add it to permissions.additionalDirectories.`,
       );
     },
   },
@@ -72,7 +73,7 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
   },
   {
     name: 'import',
-    description: 'show what other assistants have here, and take it',
+    description: 'list files of other assistants, and import them',
     argumentHint: '[yes] [kind or assistant]',
     async run(args, { core: { environment, cwd, settings, extensions } }) {
       const [isTaken, ...words] = args.trim() === '' ? [] : args.trim().split(/\s+/);
@@ -87,14 +88,14 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
       const { items } = selected.importable;
       if (isTaken !== 'yes') {
         const plan = formatImportPlan(selected.importable, getImportPlaces(environment, cwd));
-        const hint = items.length === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` takes it.`];
+        const hint = items.length === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` imports it.`];
         return plan.length === 0
           ? reportFailure('Nothing to import: no files of other assistants were found here.')
           : showMarkdown([plan.map((line) => `- ${line.trim()}`).join('\n'), ...hint].join('\n\n'));
       }
       const { taken, failed } = await takeImports(items, environment, cwd);
       await Promise.all([settings.refresh(), extensions.reload()]);
-      return showMarkdown([...taken, ...failed.map((line) => `not taken: ${line}`)].join('\n\n'));
+      return showMarkdown([...taken, ...failed.map((line) => `not imported: ${line}`)].join('\n\n'));
     },
   },
 ];

@@ -8,7 +8,7 @@ import type { Loop } from './loop.ts';
 const MAX_AUTOMATIC_TURNS = 20;
 
 const CONTINUE_PROMPT =
-  'Work in the background has news; it comes with this message, which nobody typed. Go on with what depends on it. If nothing does, say so in a sentence.';
+  'Background work has produced results, which come with this message; nobody typed it. Continue with what depends on them. If nothing does, say so in one sentence.';
 
 type AutoContinueDeps = { readonly agent: Agent; readonly loop: Pick<Loop, 'hasNews'> };
 

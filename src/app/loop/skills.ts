@@ -100,7 +100,7 @@ export function createSkills(core: Core, { sessionId, directCalls, runOverrides,
       runOverrides.addForNextRun(callable);
       if (callable.forkAgentType !== undefined) {
         const call = { name: callable.name, ...(args.trim() === '' ? {} : { args: args.trim() }) };
-        return `Call the Skill tool once with ${JSON.stringify(call)}, then tell me what came of it.`;
+        return `Call the Skill tool once with ${JSON.stringify(call)}, then report its result.`;
       }
       const text = await expandBody(callable, args);
       return isSkill(callable) && text !== ''

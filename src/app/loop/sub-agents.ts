@@ -80,7 +80,7 @@ export function createSubAgents(core: Core, { addNews, ...runDeps }: SubAgentDep
     if (found === undefined) throw new ToolFailure(describeUnknownAgent(order.resume, runs));
     await requireResumePermission(found, order.callId, signal);
     const current = runs.getRegistry().get(found.id) ?? found;
-    if (current.state === 'working') throw new ToolFailure(`${current.id} is at work. SendMessage reaches it.`);
+    if (current.state === 'working') throw new ToolFailure(`${current.id} is running. SendMessage reaches it.`);
     return current;
   }
 
@@ -92,7 +92,7 @@ export function createSubAgents(core: Core, { addNews, ...runDeps }: SubAgentDep
   const interrupted = runs.takeInterrupted();
   if (interrupted.length > 0)
     addNews(
-      `At work when this session was left: ${interrupted.map(formatLabel).join(', ')}. SendMessage goes on with what is still wanted of it.`,
+      `Running when the session ended: ${interrupted.map(formatLabel).join(', ')}. SendMessage continues one that is still needed.`,
     );
 
   return {
@@ -227,9 +227,9 @@ function createBackground(
       const held = runs.getRunner(id);
       if (agent === undefined) return `There is no sub-agent ${id}.`;
       held?.queueMessage(text);
-      if (held !== undefined) return `${formatLabel(agent)} is at work and hears it after its present turn.`;
+      if (held !== undefined) return `${formatLabel(agent)} is running and receives it after its current turn.`;
       start(agent, { prompt: text, byCall, report: () => undefined });
-      return `${formatLabel(agent)} goes on in the background. You are told when it has finished.`;
+      return `${formatLabel(agent)} continues in the background. You are told when it finishes.`;
     },
     running: () => [...running].map(([id, facts]) => ({ id, ...facts })),
   };

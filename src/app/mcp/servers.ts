@@ -167,7 +167,7 @@ async function readMention(mention: string, hub: McpHub, limitMs: number): Promi
   try {
     const blocks = await hub.readResourceBlocks(server, uri, AbortSignal.timeout(limitMs));
     const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-    return wrapInReminder(`The user named ${mention}. It reads:\n${text.slice(0, MENTION_CHARS)}`);
+    return wrapInReminder(`The user named ${mention}. Its content:\n${text.slice(0, MENTION_CHARS)}`);
   } catch (thrown) {
     return wrapInReminder(`The user named ${mention}, but it could not be read: ${getErrorMessage(thrown)}`);
   }

@@ -217,9 +217,9 @@ export const SUBCOMMANDS = {
   import: {
     usage: '[kind or assistant…]',
     operands: 'any',
-    description: 'show what other assistants have in this project and at home, and take it with --yes',
+    description: 'list files of other assistants in this project and at home; --yes imports them',
     choices: ['settings', 'instructions', 'servers', 'commands'],
-    flags: { yes: defineFlag('--yes', 'boolean', 'take what is shown') },
+    flags: { yes: defineFlag('--yes', 'boolean', 'import what is listed') },
   },
   mcp: {
     usage:

@@ -5,7 +5,7 @@ import { parseFlagValues } from '../args/flag-values.ts';
 import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
-/** Runs `ouro import [what…]`: shows what other assistants have here, and takes it with `--yes`. */
+/** Runs `ouro import [what…]`: lists files of other assistants, and imports them with `--yes`. */
 export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.import.flags, rawFlags);
   const { environment, cwd } = io;
@@ -19,12 +19,12 @@ export async function run({ args, flags: rawFlags, io }: CommandRequest): Promis
   if (flags.yes !== true) {
     const lines = formatImportPlan({ items, skipped }, getImportPlaces(environment, cwd));
     for (const line of lines) io.stdout.write(`${line}\n`);
-    if (items.length > 0) io.stdout.write(`Nothing was changed. "ouro import${formatArgs(args)} --yes" takes it.\n`);
+    if (items.length > 0) io.stdout.write(`Nothing was changed. "ouro import${formatArgs(args)} --yes" imports it.\n`);
     return 0;
   }
   const { taken, failed } = await takeImports(items, environment, cwd);
   for (const line of taken) io.stdout.write(`${line}\n`);
-  for (const line of [...failed, ...skipped]) io.stderr.write(`not taken: ${line}\n`);
+  for (const line of [...failed, ...skipped]) io.stderr.write(`not imported: ${line}\n`);
   return failed.length === 0 ? 0 : 1;
 }
 

@@ -198,7 +198,7 @@ async function editProposal({ id, facts }: PermissionRequest, host: EffectHost):
     return;
   }
   const updatedInput = proposal.createInput(saved);
-  const note = 'They looked at this edit in an editor and took back everything that it would have changed.';
+  const note = 'The user opened this edit in an editor and reverted all of its changes.';
   agent.answerPermission(
     id,
     updatedInput === undefined ? { behavior: 'deny', note } : { behavior: 'allow', updatedInput },

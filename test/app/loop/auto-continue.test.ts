@@ -36,7 +36,7 @@ test('the end of a background command starts the next turn with its output', asy
   expect(at.server.requests()).toHaveLength(2);
   await project.write('go', '');
   const { raw } = await at.server.waitForRequest(3);
-  expect(raw).toContain('which nobody typed');
+  expect(raw).toContain('nobody typed it');
   expect(raw).toMatch(/Background shell shell_1 \(until .*\) ended with exit code 3\./);
   await at.conversation.waitForAutoContinue?.();
   expect(at.server.requests()).toHaveLength(3);

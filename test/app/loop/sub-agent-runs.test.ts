@@ -60,8 +60,8 @@ test('a running sub-agent receives a message after its turn; a finished one cont
     expect(ann[2]?.raw).toContain('It is 42.');
     expect(ann[2]?.raw).toContain('again');
     const last = server.requests().at(-1)?.raw ?? '';
-    expect(last).toContain('is at work and hears it after its present turn');
-    expect(last).toContain('goes on in the background');
+    expect(last).toContain('is running and receives it after its current turn');
+    expect(last).toContain('continues in the background');
     expect(last).toContain('has finished:\\nIt is 42.');
     expect(last).toContain('has finished:\\nStill 42.');
   } finally {
@@ -111,7 +111,7 @@ test('a sub-agent that must not start must not be resumed, and one without a tra
   const made = await composed(project, server.url, { persistence: 'memory', frontend: 'print' });
   try {
     await made.conversation.agent.prompt('go');
-    expect(await made.command('agents tell ann and now')).toContain('goes on in the background');
+    expect(await made.command('agents tell ann and now')).toContain('continues in the background');
     await vi.waitFor(() => expect(endsOf(made.events)).toEqual(['completed']));
     expect(server.requests().filter(isAnn).at(-1)?.raw).toContain('It is 42.');
     await made.conversation.control?.updatePermissions?.([
@@ -159,7 +159,7 @@ test('after a resume of the session a sub-agent of an earlier run can be continu
     });
     try {
       expect(await made.command('agents')).toMatch(how === 'killed' ? /x ann +general-purpose +interrupted/ : /\+ ann/);
-      expect(await made.command('agents tell ann are you sure')).toContain('goes on in the background');
+      expect(await made.command('agents tell ann are you sure')).toContain('continues in the background');
       await vi.waitFor(() => expect(endsOf(made.events)).toContain('completed'));
       const asked = server.requests().filter(isAnn).at(-1)?.raw ?? '';
       expect(asked).toContain('You are Ann');
@@ -167,7 +167,7 @@ test('after a resume of the session a sub-agent of an earlier run can be continu
       expect(asked.includes('It is 42.')).toBe(how === 'left');
       await made.conversation.agent.prompt('and?');
       const told = server.requests().at(-1)?.raw ?? '';
-      expect(told.includes(`At work when this session was left: ${id} (ann: Ann).`)).toBe(how === 'killed');
+      expect(told.includes(`Running when the session ended: ${id} (ann: Ann).`)).toBe(how === 'killed');
     } finally {
       await made.close();
     }

@@ -26,5 +26,5 @@ export async function announceImport(environment: Environment, folder: string): 
   await store.change(() => [{ path: [cwd], value: { at: new Date().toISOString() } }]);
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
   const list = names.slice(0, MAX_NAMES).join(', ');
-  return [sanitize(`Of other assistants, and not read: ${list}${more}. /import shows what can be taken.`, 'line')];
+  return [sanitize(`Files of other assistants that ouro does not read: ${list}${more}. /import lists what can be imported.`, 'line')];
 }

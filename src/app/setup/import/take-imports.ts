@@ -16,9 +16,9 @@ import { getCommandPath, getImportPlaces, type Importable } from './find-importa
 export function formatImportPlan({ items, skipped }: Importable, places: ImportPlaces): readonly string[] {
   const lines = items.flatMap((item) => [
     `${item.assistant}: ${describeItem(item, places)}`,
-    ...item.lost.map((text) => `    not taken: ${text}`),
+    ...item.lost.map((text) => `    not imported: ${text}`),
   ]);
-  return [...lines, ...skipped.map((text) => `not taken: ${text}`)].map((line) => sanitize(line, 'line'));
+  return [...lines, ...skipped.map((text) => `not imported: ${text}`)].map((line) => sanitize(line, 'line'));
 }
 
 function describeItem(item: ImportItem, places: ImportPlaces): string {

@@ -66,15 +66,15 @@ test('a dry run names everything with what is lost, shows no value, and changes 
   expect(code).toBe(0);
   for (const line of [
     'Cursor: instructions .cursor/rules/**/*.mdc (3 files), read where they are',
-    '    not taken: asked.mdc applies only when it is named: mention it with @',
+    '    not imported: asked.mdc applies only when it is named: mention it with @',
     'Gemini CLI: instructions GEMINI.md (1 file), read where they are',
     'Codex: instructions ~/.codex/AGENTS.md (1 file), read where they are',
     'VS Code: MCP server github of .vscode/mcp.json: https://api.example.com/mcp',
-    '    not taken: the value of the input token: set it in the entry',
-    'not taken: server local of .cursor/mcp.json: you have one already',
+    '    not imported: the value of the input token: set it in the entry',
+    'not imported: server local of .cursor/mcp.json: you have one already',
     'GitHub Copilot: command /explain of .github/prompts/explain.prompt.md',
-    '    not taken: mode',
-    'Nothing was changed. "ouro import --yes" takes it.',
+    '    not imported: mode',
+    'Nothing was changed. "ouro import --yes" imports it.',
   ])
     expect(stdout.split('\n')).toContain(line);
   expect(stdout).not.toContain('secret-value');
@@ -85,7 +85,7 @@ test('what is taken is read, started and run by the next session', async () => {
   const { code, stderr } = await runHere(project, ['import', '--yes']);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'not taken: server local of .cursor/mcp.json: you have one already\n',
+    stderr: 'not imported: server local of .cursor/mcp.json: you have one already\n',
   });
   const local = await json(join(project.dir, '.claude/settings.local.json'));
   expect(local.instructionFiles).toEqual([
@@ -150,12 +150,12 @@ test('a part is chosen by kind and assistant; an unknown word is refused', async
   expect(wrong.stderr).toContain('"emacs" is nothing that can be imported');
 });
 
-test('the first session in a project names what is not read, once, and /import shows and takes it', async () => {
+test('the first session in a project names what is not read, once, and /import lists and imports it', async () => {
   const open = () => composed(project, server.url, { frontend: 'screen' });
   const first = await open();
   expect(first.conversation.info().warnings).toContainEqual(
     expect.stringMatching(
-      /^Of other assistants, and not read: \.cursor\/rules, \.cursorrules, .* and \d+ more\. \/import/,
+      /^Files of other assistants that ouro does not read: \.cursor\/rules, \.cursorrules, .* and \d+ more\. \/import/,
     ),
   );
   expect(await first.command('import commands')).toContain('- Cursor: command /tidy of .cursor/commands/tidy.md');
@@ -172,7 +172,7 @@ test('a broken file is named and nothing else is lost by it', async () => {
   await project.write('.gemini/commands/fix.toml', 'prompt = ');
   const { code, stdout } = await runHere(project, ['import']);
   expect(code).toBe(0);
-  expect(stdout).toContain('not taken: .vscode/mcp.json could not be read');
-  expect(stdout).toContain('not taken: .gemini/commands/fix.toml could not be read');
+  expect(stdout).toContain('not imported: .vscode/mcp.json could not be read');
+  expect(stdout).toContain('not imported: .gemini/commands/fix.toml could not be read');
   expect(stdout).toContain('command /tidy');
 });
