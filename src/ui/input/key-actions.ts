@@ -52,7 +52,7 @@ export const ACTIONS = {
     'history_search',
     'search earlier messages of this folder; again: of all folders, of this session',
   ),
-  'drop-context': createAction('Messages', 'drop_context', 'remove the file and selection of your editor from the context'),
+  'drop-context': createAction('Messages', 'drop_context', "remove the editor's file and selection from the context"),
   'external-editor': createAction('Messages', 'external_editor', 'edit the draft in $VISUAL or $EDITOR'),
   'paste-image': createAction('Messages', 'paste_image', 'paste the image from the clipboard'),
   stash: createAction('Messages', { type: 'stash' }, 'stash the draft; on an empty draft: restore it'),

@@ -26,5 +26,10 @@ export async function announceImport(environment: Environment, folder: string): 
   await store.change(() => [{ path: [cwd], value: { at: new Date().toISOString() } }]);
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
   const list = names.slice(0, MAX_NAMES).join(', ');
-  return [sanitize(`Files of other assistants that ouro does not read: ${list}${more}. /import lists what can be imported.`, 'line')];
+  return [
+    sanitize(
+      `Files of other assistants that ouro does not read: ${list}${more}. /import lists what can be imported.`,
+      'line',
+    ),
+  ];
 }
