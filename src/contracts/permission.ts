@@ -61,10 +61,10 @@ export type Policy = {
   /** Paths that the sandbox lets every command write, and paths it never lets any command write. Real paths. */
   readonly sandboxPaths?: () => SandboxPaths;
   /**
-   * `available`: commands that only read run in a read-only sandbox, so more of them run without asking. It does not
-   * depend on the sandbox setting.
+   * Returns whether commands that only read run in a read-only sandbox, so that more of them run without asking. It does
+   * not depend on the sandbox setting. The first call probes the machine.
    */
-  readonly readOnlySandbox?: 'available';
+  readonly canEnforceReadOnly?: () => boolean;
 };
 
 /** Paths that are writable or closed in a sandbox. */

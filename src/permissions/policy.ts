@@ -78,11 +78,11 @@ export function createPolicySource(sources: PolicySources): PolicySource {
     return (buildChildVariables(environment, sources.getLoadedSettings().merged).PATH ?? '').split(delimiter);
   }
 
-  function getSandboxFields(): Pick<Policy, 'sandbox' | 'sandboxPaths' | 'readOnlySandbox'> {
-    const { getSandboxPaths } = sources;
+  function getSandboxFields(): Pick<Policy, 'sandbox' | 'sandboxPaths' | 'canEnforceReadOnly'> {
+    const { canEnforceReadOnly, getSandboxPaths } = sources;
     const sandbox = sources.getSandboxApproval?.();
     return {
-      ...(sources.canEnforceReadOnly?.() === true ? { readOnlySandbox: 'available' } : {}),
+      ...(canEnforceReadOnly === undefined ? {} : { canEnforceReadOnly }),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(sandbox === undefined || getSandboxPaths === undefined ? {} : { sandboxPaths: getSandboxPaths }),
     };

@@ -84,7 +84,7 @@ export function policyFor({ home, ws }: Fixture, setup: Setup = {}): Policy {
     sensitivePaths: [join(home, '.ouro/keys')],
     searchPath: ['/usr/bin', '/bin'],
     disk: 'case-sensitive',
-    ...(setup.readOnlySandbox === 'none' ? {} : { readOnlySandbox: 'available' }),
+    ...(setup.readOnlySandbox === 'none' ? {} : { canEnforceReadOnly: () => true }),
   };
 }
 

@@ -1,6 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { rootCertificates } from 'node:tls';
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { type ProxySetting, resolveProxy } from '../../lib/network/resolve-proxy.ts';
 import { NetworkSetupError } from './failures.ts';
@@ -118,6 +117,8 @@ async function readAuthorities(file: string | undefined): Promise<readonly strin
   if (file === undefined) return undefined;
   const text = await readText(CA_VARIABLE, file);
   parseFile(CA_VARIABLE, file, 'does not contain a certificate', () => new X509Certificate(text));
+  // Loaded when needed: its import parses all root certificates, which takes several milliseconds.
+  const { rootCertificates } = await import('node:tls');
   return [...rootCertificates, text];
 }
 

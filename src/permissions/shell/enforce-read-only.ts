@@ -19,10 +19,9 @@ export function enforceReading(
   { facts, policy }: DecisionContext,
   { requirements, isKnown }: CommandLine,
 ): LimitedLine {
-  const hasSandbox = policy.readOnlySandbox === 'available';
   const runsOnHost = requirements.some(({ holdsIn }) => holdsIn === 'host');
   const onlyReads = isKnown && requirements.length > 0 && requirements.every(isReading) && facts.blocked === undefined;
-  if (hasSandbox && onlyReads && !runsOnHost) {
+  if (onlyReads && !runsOnHost && policy.canEnforceReadOnly?.() === true) {
     const readable = requirements.flatMap(({ allowedSecret }) => allowedSecret ?? []);
     const hidden = [...new Set(requirements.flatMap(({ hides = [] }) => hides))];
     const limits = { kind: 'read-only', readable: [...new Set(readable)] } as const;
@@ -30,7 +29,9 @@ export function enforceReading(
   }
   return {
     requirements: requirements.map((requirement) =>
-      hasSandbox && requirement.holdsIn === 'host' ? requirement : requireSandbox(requirement),
+      requirement.holdsIn === 'host' && policy.canEnforceReadOnly?.() === true
+        ? requirement
+        : requireSandbox(requirement),
     ),
   };
 }

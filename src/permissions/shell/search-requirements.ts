@@ -54,7 +54,7 @@ export function listSearchRequirements(
 /** True if the read-only sandbox hides secret files. Tracked ones stay visible to git, which may show them. */
 function canHideSecrets({ facts, policy }: DecisionContext): boolean {
   const words = (facts.command ?? '').split(/[^\w.+-]+/);
-  return policy.readOnlySandbox === 'available' && words.every((word) => findProgram(word).subcommands === undefined);
+  return words.every((word) => findProgram(word).subcommands === undefined) && policy.canEnforceReadOnly?.() === true;
 }
 
 /** Inside the read-only sandbox nothing is written, and secret files are hidden. */

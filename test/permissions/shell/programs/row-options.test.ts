@@ -157,7 +157,7 @@ test.skipIf(!hasStrace)(
         ...policyFor({ home: project.home, ws: project.dir, outside: project.home }),
         searchPath: PATH.split(':'),
       };
-      const { readOnlySandbox: _, ...none } = policy;
+      const { canEnforceReadOnly: _, ...none } = policy;
       return decide(getToolFacts('Bash', { command: line }, project.dir), none, diskFs).verdict === 'allow';
     });
     expect(lines.length).toBeGreaterThan(share * 100);
