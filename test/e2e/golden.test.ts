@@ -30,9 +30,13 @@ async function run(script: Script, ...flags: readonly string[]) {
   return runHere(project, ['-p', 'what does a.txt say?', '--model=claude-sonnet-4-5', ...flags], server.url);
 }
 
-/** Ids, times and places as words; what grows with the program (tools, commands) as a count. */
+/**
+ * Replaces ids, times and paths by fixed words, and empties lists that grow with the program. A call is denied while its
+ * reply still streams, so the denial may come before or after the cost of the reply: it is put first.
+ */
 function steady(stdout: string): string {
   return stdout
+    .replace(/(.*"subtype":"spend".*\n)(.*"subtype":"permission_denied".*\n)/g, '$2$1')
     .replaceAll(project.dir, '/project')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
