@@ -148,7 +148,7 @@ longTest('resources are attached with @ and read by tools, and prompts are comma
   await ask('what does @every:stub://features.md say, and which resource is there?');
   await ask('/mcp__every__travel Paris');
   const [first, second, third] = api.requests().map(({ body }) => JSON.stringify(body.messages));
-  expect(first).toContain('The user named every:stub://features.md. It reads:');
+  expect(first).toContain('The user named every:stub://features.md. Its content:');
   expect(second).toContain('stub://limits.md');
   expect(second?.split('# Features of the stub').length).toBeGreaterThan(2);
   expect(third).toContain('Paris');
