@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { isWholeRun } from './test/support/runs.ts';
+import { isWholeRun, WAIT_MS } from './test/support/runs.ts';
 import Sequence from './test/support/sequence.ts';
 
 // Where every case of a search is tried, a search may take longer.
-const patience = isWholeRun ? 4 : 1;
+const patience = isWholeRun ? 2 : 1;
 
 export default defineConfig({
   test: {
@@ -17,8 +17,8 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     sequence: { sequencer: Sequence },
-    testTimeout: 20_000 * patience,
+    testTimeout: 60_000 * patience,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: WAIT_MS } },
   },
 });

@@ -1,6 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventsOf } from '../support/api/events.ts';
 import { cutAt, pingsAt } from '../support/api/faults.ts';
 import { type ApiBlock, calls, reply, type StreamFault, says, text, thinking, toolUse } from '../support/api/reply.ts';
@@ -79,7 +79,7 @@ test('ESC keeps the partial answer on screen, in the transcript, in the next req
 test('a host that interrupts receives the partial answer, marked as cut off', async () => {
   server = await startApiServer({ turns: [stays(thinking('hm'))] });
   const running = startOuro(project, ['-p', 'how many?', '--output-format', 'stream-json', '--verbose'], server.url);
-  await vi.waitUntil(async () => (await openAnswer()) !== undefined, { timeout: 10_000 });
+  await expect.poll(openAnswer).toContain(WORDS);
   running.child.kill('SIGINT');
   const { stdout } = await running.ended;
   const lines = stdout
@@ -104,10 +104,12 @@ longTest('a connection lost for good keeps the partial answer', async () => {
   expect(lastSent()).toMatch(/forty[\s\S]*broke off here[\s\S]*and\?/);
 });
 
-/** The file that holds what is being said. */
+/** What the file holds that is there while something is being said. */
 async function openAnswer(): Promise<string | undefined> {
-  const names = await readdir(join(project.ouroHome, 'projects'), { recursive: true }).catch(() => []);
-  return names.find((name) => /answers\/[^/]+\.json$/.test(name));
+  const projects = join(project.ouroHome, 'projects');
+  const names = await readdir(projects, { recursive: true }).catch(() => []);
+  const name = names.find((each) => /answers\/[^/]+\.json$/.test(each));
+  return name === undefined ? undefined : readFile(join(projects, name), 'utf8').catch(() => '');
 }
 
 test.each(
@@ -122,7 +124,7 @@ test.each(
 )('after kill -9 during an answer, %s, its text is there, and Enter continues', async (_where, before) => {
   server = await startApiServer({ turns: [stays(...before), says('Two.')] });
   const running = startOuro(project, ['-p', 'how many?'], server.url);
-  await vi.waitUntil(async () => (await openAnswer()) !== undefined, { timeout: 10_000 });
+  await expect.poll(openAnswer).toContain(WORDS);
   running.child.kill('SIGKILL');
   await running.ended;
   await using terminal = await again('--continue');
@@ -133,7 +135,7 @@ test.each(
   expect(lastSent()).toMatch(/forty[\s\S]*in the middle of your reply/);
   expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
   // The words are on the screen a moment before the end of the reply is on disk.
-  await vi.waitUntil(async () => (await openAnswer()) === undefined, { timeout: 10_000 });
+  await expect.poll(openAnswer).toBeUndefined();
   const { records } = await storedFile(project);
   expect(
     records.filter((record) => record.type === 'assistant' && JSON.stringify(record).includes('"cut":true')),

@@ -60,7 +60,7 @@ beforeAll(async () => {
   ({ path } = await storedFile(project));
   original = await readFile(path);
   expect(boundaryAt(linesOf(original))).toBeGreaterThan(0);
-}, 60_000);
+});
 
 afterAll(async () => {
   await server.close();

@@ -167,7 +167,7 @@ describe('no process is left running', () => {
       turns: [calls(toolUse('Bash', { command: `echo > up; ${STUBBORN}` }))],
     });
     await using running = startOuro(project, ['-p', 'go', ...FREE], server.url);
-    await vi.waitFor(() => expect(existsSync(join(project.dir, 'up'))).toBe(true), 8000);
+    await vi.waitFor(() => expect(existsSync(join(project.dir, 'up'))).toBe(true));
     running.child.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ code: 143 });
     await expectNoneLeft(project.marker);
@@ -186,10 +186,10 @@ describe('no process is left running', () => {
     await terminal.waitForText(/^[▌|]/m);
     terminal.type('go');
     terminal.press('enter');
-    await vi.waitFor(async () => expect(await sleeping()).toBe(3), 8000);
+    await vi.waitFor(async () => expect(await sleeping()).toBe(3));
     terminal.press('esc');
     await terminal.waitForText(/Stopped\. Type what to do instead/);
-    await vi.waitFor(async () => expect(await sleeping()).toBe(0), 8000);
+    await vi.waitFor(async () => expect(await sleeping()).toBe(0));
     terminal.type('and on');
     terminal.press('enter');
     await terminal.waitForText(/Gone on\./);

@@ -156,7 +156,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
 
   longTest('a killed worker is paid for to the last request, and its task continues in the same session', async () => {
     on.project = await projectWithRepos(['one']);
-    await writePolicy(on.project, { leaseSeconds: 1 });
+    await writePolicy(on.project, { leaseSeconds: 4 });
     const held = gate();
     on.server = await startApiServer({
       turns: (request, index) =>
@@ -284,7 +284,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
     async () => {
       on.project = await projectWithRepos(['one', 'two']);
       await addRepo(on.project, 'bad', { 'a.txt': 'bad\n' });
-      await writePolicy(on.project, { leaseSeconds: 1 });
+      await writePolicy(on.project, { leaseSeconds: 4 });
       await on.project.write(
         'fleet.yaml',
         'name: sum\nprompt: write it\nover: { repos: [repos/*] }\nmodel: claude-sonnet-5-5\n' +
@@ -338,7 +338,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
     'a cancel ends what runs within seconds; nothing has failed, and resume goes on with the sessions',
     async () => {
       on.project = await projectWithRepos(['one', 'two', 'three', 'four']);
-      await writePolicy(on.project, { leaseSeconds: 3 });
+      await writePolicy(on.project, { leaseSeconds: 6 });
       let isHanging = true;
       on.server = await startApiServer({
         turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : writingModel(request)),

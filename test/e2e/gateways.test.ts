@@ -99,7 +99,7 @@ test('the process environment names the models of a gateway, side calls included
   await conversation.agent.prompt('hello');
   const models = () => new Set(api.all().flatMap(({ body }) => body.model ?? []));
   // The title is asked for after the reply.
-  await expect.poll(models, { timeout: 10_000 }).toEqual(new Set(['big', 'small']));
+  await expect.poll(models).toEqual(new Set(['big', 'small']));
   await close();
 });
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
-import { startApiServer } from '../support/api/server.ts';
+import { gate, startApiServer } from '../support/api/server.ts';
 import { startJsonHost } from '../support/json-host.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
@@ -154,8 +154,9 @@ async function listening(
 
 longTest('messages during a query run the same hooks: context is added, and a refusal blocks them', async () => {
   await using project = await createTempProject();
+  const both = gate();
   await using api = await startApiServer({
-    turns: (_, index) => (index === 0 ? says('Slowly.', { chunk: 1, delayMs: 40 }) : says('Fine.')),
+    turns: [says('Slowly.', { faults: [{ at: 3, do: 'wait', until: both.closed, pings: 'pings' }] }), says('Fine.')],
   });
   const guard = `grep -q password && { echo 'No secrets here.' >&2; exit 2; }; echo The tide is low.`;
   const flags = ['--settings', JSON.stringify({ hooks: { UserPromptSubmit: hook(guard) } })];
@@ -164,6 +165,8 @@ longTest('messages during a query run the same hooks: context is added, and a re
   await api.waitForRequest(1);
   host.say('my password is fish');
   host.say('and then rest');
+  await host.waitFor(() => host.heard().filter(({ subtype }) => subtype === 'queue').length >= 2);
+  both.open();
   const { raw } = await api.waitForRequest(2);
   await host.waitFor(() => host.heard().some(({ type }) => type === 'result'));
   await host.end();

@@ -5,14 +5,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
-import { processesMarked } from '../support/processes.ts';
+import { listLeft, processesMarked } from '../support/processes.ts';
 import { runOuro, startOuro } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
 import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
-
-/** A busy machine takes its time. */
-const PATIENCE = { timeout: 30_000 };
 
 let project: TempProject;
 let server: ApiServer;
@@ -49,16 +46,12 @@ test.each(
   });
   const env = { IS_SANDBOX: '1' };
   const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
-  await expect
-    .poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length, PATIENCE)
-    .toBe(2);
+  await expect.poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length).toBe(2);
   await server.waitForRequest(2);
-  const startedAt = performance.now();
   running.child.kill(signal);
   expect((await running.ended).code).toBe(code);
-  expect(performance.now() - startedAt).toBeLessThan(20_000);
   open();
-  expect(await commands()).toEqual([]);
+  expect(await listLeft(project.marker)).toEqual([]);
   expect(await readdir(join(project.ouroHome, 'running'))).toEqual([]);
   const { path, records } = await storedFile(project);
   expect(JSON.stringify(records.slice(-6))).toMatch(/agent_end.*command-end/);
@@ -82,15 +75,13 @@ longTest(
     });
     const env = { IS_SANDBOX: '1' };
     const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
-    await expect
-      .poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length, PATIENCE)
-      .toBe(3);
+    await expect.poll(async () => (await commands()).filter((one) => one.startsWith('sleep 30')).length).toBe(3);
     running.child.kill('SIGKILL');
     await running.ended;
     expect((await commands()).length).toBeGreaterThanOrEqual(3);
     const next = await runOuro(project, ['-p', 'again'], server.url);
     expect(next).toMatchObject({ code: 0, stdout: 'fine\n' });
-    expect(await commands()).toEqual([]);
+    expect(await listLeft(project.marker)).toEqual([]);
     const { id } = (await storedFiles(project)).find(({ records }) => JSON.stringify(records).includes('"go"')) ?? {};
     const resumed = await runOuro(project, ['-p', '--resume', id ?? '', 'again, please'], server.url);
     expect(resumed.stderr).toMatch(/Still running when .* was killed, and ended now: setsid sleep 302/);
@@ -111,7 +102,7 @@ longTest(
     });
     const env = { IS_SANDBOX: '1' };
     const running = startOuro(project, ['-p', 'go', '--dangerously-skip-permissions'], server.url, { env });
-    await expect.poll(() => existsSync(join(project.dir, 'here')), PATIENCE).toBe(true);
+    await expect.poll(() => existsSync(join(project.dir, 'here'))).toBe(true);
     running.child.kill('SIGKILL');
     await running.ended;
     const packs = async () =>
@@ -119,7 +110,7 @@ longTest(
     const { id } = await storedFile(project);
     expect(await packs()).toHaveLength(1);
     const next = startOuro(project, ['-p', 'again'], server.url);
-    await expect.poll(packs, PATIENCE).toEqual([]);
+    await expect.poll(packs).toEqual([]);
     open();
     await next.ended;
     expect((await runOuro(project, ['undo', '--session', id])).stdout).toContain('restored a.txt');

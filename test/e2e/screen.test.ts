@@ -62,7 +62,7 @@ async function waitForFile(folder: string, holds: RegExp): Promise<void> {
     const texts = await Promise.all(whole.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')));
     return texts.some((text) => holds.test(text));
   };
-  await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: 5000, interval: 20 });
+  await vi.waitFor(async () => expect(await isThere()).toBe(true), { interval: 20 });
 }
 
 const PARAGRAPHS = Array.from(

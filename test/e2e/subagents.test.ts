@@ -225,9 +225,8 @@ longTest('sub-agents end with their parent, and so do their processes', async ()
   });
   await using server = await startApiServer({ turns: play });
   await using running = startOuro(project, ['-p', 'go', '--permission-mode', 'acceptEdits', ...ALL], server.url);
-  await vi.waitFor(
-    () => expect(['ann', 'bob'].map((name) => existsSync(join(project.dir, name)))).toEqual([true, true]),
-    8000,
+  await vi.waitFor(() =>
+    expect(['ann', 'bob'].map((name) => existsSync(join(project.dir, name)))).toEqual([true, true]),
   );
   running.child.kill('SIGINT');
   expect(await running.ended).toMatchObject({ code: 130 });

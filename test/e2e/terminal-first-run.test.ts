@@ -159,7 +159,7 @@ test('content of a folder and of ~/.claude is asked about before it applies, and
     await pressSuggested(terminal, /Yes, copy them/);
     await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ +ask /m);
     // Nothing has been said yet.
-    await expect.poll(() => project.read('begun.txt').catch(() => ''), { timeout: 10_000 }).toBe('begun\n');
+    await expect.poll(() => project.read('begun.txt').catch(() => '')).toBe('begun\n');
   }
   expect(await readFile(join(project.ouroHome, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n');
   await using terminal = open(env);

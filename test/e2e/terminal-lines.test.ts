@@ -6,9 +6,6 @@ import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 
-/** A busy machine takes its time. */
-const PATIENCE = { timeout: 10_000 };
-
 const TURNS = [
   calls(text('I **make** it.'), toolUse('Bash', { command: 'echo made > made.txt; echo out' })),
   says('Made.\n\n- one\n- two'),
@@ -91,11 +88,11 @@ longTest('an unsent line is restored after a kill, and several lines with /draft
     return { path, text: await readFile(path, 'utf8').catch(() => '') };
   };
   ouro.terminal.type('water the pl');
-  await expect.poll(draft, PATIENCE).toMatchObject({ text: expect.stringContaining('water the pl') });
+  await expect.poll(draft).toMatchObject({ text: expect.stringContaining('water the pl') });
   await ouro.terminal.kill();
   const second = ouro.again(['--a11y']);
   await second.waitForText(/Unsent draft restored in the line:[\s\S]*^You: water the pl/m);
-  await expect.poll(draft, PATIENCE).toMatchObject({ text: expect.stringContaining('water the pl') });
+  await expect.poll(draft).toMatchObject({ text: expect.stringContaining('water the pl') });
   await second.kill();
   const { path, text: stored } = await draft();
   await writeFile(path, stored.replace('water the pl', 'water the plants\\nand the cat'));

@@ -215,7 +215,7 @@ test('a draft survives kill -9, and SIGTERM restores the terminal', async () => 
   await using ouro = await openOuro([says('Hello.')]);
   ouro.terminal.type('hours of work');
   await ouro.terminal.waitForText(/^[▌|] hours of work/m);
-  await expect.poll(() => draftOf(ouro), { timeout: 15_000 }).toContain('hours of work');
+  await expect.poll(() => draftOf(ouro)).toContain('hours of work');
   process.kill(ouro.terminal.pid, 'SIGKILL');
   await ouro.terminal.exited;
   const next = ouro.again();

@@ -41,10 +41,10 @@ test.each(
   open();
   // The whole reply is read and recorded, although nothing of it can be shown.
   await expect
-    .poll(async () => JSON.stringify((await storedFiles(project)).map(({ records }) => records)), { timeout: 15_000 })
+    .poll(async () => JSON.stringify((await storedFiles(project)).map(({ records }) => records)))
     .toContain('Line 7999 of a long answer.');
   process.kill(pid, signal);
-  await expect.poll(() => isRunning(pid), { timeout: 25_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
   helper.kill('SIGCONT');
   expect((await lines.next()).value).toBe(code);
   killNow(helper.pid ?? 0);

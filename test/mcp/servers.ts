@@ -43,4 +43,4 @@ export function startHub(servers: readonly ConfiguredServer[], parts: Partial<Mc
   return { hub, changes, [Symbol.asyncDispose]: () => hub.close() };
 }
 
-export const inTime = () => AbortSignal.timeout(10_000);
+export const inTime = () => AbortSignal.timeout(60_000);

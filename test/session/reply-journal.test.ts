@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { createReplyJournal, readUnfinishedText } from '../../src/session/reply-journal.ts';
 
@@ -39,7 +39,7 @@ test('deltas are written at intervals; the open reply is stored, and removed whe
   expect(await readUnfinishedText(dir, 's')).toBeUndefined();
   waiting.pop()?.();
   const open = { messageId: 'm', model: 'a', index: 1, text: 'ab'.repeat(1000) };
-  await vi.waitUntil(async () => (await readUnfinishedText(dir, 's')) !== undefined);
+  await expect.poll(() => readUnfinishedText(dir, 's')).toBeDefined();
   expect(await readUnfinishedText(dir, 's')).toEqual(open);
   await hear(over);
   expect(await readdir(join(dir, 'answers'))).toEqual([]);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { WAIT_MS } from './runs.ts';
 
 /** A living process as /proc tells it (Linux). */
 export type ProcessFacts = {
@@ -45,17 +46,21 @@ export async function processesMarked(marker: string, after = 0): Promise<readon
 }
 
 /** Waits until nothing with the marker lives; throws with what is left after the limit. */
-export async function expectNoneLeft(marker: string, limitMs = 5000): Promise<void> {
+export async function expectNoneLeft(marker: string, limitMs = WAIT_MS): Promise<void> {
+  const left = await listLeft(marker, limitMs);
+  if (left.length === 0) return;
+  const lines = left.map(
+    ({ pid, group, session, command }) => `${pid} (group ${group}, session ${session}) ${command}`,
+  );
+  throw new Error(`Still alive after ${limitMs} ms with ${marker}:\n${lines.join('\n')}`);
+}
+
+/** Waits until nothing with the marker lives, and resolves with what is left: a busy system takes its time to kill. */
+export async function listLeft(marker: string, limitMs = WAIT_MS): Promise<readonly ProcessFacts[]> {
   const until = performance.now() + limitMs;
   for (;;) {
     const left = await processesMarked(marker);
-    if (left.length === 0) return;
-    if (performance.now() > until) {
-      const lines = left.map(
-        ({ pid, group, session, command }) => `${pid} (group ${group}, session ${session}) ${command}`,
-      );
-      throw new Error(`Still alive after ${limitMs} ms with ${marker}:\n${lines.join('\n')}`);
-    }
+    if (left.length === 0 || performance.now() > until) return left;
     await wait(15);
   }
 }

@@ -17,3 +17,6 @@ export function someOf<T>(cases: readonly T[], few = 1): T[] {
   const step = Math.max(1, Math.floor(cases.length / few));
   return isWholeRun ? [...cases] : cases.filter((_, at) => at % step === 0).slice(0, few);
 }
+
+/** The limit of anything a test waits for: a busy machine may take a minute for what usually takes milliseconds. */
+export const WAIT_MS = 45_000;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { vi } from 'vitest';
+import { WAIT_MS } from './runs.ts';
 
 /**
  * The same cases at each run, so that a red test is about the change; `OURO_TEST_SEED=random` looks for new ones,
@@ -8,9 +9,6 @@ import { vi } from 'vitest';
 const { OURO_TEST_SEED = '1' } = process.env;
 
 if (OURO_TEST_SEED !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(OURO_TEST_SEED) });
-
-/** On a busy machine a second, the default, may not be enough for what usually takes milliseconds. */
-const WAIT_MS = 15_000;
 
 const { waitFor } = vi;
 const waitLonger: typeof waitFor = (callback, options) =>

@@ -16,9 +16,6 @@ import { someOf } from '../../support/runs.ts';
 import { replayAll, storedFile, storedFiles } from '../../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
-/** A busy machine takes its time. */
-const PATIENCE = { timeout: 10_000 };
-
 let project: TempProject;
 let server: ApiServer;
 let opened: Conversation[];
@@ -142,7 +139,7 @@ test('an abort reaches a command run by the user, when idle and during a query; 
   const { agent } = conversation;
   const seen: AgentEvent[] = [];
   agent.subscribe((event) => void seen.push(event));
-  const started = async () => expect.poll(() => seen.some(({ type }) => type === 'tool_update'), PATIENCE).toBe(true);
+  const started = async () => expect.poll(() => seen.some(({ type }) => type === 'tool_update')).toBe(true);
   await agent.prompt('begin');
   seen.length = 0;
   const first = conversation.runShell('echo begun; sleep 60');
@@ -151,7 +148,7 @@ test('an abort reaches a command run by the user, when idle and during a query; 
   agent.followUp('and then?');
   agent.abort();
   await first;
-  await expect.poll(() => agent.state().messages.length, PATIENCE).toBe(5);
+  await expect.poll(() => agent.state().messages.length).toBe(5);
   await agent.waitForIdle();
   expect(agent.state().messages.map((message) => message.role === 'user' && message.origin)).toEqual([
     ...['prompt', false],
@@ -169,7 +166,7 @@ test('an abort reaches a command run by the user, when idle and during a query; 
 test('the small model names a session, and a name given by the user stays', async () => {
   const conversation = await open({ turns: () => says('It is 42.'), side: named('"The answer, found."\nmore') });
   await conversation.agent.prompt('what is it?');
-  await expect.poll(() => conversation.info().title, PATIENCE).toBe('The answer, found');
+  await expect.poll(() => conversation.info().title).toBe('The answer, found');
   await conversation.rename('mine');
   await conversation.agent.prompt('sure?');
   expect(conversation.info().title).toBe('mine');
@@ -185,7 +182,7 @@ test('the small model names a session, and a name given by the user stays', asyn
   ]);
   conversation.draft.save({ text: 'one thing\nmore', caret: 3, pastes: [], queue: [] });
   await expect
-    .poll(() => picker.list('folder'), PATIENCE)
+    .poll(() => picker.list('folder'))
     .toMatchObject([
       { label: 'mine', detail: expect.stringMatching(/^now, 2 turns, <?\$[\d.]+, draft: one thing more$/) },
     ]);

@@ -114,10 +114,10 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     const count = (what: string) => seen.filter((one) => one === what).length;
     await edit(allowed);
     await ask(behind);
-    await expect.poll(() => count('agent_end'), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => count('agent_end')).toBe(2);
     await edit({ ...allowed, wakeOnBackground: false });
     await ask(behind);
-    await expect.poll(() => count('completed'), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => count('completed')).toBe(2);
     await conversation.agent.waitForIdle();
     expect(count('agent_start')).toBe(3);
   },

@@ -25,7 +25,7 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('schedules on $name'
   let pair: StorePair;
   beforeAll(async () => {
     pair = await open();
-  }, 60_000);
+  });
   beforeEach(() => pair.empty());
   afterAll(() => pair.close());
 

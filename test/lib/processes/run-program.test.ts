@@ -8,7 +8,7 @@ import { runForOutput, runProgram } from '../../../src/lib/processes/run-program
 import { expectNoneLeft } from '../../support/processes.ts';
 
 const sh = (command: string, more: Partial<Parameters<typeof runProgram>[2]> = {}) =>
-  runProgram('/bin/sh', ['-c', command], { timeoutMs: 10_000, ...more });
+  runProgram('/bin/sh', ['-c', command], { timeoutMs: 60_000, ...more });
 
 const marked = (mark: string) => ({ env: { PATH: process.env.PATH ?? '', [CALL_MARKER]: mark } });
 
@@ -27,7 +27,7 @@ test('a file that is no program is a problem, not an exception', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ouro-no-program-'));
   const file = join(folder, 'text');
   await writeFile(file, 'no program', { mode: 0o755 });
-  const { code, problem } = await runProgram(file, [], { timeoutMs: 10_000 });
+  const { code, problem } = await runProgram(file, [], { timeoutMs: 60_000 });
   await rm(folder, { recursive: true });
   expect([code, typeof problem]).toEqual([null, 'string']);
 });
@@ -63,10 +63,10 @@ test('an unread input is no error', async () => {
 });
 
 test('a missing program is an error message, and output of a failing one is not returned', async () => {
-  const end = await runProgram('/no/such/program', [], { timeoutMs: 1_000 });
+  const end = await runProgram('/no/such/program', [], { timeoutMs: 60_000 });
   expect([end.code, end.problem]).toEqual([null, expect.stringContaining('ENOENT')]);
-  await expect(runForOutput('/bin/sh', ['-c', 'echo why >&2; exit 2'], { timeoutMs: 1_000 })).rejects.toThrow('why');
-  expect(await runForOutput('/bin/echo', ['hi'], { timeoutMs: 1_000 })).toBe('hi\n');
+  await expect(runForOutput('/bin/sh', ['-c', 'echo why >&2; exit 2'], { timeoutMs: 60_000 })).rejects.toThrow('why');
+  expect(await runForOutput('/bin/echo', ['hi'], { timeoutMs: 60_000 })).toBe('hi\n');
 });
 
 test('lines of both outputs are reported as they arrive', async () => {

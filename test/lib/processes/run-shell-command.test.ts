@@ -11,7 +11,7 @@ const script = (
   line: string,
   more: Partial<Parameters<typeof runShellCommand>[2]> = {},
   shell: 'sh' | 'bash' = 'bash',
-) => runShellCommand(shell, line, { env, timeoutMs: 10_000, ...more });
+) => runShellCommand(shell, line, { env, timeoutMs: 60_000, ...more });
 
 const named = async (name: string) => (await livingProcesses()).filter(({ command }) => command.includes(name));
 
@@ -64,11 +64,16 @@ test('a process that forks faster than it is killed is stopped first', async () 
 
 test('processes of other calls and runs are not touched', async () => {
   const name = `sleep 6${randomInt(1e9)}`;
-  const other = script(`env -i setsid ${name} & wait`, { timeoutMs: 3_000, env: { ...env, [RUN_MARKER]: 'another' } });
+  const stopping = new AbortController();
+  const other = script(`env -i setsid ${name} & wait`, {
+    signal: stopping.signal,
+    env: { ...env, [RUN_MARKER]: 'another' },
+  });
   await expect.poll(async () => (await named(name)).length).toBeGreaterThan(0);
   await script('true');
   await killProcessTree({ groupId: -1, marker: 'not this one' }, () => true);
   expect((await named(name)).length).toBeGreaterThan(0);
+  stopping.abort();
   await other;
   expect(await named(name)).toEqual([]);
 });

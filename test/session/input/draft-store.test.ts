@@ -4,9 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDraftStore } from '../../../src/session/input/draft-store.ts';
 
-/** A busy machine takes its time. */
-const PATIENCE = { timeout: 10_000 };
-
 let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'ouro-draft-'));
@@ -23,7 +20,7 @@ async function typedAndKilled(sessionId: string, text: string, nowMs = NOW): Pro
   const own = store(sessionId, 'new', nowMs);
   for (let end = 1; end <= text.length; end += 1) own.save(draft(text.slice(0, end)));
   const path = join(dir, 'drafts', `${sessionId}.json`);
-  await expect.poll(async () => readFile(path, 'utf8').catch(() => ''), PATIENCE).toContain(JSON.stringify(text));
+  await expect.poll(async () => readFile(path, 'utf8').catch(() => '')).toContain(JSON.stringify(text));
   const kept = JSON.parse(await readFile(path, 'utf8'));
   await writeFile(path, JSON.stringify({ ...kept, startTime: '1' }));
 }
@@ -43,7 +40,7 @@ test('a resumed session restores its own draft only, however old', async () => {
   expect(await store('c', 'resumed').load()).toBeUndefined();
   const here = store('here', 'resumed');
   here.save(draft('left for another session'));
-  await expect.poll(() => readdir(join(dir, 'drafts')), PATIENCE).toContain('here.json');
+  await expect.poll(() => readdir(join(dir, 'drafts'))).toContain('here.json');
   expect(await store('here', 'resumed').load()).toMatchObject({ text: 'left for another session' });
 });
 
@@ -51,7 +48,7 @@ test('a draft of an open session, or one that is days old, is left in place', as
   const living = store('living');
   living.save(draft('still typing'));
   await typedAndKilled('stale', 'long ago', NOW - 2 * 86_400_000);
-  await expect.poll(() => readdir(join(dir, 'drafts')), PATIENCE).toHaveLength(2);
+  await expect.poll(() => readdir(join(dir, 'drafts'))).toHaveLength(2);
   expect(await store('next').load()).toBeUndefined();
   living.save(draft(''));
   await living.clear();

@@ -1,4 +1,5 @@
 import { Terminal } from '@xterm/headless';
+import { WAIT_MS } from '../runs.ts';
 
 export type ScreenSize = { readonly cols: number; readonly rows: number };
 
@@ -37,7 +38,6 @@ export type TerminalScreen = {
 
 const BACKGROUNDS = { dark: 'rgb:1e1e/1e1e/1e1e', light: 'rgb:ffff/ffff/ffff' } as const;
 const FOREGROUNDS = { dark: 'rgb:d4d4/d4d4/d4d4', light: 'rgb:1111/1111/1111' } as const;
-const USUAL_LIMIT_MS = 8000;
 
 export function createScreen(options: ScreenOptions = {}): TerminalScreen {
   const { cols = 80, rows = 24, background = 'dark', answer } = options;
@@ -84,7 +84,7 @@ export function createScreen(options: ScreenOptions = {}): TerminalScreen {
 
   async function waitForScreen(
     fits: (rows: readonly string[]) => boolean,
-    limitMs = USUAL_LIMIT_MS,
+    limitMs = WAIT_MS,
   ): Promise<readonly string[]> {
     const until = performance.now() + limitMs;
     for (;;) {
