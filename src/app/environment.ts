@@ -1,8 +1,9 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
+import { findBundledRipgrep } from '../lib/processes/installed-files.ts';
 
 const LIMIT_VARIABLES = [
   'OURO_STREAM_IDLE_TIMEOUT_MS',
@@ -17,7 +18,9 @@ const LIMIT_VARIABLES = [
 ];
 
 /** Reads the environment of this process. */
-export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): Environment {
+export function readEnvironment(
+  env: Readonly<Record<string, string | undefined>> = addRipgrepToPath(process.env),
+): Environment {
   const home = nonEmpty(env.HOME) ?? nonEmpty(env.USERPROFILE) ?? (nonEmpty(homedir()) || userInfo().homedir);
   const apiKey = trimSecret(env.ANTHROPIC_API_KEY);
   const authToken = trimSecret(env.ANTHROPIC_AUTH_TOKEN);
@@ -79,6 +82,18 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     variables: selectVariables(env, (name) => !SECRET_VARIABLES.includes(name) && !isPrivate(name, env)),
     keys: selectVariables(env, (name) => SECRET_VARIABLES.includes(name)),
   };
+}
+
+/** Adds the folder of the bundled ripgrep to PATH if the machine has none: models often use `rg` in commands. */
+function addRipgrepToPath(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const program = process.platform === 'win32' ? 'rg.exe' : 'rg';
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  if (folders.length === 0 || folders.some((folder) => existsSync(join(folder, program)))) return env;
+  try {
+    return { ...env, PATH: `${env.PATH}${delimiter}${dirname(findBundledRipgrep())}` };
+  } catch {
+    return env;
+  }
 }
 
 function readModelRecording(env: Readonly<Record<string, string | undefined>>): Environment['modelRecording'] {

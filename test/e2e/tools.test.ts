@@ -139,3 +139,12 @@ longTest('several calls are summarized in a line by the small model, on the scre
   await terminal.waitForText(/Read it all\./);
   expect(server.sideRequests().filter(({ raw }) => raw.includes('Read: '))).toHaveLength(1);
 });
+
+test('commands can use rg on a machine that has none', async () => {
+  await using server = await startApiServer({
+    turns: [calls(toolUse('Bash', { command: 'rg --no-heading -n alpha a.txt; command -v rg' })), says('done')],
+  });
+  const { code } = await startOuro(project, ['-p', 'search'], server.url, { env: { PATH: '/usr/bin:/bin' } }).ended;
+  expect(code).toBe(0);
+  expect(server.requests().at(-1)?.raw).toContain('1:alpha');
+});
