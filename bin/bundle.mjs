@@ -21,7 +21,7 @@ const withPages = {
       const docs = join(root, 'docs');
       const names = readdirSync(docs).filter((name) => name.endsWith('.md') && name !== 'README.md');
       const pages = names.toSorted().map((name) => [name.slice(0, -3), readFileSync(join(docs, name), 'utf8')]);
-      return { contents: `export const helpPages = async () => new Map(${JSON.stringify(pages)});`, loader: 'js' };
+      return { contents: `export const loadHelpPages = async () => new Map(${JSON.stringify(pages)});`, loader: 'js' };
     });
   },
 };

@@ -4,7 +4,7 @@ import type { QueuePort } from '../contracts/query.ts';
 import { abandonOnAbort } from '../lib/promises.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { type AgentStore, admitQueued, type QueueKind, takeQueued } from './agent-state.ts';
-import { consultPromptHook } from './prompt-messages.ts';
+import { runPromptHook } from './prompt-messages.ts';
 
 /** The two queues of waiting messages, as the user fills and empties them. */
 export type MessageQueues = {
@@ -39,7 +39,7 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
     async admitQueued(signal) {
       for (const item of current().queue) {
         if (canDeliver(item)) continue;
-        const verdict = await abandonOnAbort(consultPromptHook(onPrompt, item.message, signal), signal);
+        const verdict = await abandonOnAbort(runPromptHook(onPrompt, item.message, signal), signal);
         if (verdict === undefined) return;
         if (verdict.kind === 'go') update(admitQueued(current(), verdict.message));
         else if (remove(item.id) !== undefined)

@@ -42,7 +42,7 @@ export type PromptDecision =
   | { readonly kind: 'block'; readonly words: string };
 
 /** Runs the prompt hook for a user message before the model sees it. A hook that throws refuses the message. */
-export async function consultPromptHook(
+export async function runPromptHook(
   onPrompt: AgentDeps['onPrompt'],
   message: UserMessage,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import { abandonOnAbort } from '../lib/promises.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
 import { type AgentStore, isRunning } from './agent-state.ts';
 import type { MessageQueues } from './message-queues.ts';
-import { consultPromptHook } from './prompt-messages.ts';
+import { runPromptHook } from './prompt-messages.ts';
 
 /** The run lock: only one query, or one piece of work between queries, runs at a time. */
 export type RunLock = {
@@ -198,7 +198,7 @@ async function admitMessages({ fresh, parts, store: { emit }, signal }: Run): Pr
       await emit({ type: 'message_end', message });
       continue;
     }
-    const verdict = await abandonOnAbort(consultPromptHook(parts.onPrompt, message, signal), signal);
+    const verdict = await abandonOnAbort(runPromptHook(parts.onPrompt, message, signal), signal);
     if (verdict?.kind === 'block') {
       await emit({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
       return { reason: 'hook_stopped', words: verdict.words };

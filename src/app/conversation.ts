@@ -3,9 +3,9 @@ import { memoizeWithTtl } from '../lib/memoize.ts';
 import { ENDED_WITH_RUN } from '../session/resume/earlier-run.ts';
 import type { StartedRun } from '../session/start-run.ts';
 import { pruneExpiredSessions } from '../session/store/manage-sessions.ts';
-import { createFrontendSettings } from '../settings/screen-settings.ts';
+import { createFrontendSettings } from '../settings/frontend-settings.ts';
 import { bashTraits } from '../tools/bash/bash.ts';
-import { createTypedCommandRunner } from '../tools/bash/typed-commands.ts';
+import { createUserCommandRunner } from '../tools/bash/user-commands.ts';
 import { proposeEdit } from '../tools/edit/preview-edit.ts';
 import { createFileFinder } from '../tools/search/file-finder.ts';
 import { loginInSession } from './commands/model-commands.ts';
@@ -52,7 +52,7 @@ export async function assembleConversation(parts: ConversationParts, started: St
     commands: () => listOfferedCommands(parts),
     isKnownCommand: (name) => isKnownCommand(name, parts),
     runCommand: (line) => runCommand(line, parts),
-    runShell: createTypedCommandRunner({
+    runShell: createUserCommandRunner({
       agent,
       bash: () => loop.toolset.listEnabled().find((tool) => tool.name === bashTraits.name),
       cwd,
@@ -78,7 +78,7 @@ export async function assembleConversation(parts: ConversationParts, started: St
     control: {
       ...createHostControl(parts),
       serve: async (transport) =>
-        (await import('../mcp/server/serve-conversation.ts')).serveConversation(conversation, transport),
+        (await import('../mcp/server/serve-conversation.ts')).serveConversationOverMcp(conversation, transport),
     },
     login: (provider, key) => loginInSession(parts.core, provider, key),
     ...createFrontendSettings({

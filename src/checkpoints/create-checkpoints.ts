@@ -14,7 +14,7 @@ import {
   type TurnChange,
 } from './checkpoint-history.ts';
 import { type CommandWatch, createCommandWatcher } from './command-watcher.ts';
-import { createContentKeeper } from './content-keeper.ts';
+import { createContentCopier } from './content-copier.ts';
 import { createContentPack } from './content-pack.ts';
 import { createContentStore } from './content-store.ts';
 import { createLedger } from './ledger.ts';
@@ -93,7 +93,7 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
   const store = createContentStore(join(deps.folder, 'contents'));
   const snapshots = createSnapshots(pack, deps.skip, deps.limits, deps.mounts);
 
-  const keeper = createContentKeeper({ pack, store, warn: deps.warn });
+  const keeper = createContentCopier({ pack, store, warn: deps.warn });
   const ledger = createLedger({ ...deps, keepContents: keeper.keepChange });
   const { entries, append, nextOrder } = ledger;
   const sharedWrites = openSharedWrites(deps.sharedWritesFolder);

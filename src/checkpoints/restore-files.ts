@@ -154,7 +154,7 @@ function assertNotLinked(folder: string): void {
 }
 
 /** Tells whether the path of an existing folder goes through a symbolic link. */
-export function isBehindLink(folder: string): boolean {
+export function isBelowSymlink(folder: string): boolean {
   return lstat(folder) !== undefined && !isRealPath(folder);
 }
 

@@ -3,9 +3,9 @@ import type { PathState, ReplacedPath } from '../contracts/session.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
 import { mergeLines } from '../lib/text/diff.ts';
 import type { Step } from './checkpoint-history.ts';
-import { type ContentKeeper, isMergeable } from './content-keeper.ts';
+import { type ContentCopier, isMergeable } from './content-copier.ts';
 import type { ContentStore, createContentStore } from './content-store.ts';
-import { isBehindLink, type RestoreResult, restoreFiles } from './restore-files.ts';
+import { isBelowSymlink, type RestoreResult, restoreFiles } from './restore-files.ts';
 import { isSameAccess, isSameState, type Snapshots } from './snapshot.ts';
 
 /** The state each path must get, and one message per path that is left alone because others changed it too. */
@@ -19,7 +19,7 @@ type RevertPlan = {
 type RevertDeps = {
   readonly snapshots: Pick<Snapshots, 'captureState' | 'isInState'>;
   readonly store: ReturnType<typeof createContentStore>;
-  readonly keeper: ContentKeeper;
+  readonly keeper: ContentCopier;
   /** Folder for notes about unfinished writes. */
   readonly unfinished: string | undefined;
 };
@@ -69,7 +69,7 @@ function planRevert(steps: ReadonlyMap<string, readonly Step[]>, { snapshots, st
   const failed: string[] = [];
   for (const [path, pathSteps] of steps) {
     // Behind a link, the path would show a file in another place.
-    const current: PathState = isBehindLink(dirname(path)) ? { kind: 'absent' } : snapshots.captureState(path);
+    const current: PathState = isBelowSymlink(dirname(path)) ? { kind: 'absent' } : snapshots.captureState(path);
     const stored = keeper.keepState(current);
     if (stored !== current) {
       problems.push(`${path}: its current content could not be stored, so it is left unchanged.`);

@@ -89,7 +89,7 @@ export async function walkWorkspace(
     ignored: FolderIgnoreRules,
     budget: Budget | undefined,
   ): Promise<void> {
-    if (kind.isDirectory()) return enterFolder(path, ignored, budget);
+    if (kind.isDirectory()) return announcePresence(path, ignored, budget);
     const entry = readEntry(path, kind, limits);
     if (entry === undefined) return;
     const bytes = entry.kind === 'file' ? entry.size : 0;
@@ -101,7 +101,7 @@ export async function walkWorkspace(
     } else entries.set(path, entry);
   }
 
-  async function enterFolder(path: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
+  async function announcePresence(path: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
     if (mounts.findHung(path) !== undefined) return void unknown.set(path, NOT_ANSWERING);
     const entry = readEntryAt(path, limits);
     if (entry === undefined) return;

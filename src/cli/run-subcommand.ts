@@ -1,4 +1,4 @@
-import { findClosestMatch } from '../lib/text/closest-match.ts';
+import { findClosestWord } from '../lib/text/closest-word.ts';
 import { findOperandProblem } from './args/find-operand-problem.ts';
 import { type CommandRequest, listSubcommands, SUBCOMMANDS, type SubcommandName } from './args/subcommands.ts';
 import { findForeignCommand } from './args/unsupported.ts';
@@ -6,32 +6,32 @@ import { UsageError } from './args/usage-error.ts';
 import type { Io } from './io.ts';
 import type { Shutdown } from './shutdown.ts';
 
-type CommandModule = { readonly run: (request: CommandRequest) => Promise<number> };
+type Command = (request: CommandRequest) => Promise<number>;
 
-/** Loads the module of each subcommand on demand. */
-const COMMAND_LOADERS: Readonly<Record<SubcommandName, () => Promise<CommandModule>>> = {
-  demo: () => import('./commands/demo.ts'),
-  models: () => import('./commands/models.ts'),
-  login: () => import('./commands/login.ts'),
-  logout: () => import('./commands/logout.ts'),
-  doctor: () => import('./commands/doctor.ts'),
-  update: () => import('./commands/update.ts'),
-  uninstall: () => import('./commands/uninstall.ts'),
-  acp: () => import('./commands/acp.ts'),
-  permissions: () => import('./commands/permissions.ts'),
-  settings: () => import('./commands/settings.ts'),
-  import: () => import('./commands/import.ts'),
-  mcp: () => import('./commands/mcp.ts'),
-  plugin: () => import('./commands/plugin.ts'),
-  trust: () => import('./commands/trust.ts'),
-  batch: () => import('../fleet/cli/batch-command.ts'),
-  worker: () => import('../fleet/cli/worker-command.ts'),
-  eval: () => import('../eval/eval-command.ts'),
-  sessions: () => import('./commands/sessions.ts'),
-  undo: () => import('./commands/undo.ts'),
-  replay: () => import('./commands/replay.ts'),
-  completion: () => import('./commands/completion.ts'),
-  help: () => import('./commands/help.ts'),
+/** Loads the function of each subcommand on demand. */
+const COMMAND_LOADERS: Readonly<Record<SubcommandName, () => Promise<Command>>> = {
+  demo: async () => (await import('./commands/demo.ts')).runDemoCommand,
+  models: async () => (await import('./commands/models.ts')).runModelsCommand,
+  login: async () => (await import('./commands/login.ts')).runLoginCommand,
+  logout: async () => (await import('./commands/logout.ts')).runLogoutCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).runDoctorCommand,
+  update: async () => (await import('./commands/update.ts')).runUpdateCommand,
+  uninstall: async () => (await import('./commands/uninstall.ts')).runUninstallCommand,
+  acp: async () => (await import('./commands/acp.ts')).runAcpCommand,
+  permissions: async () => (await import('./commands/permissions.ts')).runPermissionsCommand,
+  settings: async () => (await import('./commands/settings.ts')).runSettingsCommand,
+  import: async () => (await import('./commands/import.ts')).runImportCommand,
+  mcp: async () => (await import('./commands/mcp.ts')).runMcpCommand,
+  plugin: async () => (await import('./commands/plugin.ts')).runPluginCommand,
+  trust: async () => (await import('./commands/trust.ts')).runTrustCommand,
+  batch: async () => (await import('../fleet/cli/batch-command.ts')).runBatchCommand,
+  worker: async () => (await import('../fleet/cli/worker-command.ts')).runWorkerCommand,
+  eval: async () => (await import('../eval/eval-command.ts')).runEvalCommand,
+  sessions: async () => (await import('./commands/sessions.ts')).runSessionsCommand,
+  undo: async () => (await import('./commands/undo.ts')).runUndoCommand,
+  replay: async () => (await import('./commands/replay.ts')).runReplayCommand,
+  completion: async () => (await import('./commands/completion.ts')).runCompletionCommand,
+  help: async () => (await import('./commands/help.ts')).runHelpCommand,
 };
 
 /**
@@ -44,7 +44,7 @@ export function findSubcommand(args: readonly string[]): SubcommandName | undefi
   const foreignCommand = findForeignCommand(args);
   if (foreignCommand !== undefined) throw new UsageError(foreignCommand);
   if (args.length !== 1 || !/^[a-z]{5,}$/.test(first)) return undefined;
-  const suggestion = findClosestMatch(
+  const suggestion = findClosestWord(
     first,
     Object.keys(SUBCOMMANDS).filter((name) => name.length > 4),
   );
@@ -68,6 +68,6 @@ export async function runSubcommand(
   const { operands, values } = parseWithFlags(args, listSubcommands()[name]?.flags ?? {});
   const problem = findOperandProblem(name, operands);
   if (problem !== undefined) throw new UsageError(problem);
-  const { run } = await COMMAND_LOADERS[name]();
-  return run({ args: operands, flags: values, io, shutdown });
+  const runCommand = await COMMAND_LOADERS[name]();
+  return runCommand({ args: operands, flags: values, io, shutdown });
 }

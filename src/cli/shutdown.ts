@@ -29,13 +29,13 @@ export type AbortableWork = {
 };
 
 /** The signals and the exit of the process. */
-export type ProcessControl = {
+export type ProcessEvents = {
   readonly onSignal: (listener: (reason: AbortReason) => void) => () => void;
   readonly exit: (code: number) => void;
 };
 
 /** Creates the shutdown of a process and starts listening for its signals. */
-export function createShutdown(processControl: ProcessControl): Shutdown {
+export function createShutdown(processControl: ProcessEvents): Shutdown {
   const { promise: started, resolve } = Promise.withResolvers<AbortReason>();
   let reason: AbortReason | undefined;
   const guarded = new Set<Conversation>();
@@ -111,7 +111,7 @@ const SIGNALS: Readonly<Record<string, TerminationSignal>> = {
 const ignoreSignal = () => undefined;
 
 /** The signals and exit of the running process. */
-export const systemProcess: ProcessControl = {
+export const systemProcess: ProcessEvents = {
   onSignal(listener) {
     process.on('SIGXFSZ', ignoreSignal);
     const removers = Object.entries(SIGNALS).map(([signal, reason]) => {

@@ -11,7 +11,7 @@ import { createReductionPipeline, type LevelRun } from './reduction/reduction-pi
 import { createSentView } from './reduction/sent-view.ts';
 import { type ContextDecision, createDecisionLog, type DecisionLog } from './reduction-log.ts';
 import { createTokenEstimator, createTokenGauge, sum } from './token-estimate.ts';
-import { listResults } from './tool-calls.ts';
+import { listToolResults } from './tool-calls.ts';
 
 /** The dependencies of the context, supplied by `app`. */
 export type ContextParts = {
@@ -151,9 +151,9 @@ function findSentResult(
 ): SentResult | undefined {
   const first = sent.findLastIndex(({ id }) => id === clearedUntil) + 1;
   const certain = sent.slice(first);
-  const at = certain.findIndex((message) => listResults(message).some((result) => result.tool_use_id === callId));
+  const at = certain.findIndex((message) => listToolResults(message).some((result) => result.tool_use_id === callId));
   const message = certain[at];
-  const result = message && listResults(message).find((block) => block.tool_use_id === callId);
+  const result = message && listToolResults(message).find((block) => block.tool_use_id === callId);
   if (result === undefined) return undefined;
   const later = certain.slice(at).filter(({ role }) => role === 'assistant').length;
   return { result, repliesAgo: later + 1 };

@@ -48,11 +48,11 @@ export function getResultText(result: ToolResultBlock): string {
 }
 
 /** Returns the tool calls of a message. */
-export function listCalls(message: Message): readonly ToolUseBlock[] {
+export function listToolCalls(message: Message): readonly ToolUseBlock[] {
   return message.role === 'assistant' ? message.blocks.filter((block) => block.type === 'tool_use') : [];
 }
 
 /** Returns the tool results of a message. */
-export function listResults(message: Message): readonly ToolResultBlock[] {
+export function listToolResults(message: Message): readonly ToolResultBlock[] {
   return message.role === 'user' ? message.blocks.filter((block) => block.type === 'tool_result') : [];
 }

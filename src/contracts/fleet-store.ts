@@ -4,12 +4,12 @@ import type {
   BatchCommand,
   BatchStatus,
   Claim,
-  Claimer,
+  ClaimingWorker,
   DueSchedule,
   FileKind,
   Heartbeat,
   LostTask,
-  Micros,
+  MicroDollars,
   NewBatch,
   NewSchedule,
   NewTask,
@@ -45,7 +45,7 @@ export type FleetStore = {
   /** Copies the results of identical tasks from other batches. Returns their number. */
   reuseResults(batch: string): Promise<number>;
   /** Claims the next task that can start: unclaimed, in a batch with budget left and a lane with room. */
-  claim(claimer: Claimer): Promise<Claim | undefined>;
+  claim(claimer: ClaimingWorker): Promise<Claim | undefined>;
   /** Renews the lease of an attempt. `stop`: the task was cancelled. `lost`: another attempt has replaced this one. */
   sendHeartbeat(claim: Claim, beat: Heartbeat): Promise<'continue' | 'stop' | 'lost'>;
   /** Completes an attempt with its files. `late`: another attempt has replaced it, so only its cost was added. */
@@ -67,16 +67,16 @@ export type FleetStore = {
   /** Takes back tasks of workers whose lease has expired, but none of the worker that asks: it still runs them. */
   reclaimExpired(worker?: string): Promise<readonly LostTask[]>;
   /** Sets the total cost of all attempts of a task, including what a lost attempt spent after its last report. */
-  setTotalCost(task: LostTask, total: Micros): Promise<void>;
+  setTotalCost(task: LostTask, total: MicroDollars): Promise<void>;
   /** Applies a command to a batch. Returns the number of affected tasks. Throws for an unknown batch. */
   applyCommand(batch: string, order: BatchCommand): Promise<number>;
   /**
    * Deletes a batch with all its files, unless a worker still works on it. In the same transaction, each installation
    * that has worked on it, and the one that asks, gets a pending deletion of what it has on its disk.
    */
-  deleteBatch(batch: string, by: Pick<Claimer, 'machine' | 'installation'>): Promise<'removed' | 'in-use'>;
+  deleteBatch(batch: string, by: Pick<ClaimingWorker, 'machine' | 'installation'>): Promise<'removed' | 'in-use'>;
   /** Lists the pending deletions, oldest first; all of them, or those of one installation. */
-  listDeletions(of?: Pick<Claimer, 'machine' | 'installation'>): Promise<readonly PendingDeletion[]>;
+  listDeletions(of?: Pick<ClaimingWorker, 'machine' | 'installation'>): Promise<readonly PendingDeletion[]>;
   /** Ends a pending deletion: its files are gone. Until then, that installation claims no task of such a batch. */
   acknowledgeDeletion(deletion: Pick<PendingDeletion, 'batch' | 'installation'>): Promise<void>;
   /** Lists all batches, newest first. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
 /** An amount of money in millionths of a dollar. Integers keep sums exact. */
-export type Micros = number;
+export type MicroDollars = number;
 
 /** The checkout for a task: a commit of a repository, and a folder in it (empty for the root). */
 export type TaskCheckout = { readonly url: string; readonly commit: string; readonly folder: string };
@@ -49,9 +49,9 @@ export type NewTask = {
 /** The limits of a batch. */
 export type BatchLimits = {
   /** Budget of one task, all its attempts together. */
-  readonly each: Micros;
+  readonly each: MicroDollars;
   /** Budget of the batch. */
-  readonly all: Micros;
+  readonly all: MicroDollars;
   readonly attempts: number;
   readonly atOnce: number;
 };
@@ -127,15 +127,15 @@ export type Claim = {
   /** Number of this attempt, from 1. */
   readonly attempt: number;
   /** Budget of this attempt. */
-  readonly budget: Micros;
+  readonly budget: MicroDollars;
   /** Cost of the earlier attempts. */
-  readonly earlierCost: Micros;
+  readonly earlierCost: MicroDollars;
   /** Session and machine of the previous attempt. */
   readonly previousAttempt: { readonly session: string; readonly machine: string } | undefined;
 };
 
 /** The worker that claims a task. */
-export type Claimer = {
+export type ClaimingWorker = {
   readonly worker: string;
   readonly machine: string;
   /** Identifies the folders that the worker keeps files in. Other machines may have the same name. */
@@ -148,7 +148,7 @@ export type Claimer = {
 };
 
 /** The heartbeat of a running attempt. */
-export type Heartbeat = { readonly cost: Micros; readonly session?: string; readonly doing?: string };
+export type Heartbeat = { readonly cost: MicroDollars; readonly session?: string; readonly doing?: string };
 
 /** A task that was taken back from an unresponsive worker, with the location of its session. */
 export type LostTask = {
@@ -193,10 +193,10 @@ export type BatchStatus = {
   /** Time of the last change. */
   readonly lastMs: number;
   readonly counts: TaskCounts;
-  readonly spent: Micros;
-  readonly reserved: Micros;
+  readonly spent: MicroDollars;
+  readonly reserved: MicroDollars;
   /** Expected cost of the waiting tasks, estimated from those that are done; `undefined` until one is. */
-  readonly expected: Micros | undefined;
+  readonly expected: MicroDollars | undefined;
   /** Reasons why waiting tasks do not start. */
   readonly waits: readonly WaitReason[];
 };
@@ -216,7 +216,7 @@ export type TaskView = {
   readonly lane: string;
   readonly priority: number;
   readonly tries: number;
-  readonly cost: Micros;
+  readonly cost: MicroDollars;
   /** Reason why it failed or was returned to the queue. */
   readonly reason: string | undefined;
   readonly session: string | undefined;
@@ -234,7 +234,7 @@ export type AttemptView = {
   readonly worker: string;
   readonly startedMs: number;
   readonly endedMs: number | undefined;
-  readonly cost: Micros;
+  readonly cost: MicroDollars;
   readonly outcome: string;
   readonly session: string | undefined;
 };
@@ -262,7 +262,7 @@ export type BatchCommand =
   | { readonly command: 'pause' | 'resume' }
   | { readonly command: 'cancel'; readonly keys?: readonly string[] }
   | { readonly command: 'retry'; readonly keys?: readonly string[] }
-  | { readonly command: 'budget'; readonly more: Micros };
+  | { readonly command: 'budget'; readonly more: MicroDollars };
 
 /** A batch that workers submit again at intervals. Each run has a batch of its own, with the same limits. */
 export type NewSchedule = {

@@ -99,7 +99,7 @@ export type ToolFacts = {
 };
 
 /** The facts that a tool states about one call; name and input are known to the caller. */
-export type StatedFacts = Omit<ToolFacts, 'tool' | 'input'>;
+export type DeclaredFacts = Omit<ToolFacts, 'tool' | 'input'>;
 
 /** The traits of a tool about itself, for permissions and for the handling of its results. It grants nothing. */
 export type ToolTraits = {
@@ -107,7 +107,7 @@ export type ToolTraits = {
   /** Former names, which rules and models may still use. */
   readonly aliases?: readonly string[];
   /** States the effects of a call with unvalidated input. Without it, a call may have any effect. */
-  readonly facts?: (input: JsonObject, cwd: string) => StatedFacts;
+  readonly facts?: (input: JsonObject, cwd: string) => DeclaredFacts;
   /** Input key that a single text is assigned to, as in `ouro permissions explain Read x`. */
   readonly mainInput?: string;
   /**

@@ -31,7 +31,7 @@ export type Ledger = {
 };
 
 /** One finished turn in a form that equal turns share. */
-export type TurnPrint = {
+export type TurnFingerprint = {
   /** Hash of the calls; empty without calls. */
   readonly calls: string;
   /** Hash of their results, without times. */
@@ -93,7 +93,7 @@ export type QueryState = {
   readonly compaction: CompactionTracking;
   readonly budget: BudgetTracker;
   /** The last turns since the user said something, for the loop guard. */
-  readonly recentTurns: readonly TurnPrint[];
+  readonly recentTurns: readonly TurnFingerprint[];
   /** Content that the API refused, excluded from all further requests. */
   readonly excluded: ExcludedContent;
   /** Pending one-line summary of the last calls by the small model; never awaited. */

@@ -5,7 +5,7 @@ import type { Terminal } from '../contracts/terminal-reason.ts';
 import { guardDeps } from './guard-deps.ts';
 import { type Phase, runLadder } from './ladder.ts';
 import { advance } from './phases/advance.ts';
-import { checkCompletion, consultStopHooks, stopOnRequest } from './phases/check-completion.ts';
+import { checkCompletion, runStopHooks, stopOnRequest } from './phases/check-completion.ts';
 import { checkInterrupt, finishTools } from './phases/check-interrupt.ts';
 import { prepareContext } from './phases/prepare-context.ts';
 import { reportFailure } from './phases/report-failure.ts';
@@ -24,7 +24,7 @@ const LADDER: readonly Phase[] = [
   recoverTruncation,
   reportFailure,
   stopOnRequest,
-  consultStopHooks,
+  runStopHooks,
   checkCompletion,
   finishTools,
   advance,

@@ -1,5 +1,5 @@
 import type { AssistantMessage } from '../contracts/message.ts';
-import type { TurnPrint } from '../contracts/query.ts';
+import type { TurnFingerprint } from '../contracts/query.ts';
 import { computeShortHash } from '../lib/text/short-hash.ts';
 import type { CompletedCall } from './tool-calls/tool-scheduler.ts';
 
@@ -17,15 +17,15 @@ const HASH_CHARS = 32;
 
 /** Adds a finished turn to the last ones. */
 export function recordTurn(
-  recent: readonly TurnPrint[],
+  recent: readonly TurnFingerprint[],
   reply: AssistantMessage | undefined,
   ended: readonly CompletedCall[],
-): readonly TurnPrint[] {
+): readonly TurnFingerprint[] {
   return [...recent, createPrint(reply, ended)].slice(-MAX_TURNS);
 }
 
 /** Finds the longest repetition that the last turn continues; a count of 1 is none. */
-export function findRepetition(recent: readonly TurnPrint[]): Repetition {
+export function findRepetition(recent: readonly TurnFingerprint[]): Repetition {
   const cycles = Array.from({ length: MAX_PERIOD }, (_, index): Repetition => {
     const count = countCycles(recent, index + 1);
     if (index > 0) return { kind: 'cycle', count };
@@ -40,7 +40,7 @@ export function findRepetition(recent: readonly TurnPrint[]): Repetition {
   return found.reduce((longest, next) => (next.count > longest.count ? next : longest));
 }
 
-function createPrint(reply: AssistantMessage | undefined, ended: readonly CompletedCall[]): TurnPrint {
+function createPrint(reply: AssistantMessage | undefined, ended: readonly CompletedCall[]): TurnFingerprint {
   const text = (reply?.blocks ?? []).flatMap((block) => (block.type === 'text' ? [block.text.trim()] : [])).join('\n');
   return {
     calls: hash(ended.map(({ block }) => [block.name, JSON.stringify(block.input)])),
@@ -52,7 +52,7 @@ function createPrint(reply: AssistantMessage | undefined, ended: readonly Comple
 }
 
 /** Lists the changes that a call made, from the diff that it shows. */
-function listChanges({ completion }: CompletedCall): TurnPrint['changes'] {
+function listChanges({ completion }: CompletedCall): TurnFingerprint['changes'] {
   const { display } = completion.outcome;
   if (display?.kind !== 'diff') return [];
   const lines = display.hunks.flatMap((hunk) => hunk.lines);
@@ -63,7 +63,7 @@ function listChanges({ completion }: CompletedCall): TurnPrint['changes'] {
 }
 
 /** Counts how often the last `period` turns were done in a row. */
-function countCycles(recent: readonly TurnPrint[], period: number): number {
+function countCycles(recent: readonly TurnFingerprint[], period: number): number {
   let equal = 0;
   while (equal + period < recent.length) {
     const turn = recent[recent.length - 1 - equal];
@@ -75,13 +75,13 @@ function countCycles(recent: readonly TurnPrint[], period: number): number {
 }
 
 /** Returns whether two turns made the same calls with the same results; a failure may be worded differently. */
-function isSameTurn(one: TurnPrint, other: TurnPrint): boolean {
+function isSameTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
   if (one.calls !== other.calls) return false;
   return one.results === other.results || (one.isFailed && other.isFailed);
 }
 
 /** Counts how often a change of the last turn and its reverse followed each other. */
-function countUndoneChanges(recent: readonly TurnPrint[]): number {
+function countUndoneChanges(recent: readonly TurnFingerprint[]): number {
   const counts = (recent.at(-1)?.changes ?? []).map(({ done, undone }) => {
     const order = recent
       .flatMap((turn) => turn.changes.map((change) => change.done))
@@ -91,7 +91,7 @@ function countUndoneChanges(recent: readonly TurnPrint[]): number {
   return Math.max(0, ...counts);
 }
 
-function countEqualTexts(recent: readonly TurnPrint[]): number {
+function countEqualTexts(recent: readonly TurnFingerprint[]): number {
   const text = recent.at(-1)?.text ?? '';
   if (text === '') return 0;
   const first = recent.findLastIndex((turn) => turn.text !== text);

@@ -137,7 +137,7 @@ function endBlock(reply: ReplyState, index: number, raw: AssistantBlock, facts: 
 }
 
 /** Turns the text that was streaming when the reply broke off into a block, marked as cut. */
-export function closeCutText(reply: ReplyState, facts: ReplyContext): ReplyStep {
+export function closeInterruptedText(reply: ReplyState, facts: ReplyContext): ReplyStep {
   const { openText } = reply;
   if (openText === undefined || openText.text.trim() === '') return { reply, events: [] };
   return endBlock(reply, openText.index, { type: 'text', text: openText.text, cut: true }, facts);

@@ -53,7 +53,7 @@ async function runCommand(
 }
 
 /** Proves the check of a task: it must fail at the start and pass after the solution. Returns what is wrong. */
-export async function proveTask(
+export async function validateTask(
   task: EvalTask,
   template: Template,
   deps: CheckDeps,

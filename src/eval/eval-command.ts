@@ -14,7 +14,7 @@ import { createFleetGit } from '../fleet/git/fleet-git.ts';
 import { findLauncher } from '../lib/processes/installed-files.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
-import { proveTask } from './check-work.ts';
+import { validateTask } from './check-work.ts';
 import { EvalFileError, type EvalTask, parseTask, readTasks } from './eval-task.ts';
 import { formatCost, formatReport, formatReportPage } from './format-report.ts';
 import { createReport, readBaseline } from './report.ts';
@@ -26,7 +26,7 @@ const EXIT_CODES = { passed: 0, failed: 1, unjudged: 4 } as const;
 const STOP_GRACE_MS = 6_000;
 
 /** Runs `ouro eval [tasks…]`: runs tasks with models and reports how many passed, and what they took. */
-export async function run({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runEvalCommand({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(EVAL_FLAGS, rawFlags);
   if (flags.record !== undefined && flags.replay !== undefined)
     throw new UsageError('Give --record or --replay, not both.');
@@ -141,7 +141,7 @@ function runAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: Ab
 function proveAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: AbortSignal): Promise<number> {
   return withTemplates(tasks, { flags, io, signal }, async ({ deps, templates }) => {
     const problems = await runInParallel(tasks, flags.parallel, signal, async (task) => {
-      const problem = await proveTask(task, getTemplate(templates, task), deps, signal);
+      const problem = await validateTask(task, getTemplate(templates, task), deps, signal);
       io.stdout.write(`${sanitize(`${task.name}: ${formatOneLine(problem ?? 'proven')}`, 'line')}\n`);
       return problem ?? '';
     });

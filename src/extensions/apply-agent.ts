@@ -2,7 +2,7 @@ import type { SubAgentDefinition } from '../contracts/extension.ts';
 import type { RunOptions } from '../contracts/frontend/run-options.ts';
 import type { PermissionMode, ToolLookup } from '../contracts/permission.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { findClosestMatch } from '../lib/text/closest-match.ts';
+import { findClosestWord } from '../lib/text/closest-word.ts';
 
 /** The adapted run options, or the reason the sub-agent cannot be used. */
 type AppliedAgent =
@@ -38,7 +38,7 @@ export function applyAgentToOptions(options: RunOptions, kinds: readonly SubAgen
 
 function describeUnknownAgent(name: string, kinds: readonly SubAgentDefinition[]): string {
   const names = kinds.map((kind) => kind.name);
-  const suggestion = findClosestMatch(name, names);
+  const suggestion = findClosestWord(name, names);
   const help = suggestion === undefined ? `Available: ${names.join(', ')}.` : `Did you mean ${suggestion}?`;
   return `There is no sub-agent "${name}" for --agent. ${help}`;
 }

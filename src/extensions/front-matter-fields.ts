@@ -7,7 +7,7 @@ import {
   getListField,
   getObjectField,
   getTextField,
-  getWordsField,
+  getWordListField,
 } from '../lib/text/front-matter.ts';
 
 type Facts = FrontMatter['fields'];
@@ -22,9 +22,9 @@ export function parseCallableFields(
   const effortName = getTextField(facts, 'effort');
   const effort = EFFORTS.find((candidate) => candidate === effortName);
   return {
-    argumentNames: getWordsField(facts, 'arguments') ?? [],
-    allowedTools: getWordsField(facts, 'allowed-tools') ?? [],
-    deniedTools: getWordsField(facts, 'disallowed-tools') ?? [],
+    argumentNames: getWordListField(facts, 'arguments') ?? [],
+    allowedTools: getWordListField(facts, 'allowed-tools') ?? [],
+    deniedTools: getWordListField(facts, 'disallowed-tools') ?? [],
     callers: readCallers(facts),
     ...(hint === undefined ? {} : { argumentHint: hint }),
     ...(model === undefined || model === 'inherit' ? {} : { model }),

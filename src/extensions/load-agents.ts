@@ -10,7 +10,7 @@ import {
   getListField,
   getObjectField,
   getTextField,
-  getWordsField,
+  getWordListField,
   parseFrontMatter,
 } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
@@ -107,7 +107,7 @@ function parseAgentFields(facts: Facts): {
   readonly kind: Omit<SubAgentDefinition, 'name' | 'description' | 'prompt' | 'source'>;
   readonly unused: readonly string[];
 } {
-  const tools = getWordsField(facts, 'tools');
+  const tools = getWordListField(facts, 'tools');
   const model = getTextField(facts, 'model');
   const turns = Number(getTextField(facts, 'maxTurns') ?? Number.NaN);
   const mode = parseChoice(PERMISSION_MODES, getTextField(facts, 'permissionMode'));
@@ -122,7 +122,7 @@ function parseAgentFields(facts: Facts): {
   const hooks = getObjectField(facts, 'hooks');
   const color = getTextField(facts, 'color');
   const kind = {
-    disallowedTools: getWordsField(facts, 'disallowedTools') ?? [],
+    disallowedTools: getWordListField(facts, 'disallowedTools') ?? [],
     ...(tools === undefined || tools.includes('*') ? {} : { tools }),
     ...(model === undefined || model === 'inherit' ? {} : { model }),
     ...(mode === undefined ? {} : { permissionMode: mode }),

@@ -6,7 +6,14 @@ import { createDeferred } from '../lib/promises.ts';
 import { buildCommandLine, type HookRunners } from './hook-actions.ts';
 import { mergeHookResults } from './merge-results.ts';
 import { parseMatcher } from './parse-matcher.ts';
-import { blocksWhenMissing, createHookRunner, describeHook, getHookKey, isGuard, type RunHook } from './run-hook.ts';
+import {
+  createHookRunner,
+  describeHook,
+  getHookKey,
+  isBlockingHook,
+  isRequiredHook,
+  type RunHook,
+} from './run-hook.ts';
 
 /** The dependencies of a session's hooks. */
 type HookDeps = HookRunners & {
@@ -117,7 +124,7 @@ async function isMatch(hook: Hook, fields: JsonObject, deps: HookDeps): Promise<
   const subject = getSubject(hook.event, fields);
   const matches = await parseMatcher(hook.matcher ?? '');
   // For an event without a subject the matcher is ignored.
-  if ('problem' in matches ? !isGuard(hook) : subject !== undefined && !matches(subject)) return false;
+  if ('problem' in matches ? !isBlockingHook(hook) : subject !== undefined && !matches(subject)) return false;
   if (hook.if === undefined) return true;
   const input = fields.tool_input;
   return isJsonObject(input) && deps.matchesRule(hook.if, String(fields.tool_name ?? ''), input);
@@ -229,18 +236,18 @@ function createAsyncHooks({ emit }: { readonly emit: (event: AgentEvent) => void
 async function findBrokenGuards(
   deps: { readonly listHooks: () => readonly Hook[] } & Pick<HookRunners, 'findMissingScript'>,
 ): Promise<readonly string[]> {
-  const guards = deps.listHooks().filter((hook) => hook.command !== undefined && isGuard(hook));
+  const guards = deps.listHooks().filter((hook) => hook.command !== undefined && isBlockingHook(hook));
   const missing = guards.map(async (hook) => {
     const script = await deps.findMissingScript(buildCommandLine(hook), hook.env);
     if (script === undefined) return [];
-    const denies = hook.onFailure === 'block' || (blocksWhenMissing(hook) && hook.onFailure !== 'continue');
+    const denies = hook.onFailure === 'block' || (isRequiredHook(hook) && hook.onFailure !== 'continue');
     const effect = denies ? 'every step it guards is blocked' : 'it guards nothing';
     return [`${describeHook(hook)} cannot start: ${script} does not exist. Until this is fixed, ${effect}.`];
   });
   const invalid = deps.listHooks().map(async (hook) => {
     const matches = await parseMatcher(hook.matcher ?? '');
     if (!('problem' in matches)) return [];
-    const effect = isGuard(hook) ? 'it runs at every step' : 'it never runs';
+    const effect = isBlockingHook(hook) ? 'it runs at every step' : 'it never runs';
     return [`${describeHook(hook)} has the invalid matcher "${hook.matcher}" (${matches.problem}), so ${effect}.`];
   });
   return (await Promise.all([...missing, ...invalid])).flat();

@@ -110,7 +110,7 @@ function createFailure(
   const message = `${describeHook(hook)} ${reason}.`;
   const blocks =
     hook.onFailure === 'block' ||
-    (blocksWhenMissing(hook) && started === 'never started' && hook.onFailure !== 'continue');
+    (isRequiredHook(hook) && started === 'never started' && hook.onFailure !== 'continue');
   return createResult(
     blocks ? 'blocked' : 'failed',
     blocks ? `${message} It guards this step, so the step is not taken.` : message,
@@ -118,12 +118,12 @@ function createFailure(
 }
 
 /** Returns true for hooks that run before a step and can block it. */
-export function isGuard({ event }: Hook): boolean {
+export function isBlockingHook({ event }: Hook): boolean {
   return event === 'PreToolUse' || event === 'UserPromptSubmit' || event === 'PreCompact';
 }
 
 /** Returns true when a hook that cannot start blocks its step: calls of the model, but not the user's prompts. */
-export function blocksWhenMissing({ event }: Hook): boolean {
+export function isRequiredHook({ event }: Hook): boolean {
   return event === 'PreToolUse';
 }
 
@@ -160,7 +160,7 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
 
   /** Guards run every time; any other hook that timed out is paused for a while. */
   function selectCommandRunner(hook: Hook): HookRunners['runCommand'] {
-    if (isGuard(hook)) return deps.runCommand;
+    if (isBlockingHook(hook)) return deps.runCommand;
     const runCommand = withEnvFile(hook, deps);
     return async (command, stdin, timeoutMs, signal, env) => {
       if (pausedHooks.isPaused(getHookKey(hook)))

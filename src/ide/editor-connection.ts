@@ -2,7 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { createDeferred } from '../lib/promises.ts';
-import { type Connection, openConnection } from '../mcp/client/connection.ts';
+import { openServerConnection, type ServerConnection } from '../mcp/client/server-connection.ts';
 import type { EditorInfo } from './find-editors.ts';
 
 /** An open connection to an editor. */
@@ -33,7 +33,7 @@ export async function openEditorConnection(
   listeners: EditorListeners,
 ): Promise<EditorConnection> {
   const transport = createWebSocketTransport(port, authToken);
-  const connection = await openConnection(
+  const connection = await openServerConnection(
     {
       transport,
       describeExit: () => undefined,
@@ -68,13 +68,13 @@ export async function openEditorConnection(
   };
 }
 
-async function listToolNames(connection: Connection): Promise<ReadonlySet<string>> {
+async function listToolNames(connection: ServerConnection): Promise<ReadonlySet<string>> {
   const listed = await connection.listTools(AbortSignal.timeout(CONNECT_TIMEOUT_MS)).catch(() => []);
   return new Set(listed.map(({ name }) => name));
 }
 
 async function callTool(
-  connection: Connection,
+  connection: ServerConnection,
   tool: string,
   input: JsonObject,
   signal: AbortSignal,

@@ -53,7 +53,7 @@ export function createDeferred<Value>(): Deferred<Value> {
  * Returns a function that a long synchronous loop awaits in each step. It yields to the event loop only when `everyMs`
  * have passed since the last time, so that keys and signals are handled.
  */
-export function createLoopYielder(everyMs = 10): () => Promise<void> | undefined {
+export function createEventLoopYielder(everyMs = 10): () => Promise<void> | undefined {
   let yieldedAt = performance.now();
   return () => {
     if (performance.now() - yieldedAt < everyMs) return undefined;

@@ -2,7 +2,7 @@ import { extname, relative } from 'node:path';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { runProgram } from '../lib/processes/run-program.ts';
 import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
-import { findProgram, isForProject, type ProjectCondition } from './project-programs.ts';
+import { findProjectProgram, matchesProject, type ProjectCondition } from './project-programs.ts';
 
 /** A formatter that is found in a project. */
 type KnownFormatter = ProjectCondition & {
@@ -94,9 +94,9 @@ function groupByFormatter(files: readonly string[], request: FormatRequest): Rea
   const groups = new Map<string, Group>();
   for (const file of files) {
     const known = KNOWN_FORMATTERS.find(
-      (candidate) => candidate.extensions.includes(extname(file)) && isForProject(candidate, file, folder),
+      (candidate) => candidate.extensions.includes(extname(file)) && matchesProject(candidate, file, folder),
     );
-    const program = known && findProgram(known.command, folder, path);
+    const program = known && findProjectProgram(known.command, folder, path);
     if (known === undefined || program === undefined) continue;
     const group = groups.get(program) ?? { args: known.args, files: [] };
     group.files.push(file);

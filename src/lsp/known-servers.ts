@@ -1,5 +1,5 @@
 import type { LanguageServerConfig } from '../contracts/extension.ts';
-import { findProgram, isForProject, type ProjectCondition } from './project-programs.ts';
+import { findProjectProgram, matchesProject, type ProjectCondition } from './project-programs.ts';
 
 /** A language server that is used without a plugin where it is installed. */
 type KnownServer = ProjectCondition & {
@@ -93,7 +93,7 @@ export function createServerSearch({ folder, path, isExcluded }: ServerSearch) {
   const found = new Map<string, LanguageServerConfig>();
 
   function findInstalled(command: string): string | undefined {
-    if (!programs.has(command)) programs.set(command, findProgram(command, folder, path));
+    if (!programs.has(command)) programs.set(command, findProjectProgram(command, folder, path));
     return programs.get(command);
   }
 
@@ -109,7 +109,7 @@ export function createServerSearch({ folder, path, isExcluded }: ServerSearch) {
         const { name, command, args, languages } = server;
         if (found.has(name) || !Object.keys(languages).some((extension) => file.endsWith(extension))) continue;
         const program = isUsable(server) ? findInstalled(command) : undefined;
-        if (program === undefined || !isForProject(server, file, folder)) continue;
+        if (program === undefined || !matchesProject(server, file, folder)) continue;
         found.set(name, { ...LIMITS, name, command: program, args, env: {}, languages });
       }
       return listFound();

@@ -10,13 +10,13 @@ export type ProjectCondition = {
 };
 
 /** Finds a program in `node_modules/.bin` of the folder or of one above it, else on PATH. */
-export function findProgram(command: string, folder: string, path: readonly string[]): string | undefined {
+export function findProjectProgram(command: string, folder: string, path: readonly string[]): string | undefined {
   const local = listFoldersAbove(folder, '/').map((parent) => join(parent, 'node_modules/.bin'));
   return [...local, ...path.filter(isAbsolute)].map((entry) => join(entry, command)).find(isExecutable);
 }
 
 /** Returns whether a folder from that of the file up to that of the session has a file that makes the program one of the project. */
-export function isForProject(
+export function matchesProject(
   { projectFiles, projectSetting }: ProjectCondition,
   file: string,
   folder: string,

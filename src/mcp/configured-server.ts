@@ -10,7 +10,7 @@ export type ServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'h
 export type OAuthConfig = { readonly [Key in keyof McpLoginConfig]?: McpLoginConfig[Key] | undefined };
 
 /** The way a server is reached: a command, an address, or the host's own process. */
-export type Launch =
+export type ServerLaunch =
   | {
       readonly kind: 'stdio';
       readonly command: string;
@@ -31,7 +31,7 @@ export type ConfiguredServer = {
   readonly scope: ServerScope;
   /** File that configures it; absent for flags and hosts. */
   readonly file?: string;
-  readonly launch: Launch;
+  readonly launch: ServerLaunch;
   /** Hash an approval is bound to: the command, its arguments and environment, or the address. */
   readonly hash: string;
   readonly callTimeoutMs?: number;
@@ -42,7 +42,7 @@ export type ConfiguredServer = {
 };
 
 /** Hashes everything that decides what runs or where data goes. */
-export function hashLaunch(launch: Launch): string {
+export function hashServerLaunch(launch: ServerLaunch): string {
   const { kind } = launch;
   const parts =
     kind === 'host'
@@ -58,18 +58,18 @@ function sortEntries(record: Readonly<Record<string, string>>): readonly (readon
 }
 
 /** Describes a launch in one line, without the values of its environment and headers. */
-export function describeLaunch(launch: Launch): string {
+export function describeServerLaunch(launch: ServerLaunch): string {
   if (launch.kind === 'host') return 'in the host process';
   return launch.kind === 'stdio' ? [launch.command, ...launch.args].join(' ') : launch.url;
 }
 
 /** Describes everything an approval covers, environment, headers and login included, as the file writes it. */
-export function describeLaunchDetails(launch: Launch): string {
-  if (launch.kind === 'host') return describeLaunch(launch);
+export function describeLaunchDetails(launch: ServerLaunch): string {
+  if (launch.kind === 'host') return describeServerLaunch(launch);
   const variables = Object.entries(launch.kind === 'stdio' ? launch.env : launch.headers);
   const login = launch.kind === 'stdio' || launch.oauth === undefined ? [] : [`OAuth ${formatLogin(launch.oauth)}`];
   const extras = [...variables.map(([name, value]) => `${name}=${redactSecrets(value)}`), ...login].join(', ');
-  return extras === '' ? describeLaunch(launch) : `${describeLaunch(launch)}, with ${extras}`;
+  return extras === '' ? describeServerLaunch(launch) : `${describeServerLaunch(launch)}, with ${extras}`;
 }
 
 /** Formats a login with its secrets redacted; the id token command is shown whole because a shell runs it. */
@@ -113,7 +113,10 @@ function expandText(text: string, variables: Readonly<Record<string, string>>): 
 }
 
 /** Expands the variables in every string of a launch. */
-export function expandLaunch(launch: Launch, variables: Readonly<Record<string, string>>): Expanded<Launch> {
+export function expandLaunch(
+  launch: ServerLaunch,
+  variables: Readonly<Record<string, string>>,
+): Expanded<ServerLaunch> {
   const missing: string[] = [];
   const expand = (text: string): string => {
     const expanded = expandText(text, variables);
@@ -123,7 +126,7 @@ export function expandLaunch(launch: Launch, variables: Readonly<Record<string, 
   const expandAll = (record: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(record).map(([name, value]) => [name, expand(value)]));
   if (launch.kind === 'host') return { value: launch, missing };
-  const value: Launch =
+  const value: ServerLaunch =
     launch.kind === 'stdio'
       ? { kind: 'stdio', command: expand(launch.command), args: launch.args.map(expand), env: expandAll(launch.env) }
       : {

@@ -8,9 +8,9 @@ import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.t
 import type { McpHubDeps } from './client/hub-deps.ts';
 import { createManagedServer, type ManagedServer } from './client/managed-server.ts';
 import { describeServer } from './client/server-state.ts';
-import { type ConfiguredServer, hashLaunch } from './configured-server.ts';
+import { type ConfiguredServer, hashServerLaunch } from './configured-server.ts';
 import { convertResource } from './content.ts';
-import { convertPromptResult, findOpenArgument, parseArguments } from './prompts.ts';
+import { convertPromptResult, findTypedArgument, parseArguments } from './prompts.ts';
 import { createPrefixAllocator } from './tool-names.ts';
 
 /** A resource a server offers. */
@@ -205,7 +205,7 @@ async function completeWord(
 ): Promise<readonly string[]> {
   const managed = managedServers.find((candidate) => findPrompt(candidate, command) !== undefined);
   const prompt = managed === undefined ? undefined : findPrompt(managed, command);
-  const open = prompt === undefined ? undefined : findOpenArgument(prompt, typed);
+  const open = prompt === undefined ? undefined : findTypedArgument(prompt, typed);
   if (managed === undefined || prompt === undefined || open === undefined) return [];
   const { name, value, previous } = open;
   const ref = { type: 'ref/prompt', name: prompt.name } as const;
@@ -247,7 +247,7 @@ function describeResource(
 /** Creates the configuration of a server that runs in the host process. */
 export function createHostServerConfig(server: McpHubDeps['hostServers'][number]): ConfiguredServer {
   const launch = { kind: 'host', server } as const;
-  return { name: server.name, scope: 'host', launch, hash: hashLaunch(launch) };
+  return { name: server.name, scope: 'host', launch, hash: hashServerLaunch(launch) };
 }
 
 /** The tools of servers leased to one sub-agent; released when it ends. */

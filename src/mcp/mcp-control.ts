@@ -1,7 +1,7 @@
 import type { ControlPort } from '../contracts/frontend/host-capabilities.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { parseServerEntry } from './config/parse-server-entry.ts';
-import { hashLaunch } from './configured-server.ts';
+import { hashServerLaunch } from './configured-server.ts';
 import { createHostServerConfig, type McpHub } from './hub.ts';
 
 const READ_TIMEOUT_MS = 60_000;
@@ -22,7 +22,7 @@ export function createMcpControl({
       const configured = Object.entries(servers).flatMap(([name, value]) => {
         const entry = parseServerEntry(value);
         if (entry.ok) {
-          return [{ name, scope: 'host', launch: entry.launch, hash: hashLaunch(entry.launch) } as const];
+          return [{ name, scope: 'host', launch: entry.launch, hash: hashServerLaunch(entry.launch) } as const];
         }
         errors[name] = entry.problem;
         return [];

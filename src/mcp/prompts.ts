@@ -74,7 +74,7 @@ function assignValues({ arguments: declared }: ServerPrompt, typed: string): Rec
 }
 
 /** The argument being typed, its text so far, and the arguments before it. */
-export type OpenArgument = {
+export type TypedArgument = {
   readonly name: string;
   readonly value: string;
   readonly previous: Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export type OpenArgument = {
 };
 
 /** Finds the argument being typed; after a space that is the next one. */
-export function findOpenArgument(prompt: ServerPrompt, typed: string): OpenArgument | undefined {
+export function findTypedArgument(prompt: ServerPrompt, typed: string): TypedArgument | undefined {
   const [last = ''] = /(?:[\w-]+=)?"[^"]*$|\S*$/.exec(typed) ?? [];
   const before = typed.slice(0, typed.length - last.length);
   const values = assignValues(prompt, before);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { CallRisk, Decision, PermissionRequest, RememberScope, ToolFacts } from '../contracts/permission.ts';
 import { hasLookalikeLetters } from './lookalike-letters.ts';
-import { namesSecretFile } from './paths/secret-paths.ts';
+import { isSecretFileArg } from './paths/secret-paths.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
 import { collectEffects, type ReachableCommand } from './shell/effects/collect-effects.ts';
 import { getBaseName } from './shell/parse/arguments.ts';
@@ -65,7 +65,7 @@ function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
   return args.flatMap((arg, index) => {
     const path = FILE_OPERAND.exec(arg)?.[1] ?? '';
     if (IDENTITY_OPTION.test(args[index - 1] ?? '') || (!isSending && !/^\$\{?HOME\b/.test(path))) return [];
-    return namesSecretFile(path) ? [path] : [];
+    return isSecretFileArg(path) ? [path] : [];
   });
 }
 

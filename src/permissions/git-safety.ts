@@ -1,5 +1,5 @@
 import { diskFs } from './permission-fs.ts';
-import { checkGitRepository, findWorktreeProgramKey } from './shell/programs/git-repository.ts';
+import { checkGitRepository, findWorktreeCommandConfigKey } from './shell/programs/git-repository.ts';
 
 /** Returns whether ouro may run `git status` and `git diff` here: they run filters, which no override can disable. */
 export function isReadingGitSafe(cwd: string): boolean {
@@ -8,5 +8,5 @@ export function isReadingGitSafe(cwd: string): boolean {
 
 /** Returns whether ouro may run git commands that write files here; settings that only affect output are tolerated. */
 export function isWritingGitSafe(cwd: string): boolean {
-  return checkGitRepository(diskFs, cwd, cwd, findWorktreeProgramKey).ok;
+  return checkGitRepository(diskFs, cwd, cwd, findWorktreeCommandConfigKey).ok;
 }

@@ -4,8 +4,8 @@ import {
   coversTool,
   FAMILY_RULE_NAMES,
   getRuleFamily,
-  OUTSIDE_RULE_NAME,
   SAMPLING_RULE_NAME,
+  SANDBOX_EXCEPTION_RULE_NAME,
 } from './rules/rule-families.ts';
 import { parseCommandPattern } from './shell/command-rules.ts';
 import { findToolTraits } from './tool-facts.ts';
@@ -88,7 +88,7 @@ function covers(outer: Rule, inner: Rule): boolean {
 }
 
 function findDeadReason(rule: Rule, tools: readonly ToolTraits[]): string | undefined {
-  if (rule.tool === OUTSIDE_RULE_NAME || rule.tool === SAMPLING_RULE_NAME) return undefined;
+  if (rule.tool === SANDBOX_EXCEPTION_RULE_NAME || rule.tool === SAMPLING_RULE_NAME) return undefined;
   const isKnown = rule.tool === '*' || rule.tool.startsWith('mcp__') || findToolTraits(tools, rule.tool) !== undefined;
   if (!isKnown) return `there is no tool ${rule.tool}.`;
   if (rule.specifier === undefined) return undefined;

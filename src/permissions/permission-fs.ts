@@ -30,7 +30,7 @@ export const diskFs: PermissionFs = {
 };
 
 /** Creates a file system that throws for paths in mounts that do not answer; a call about them would block everything. */
-export function withoutHungMounts(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
+export function skipHungMounts(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
   const guarded =
     <Result>(access: (path: string) => Result) =>
     (path: string): Result => {

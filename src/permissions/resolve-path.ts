@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize, sep } from 'node:path';
 import type { Policy } from '../contracts/permission.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
-import { diskFs, type PermissionFs, withoutHungMounts } from './permission-fs.ts';
+import { diskFs, type PermissionFs, skipHungMounts } from './permission-fs.ts';
 
 /** A path as written, normalized without following links (`lexical`), and with links followed (`real`). */
 export type ResolvedPath = {
@@ -50,7 +50,7 @@ export async function findHungMount(path: string, base: PathBase, mounts: MountH
     hung ??= mounts.findHung(step);
     return hung;
   };
-  resolvePath(withoutHungMounts(diskFs, { findHung }), base, path);
+  resolvePath(skipHungMounts(diskFs, { findHung }), base, path);
   return hung;
 }
 

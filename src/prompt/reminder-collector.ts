@@ -7,7 +7,7 @@ import { type MemoryFile, renderMemoryFile } from './memory/render-memory.ts';
 import { wrapInReminder } from './reminder.ts';
 
 /** The sources of news for the model; each returns the current state. */
-export type AttachmentDeps = {
+export type ReminderSources = {
   readonly changedFiles: () => Promise<readonly FileChange[]>;
   /** Paths that calls have read or edited since the last collection. */
   readonly touchedPaths: () => readonly string[];
@@ -43,7 +43,7 @@ type Attachments = {
 };
 
 /** Creates the collector of news; every change is announced once, and sent messages are never rewritten. */
-export function createReminderCollector(deps: AttachmentDeps, before?: KnownFacts): Attachments {
+export function createReminderCollector(deps: ReminderSources, before?: KnownFacts): Attachments {
   let state = createNewsState(before);
   const getCurrentFacts = (): KnownFacts => {
     const branch = deps.branch?.();
@@ -85,7 +85,7 @@ export function createReminderCollector(deps: AttachmentDeps, before?: KnownFact
   };
 }
 
-async function collectMemoryNews({ memory, touchedPaths }: AttachmentDeps): Promise<readonly string[]> {
+async function collectMemoryNews({ memory, touchedPaths }: ReminderSources): Promise<readonly string[]> {
   const loaded = await memory.touch(touchedPaths());
   const changed = await memory.changed();
   return [

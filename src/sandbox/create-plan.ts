@@ -10,7 +10,7 @@ import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
 import { findGitConfigPaths, findLinkedWorktree, type GitConfigPaths } from './git-paths.ts';
 import { listHomePaths } from './home-paths.ts';
-import { getPathKind, listOtherSockets, resolveFuturePath, resolveLinks } from './host-paths.ts';
+import { getPathKind, listForbiddenSockets, resolveFuturePath, resolveLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import type { ScanFolders } from './scan-folders.ts';
 import { writeSeccompFilter } from './seccomp-filter.ts';
@@ -37,7 +37,9 @@ type PlanDeps = {
  * Creates the function that plans the next sandbox from the current settings and the disk. `opened` paths are writable
  * in addition.
  */
-export function createPlanner(deps: PlanDeps): (settings: SandboxSettings, opened?: readonly string[]) => SandboxPlan {
+export function createSandboxPlanner(
+  deps: PlanDeps,
+): (settings: SandboxSettings, opened?: readonly string[]) => SandboxPlan {
   const { environment, cwd, getRoots, sessionFolder, folder, listSetVariables, getDeniedPaths, scanFolders } = deps;
   /** Real paths at the first plan. A path that leads elsewhere later is no longer writable. */
   const realPaths = new Map<string, string>();
@@ -123,7 +125,7 @@ export function createPlanner(deps: PlanDeps): (settings: SandboxSettings, opene
       setVariables: [...Object.keys(environment.variables), ...userVariables],
       cacheFolder: join(folder, 'caches', computeShortHash(resolveLinks(first ?? cwd), 12)),
       unixSockets,
-      blockedSockets: unixSockets === 'all' || unixSockets.length === 0 ? [] : listOtherSockets(unixSockets),
+      blockedSockets: unixSockets === 'all' || unixSockets.length === 0 ? [] : listForbiddenSockets(unixSockets),
       localPorts: settings.allowLocalBinding === true ? 'open' : 'closed',
       ...writeSeccompFilter(folder, unixSockets.length === 0 ? 'network' : 'network and unix'),
       sessionFolder,

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseGitConfig } from '../lib/text/git-config.ts';
-import { listNames } from './host-paths.ts';
+import { listFolderNames } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
 /**
@@ -56,7 +56,7 @@ export function listGitDirs({
 
 /** Lists the entries of a git folder that are read-only because no ordinary git command writes them. */
 export function listReadOnlyEntries(gitDir: string): readonly string[] {
-  return listNames(gitDir).filter((name) => !WRITABLE.test(name));
+  return listFolderNames(gitDir).filter((name) => !WRITABLE.test(name));
 }
 
 /**

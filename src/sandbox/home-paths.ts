@@ -4,7 +4,7 @@ import type { Environment } from '../contracts/environment.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 import { isInside } from '../permissions/resolve-path.ts';
 import { listGitUserFiles } from './git-paths.ts';
-import { getPathKind, listNames, resolveLinks } from './host-paths.ts';
+import { getPathKind, listFolderNames, resolveLinks } from './host-paths.ts';
 import type { HomePaths } from './plan.ts';
 
 /**
@@ -22,7 +22,7 @@ export function listHomePaths(
   );
   if (roots.some((root) => isInside(home, root))) return { hidden: [], opened: [], secretFiles };
   const opened = [...named, ...listToolPaths(environment, home), ...listGitUserFiles(home).filter(isPlainFile)];
-  const entries = listNames(home)
+  const entries = listFolderNames(home)
     .filter((name) => name.startsWith('.') && !OPEN_ENTRIES.has(name))
     .map((name) => ({ name, path: resolveLinks(join(home, name)) }))
     // A link may lead to a folder that contains the home folder.

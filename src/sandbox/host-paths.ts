@@ -41,7 +41,7 @@ export function resolveFuturePath(path: string): string {
 }
 
 /** Lists the listening Unix sockets on disk except the allowed ones. Sockets created later are not included. */
-export function listOtherSockets(allowed: readonly string[]): readonly string[] {
+export function listForbiddenSockets(allowed: readonly string[]): readonly string[] {
   try {
     const matches = readFileSync('/proc/net/unix', 'utf8').matchAll(/ (\/.+)$/gm);
     return [...new Set([...matches].map(([, path = '']) => resolveLinks(path)))].filter(
@@ -53,7 +53,7 @@ export function listOtherSockets(allowed: readonly string[]): readonly string[] 
 }
 
 /** Lists the names in a folder; none if it cannot be read. */
-export function listNames(folder: string): readonly string[] {
+export function listFolderNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {

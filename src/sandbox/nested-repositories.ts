@@ -4,7 +4,7 @@ import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join, resolve } from 'node:path';
 import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
 import { isInside } from '../permissions/resolve-path.ts';
-import { findProgramKey } from '../permissions/shell/programs/git-repository.ts';
+import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';
 import { resolveLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
@@ -86,7 +86,7 @@ const HARMLESS_SECTIONS = ['submodule', 'status', 'log', 'format', 'pretty'];
 
 function findDangerousKey(entry: GitConfigEntry): readonly string[] {
   if (entry.section === 'core' && entry.name === 'hookspath') return ['core.hookspath'];
-  const key = HARMLESS_SECTIONS.includes(entry.section) ? undefined : findProgramKey(entry);
+  const key = HARMLESS_SECTIONS.includes(entry.section) ? undefined : findCommandConfigKey(entry);
   return key === undefined ? [] : [key];
 }
 

@@ -7,7 +7,7 @@ export type HomePaths = {
 };
 
 /** Arguments that start a command in the sandbox network, and the proxy variables it needs there. */
-export type NetworkAccess = {
+export type NetworkLaunch = {
   readonly entryArgs: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
 };
@@ -48,7 +48,7 @@ export type SandboxPlan = {
   /** `hosts`: per host, through the proxy of ouro. */
   readonly network: 'none' | 'hosts' | 'open';
   /** Access to the proxy for this command; without it, `hosts` means no network. */
-  readonly networkAccess?: NetworkAccess;
+  readonly networkAccess?: NetworkLaunch;
   /** Unix sockets outside the sandbox that commands may connect to. */
   readonly unixSockets: readonly string[] | 'all';
   /** Existing Unix sockets that commands must not connect to. */

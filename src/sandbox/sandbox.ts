@@ -8,8 +8,8 @@ import type { MountHealth } from '../lib/files/mount-health.ts';
 import { isProgramFile } from '../permissions/paths/program-files.ts';
 import { buildSandboxArgs, type ProbeResult, probeSandbox } from './backend.ts';
 import { deleteOldCaches, prepareCacheFolder } from './caches.ts';
-import { createPlanner, type DeniedPaths } from './create-plan.ts';
-import { listNames } from './host-paths.ts';
+import { createSandboxPlanner, type DeniedPaths } from './create-plan.ts';
+import { listFolderNames } from './host-paths.ts';
 import { createRepositoryGuard } from './nested-repositories.ts';
 import type { LazyNetwork } from './network/lazy-network.ts';
 import type { BlockedConnection, SandboxedCommand } from './network/sandbox-network.ts';
@@ -86,7 +86,7 @@ export function createSandbox({
   /** The last sandboxed calls, with the program files that the workspace had before each. */
   let sandboxedCalls: readonly { readonly id: string; readonly programFiles: readonly string[] }[] = [];
   let override: 'on' | 'off' | 'auto' | undefined;
-  const createPlan = createPlanner({
+  const createPlan = createSandboxPlanner({
     environment,
     cwd,
     getRoots,
@@ -178,7 +178,7 @@ function describeNewFiles(before: readonly string[], after: readonly string[]): 
 function listProgramFiles(roots: readonly string[]): readonly string[] {
   const covered: readonly string[] = [...PROTECTED_IN_PROJECT.folders, ...PROTECTED_IN_PROJECT.files];
   return roots.flatMap((root) =>
-    listNames(root)
+    listFolderNames(root)
       .filter((name) => isProgramFile(name) && !covered.includes(name))
       .toSorted()
       .map((name) => join(root, name)),

@@ -5,9 +5,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Tool } from '../contracts/tool.ts';
-import { hashLaunch, type Launch } from '../mcp/configured-server.ts';
+import { hashServerLaunch, type ServerLaunch } from '../mcp/configured-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
-import { functionSchema, parseArgument } from './parse-argument.ts';
+import { createFunctionSchema, parseArgument } from './parse-argument.ts';
 import { getProcessVariables, VERSION } from './runtime.ts';
 
 /** The configuration of one server, as in an `.mcp.json` file. */
@@ -55,7 +55,7 @@ const settingsSchema = z.strictObject({
   servers: z.record(z.string(), entrySchema),
   cwd: z.string().optional(),
   variables: z.record(z.string(), z.string()).optional(),
-  onNotice: functionSchema<() => unknown>().optional(),
+  onNotice: createFunctionSchema<() => unknown>().optional(),
   home: z.string().optional(),
 });
 
@@ -66,7 +66,7 @@ export async function connectMcp(settings: McpSettings): Promise<McpConnection> 
   const hub = createMcpHub({
     servers: Object.entries(settings.servers).map(([name, entry]) => {
       const launch = createLaunch(entry);
-      return { name, scope: 'flag', launch, hash: hashLaunch(launch) };
+      return { name, scope: 'flag', launch, hash: hashServerLaunch(launch) };
     }),
     hostServers: [],
     cwd,
@@ -86,7 +86,7 @@ export async function connectMcp(settings: McpSettings): Promise<McpConnection> 
   };
 }
 
-function createLaunch(entry: McpServerEntry): Launch {
+function createLaunch(entry: McpServerEntry): ServerLaunch {
   if ('url' in entry) return { kind: entry.type ?? 'http', url: entry.url, headers: entry.headers ?? {} };
   return { kind: 'stdio', command: entry.command, args: entry.args ?? [], env: entry.env ?? {} };
 }

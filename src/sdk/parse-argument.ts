@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findClosestMatch } from '../lib/text/closest-match.ts';
+import { findClosestWord } from '../lib/text/closest-word.ts';
 
 /** Checks an argument of the application against a schema, and throws an error that names the wrong field. */
 export function parseArgument<Shape extends z.core.$ZodShape>(
@@ -32,10 +32,10 @@ function describeIssue(known: readonly string[]) {
 
 function findSimilarName(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
-  return findClosestMatch(name, known) ?? known.find((other) => other.toLowerCase().includes(lower));
+  return findClosestWord(name, known) ?? known.find((other) => other.toLowerCase().includes(lower));
 }
 
 /** Schema of a function. */
-export function functionSchema<Callback>(): z.ZodCustom<Callback, Callback> {
+export function createFunctionSchema<Callback>(): z.ZodCustom<Callback, Callback> {
   return z.custom<Callback>((value) => typeof value === 'function', 'must be a function');
 }

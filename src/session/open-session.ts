@@ -21,7 +21,7 @@ import {
   findNewestSession,
   findSession,
   forkSession,
-  isSessionTaken,
+  isSessionInUse,
   readSession,
   type SessionSummary,
 } from './store/manage-sessions.ts';
@@ -75,7 +75,7 @@ export async function openSession(
 }
 
 async function createNew(id: string, dir: string): Promise<OpenSessionResult> {
-  if (await isSessionTaken(getTranscriptPath(dir, id))) return { ok: false, problem: describeTakenId(id) };
+  if (await isSessionInUse(getTranscriptPath(dir, id))) return { ok: false, problem: describeTakenId(id) };
   const empty: Omit<OpenedSession, 'id' | 'dir' | 'isResumed' | 'lock' | 'stored'> = {
     past: [],
     messages: [],

@@ -6,7 +6,7 @@ import type { LiveState, LiveValues } from '../contracts/live-state.ts';
 import type { CheckpointEntry, RecordBody, WorkTotals } from '../contracts/session.ts';
 import { copyAsJson } from '../lib/json.ts';
 import type { RebuiltSession } from './records/rebuild-session.ts';
-import { decodeSettings, nameRecordedSettings, type SessionSettings } from './records/session-settings.ts';
+import { decodeSettings, type SessionSettings, toRecordedNames } from './records/session-settings.ts';
 import { parseHead, type RecordedHead, type RequestHead } from './request-head.ts';
 
 /** Everything a resume restores besides the messages. */
@@ -41,7 +41,7 @@ export const NEW_SESSION: SessionState = {
 
 /** Creates the record of changed session settings. */
 export function encodeSettings(changed: SessionSettings): RecordBody {
-  return { type: 'system', subtype: 'live', data: nameRecordedSettings(copyAsJson(changed)) };
+  return { type: 'system', subtype: 'live', data: toRecordedNames(copyAsJson(changed)) };
 }
 
 /** Decodes the state of a stored session; unreadable fields are omitted. */

@@ -44,7 +44,7 @@ type FolderPresence = {
 };
 
 /** Announces this process in a folder. Continues silently if the announcement cannot be written. */
-export async function enterFolder(ouroHome: string, realDir: string): Promise<FolderPresence> {
+export async function announcePresence(ouroHome: string, realDir: string): Promise<FolderPresence> {
   const lockFolder = join(ouroHome, 'present', createHash('sha256').update(realDir).digest('hex').slice(0, 16));
   const ownName = `${process.pid}-${randomBytes(4).toString('hex')}.lock`;
   const lock = await acquireLock(join(lockFolder, ownName)).catch(() => undefined);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
-import { findClosestMatch } from '../lib/text/closest-match.ts';
+import { findClosestWord } from '../lib/text/closest-word.ts';
 import { settingsSchema } from './setting-keys.ts';
 
 type Path = readonly (string | number)[];
@@ -62,7 +62,7 @@ function createIssues(
   const path = placeOf(issue.path.filter((part) => typeof part !== 'symbol'));
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key): SettingsIssue => {
-      const known = path.length === 0 ? findClosestMatch(key, Object.keys(settingsSchema.shape)) : undefined;
+      const known = path.length === 0 ? findClosestWord(key, Object.keys(settingsSchema.shape)) : undefined;
       const hint = known === undefined ? '' : ` Did you mean "${known}"?`;
       const message = `has an unknown key "${[...path, key].join('.')}".${hint}`;
       return {

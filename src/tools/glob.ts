@@ -15,7 +15,7 @@ import {
 } from './input/call-forms.ts';
 import { compileGlob } from './search/globs.ts';
 import type { ChunkHandler, SearchDeps } from './search/search-backend.ts';
-import { describeLeftOut, resolveSearchRoot } from './search/search-root.ts';
+import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
 import { getSearchPermissionFacts } from './tool-facts.ts';
 
 const GLOB_PROMPT =
@@ -86,7 +86,7 @@ export function createGlobTool(deps: SearchDeps): Tool {
         sorted.slice(0, MAX_SHOWN).map((name) => prefix + name),
         found.length,
         performance.now() - startedAt,
-        describeLeftOut(root, deps.listHungMounts?.()),
+        describeExcludedMounts(root, deps.listHungMounts?.()),
       );
     },
   });

@@ -10,7 +10,7 @@ import type { ArgumentConversion } from './input/argument-forms.ts';
 import { type BuiltInTraits, defineToolTraits, FOLDER_SYNONYMS, joinAlternatives } from './input/call-forms.ts';
 import { InvalidPattern, type SearchDeps, type TextQuery } from './search/search-backend.ts';
 import { createCollector, sortContentLines, sortCountLines, sortFileLines } from './search/search-output.ts';
-import { describeLeftOut, resolveSearchRoot } from './search/search-root.ts';
+import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
 import { getSearchPermissionFacts } from './tool-facts.ts';
 
 const GREP_PROMPT = `Searches file contents with ripgrep. Respects .gitignore; hidden files only if glob names them. Answers with the paths of matching files, for one file with its lines; output_mode "content" shows lines, "count" counts matches. Use this instead of grep or rg in Bash.`;
@@ -144,7 +144,7 @@ export function createGrepTool(deps: SearchDeps): Tool {
         isCut: collected.isCut(),
         prefix,
         limit,
-        note: [note, describeLeftOut(location.root, deps.listHungMounts?.())].join(' ').trim(),
+        note: [note, describeExcludedMounts(location.root, deps.listHungMounts?.())].join(' ').trim(),
         isOneFile: location.file !== undefined,
       };
       if (mode === 'content') await deps.onShown?.(listShownFiles(found.text, location.root), callId);

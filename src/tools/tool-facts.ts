@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contracts/json.ts';
-import type { StatedFacts, ToolKind, ToolTraits } from '../contracts/permission.ts';
+import type { DeclaredFacts, ToolKind, ToolTraits } from '../contracts/permission.ts';
 
 type Facts = NonNullable<ToolTraits['facts']>;
 
@@ -12,7 +12,7 @@ export function createPathFacts(kind: 'read' | 'edit', key: string): Facts {
 }
 
 /** Creates facts from one text of the input; reports a problem if it is missing. */
-export function createTextFacts(kind: ToolKind, key: string, facts: (value: string) => StatedFacts): Facts {
+export function createTextFacts(kind: ToolKind, key: string, facts: (value: string) => DeclaredFacts): Facts {
   return (input) => {
     const value = getText(input[key]);
     return value === undefined || value === ''
@@ -34,7 +34,7 @@ export const getCommandFacts: Facts = (input, cwd) => {
 };
 
 /** Returns the facts of a call that searches a folder with a pattern. */
-export function getSearchPermissionFacts(input: JsonObject, cwd: string): StatedFacts {
+export function getSearchPermissionFacts(input: JsonObject, cwd: string): DeclaredFacts {
   const folder = input.path === undefined ? cwd : getText(input.path);
   if (folder === undefined) return { kind: 'read', problem: 'Its path is not a text.' };
   // A pattern may itself leave the folder.

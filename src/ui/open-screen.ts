@@ -31,7 +31,7 @@ import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.
 import { createTerminalHandover } from './terminal/terminal-handover.ts';
 import { buildOpeningSequence, MODES_OFF, WIDE_COLUMN } from './terminal/terminal-modes.ts';
 import { createTerminalStatus } from './terminal/terminal-status.ts';
-import { edit } from './widgets/composer/edit.ts';
+import { applyEditorAction } from './widgets/composer/editor-actions.ts';
 import { INITIAL_VIM_STATE } from './widgets/composer/vim.ts';
 import type { HistoryItem } from './widgets/history/history-item.ts';
 import { createResumedHistory } from './widgets/history/resumed-history.ts';
@@ -202,7 +202,7 @@ function createOpeningView(
 ): ViewState {
   const info = conversation.info();
   const initial = createViewState(getStatusFacts(conversation), info.todos);
-  const editor = edit(initial.editor, { type: 'insert', text: typedAhead }, 0);
+  const editor = applyEditorAction(initial.editor, { type: 'insert', text: typedAhead }, 0);
   const { items, ...state } = createResumedHistory(
     conversation.pastTurns?.earlier ?? [],
     conversation.agent.state().messages,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeferred, createLoopYielder } from '../../src/lib/promises.ts';
+import { createDeferred, createEventLoopYielder } from '../../src/lib/promises.ts';
 
 test('only the first resolve of a deferred counts', async () => {
   const { promise, resolve } = createDeferred<number>();
@@ -9,7 +9,7 @@ test('only the first resolve of a deferred counts', async () => {
 });
 
 test('a long loop that awaits the yielder lets other callbacks run', async () => {
-  const yieldToLoop = createLoopYielder(0);
+  const yieldToLoop = createEventLoopYielder(0);
   let called = false;
   setImmediate(() => {
     called = true;

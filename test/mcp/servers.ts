@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { McpChange, McpHubDeps } from '../../src/mcp/client/hub-deps.ts';
-import { type ConfiguredServer, hashLaunch, type Launch } from '../../src/mcp/configured-server.ts';
+import { type ConfiguredServer, hashServerLaunch, type ServerLaunch } from '../../src/mcp/configured-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
 
 /** The small server of our own, where a real one is not the subject. */
@@ -20,8 +20,8 @@ export function stub(name: string): ConfiguredServer {
   return configured(name, { kind: 'stdio', ...STUB, env: {} });
 }
 
-export function configured(name: string, launch: Launch): ConfiguredServer {
-  return { name, scope: 'user', launch, hash: hashLaunch(launch) };
+export function configured(name: string, launch: ServerLaunch): ConfiguredServer {
+  return { name, scope: 'user', launch, hash: hashServerLaunch(launch) };
 }
 
 /** A hub of these servers, started, with what it told about them. */

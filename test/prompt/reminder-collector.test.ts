@@ -4,10 +4,10 @@ import type { PermissionMode } from '../../src/contracts/permission.ts';
 import type { AnswerPreferences } from '../../src/prompt/answer-preferences.ts';
 import type { Catalog } from '../../src/prompt/catalog.ts';
 import type { MemoryFile } from '../../src/prompt/memory/render-memory.ts';
-import { type AttachmentDeps, createReminderCollector, type FileChange } from '../../src/prompt/reminder-collector.ts';
+import { createReminderCollector, type FileChange, type ReminderSources } from '../../src/prompt/reminder-collector.ts';
 
 const CATALOG: Catalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
-const quiet: AttachmentDeps = {
+const quiet: ReminderSources = {
   changedFiles: async () => [],
   touchedPaths: () => [],
   memory: { touch: async () => [], changed: async () => [], compacted: () => undefined },

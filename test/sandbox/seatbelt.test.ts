@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NetworkAccess, SandboxPlan } from '../../src/sandbox/plan.ts';
+import type { NetworkLaunch, SandboxPlan } from '../../src/sandbox/plan.ts';
 import { buildReadOnlySeatbeltProfile, buildSeatbeltArgs, buildSeatbeltProfile } from '../../src/sandbox/seatbelt.ts';
 
 const PLAN: SandboxPlan = {
@@ -44,7 +44,7 @@ test('on macOS the workspace is writable, files that decide which programs run a
 });
 
 test('on macOS secrets are removed from the environment, and search paths are set', () => {
-  const networkAccess: NetworkAccess = { entryArgs: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
+  const networkAccess: NetworkLaunch = { entryArgs: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
   const words = buildSeatbeltArgs({ ...PLAN, network: 'hosts', networkAccess });
   expect(words.slice(0, 2)).toEqual(['/usr/bin/env', 'TMPDIR=/tmp']);
   expect(words).toContain('npm_config_cache=/home/me/.ouro/c/npm');
@@ -59,7 +59,7 @@ const network = (more: Partial<SandboxPlan>) =>
 
 test('on macOS the network is closed except for the proxy, configured hosts, or all', () => {
   const closed = '(deny network*)';
-  const networkAccess: NetworkAccess = { entryArgs: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
+  const networkAccess: NetworkLaunch = { entryArgs: [], variables: { HTTPS_PROXY: 'http://ouro:key@127.0.0.1:4711' } };
   expect(network({ network: 'none', networkAccess })).toEqual([closed]);
   expect(network({ network: 'hosts' })).toEqual([closed]);
   expect(network({ network: 'hosts', networkAccess })).toEqual([

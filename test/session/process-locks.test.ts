@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { enterFolder } from '../../src/session/process-locks.ts';
+import { announcePresence } from '../../src/session/process-locks.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('processes in a folder know each other, drop dead ones, and leave nothing behind', async () => {
   await using project = await createTempProject();
-  const first = await enterFolder(project.ouroHome, project.dir);
-  const elsewhere = await enterFolder(project.ouroHome, project.home);
+  const first = await announcePresence(project.ouroHome, project.dir);
+  const elsewhere = await announcePresence(project.ouroHome, project.home);
   expect([await first.listOthers(), await elsewhere.listOthers()]).toEqual([[], []]);
   await elsewhere.leave();
   const present = join(project.ouroHome, 'present');
   const [folder = ''] = await readdir(present);
   await writeFile(join(present, folder, 'killed.lock'), JSON.stringify({ pid: 2 ** 22 + 1, startTime: '1' }));
-  const second = await enterFolder(project.ouroHome, project.dir);
+  const second = await announcePresence(project.ouroHome, project.dir);
   expect([await first.listOthers(), await second.listOthers()]).toEqual([[process.pid], [process.pid]]);
   await first.leave();
   expect(await second.listOthers()).toEqual([]);

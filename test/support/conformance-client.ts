@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { loginInBrowser } from '../../src/mcp/auth/login.ts';
-import { hashLaunch, type Launch, type OAuthConfig } from '../../src/mcp/configured-server.ts';
+import { hashServerLaunch, type OAuthConfig, type ServerLaunch } from '../../src/mcp/configured-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
 
 /** Our MCP client as the conformance suite starts it: connects to the address, logs in where it must, calls what is there. */
@@ -39,9 +39,9 @@ const oauth: OAuthConfig = {
   identityProvider: vouching,
   ...(process.env.MCP_CONFORMANCE_SCENARIO?.includes('client-credentials') ? { grant: 'client_credentials' } : {}),
 };
-const launch: Launch = { kind: 'http', url, headers: {}, oauth };
+const launch: ServerLaunch = { kind: 'http', url, headers: {}, oauth };
 const hub = createMcpHub({
-  servers: [{ name: 'suite', scope: 'user', launch, hash: hashLaunch(launch) }],
+  servers: [{ name: 'suite', scope: 'user', launch, hash: hashServerLaunch(launch) }],
   hostServers: [],
   cwd: tmpdir(),
   getRoots: () => [tmpdir()],

@@ -1,6 +1,6 @@
 import type { PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
 import type { ExplainedSetting, SettingsSource } from '../../contracts/settings.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { editSetting, getSettingInput } from '../../settings/edit-settings.ts';
 import { explainLayers } from '../../settings/merge-settings.ts';
 import { SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
@@ -184,7 +184,7 @@ function describeResult(
 }
 
 function describeUnknownKey(key: string): string {
-  const suggestion = findClosestMatch(
+  const suggestion = findClosestWord(
     key,
     SETTING_KEYS.map((setting) => setting.key),
   );

@@ -79,21 +79,21 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
       const [isTaken, ...words] = args.trim() === '' ? [] : args.trim().split(/\s+/);
       const wanted = isTaken === 'yes' || isTaken === undefined ? words : [isTaken, ...words];
       // Loaded on demand: they read the formats of other assistants.
-      const [{ findImportable, getImportPlaces }, { formatImportPlan, takeImports }] = await Promise.all([
+      const [{ findImportable, getImportFolders }, { formatImportPlan, applyImports }] = await Promise.all([
         import('../setup/import/find-importable.ts'),
-        import('../setup/import/take-imports.ts'),
+        import('../setup/import/apply-imports.ts'),
       ]);
       const selected = selectImports(await findImportable(environment, cwd), wanted);
       if (!selected.ok) return reportFailure(selected.problem);
       const { items } = selected.importable;
       if (isTaken !== 'yes') {
-        const plan = formatImportPlan(selected.importable, getImportPlaces(environment, cwd));
+        const plan = formatImportPlan(selected.importable, getImportFolders(environment, cwd));
         const hint = items.length === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` imports it.`];
         return plan.length === 0
           ? reportFailure('Nothing to import: no files of other assistants were found here.')
           : showMarkdown([plan.map((line) => `- ${line.trim()}`).join('\n'), ...hint].join('\n\n'));
       }
-      const { taken, failed } = await takeImports(items, environment, cwd);
+      const { taken, failed } = await applyImports(items, environment, cwd);
       await Promise.all([settings.refresh(), extensions.reload()]);
       return showMarkdown([...taken, ...failed.map((line) => `not imported: ${line}`)].join('\n\n'));
     },

@@ -6,7 +6,7 @@ import { PROVIDER_PRESETS } from '../../model/provider-presets.ts';
 import type { AvailableModel, UnconfiguredProvider } from '../../model/registry/available-models.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import type { Core } from '../core.ts';
-import { login, logout, resolveKeyProvider } from '../setup/provider-keys.ts';
+import { removeProviderKey, resolveKeyProvider, saveProviderKey } from '../setup/provider-keys.ts';
 import { type BuiltinCommand, reportDone, reportFailure, showPanel } from './builtin-command.ts';
 
 /** Commands for the model and its effort. */
@@ -172,7 +172,10 @@ export const LOGIN_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, { core }) {
       const name = args.trim() || 'anthropic';
       const answer = await resolveKeyProvider(name, core);
-      const { ok, message } = await logout(answer.ok ? answer.provider : { name, label: name }, core.environment);
+      const { ok, message } = await removeProviderKey(
+        answer.ok ? answer.provider : { name, label: name },
+        core.environment,
+      );
       return ok ? reportDone(`${message} This session continues to use it.`) : reportFailure(message);
     },
   },
@@ -187,7 +190,7 @@ export async function loginInSession(
   const answer = await resolveKeyProvider(provider, core);
   if (!answer.ok) return { ok: false, message: answer.problem };
   const { name } = answer.provider;
-  const stored = await login(answer.provider, key, core.environment);
+  const stored = await saveProviderKey(answer.provider, key, core.environment);
   if (!stored.ok) return stored;
   core.model.setApiKey(name, key.trim());
   const main = PROVIDER_PRESETS.get(name)?.defaultModel;

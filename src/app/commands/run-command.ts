@@ -4,7 +4,7 @@ import type { UserBlock } from '../../contracts/message.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { saveUserSetting } from '../../settings/settings-file.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { BACKGROUND_COMMANDS } from './background-commands.ts';
@@ -197,7 +197,7 @@ async function runNamed(name: string, args: string, parts: ConversationParts): P
   const hint = Object.hasOwn(FAMILIAR_HINTS, name) ? FAMILIAR_HINTS[name] : undefined;
   if (hint !== undefined) return { kind: 'failed', message: hint };
   if (name.startsWith('mcp__')) return runMcpPrompt(name, args, parts);
-  const suggestion = findClosestMatch(
+  const suggestion = findClosestWord(
     name,
     listCommands(parts).map((command) => command.name),
   );

@@ -16,8 +16,8 @@ import {
   updateAgent,
 } from '../../session/sub-agents/agent-registry.ts';
 import {
-  createEndRecord,
-  createStartRecord,
+  createAgentEndRecord,
+  createAgentStartRecord,
   listStoredSubAgents,
   readSubAgent,
 } from '../../session/sub-agents/stored-sub-agents.ts';
@@ -88,7 +88,8 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
   async function record(agent: SubAgent, { isForHook }: Pick<SubAgentRun, 'isForHook'>): Promise<void> {
     if (isForHook === true) return;
     const { id, state, calls, tokens, line } = agent;
-    const body = state === 'working' ? createStartRecord(agent) : createEndRecord({ state, calls, tokens, line });
+    const body =
+      state === 'working' ? createAgentStartRecord(agent) : createAgentEndRecord({ state, calls, tokens, line });
     await transcript.appendToSubAgent(id, body);
   }
 

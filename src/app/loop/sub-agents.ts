@@ -6,7 +6,7 @@ import type { SendMessageDeps } from '../../tools/send-message.ts';
 import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
 import { createForegroundAgents } from '../../tools/task/foreground-agents.ts';
 import {
-  describeMoved,
+  describeBackgroundedAgent,
   type SubAgentReport,
   type SubAgentTask,
   type TaskDeps,
@@ -172,7 +172,7 @@ function stopOnAbort(
 
 /** Creates the report of a sub-agent that was moved to the background. The final report follows at its end. */
 function createMovedReport({ id, calls, tokens, usage }: SubAgent): SubAgentReport {
-  return { id, text: describeMoved(id), calls, tokens, usage, durationMs: 0, failed: false, isMoved: true };
+  return { id, text: describeBackgroundedAgent(id), calls, tokens, usage, durationMs: 0, failed: false, isMoved: true };
 }
 
 function formatLabel({ id, title, name }: SubAgent): string {

@@ -5,7 +5,7 @@ import type { Rule } from '../../contracts/permission.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { replaceTools } from '../../extensions/apply-agent.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { isRuleForTool } from '../../permissions/collect-findings.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
 import { reuseUnchangedSpecs } from '../../session/request-head.ts';
@@ -157,7 +157,7 @@ export function findUnknownTools({ tools: requested = [] }: RunOptions, tools: r
   return requested
     .filter((name) => name !== 'default' && !known.includes(name) && !name.startsWith('mcp__'))
     .map((name) => {
-      const suggestion = findClosestMatch(name, known);
+      const suggestion = findClosestWord(name, known);
       return `There is no tool ${name}, so --tools cannot offer it.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`;
     });
 }

@@ -5,9 +5,9 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
 import { openCredentialStore } from '../../mcp/auth/credentials.ts';
 import { loginInBrowser } from '../../mcp/auth/login.ts';
-import { openApprovals } from '../../mcp/config/approvals.ts';
 import { loadMcpConfig } from '../../mcp/config/load-config.ts';
 import { parseServerEntry } from '../../mcp/config/parse-server-entry.ts';
+import { openServerApprovals } from '../../mcp/config/server-approvals.ts';
 import {
   type DesktopServers,
   type McpScope,
@@ -16,9 +16,9 @@ import {
 } from '../../mcp/config/server-files.ts';
 import {
   type ConfiguredServer,
-  describeLaunch,
   describeLaunchDetails,
-  hashLaunch,
+  describeServerLaunch,
+  hashServerLaunch,
 } from '../../mcp/configured-server.ts';
 import { createMcpHub } from '../../mcp/hub.ts';
 import { openRunLedger } from '../../session/run-ledger.ts';
@@ -26,7 +26,7 @@ import { loadEnabledPlugins } from '../../settings/enabled-plugins.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { listProjectFolders, readSettings } from '../read-settings.ts';
 
-export { describeLaunch };
+export { describeServerLaunch };
 
 /** The result of a change, with a message for the user. */
 export type McpActionResult = { readonly ok: boolean; readonly message: string };
@@ -54,7 +54,7 @@ export type McpManager = {
 export function createMcpManager(environment: Environment, cwd: string): McpManager {
   const { ouroHome } = environment;
   const files = openServerFiles(ouroHome, cwd);
-  const approvals = openApprovals(ouroHome, cwd);
+  const approvals = openServerApprovals(ouroHome, cwd);
   const listServers = () => listConfigured(environment, cwd);
 
   async function findServer(name: string): Promise<ConfiguredServer | undefined> {
@@ -79,9 +79,9 @@ export function createMcpManager(environment: Environment, cwd: string): McpMana
       const written = await files.write(scope, name, entry);
       if (!written.ok) return { ok: false, message: written.message };
       // Adding a server approves it.
-      const approval = { hash: hashLaunch(parsed.launch), verdict: 'approved' } as const;
+      const approval = { hash: hashServerLaunch(parsed.launch), verdict: 'approved' } as const;
       const notice = scope === 'user' ? undefined : await approvals.save(name, approval);
-      const label = `${name} (${describeLaunch(parsed.launch)})`;
+      const label = `${name} (${describeServerLaunch(parsed.launch)})`;
       const message = replaces ? `Replaced ${label} in ${written.file}.` : `Added ${label} to ${written.file}.`;
       return { ok: true, message: appendNotice(message, notice) };
     },

@@ -8,9 +8,9 @@ import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
-import { openApprovals } from '../../mcp/config/approvals.ts';
 import { loadMcpConfig } from '../../mcp/config/load-config.ts';
 import { type McpConfig, PROJECT_SERVERS_FILE } from '../../mcp/config/resolve-config.ts';
+import { openServerApprovals } from '../../mcp/config/server-approvals.ts';
 import { type ConfiguredServer, describeLaunchDetails } from '../../mcp/configured-server.ts';
 import { createByteStore } from '../../mcp/content.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
@@ -197,7 +197,7 @@ function createApproval({ core, hub, loadConfig }: ApprovalDeps): Pick<McpServer
         const message = `${name} changed since it was shown, so it was not approved. It is now: ${details}.`;
         return { ok: false, message: `${message} Approve it again to accept the change.` };
       }
-      const notice = await openApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
+      const notice = await openServerApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
       const updated = (await loadConfig()).servers.find((candidate) => candidate.name === name);
       if (updated !== undefined) await hub.putServer(updated);
       // A server shown before is not repeated.

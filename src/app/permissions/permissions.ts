@@ -8,12 +8,12 @@ import type { GateRecord } from '../../permissions/gate.ts';
 import { findBypassProblem } from '../../permissions/initial-mode.ts';
 import { findRuleProblems } from '../../permissions/lint-rules.ts';
 import { listSearchExclusions } from '../../permissions/paths/search-exclusions.ts';
-import { diskFs, type PermissionFs, withoutHungMounts } from '../../permissions/permission-fs.ts';
+import { diskFs, type PermissionFs, skipHungMounts } from '../../permissions/permission-fs.ts';
 import { createPermissionStore } from '../../permissions/permission-store.ts';
 import { createPolicySource, type PolicySource } from '../../permissions/policy.ts';
 import { listDeniedPaths } from '../../sandbox/create-plan.ts';
-import { createHostGate } from '../../sandbox/network/host-gate.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
+import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
@@ -113,7 +113,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     const ownLayers = settings.loaded().layers.filter(({ source: from }) => from !== 'project' && from !== 'local');
     return { all: settings.variables(), own: buildChildVariables(environment, mergeLayers(ownLayers)) };
   };
-  const fs = withoutHungMounts(diskFs, mounts);
+  const fs = skipHungMounts(diskFs, mounts);
   const guards = createCallGuards(getCommandVariables, (at) => source.getPolicy(at), fs);
   const denials: Denial[] = [...refusals];
   const decisions: PastDecision[] = [];
@@ -184,7 +184,7 @@ function createSessionSandbox(
   { getPolicy, canAsk, rememberRules, changeMode }: QueryGateDeps,
   { source, ...deps }: Pick<SandboxDeps, 'sessionFolder' | 'takeOpenedPaths'> & { readonly source: PolicySource },
 ): Sandbox {
-  const decideHost = createHostGate({
+  const decideHost = createNetworkGate({
     ...{ getPolicy, canAsk, rememberRules, changeMode, newId },
     getSettings: () => settings.current().sandbox ?? {},
     askUser: (request, signal) => bus.getPort().askPermission(request, signal),

@@ -8,7 +8,7 @@ import { selectStricterMode } from '../../extensions/apply-agent.ts';
 import { type MountHealth, NOT_ANSWERING } from '../../lib/files/mount-health.ts';
 import { serializeTrace } from '../../permissions/explain.ts';
 import { createGate, type GateDeps, type GateRecord } from '../../permissions/gate.ts';
-import { diskFs, withoutHungMounts } from '../../permissions/permission-fs.ts';
+import { diskFs, skipHungMounts } from '../../permissions/permission-fs.ts';
 import { findHungMount } from '../../permissions/resolve-path.ts';
 import { previewEdit } from '../../tools/edit/preview-edit.ts';
 import { getToolFacts } from './tool-facts.ts';
@@ -49,7 +49,7 @@ export type GateBounds = {
 
 /** Creates the gate of one query. Every decision is emitted, and so recorded, before the call runs. */
 export function createQueryGate(deps: QueryGateDeps, port: ApprovalPort, bounds: GateBounds = {}): QueryDeps['gate'] {
-  const fs = withoutHungMounts(diskFs, deps.mounts);
+  const fs = skipHungMounts(diskFs, deps.mounts);
   const gate = createGate({
     getPolicy(cwd) {
       const policy = deps.getPolicy(cwd, selectStricterMode(deps.getMode(), bounds.mode));

@@ -4,15 +4,15 @@ import { copyAsJson } from '../../lib/json.ts';
 import { parseRecords } from '../../session/records/parse-records.ts';
 import { type PersonalNames, redactJson } from '../../session/redact-json.ts';
 import { createDigestWriter, digestRequest, type RequestDigest } from '../../session/request-digest.ts';
-import { findIdenticalBuild, walkRequests } from './replay-session.ts';
+import { findIdenticalBuild, rebuildRequests } from './replay-session.ts';
 
 /** Creates a capsule: the session as a file for bug reports, redacted, with the same result when it is replayed. */
 export function createCapsule(records: readonly SessionRecord[], who: PersonalNames): string {
   const clean = redactRecords(records, who);
   const digests = new Map<string, RecordBody>();
   const writeDigest = createDigestWriter();
-  const cleanRequests = walkRequests(clean);
-  for (const { record, recorded, builds } of walkRequests(records)) {
+  const cleanRequests = rebuildRequests(clean);
+  for (const { record, recorded, builds } of rebuildRequests(records)) {
     const cleanRequest = cleanRequests.next().value;
     if (recorded === undefined || cleanRequest === undefined) continue;
     const match = findIdenticalBuild(recorded, builds) ?? 0;

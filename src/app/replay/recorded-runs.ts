@@ -6,7 +6,7 @@ import { type ExcludedContent, NOTHING_EXCLUDED } from '../../contracts/query.ts
 import type { SessionRecord } from '../../contracts/session.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
 import type { RecordedHead } from '../../session/request-head.ts';
-import { findIdenticalBuild, walkRequests } from './replay-session.ts';
+import { findIdenticalBuild, rebuildRequests } from './replay-session.ts';
 
 /** One request of a run, its reply, and the events until the next request. */
 export type RecordedStep = {
@@ -64,7 +64,7 @@ const agentEndSchema = z.object({ terminal: z.object({ reason: z.string(), words
 
 /** Splits the records of a session into queries. A request without a preceding transition starts a query. */
 export function* splitIntoRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {
-  const walk = walkRequests(records);
+  const walk = rebuildRequests(records);
   let run: RecordedRun | undefined;
   let decisions: readonly ContextDecision[] = [];
   let request = 0;

@@ -27,7 +27,7 @@ export type Difference = {
 /** Rebuilds every request of a session from the records before it, and compares the bytes. */
 export function compareRequests(records: readonly SessionRecord[]): ReplayResult {
   let requests = 0;
-  for (const { recorded, builds } of walkRequests(records)) {
+  for (const { recorded, builds } of rebuildRequests(records)) {
     requests += 1;
     if (recorded === undefined) return { requests, difference: createUnreadableDifference(requests) };
     if (findIdenticalBuild(recorded, builds) !== undefined) continue;
@@ -37,7 +37,7 @@ export function compareRequests(records: readonly SessionRecord[]): ReplayResult
 }
 
 /** A recorded request, with the variants in which it can be rebuilt. */
-export type WalkedRequest = {
+export type RebuiltRequest = {
   readonly record: SessionRecord;
   readonly recorded: RequestDigest | undefined;
   readonly builds: readonly string[];
@@ -49,7 +49,7 @@ export type WalkedRequest = {
 };
 
 /** Walks through the recorded requests of a session. */
-export function* walkRequests(records: readonly SessionRecord[]): Generator<WalkedRequest, void> {
+export function* rebuildRequests(records: readonly SessionRecord[]): Generator<RebuiltRequest, void> {
   let conversation = EMPTY_CONVERSATION;
   let head = INITIAL_HEAD_STATE;
   const decisions = createDecisionLog();

@@ -19,8 +19,8 @@ import {
 } from '../../session/store/manage-sessions.ts';
 import { type SearchHit, searchSessions } from '../../session/store/search-sessions.ts';
 import { createCapsule } from './capsule.ts';
-import { driveRun } from './drive-run.ts';
 import { splitIntoRuns } from './recorded-runs.ts';
+import { replayRun } from './replay-run.ts';
 import { compareRequests, type ReplayResult } from './replay-session.ts';
 
 export type { ExportFormat } from '../../session/store/export-session.ts';
@@ -129,7 +129,7 @@ export async function replayRecords(records: readonly SessionRecord[]): Promise<
   let driven = 0;
   const notDriven: string[] = [];
   for (const run of splitIntoRuns(records)) {
-    const outcome = await driveRun(run);
+    const outcome = await replayRun(run);
     if (outcome.kind === 'same') driven += 1;
     else if (outcome.kind === 'not driven') notDriven.push(outcome.why);
     else return { ...replay, runs: driven + notDriven.length + 1, driven, notDriven, difference: outcome.difference };

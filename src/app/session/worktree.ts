@@ -8,7 +8,7 @@ import { runGit } from '../../git/run-git.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { isWritingGitSafe } from '../../permissions/git-safety.ts';
 import { getWorktreesFolder } from '../../session/paths.ts';
-import { enterFolder, findLockHolder } from '../../session/process-locks.ts';
+import { announcePresence, findLockHolder } from '../../session/process-locks.ts';
 import { listSessions } from '../../session/store/manage-sessions.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
@@ -53,7 +53,7 @@ export async function enterWorktree(
     runGit(args, at, { variables, isConfigSafe: isWritingGitSafe, timeoutMs: GIT_TIMEOUT_MS });
   if (!(await pathExists(join(root, '.git'))))
     throw new Error(`Cannot create a worktree: ${root} is not a git repository.`);
-  const presence = await enterFolder(environment.ouroHome, path);
+  const presence = await announcePresence(environment.ouroHome, path);
   try {
     if (await pathExists(path)) await refuseForeign(path, root, git);
     else await createWorktree(path, root, branch, git);

@@ -111,7 +111,7 @@ function openAgreementStore({ ouroHome }: Environment) {
 }
 
 /** Stores the answers and returns how to start. Asks again if the folder has changed since the question was shown. */
-export async function settleFirstRun(
+export async function saveFirstRunAnswers(
   question: FirstRunQuestions,
   answer: FirstRunAnswers,
   run: RunOptions,

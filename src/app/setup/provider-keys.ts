@@ -22,7 +22,7 @@ export async function resolveKeyProvider(
 }
 
 /** Stores the key of a provider. Reports where it is stored, and which variable overrides it. */
-export async function login(
+export async function saveProviderKey(
   { name, label, variables }: KeyProvider,
   input: string,
   environment: Environment,
@@ -41,7 +41,7 @@ export async function login(
 }
 
 /** Deletes the stored key of a provider. */
-export async function logout(
+export async function removeProviderKey(
   { name, label }: Pick<KeyProvider, 'name' | 'label'>,
   environment: Environment,
 ): Promise<KeyOutcome> {

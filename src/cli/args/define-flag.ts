@@ -109,4 +109,4 @@ export function parseFlagSyntax({ syntax }: Flag): {
 }
 
 /** The `--json` flag shared by subcommands. */
-export const jsonFlag = defineFlag('--json', 'boolean', 'print JSON');
+export const JSON_FLAG = defineFlag('--json', 'boolean', 'print JSON');

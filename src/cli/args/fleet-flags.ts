@@ -1,5 +1,5 @@
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
-import { defineFlag, type FlagTable, type FlagValuesOf, jsonFlag } from './define-flag.ts';
+import { defineFlag, type FlagTable, type FlagValuesOf, JSON_FLAG } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
 
 const queue = defineFlag('--queue <name>', 'name', 'queue to use: a name from queues.json, or an address');
@@ -59,7 +59,7 @@ export const BATCH_FLAGS = {
   patches: defineFlag('--patches <dir>', 'name', 'collect: write one patch file per task into this folder'),
   branches: defineFlag('--branches', 'boolean', 'collect: create one branch per task in its repository'),
   prs: defineFlag('--prs', 'boolean', 'collect: open one pull request per task; status: look up their state'),
-  json: jsonFlag,
+  json: JSON_FLAG,
 } as const satisfies FlagTable;
 
 /** Flags of `ouro worker`. */
@@ -74,7 +74,7 @@ export const WORKER_FLAGS = {
     { numberFrom: 0, isWhole: true },
     'answer /health and /metrics on this port of 127.0.0.1',
   ),
-  json: jsonFlag,
+  json: JSON_FLAG,
 } as const satisfies FlagTable;
 
 /** Flags of `ouro eval`. */
@@ -96,7 +96,7 @@ export const EVAL_FLAGS = {
   record: defineFlag('--record <dir>', 'name', 'record the replies of the models'),
   replay: defineFlag('--replay <dir>', 'name', 'run with recorded replies, without network'),
   sandbox: defineFlag('--sandbox', 'boolean', 'run all commands in the sandbox'),
-  json: jsonFlag,
+  json: JSON_FLAG,
 } as const satisfies FlagTable;
 
 /** The parsed flags of `ouro eval`. */

@@ -4,7 +4,7 @@ import type { RunOptions, SessionChoice } from '../../contracts/frontend/run-opt
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { findFlagConflict, findSchemaProblem, parseFlagValues, parseJsonFlag } from './flag-values.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
@@ -196,7 +196,7 @@ const SETTING_SOURCES = ['user', 'project', 'local'];
 async function validateFlagTargets(flags: FlagValues, cwd: string): Promise<void> {
   for (const name of flags.settingSources ?? []) {
     if (SETTING_SOURCES.includes(name)) continue;
-    const suggestion = findClosestMatch(name, SETTING_SOURCES);
+    const suggestion = findClosestWord(name, SETTING_SOURCES);
     const hint = suggestion === undefined ? 'Use user, project or local.' : `Did you mean ${suggestion}?`;
     throw new UsageError(`Option --setting-sources: unknown source "${name}". ${hint}`);
   }

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { type Flag, type FlagTable, parseFlagSyntax } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
@@ -72,7 +72,7 @@ function formatParseError(error: CommanderError, known: readonly string[]): stri
   const quoted = error.message.match(/'([^']*)'/)?.[1] ?? '';
   switch (error.code) {
     case 'commander.unknownOption': {
-      const suggestion = findClosestMatch(quoted, known);
+      const suggestion = findClosestWord(quoted, known);
       return `Unknown option ${quoted}.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`} See ouro --help.`;
     }
     case 'commander.optionMissingArgument':

@@ -1,7 +1,7 @@
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
 import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
-import { defineFlag, type FlagTable, jsonFlag } from './define-flag.ts';
+import { defineFlag, type FlagTable, JSON_FLAG } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
 import { BATCH_FLAGS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
 
@@ -40,7 +40,7 @@ export const SUBCOMMANDS = {
     operands: 'any',
     description: 'list available models with price, context window and key; update the model catalogue',
     choices: ['update'],
-    flags: { json: jsonFlag },
+    flags: { json: JSON_FLAG },
   },
   login: {
     usage: '[provider]',
@@ -54,7 +54,7 @@ export const SUBCOMMANDS = {
     description: 'check the installation, the settings and the tools ouro depends on',
     flags: {
       live: defineFlag('--live', 'boolean', 'also send one tiny request to each provider'),
-      json: jsonFlag,
+      json: JSON_FLAG,
     },
   },
   update: {
@@ -93,7 +93,7 @@ export const SUBCOMMANDS = {
       ask: { ...defineFlag('--ask <rule>', 'texts', 'assume this ask rule'), default: [] },
       cwd: defineFlag('--cwd <dir>', 'text', 'assume this working directory'),
       trust: defineFlag('--trust', 'boolean', 'assume the folder is trusted'),
-      json: jsonFlag,
+      json: JSON_FLAG,
       batch: defineFlag('--batch', 'boolean', 'read cases from stdin, one JSON object per line'),
     },
   },
@@ -168,7 +168,7 @@ export const SUBCOMMANDS = {
     choices: ['list', 'show', 'search', 'check', 'rename', 'delete', 'export', 'capsule', 'prune'],
     flags: {
       all: defineFlag('--all', 'boolean', 'sessions of every folder'),
-      json: jsonFlag,
+      json: JSON_FLAG,
       repair: defineFlag('--repair', 'boolean', 'check: rewrite damaged files'),
       format: {
         ...defineFlag(
@@ -205,14 +205,14 @@ export const SUBCOMMANDS = {
     usage: '<session | file>',
     operands: 'any',
     description: 'rebuild the requests of a session and compare them byte by byte',
-    flags: { json: jsonFlag },
+    flags: { json: JSON_FLAG },
   },
   settings: {
     usage: 'explain [key] | schema | import [dir]',
     operands: { explain: 1, schema: 0, import: 1 },
     description: 'show each setting with its source; print the JSON schema; import settings from ~/.claude',
     choices: ['explain', 'schema', 'import'],
-    flags: { json: jsonFlag },
+    flags: { json: JSON_FLAG },
   },
   import: {
     usage: '[kind or assistant…]',
@@ -279,7 +279,7 @@ export const SUBCOMMANDS = {
         'serve over HTTP on this loopback port; 0 picks a free one',
       ),
       header: { ...defineFlag('-H, --header <Name: value>', 'texts', 'header sent with every request'), default: [] },
-      json: jsonFlag,
+      json: JSON_FLAG,
     },
   },
   completion: {

@@ -10,7 +10,7 @@ import type { Io } from '../io.ts';
 import { createEditorAgent } from '../modes/acp/editor-agent.ts';
 
 /** Runs `ouro acp`: serves an editor on stdin and stdout until it closes them. */
-export async function run({ flags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runAcpCommand({ flags, io, shutdown }: CommandRequest): Promise<number> {
   const { run: options } = await parseInvocation(formatFlagArgs(flags), { cwd: io.cwd, hasTerminal: false });
   const app = createEditorAgent({
     options: { ...options, frontend: 'editor' },

@@ -12,7 +12,7 @@ const RENDERERS: Readonly<Record<string, () => string>> = {
 };
 
 /** Runs `ouro completion <shell>`: prints a completion script or a reference page generated from the flag tables. */
-export async function run({ args: [shell], io }: CommandRequest): Promise<number> {
+export async function runCompletionCommand({ args: [shell], io }: CommandRequest): Promise<number> {
   const render = RENDERERS[shell ?? ''];
   if (render === undefined) throw new UsageError('Usage: ouro completion bash, zsh, fish, man or markdown.');
   io.stdout.write(render());

@@ -3,7 +3,7 @@ import { parseInvocation } from '../args/invocation.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 
 /** Runs `ouro demo`: the scripted model in its sample project, interactively or in print mode. */
-export async function run({ args, io, shutdown }: CommandRequest): Promise<number> {
+export async function runDemoCommand({ args, io, shutdown }: CommandRequest): Promise<number> {
   const demoArgs = ['--model', 'demo', ...(args.length === 0 ? [] : ['--', ...args])];
   const hasTerminal = io.stdin.isTty && io.stdout.isTty;
   const invocation = await parseInvocation(demoArgs, { cwd: io.cwd, hasTerminal });

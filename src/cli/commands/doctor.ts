@@ -4,7 +4,7 @@ import { printable } from '../../lib/printable.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 
 /** Runs `ouro doctor`: prints the checks of the installation; the exit code is 1 when one failed. */
-export async function run({ flags, io }: CommandRequest): Promise<number> {
+export async function runDoctorCommand({ flags, io }: CommandRequest): Promise<number> {
   const { environment, cwd } = io;
   const localFindings = await runChecks({ cwd, isTty: io.stdout.isTty, environment });
   const findings = flags.live === true ? [...localFindings, ...(await checkModels(io))] : localFindings;

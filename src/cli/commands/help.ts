@@ -1,12 +1,12 @@
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { formatFlagsHelp, formatHelp } from '../args/help.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import { helpPages } from './help-pages.ts';
+import { loadHelpPages } from './help-pages.ts';
 
 /** Runs `ouro help [topic]`: prints the short help, all flags, or a page of the documentation. */
-export async function run({ args: [topic], io }: CommandRequest): Promise<number> {
-  const pages = await helpPages();
+export async function runHelpCommand({ args: [topic], io }: CommandRequest): Promise<number> {
+  const pages = await loadHelpPages();
   const topics = [...pages.keys()];
   if (topic === undefined) {
     io.stdout.write(`${formatHelp()}Topics: ${topics.join(', ')}\n`);
@@ -14,7 +14,7 @@ export async function run({ args: [topic], io }: CommandRequest): Promise<number
   }
   const page = topic === 'flags' ? formatFlagsHelp() : pages.get(topic);
   if (page === undefined) {
-    const suggestion = findClosestMatch(topic, topics);
+    const suggestion = findClosestWord(topic, topics);
     const hint = suggestion === undefined ? `Topics: ${topics.join(', ')}.` : `Did you mean ${suggestion}?`;
     throw new UsageError(`Unknown help topic ${topic}. ${hint}`);
   }

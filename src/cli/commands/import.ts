@@ -1,12 +1,12 @@
-import { findImportable, getImportPlaces } from '../../app/setup/import/find-importable.ts';
+import { applyImports, formatImportPlan } from '../../app/setup/import/apply-imports.ts';
+import { findImportable, getImportFolders } from '../../app/setup/import/find-importable.ts';
 import { selectImports } from '../../app/setup/import/select-imports.ts';
-import { formatImportPlan, takeImports } from '../../app/setup/import/take-imports.ts';
 import { parseFlagValues } from '../args/flag-values.ts';
 import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro import [what…]`: lists files of other assistants, and imports them with `--yes`. */
-export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+export async function runImportCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.import.flags, rawFlags);
   const { environment, cwd } = io;
   const selected = selectImports(await findImportable(environment, cwd), args);
@@ -17,12 +17,12 @@ export async function run({ args, flags: rawFlags, io }: CommandRequest): Promis
     return 0;
   }
   if (flags.yes !== true) {
-    const lines = formatImportPlan({ items, skipped }, getImportPlaces(environment, cwd));
+    const lines = formatImportPlan({ items, skipped }, getImportFolders(environment, cwd));
     for (const line of lines) io.stdout.write(`${line}\n`);
     if (items.length > 0) io.stdout.write(`Nothing was changed. "ouro import${formatArgs(args)} --yes" imports it.\n`);
     return 0;
   }
-  const { taken, failed } = await takeImports(items, environment, cwd);
+  const { taken, failed } = await applyImports(items, environment, cwd);
   for (const line of taken) io.stdout.write(`${line}\n`);
   for (const line of [...failed, ...skipped]) io.stderr.write(`not imported: ${line}\n`);
   return failed.length === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-import { login, resolveKeyProvider } from '../../app/setup/provider-keys.ts';
+import { resolveKeyProvider, saveProviderKey } from '../../app/setup/provider-keys.ts';
 import { readHiddenLine } from '../../ui/input/read-hidden-line.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
@@ -7,7 +7,10 @@ import type { Io } from '../io.ts';
 const MAX_KEY_CHARS = 10_000;
 
 /** Runs `ouro login [provider]`: stores a key, typed without echo or read from a pipe. */
-export async function run({ args: [name = 'anthropic', ...extraArgs], io }: CommandRequest): Promise<number> {
+export async function runLoginCommand({
+  args: [name = 'anthropic', ...extraArgs],
+  io,
+}: CommandRequest): Promise<number> {
   if (extraArgs.length > 0)
     throw new UsageError(
       'Usage: ouro login [provider]. Type the key when asked, or pipe it in: other users could read an argument.',
@@ -22,7 +25,7 @@ export async function run({ args: [name = 'anthropic', ...extraArgs], io }: Comm
     io.stderr.write('Cancelled: no key was stored.\n');
     return 130;
   }
-  const outcome = await login(answer.provider, key, io.environment);
+  const outcome = await saveProviderKey(answer.provider, key, io.environment);
   if (outcome.ok) io.stdout.write(`${outcome.message}\n`);
   else io.stderr.write(`${outcome.message}\n`);
   return outcome.ok ? 0 : 1;

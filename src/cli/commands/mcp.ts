@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { createMcpManager, describeLaunch, type McpActionResult } from '../../app/mcp/manage-servers.ts';
+import { createMcpManager, describeServerLaunch, type McpActionResult } from '../../app/mcp/manage-servers.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
 import { parseFlagValues, parseJsonFlag } from '../args/flag-values.ts';
@@ -33,7 +33,12 @@ const ACTIONS: Readonly<Record<string, (request: McpRequest) => Promise<number>>
 };
 
 /** Runs `ouro mcp …`: manages the MCP servers of the user and of this folder, or serves the tools of ouro. */
-export async function run({ args: [name = 'list', ...args], flags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runMcpCommand({
+  args: [name = 'list', ...args],
+  flags,
+  io,
+  shutdown,
+}: CommandRequest): Promise<number> {
   const parsedFlags = parseFlagValues(SUBCOMMANDS.mcp.flags, flags);
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
@@ -54,7 +59,7 @@ async function list({ flags, io, manager }: McpRequest): Promise<number> {
     io.stdout.write('No MCP server is configured here. "ouro mcp add <name> -- <command>" adds one.\n');
   for (const { name, status, scope, error, tools = [] } of states) {
     const server = servers.find((candidate) => candidate.name === name);
-    const target = server === undefined ? '' : describeLaunch(server.launch);
+    const target = server === undefined ? '' : describeServerLaunch(server.launch);
     const detail = status === 'connected' ? `${tools.length} tools` : (error ?? '');
     printLine(io, `${status.padEnd(10)}  ${name} (${scope ?? ''})  ${target}  ${detail}`);
   }
@@ -68,7 +73,7 @@ async function get({ args, io, manager }: McpRequest): Promise<number> {
   if (server === undefined)
     return printOutcome(io, { ok: false, message: `No MCP server ${serverName} is configured here.` });
   const [state] = await manager.probeServers([server]);
-  printLine(io, `${server.name}: ${describeLaunch(server.launch)}`);
+  printLine(io, `${server.name}: ${describeServerLaunch(server.launch)}`);
   printLine(
     io,
     `from ${server.file ?? 'a flag'} (${server.scope}), ${state?.status ?? ''}${state?.error === undefined ? '' : `, ${state.error}`}`,

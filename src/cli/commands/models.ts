@@ -10,7 +10,7 @@ type ModelOffer = Awaited<ReturnType<typeof listModels>>;
 type OfferedModel = ModelOffer['models'][number];
 
 /** Runs `ouro models [filter] | update`: lists the available models, or updates the model catalogue. */
-export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runModelsCommand({ args, flags, io }: CommandRequest): Promise<number> {
   try {
     if (args[0] === 'update' && args.length === 1) {
       const update = await updateModelCatalogue(io);

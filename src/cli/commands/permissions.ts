@@ -14,7 +14,7 @@ type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permissions explain --batch < cases, or ouro permissions lint.`;
 
 /** Runs `ouro permissions explain|lint`: prints what the permission rules decide, without running anything. */
-export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+export async function runPermissionsCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.permissions.flags, rawFlags);
   const [action, tool, ...input] = args;
   const explainer = await openExplainer(createExplainRequest(flags, io), io.environment);

@@ -6,7 +6,7 @@ import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro plugin …`: manages plugins and plugin marketplaces. */
-export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runPluginCommand({ args, flags, io }: CommandRequest): Promise<number> {
   const [actionName = 'list', ...names] = args;
   const action = Object.hasOwn(ACTIONS, actionName) ? ACTIONS[actionName] : undefined;
   if (action === undefined)

@@ -9,7 +9,7 @@ import { UsageError } from '../args/usage-error.ts';
  * Runs `ouro replay <session|file>`: rebuilds the requests of a session and compares them with the recorded ones. The
  * exit code is 1 when they differ.
  */
-export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runReplayCommand({ args, flags, io }: CommandRequest): Promise<number> {
   const [target] = args;
   if (target === undefined) throw new UsageError('Usage: ouro replay <session | capsule file>');
   const archive = openArchive(io.environment, io.cwd);

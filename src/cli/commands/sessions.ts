@@ -34,7 +34,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 /** Runs `ouro sessions …`: lists, shows, searches, checks, exports and deletes stored sessions. */
-export async function run({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+export async function runSessionsCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.sessions.flags, rawFlags);
   const [name = 'list', ...rest] = args;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;

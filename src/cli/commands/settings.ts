@@ -7,7 +7,11 @@ import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro settings explain [key] | schema | import [dir]`. */
-export async function run({ args: [action = 'explain', key], flags, io }: CommandRequest): Promise<number> {
+export async function runSettingsCommand({
+  args: [action = 'explain', key],
+  flags,
+  io,
+}: CommandRequest): Promise<number> {
   if (action === 'schema') {
     io.stdout.write(`${formatSettingsSchema()}\n`);
     return 0;

@@ -6,7 +6,7 @@ import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro trust`: manages which folders may use their own settings, hooks and MCP servers. */
-export async function run({ args: [folder], flags, io }: CommandRequest): Promise<number> {
+export async function runTrustCommand({ args: [folder], flags, io }: CommandRequest): Promise<number> {
   if (flags.list === true && folder !== undefined) throw new UsageError('--list takes no folder.');
   const { environment } = io;
   if (flags.list === true) {

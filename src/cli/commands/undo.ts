@@ -12,7 +12,7 @@ import type { Io } from '../io.ts';
 const ID_CHARS = 8;
 
 /** Runs `ouro undo`: reverts the file changes of the last prompt, or of the named files, also after `-p`. */
-export async function run({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runUndoCommand({ args, flags, io }: CommandRequest): Promise<number> {
   const { session, words } = await splitOperands(args, flags.session, io);
   const chosen = ['list', 'to', 'redo'].filter((name) => flags[name] !== undefined);
   if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} contradict each other. Choose one.`);

@@ -7,7 +7,7 @@ import { planUninstall, runUninstall, type UninstallPlan } from '../installation
 import type { Io } from '../io.ts';
 
 /** Runs `ouro uninstall`: says what it removes, asks, and removes it. */
-export async function run({ flags, io }: CommandRequest): Promise<number> {
+export async function runUninstallCommand({ flags, io }: CommandRequest): Promise<number> {
   const { environment, stdout, stderr } = io;
   try {
     const plan = await planUninstall(detectInstallation(), flags.all === true ? 'all' : 'program', environment);

@@ -9,7 +9,7 @@ import { updateInstallation } from '../installation/update.ts';
 const VERSION = /^v?(\d+\.\d+\.\d+(?:[-+][\w.+-]+)?)$/;
 
 /** Runs `ouro update [version]`: replaces the program, says whether it could be, or returns to the version before. */
-export async function run({ args: [wanted], flags, io }: CommandRequest): Promise<number> {
+export async function runUpdateCommand({ args: [wanted], flags, io }: CommandRequest): Promise<number> {
   const version = wanted === undefined ? undefined : VERSION.exec(wanted)?.[1];
   if (wanted !== undefined && version === undefined)
     throw new UsageError(`${wanted} is not a version. Usage: ouro update [version], for example ouro update 1.2.3`);

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 
 /** Collects garbage: young objects only, which takes a few milliseconds, or all. */
-export type Collector = { readonly edenGC: () => unknown; readonly fullGC: () => unknown };
+export type GarbageCollector = { readonly edenGC: () => unknown; readonly fullGC: () => unknown };
 
 /** Replies after which young objects are collected within a run. */
 const REPLIES_PER_COLLECTION = 8;
@@ -14,7 +14,9 @@ const DELAY_MS = 20;
  * Returns a listener that collects garbage when a run ends and now and then within a long one. Left alone, the runtime
  * waits until the heap has doubled, and the memory it then has in use is never returned.
  */
-export function createGarbageListener(collector: Collector | undefined = findCollector()): (event: AgentEvent) => void {
+export function createGarbageCollectionListener(
+  collector: GarbageCollector | undefined = findGarbageCollector(),
+): (event: AgentEvent) => void {
   let replies = 0;
   let collections = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,11 +39,11 @@ export function createGarbageListener(collector: Collector | undefined = findCol
  *
  * @internal Exported for tests.
  */
-export function findCollector(): Collector | undefined {
+export function findGarbageCollector(): GarbageCollector | undefined {
   const runtime: unknown = process.getBuiltinModule?.('bun:jsc');
   return isCollector(runtime) ? runtime : undefined;
 }
 
-function isCollector(value: unknown): value is Collector {
+function isCollector(value: unknown): value is GarbageCollector {
   return typeof value === 'object' && value !== null && 'edenGC' in value && 'fullGC' in value;
 }

@@ -4,7 +4,7 @@ import { formatTokens } from '../../lib/text/format.ts';
 import { renderResultPreview } from '../reduction/result-budget.ts';
 import { type ContextDecision, createDecisionLog, type ResultDecision } from '../reduction-log.ts';
 import { estimateTextTokens, sum, type TokenEstimator } from '../token-estimate.ts';
-import { getResultText, listResults } from '../tool-calls.ts';
+import { getResultText, listToolResults } from '../tool-calls.ts';
 import { type KeptMessages, splitKeptMessages } from './kept-messages.ts';
 import {
   type CarriedFacts,
@@ -179,7 +179,7 @@ async function shrinkResults(
 ): Promise<ShrinkResult> {
   const log = createDecisionLog();
   const decisions: ResultDecision[] = [];
-  for (const result of messages.flatMap(listResults)) {
+  for (const result of messages.flatMap(listToolResults)) {
     const fits = deps.estimate.blockTokens(result) <= limits.tokens && countMediaChars(result) <= limits.mediaChars;
     if (fits) continue;
     const decision = await shrinkResult(result, limits.tokens, deps);

@@ -2,7 +2,7 @@ import { isTypedByUser, type Message, type UserMessage } from '../../contracts/m
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import { isPinned } from '../reduction/propose-reductions.ts';
 import type { TokenEstimator } from '../token-estimate.ts';
-import { listCalls } from '../tool-calls.ts';
+import { listToolCalls } from '../tool-calls.ts';
 
 /** The messages a compaction keeps, each in one group only. */
 export type KeptMessages = {
@@ -65,7 +65,7 @@ function findKeptTail(messages: readonly Message[], tailTokens: number, estimate
 function findLastExchange(messages: readonly Message[]): number {
   const last = messages.at(-1);
   if (last === undefined || canStartTail(last)) return Math.max(0, messages.length - 1);
-  const reply = messages.findLastIndex((message) => listCalls(message).length > 0);
+  const reply = messages.findLastIndex((message) => listToolCalls(message).length > 0);
   return reply === -1 ? messages.length : reply;
 }
 

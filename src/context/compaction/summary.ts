@@ -2,7 +2,7 @@ import { isJsonObject } from '../../contracts/json.ts';
 import { isTypedByUser, type Message, type TextBlock, type UserMessage } from '../../contracts/message.ts';
 import type { ToolLookup } from '../../contracts/permission.ts';
 import { isPinned } from '../reduction/propose-reductions.ts';
-import { listCalls } from '../tool-calls.ts';
+import { listToolCalls } from '../tool-calls.ts';
 import { getSentText } from './kept-messages.ts';
 
 /** The facts known to the session that every summary must carry on. */
@@ -130,7 +130,7 @@ function renderList(items: readonly string[]): string {
 
 /** Lists the skills in use: loaded in the conversation, or carried on by an earlier compaction. */
 export function listSkillsInUse(messages: readonly Message[], toolNamed: ToolLookup): readonly string[] {
-  const loaded = messages.flatMap(listCalls).flatMap(({ name, input }) => {
+  const loaded = messages.flatMap(listToolCalls).flatMap(({ name, input }) => {
     const facts = isJsonObject(input) ? toolNamed(name)?.facts?.(input, '') : undefined;
     return facts?.kind === 'skill' ? facts.specifier || [] : [];
   });

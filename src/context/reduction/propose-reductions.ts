@@ -3,7 +3,7 @@ import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/mes
 import type { ToolLookup } from '../../contracts/permission.ts';
 import type { ContextDecision } from '../reduction-log.ts';
 import { estimateTextTokens, sum, type TokenEstimator } from '../token-estimate.ts';
-import { describeCall, describeResultSize, getCallFile, listCalls, listResults } from '../tool-calls.ts';
+import { describeCall, describeResultSize, getCallFile, listToolCalls, listToolResults } from '../tool-calls.ts';
 
 /** A message of the conversation and the version that is sent; `view` is `undefined` when nothing is sent. */
 export type ViewEntry = { readonly source: Message; readonly view: Message | undefined };
@@ -46,7 +46,7 @@ const BULKY_TOKENS = 400;
 export function proposeSnips(input: ReductionInput): readonly Proposal[] {
   return input.entries.slice(0, input.tailStart).flatMap(({ view }): Proposal[] => {
     if (view === undefined || isPinned(view)) return [];
-    return listResults(view).flatMap((result): Proposal[] => {
+    return listToolResults(view).flatMap((result): Proposal[] => {
       const tokens = input.estimate.blockTokens(result);
       const call = input.findCall(result.tool_use_id);
       if (tokens < BULKY_TOKENS || input.isFinal(result.tool_use_id)) return [];
@@ -79,7 +79,7 @@ export function proposeMicrocompactions(input: ReductionInput): readonly Proposa
   const proposals: Proposal[] = [];
   for (const { view } of input.entries.toReversed()) {
     if (view === undefined || isPinned(view)) continue;
-    for (const result of listResults(view).toReversed()) {
+    for (const result of listToolResults(view).toReversed()) {
       const call = input.findCall(result.tool_use_id);
       if (call === undefined || result.is_error === true || input.isFinal(result.tool_use_id)) continue;
       const subject = input.toolNamed(call.name)?.result === 'repeatable' ? getSubject(call) : undefined;
@@ -130,7 +130,7 @@ export function proposeCollapses(input: ReductionInput): readonly Proposal[] {
     const messages = run.flatMap((step) => step.messages);
     const text = renderCollapsedLine(
       calls,
-      new Map(messages.flatMap(listResults).map((result) => [result.tool_use_id, result])),
+      new Map(messages.flatMap(listToolResults).map((result) => [result.tool_use_id, result])),
     );
     const freed = sum(messages.map(input.estimate.messageTokens)) - estimateTextTokens(text);
     const messageIds = messages.map((message) => message.id);
@@ -160,11 +160,11 @@ function getStep(input: ReductionInput, index: number): CallStep | undefined {
   const reply = getView(input.entries, index);
   const results = getView(input.entries, index + 1);
   if (reply?.role !== 'assistant' || results?.role !== 'user' || index + 1 >= input.tailStart) return undefined;
-  const calls = listCalls(reply);
+  const calls = listToolCalls(reply);
   const hasNoText = reply.blocks.every((block) => block.type !== 'text' || block.text.trim() === '');
   const hasServerBlock = reply.blocks.some((block) => block.type === 'server');
   if (calls.length === 0 || !hasNoText || hasServerBlock || isPinned(results)) return undefined;
-  const ids = new Set(listResults(results).map((result) => result.tool_use_id));
+  const ids = new Set(listToolResults(results).map((result) => result.tool_use_id));
   const isRepeatable = ({ name }: ToolUseBlock) => input.toolNamed(name)?.result === 'repeatable';
   const canCollapse = calls.every((call) => isRepeatable(call) && ids.has(call.id) && !input.isFinal(call.id));
   return canCollapse ? { messages: [reply, results], calls } : undefined;

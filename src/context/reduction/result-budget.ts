@@ -1,7 +1,7 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import type { ResultDecision } from '../reduction-log.ts';
-import { describeCall, describeResultSize, getResultText, listResults } from '../tool-calls.ts';
+import { describeCall, describeResultSize, getResultText, listToolResults } from '../tool-calls.ts';
 
 const PREVIEW: PreviewSize = { head: 3_000, tail: 1_000 };
 /** Limit for all results of one message together. */
@@ -22,7 +22,7 @@ export type ResultBudgetDeps = {
 
 /** Level a: replaces results over their tool's limit, and the largest ones of an oversized message, by a preview. */
 export async function applyResultBudget(message: Message, deps: ResultBudgetDeps): Promise<readonly ResultDecision[]> {
-  const results = listResults(message).map((result) => ({ result, chars: getResultText(result).length }));
+  const results = listToolResults(message).map((result) => ({ result, chars: getResultText(result).length }));
   let total = results.reduce((chars, item) => chars + item.chars, 0);
   const decisions: ResultDecision[] = [];
   for (const { result, chars } of results.toSorted((one, other) => other.chars - one.chars)) {

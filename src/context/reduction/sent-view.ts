@@ -2,7 +2,7 @@ import type { Message, ToolUseBlock } from '../../contracts/message.ts';
 import type { ToolLookup } from '../../contracts/permission.ts';
 import type { ContextDecision, DecisionLog } from '../reduction-log.ts';
 import type { TokenEstimator } from '../token-estimate.ts';
-import { listCalls } from '../tool-calls.ts';
+import { listToolCalls } from '../tool-calls.ts';
 import { findTailStart, type Proposal, type ReductionInput, type ViewEntry } from './propose-reductions.ts';
 
 /** The dependencies of the view. */
@@ -34,13 +34,13 @@ export function createSentView({ decisions, estimate, storedAt, toolNamed }: Sen
       return { added: messages, isReplaced: true };
     },
     addMessage: (source) => {
-      for (const call of listCalls(source)) calls.set(call.id, call);
+      for (const call of listToolCalls(source)) calls.set(call.id, call);
       const view = decisions.applyTo(source);
       entries.push({ source, view });
       rawTokens += getTokens(view);
     },
     registerCalls: (message) => {
-      for (const call of listCalls(message)) calls.set(call.id, call);
+      for (const call of listToolCalls(message)) calls.set(call.id, call);
     },
     applyProposals: (proposals) => {
       for (const { decision } of proposals) decisions.record(decision);

@@ -3,7 +3,7 @@ import type { Message } from '../../contracts/message.ts';
 import type { SystemPart, ToolSpec } from '../../contracts/model.ts';
 import { formatTokens } from '../../lib/text/format.ts';
 import { createTokenEstimator, estimateTextTokens, sum } from '../token-estimate.ts';
-import { describeCall, listCalls, listResults } from '../tool-calls.ts';
+import { describeCall, listToolCalls, listToolResults } from '../tool-calls.ts';
 
 /** The input of the context usage report. */
 type ContextUsageInput = {
@@ -76,9 +76,9 @@ function listToolItems(tools: ContextUsageInput['tools']): readonly Item[] {
 /** Creates an item per result, and one for the rest of each message. */
 function listMessageItems(view: readonly Message[]): readonly Item[] {
   const estimate = createTokenEstimator();
-  const titles = new Map(view.flatMap(listCalls).map((call) => [call.id, describeCall(call)]));
+  const titles = new Map(view.flatMap(listToolCalls).map((call) => [call.id, describeCall(call)]));
   return view.flatMap((message): readonly Item[] => {
-    const results = listResults(message).map((result) => ({
+    const results = listToolResults(message).map((result) => ({
       category: 'Messages',
       name: titles.get(result.tool_use_id) ?? 'Tool result',
       tokens: estimate.blockTokens(result),

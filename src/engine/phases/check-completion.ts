@@ -23,7 +23,7 @@ export const stopOnRequest: Phase = async function* (state, turn, deps) {
 };
 
 /** A reply without calls: resumes pauses, retries empty replies and takes new input; then asks the stop hooks. */
-export const consultStopHooks: Phase = async function* (state, turn, deps, signal) {
+export const runStopHooks: Phase = async function* (state, turn, deps, signal) {
   if (listCalls(turn.reply).length > 0) return undefined;
   const continuation = resumePausedTurn(state, turn) ?? retryEmptyReply(state, turn, deps);
   if (continuation !== undefined) return yield* emitVerdict(state, turn, continuation);

@@ -3,7 +3,7 @@ import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { emitVerdict, type Phase } from '../ladder.ts';
 import { isOverflow } from '../recoveries/overflow.ts';
-import { isTruncated } from '../recoveries/truncation.ts';
+import { isReplyTruncated } from '../recoveries/truncation.ts';
 import { appendMessages, stop, type Verdict } from '../state.ts';
 import { createMetaMessage, isBrokenAfterCalls, type Turn, trimReply } from '../turn.ts';
 
@@ -55,7 +55,7 @@ function getTerminal(turn: Turn): Terminal | undefined {
     return { reason: getReason(turn), failure, words: failure.message };
   }
   if (isOverflow(turn)) return { reason: 'prompt_too_long', words: 'The reply reached the end of the context window.' };
-  if (isTruncated(turn)) {
+  if (isReplyTruncated(turn)) {
     return {
       reason: 'max_output_tokens',
       words: 'The answer is incomplete: it reached the output limit repeatedly.',

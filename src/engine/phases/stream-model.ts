@@ -3,11 +3,11 @@ import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/mod
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { type Channel, createChannel } from '../../lib/channel.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { createLoopYielder } from '../../lib/promises.ts';
+import { createEventLoopYielder } from '../../lib/promises.ts';
 import { emitTombstone } from '../ladder.ts';
 import { stripRejectedContent } from '../recoveries/rejected-content.ts';
 import {
-  closeCutText,
+  closeInterruptedText,
   createReplyState,
   finishReply,
   type ReplyState,
@@ -66,7 +66,7 @@ async function* streamReply(
   const context = { history: state.messages, newId: deps.newId, elapsedMs };
   let reply = createReplyState(request.model);
   let hasEnded = false;
-  const yieldToLoop = createLoopYielder();
+  const yieldToLoop = createEventLoopYielder();
   pumpModelEvents(request, state, calls, channel, deps, attemptSignal);
   pushSummary(state, channel);
   try {
@@ -83,7 +83,7 @@ async function* streamReply(
       }
       if (arrival.from === 'end') {
         if (arrival.outcome?.ok !== true) {
-          const step = closeCutText(reply, context);
+          const step = closeInterruptedText(reply, context);
           reply = step.reply;
           yield* step.events;
         }
@@ -127,7 +127,7 @@ async function* emitRemainingEvents(
   channel: Channel<StreamArrival>,
 ): AsyncGenerator<AgentEvent, void> {
   void calls.whenSettled().then(() => channel.push({ from: 'settled' }));
-  const yieldToLoop = createLoopYielder();
+  const yieldToLoop = createEventLoopYielder();
   for (;;) {
     await yieldToLoop();
     const arrival = channel.poll() ?? (await channel.next());

@@ -30,7 +30,8 @@ const RESUME_PROMPT =
 
 /** Repeats a request that the default output limit cut off, with the model's full limit or what the window has left. */
 function raiseOutputLimit(state: QueryState, turn: Turn, info: ModelInfo): Verdict | undefined {
-  if (!isTruncated(turn) || state.ledger.escalated || state.maxOutputTokensOverride !== undefined) return undefined;
+  if (!isReplyTruncated(turn) || state.ledger.escalated || state.maxOutputTokensOverride !== undefined)
+    return undefined;
   const usage = turn.reply?.usage;
   const remaining =
     usage === undefined ? Number.POSITIVE_INFINITY : info.contextWindow - countInputTokens(usage) - MARGIN_TOKENS;
@@ -53,7 +54,7 @@ function lowerOutputLimit(state: QueryState, turn: Turn, info: ModelInfo): Verdi
 
 /** Keeps a reply that is still cut off and asks the model to continue, a bounded number of times. */
 function resumeTruncatedReply(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
-  if (!isTruncated(turn) || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
+  if (!isReplyTruncated(turn) || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
   const reply = trimReply(turn.reply, { calls: 'drop' });
   const resumed = spend(state, { resumptions: state.ledger.resumptions + 1 });
   const next = reply === undefined ? resumed : appendMessages(resumed, reply);
@@ -61,6 +62,6 @@ function resumeTruncatedReply(state: QueryState, turn: Turn, deps: Pick<QueryDep
 }
 
 /** Tells whether the reply was cut off without a complete call that would continue the turn. */
-export function isTruncated(turn: Turn): boolean {
+export function isReplyTruncated(turn: Turn): boolean {
   return turn.stopReason === 'max_tokens' && listCalls(turn.reply).length === 0;
 }

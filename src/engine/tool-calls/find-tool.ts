@@ -1,7 +1,7 @@
 import type { ToolUseBlock } from '../../contracts/message.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 
 /**
  * Returns the tool that a call means: by its exact name, by the form of another assistant, or by a name that differs in
@@ -47,7 +47,7 @@ export function getCallTitle(block: ToolUseBlock, tool: Tool | undefined): strin
 /** Returns the message for a call of a tool that does not exist. */
 export function describeUnknownTool(name: string, tools: readonly Tool[]): string {
   const names = tools.filter((tool) => tool.isHidden !== true).map((tool) => tool.name);
-  const closest = findClosestMatch(name, names);
+  const closest = findClosestWord(name, names);
   const suggestion = closest === undefined ? '' : ` Did you mean ${closest}?`;
   return `There is no tool called ${name}.${suggestion} The tools are: ${names.join(', ')}.`;
 }

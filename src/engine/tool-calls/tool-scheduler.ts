@@ -3,7 +3,7 @@ import type { ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { createLoopYielder } from '../../lib/promises.ts';
+import { createEventLoopYielder } from '../../lib/promises.ts';
 import { type CallCompletion, createToolResult, failCall, interruptCall, skipCall } from './call-completion.ts';
 import { describeUnknownTool, findTool, prepareCall } from './find-tool.ts';
 import { runToolCall } from './run-call.ts';
@@ -47,7 +47,7 @@ export function createToolScheduler(
   const calls: ScheduledCall[] = [];
   const running = new Set<ScheduledCall>();
   const completions = new Map<ScheduledCall, CallCompletion>();
-  const yieldLoop = createLoopYielder();
+  const yieldLoop = createEventLoopYielder();
   let nextIndex = 0;
   let isScheduling = false;
   let startedCount = 0;

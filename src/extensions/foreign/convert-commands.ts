@@ -1,7 +1,7 @@
 import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
 import { getTextField, parseFrontMatter } from '../../lib/text/front-matter.ts';
-import type { CommandFormat } from './foreign-places.ts';
+import type { CommandFormat } from './foreign-locations.ts';
 
 /** A command in ouro's form, with what of it cannot be imported. */
 export type ConvertedCommand = { readonly text: string; readonly lost: readonly string[] };

@@ -2,7 +2,7 @@ import { parse as parseJsonc } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { ServerFormat } from './foreign-places.ts';
+import type { ServerFormat } from './foreign-locations.ts';
 
 /** A server in the form of ouro's settings, with what of it cannot be imported. */
 export type ConvertedServer = { readonly name: string; readonly entry: JsonObject; readonly lost: readonly string[] };

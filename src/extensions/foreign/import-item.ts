@@ -23,4 +23,4 @@ export type ImportItem = {
 );
 
 /** The folders in which files of other assistants are looked for. */
-export type ImportPlaces = { readonly cwd: string; readonly home: string; readonly ouroHome: string };
+export type ImportFolders = { readonly cwd: string; readonly home: string; readonly ouroHome: string };

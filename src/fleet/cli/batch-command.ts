@@ -27,7 +27,7 @@ const ACTION_LOADERS: Readonly<Record<string, () => Promise<Action>>> = {
 };
 
 /** Runs `ouro batch …`: lists the batches without arguments, and runs arguments that name no action as a prompt. */
-export async function run({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runBatchCommand({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.batch.flags, rawFlags);
   const [name = flags.over.length === 0 ? 'list' : 'run'] = args;
   const action = await (Object.hasOwn(ACTION_LOADERS, name) ? ACTION_LOADERS[name] : ACTION_LOADERS.run)?.();

@@ -1,6 +1,6 @@
 import type {
   BatchStatus,
-  Micros,
+  MicroDollars,
   NewBatch,
   NewTask,
   PendingDeletion,
@@ -23,7 +23,7 @@ import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
 import type { BatchScreenContent, TaskRow } from '../../ui/widgets/BatchScreen.tsx';
 
 /** Formats an amount of money. */
-export const formatCost = (micros: Micros): string => formatMoney(micros / 1e6);
+export const formatCost = (micros: MicroDollars): string => formatMoney(micros / 1e6);
 /** Returns text as one line that is safe to print. */
 const sanitizeLine = (text: string): string => sanitize(formatOneLine(text), 'line');
 
@@ -217,7 +217,11 @@ export function formatTask(task: TaskView, attempts: readonly { readonly line: s
 const MAX_SHOWN_DONE = 30;
 
 /** Creates the content of the batch screen. */
-export function createBatchPicture(batch: BatchStatus, tasks: readonly TaskView[], nowMs: number): BatchScreenContent {
+export function createBatchScreenContent(
+  batch: BatchStatus,
+  tasks: readonly TaskView[],
+  nowMs: number,
+): BatchScreenContent {
   const { counts } = batch;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const filterByState = (state: TaskView['state']) => tasks.filter((task) => task.state === state);

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { readSettings } from '../../app/read-settings.ts';
 import type { Io } from '../../cli/io.ts';
-import type { Claim, Micros } from '../../contracts/fleet.ts';
+import type { Claim, MicroDollars } from '../../contracts/fleet.ts';
 import { findLauncher } from '../../lib/processes/installed-files.ts';
 import { createFleetGit } from '../git/fleet-git.ts';
 import { openMirrors } from '../git/mirrors.ts';
-import { renewTasks } from '../tasks/renew-tasks.ts';
+import { refreshTasks } from '../tasks/refresh-tasks.ts';
 import { convertToMicros } from '../worker/child-output.ts';
 import { readLostCost } from '../worker/child-session.ts';
 import { type CleanUpDeps, deletePendingFiles, readInstallation } from '../worker/clean-up.ts';
@@ -51,7 +51,7 @@ export async function startWorker(
     freeMegabytes: policy.freeMegabytes ?? MIN_FREE_MEGABYTES,
     createTaskDeps: createTaskParts(fleet, policy, io, machine),
     renewTasks: (due) =>
-      renewTasks(due, {
+      refreshTasks(due, {
         git: createFleetGit(io.environment, options.signal),
         isAllowed: (url) => isRepositoryAllowed(policy, url),
       }),
@@ -118,7 +118,7 @@ function createTaskParts(
   });
 }
 
-async function readStoredCost(transcriptFile: string): Promise<Micros> {
+async function readStoredCost(transcriptFile: string): Promise<MicroDollars> {
   const { computeStoredCostUsd } = await import('../../session/session-cost.ts');
   return convertToMicros(await computeStoredCostUsd(transcriptFile));
 }

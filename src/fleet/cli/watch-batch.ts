@@ -2,7 +2,7 @@ import type { Io } from '../../cli/io.ts';
 import type { TaskState, TaskView } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { createBatchPicture, formatCost } from './format-batch.ts';
+import { createBatchScreenContent, formatCost } from './format-batch.ts';
 
 type WatchOptions = { readonly json: boolean; readonly signal: AbortSignal };
 
@@ -25,7 +25,7 @@ async function watchOnScreen(id: string, store: FleetStore, io: Io, { signal }: 
     while (!signal.aborted) {
       const batch = await store.getStatus(id);
       const tasks = await store.listTasks(id, ['running', 'failed', 'done']);
-      if (batch !== undefined) screen.show(createBatchPicture(batch, tasks, await store.getTime()));
+      if (batch !== undefined) screen.show(createBatchScreenContent(batch, tasks, await store.getTime()));
       await sleep(POLL_MS, signal);
     }
   } finally {

@@ -19,7 +19,7 @@ import { startWorker } from './start-worker.ts';
 import { observeWorker } from './worker-monitoring.ts';
 
 /** Runs `ouro worker [init | doctor]`: works on tasks from a queue, under the policy of this machine. */
-export async function run({
+export async function runWorkerCommand({
   args: [action, ...extraArgs],
   flags: rawFlags,
   io,
@@ -29,7 +29,7 @@ export async function run({
   if (extraArgs.length > 0) throw new UsageError('Usage: ouro worker [init | doctor]');
   switch (action) {
     case undefined:
-      return reportQueueErrors(io, () => runWorkerCommand(flags, io, shutdown));
+      return reportQueueErrors(io, () => runWorkerUntilStopped(flags, io, shutdown));
     case 'init':
       return createWorkerPolicy(io);
     case 'doctor':
@@ -40,7 +40,7 @@ export async function run({
 }
 
 /** Runs `ouro worker`: works on tasks until stopped, or until the queue is empty. */
-export async function runWorkerCommand(flags: WorkerFlags, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runWorkerUntilStopped(flags: WorkerFlags, io: Io, shutdown: Shutdown): Promise<number> {
   if (flags.once === true && flags.untilEmpty === true)
     throw new UsageError('--once and --until-empty contradict each other. Choose one.');
   const abortController = new AbortController();

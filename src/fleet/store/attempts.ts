@@ -1,5 +1,5 @@
 import type { AttemptEnd, Claim, FileKind, Heartbeat, LostTask, TaskState } from '../../contracts/fleet.ts';
-import { MAX_RETRY_PAUSE_MS, type SqlDatabase, type Transaction } from './database.ts';
+import { MAX_CLAIM_DELAY_MS, type SqlDatabase, type Transaction } from './database.ts';
 import { type AttemptRow, parseAttemptRow, parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
 import { saveTaskFile } from './task-files.ts';
 
@@ -33,7 +33,7 @@ export function completeAttempt(
     if (locked.task.state === 'cancelled') return 'kept';
     const pauseMs = ending.kind === 'back' ? ending.afterMs : getRetryPause(claim.attempt);
     await updateTask(tx, claim, { state, tries: countTries(ending, locked.task), ending, pauseMs });
-    await releaseSummary(tx, claim.batch);
+    await releaseSummaryTask(tx, claim.batch);
     return 'kept';
   });
 }
@@ -42,7 +42,7 @@ const FILE_KINDS: readonly FileKind[] = ['patch', 'transcript', 'unfinished'];
 const FIRST_PAUSE_MS = 1_000;
 
 /** Returns the pause before a retry, doubling from one second. */
-const getRetryPause = (attempt: number): number => Math.min(MAX_RETRY_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+const getRetryPause = (attempt: number): number => Math.min(MAX_CLAIM_DELAY_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
 
 function getNextState(ending: AttemptEnd, task: TaskRow, attempts: number): TaskState {
   if (ending.kind === 'done') return 'done';
@@ -121,7 +121,7 @@ async function updateTask(tx: Transaction, { batch, key }: TaskId, update: TaskU
 }
 
 /** Releases the summary of a batch once all its work has ended, in the same transaction and therefore exactly once. */
-export async function releaseSummary(tx: Transaction, batch: string): Promise<void> {
+export async function releaseSummaryTask(tx: Transaction, batch: string): Promise<void> {
   await tx.query(
     `UPDATE fleet_tasks SET state = 'waiting', due_ms = 0 WHERE batch = ? AND kind = 'summary' AND state = 'held'
      AND NOT EXISTS (SELECT 1 FROM fleet_tasks open
@@ -154,7 +154,7 @@ export async function reclaimExpiredTasks(sql: SqlDatabase, worker?: string): Pr
         const ending: AttemptEnd = { kind: 'failed', reason: LOST_REASON, again: 'if-attempts-left' };
         const state = getNextState(ending, locked.task, locked.attempts);
         await updateTask(tx, { batch, key }, { state, tries: countTries(ending, locked.task), ending, pauseMs: 0 });
-        await releaseSummary(tx, batch);
+        await releaseSummaryTask(tx, batch);
         return lost;
       }),
     ),

@@ -1,5 +1,5 @@
 import type { BatchCommand, TaskState } from '../../contracts/fleet.ts';
-import { closeLostAttempt, releaseSummary } from './attempts.ts';
+import { closeLostAttempt, releaseSummaryTask } from './attempts.ts';
 import type { SqlDatabase, Transaction } from './database.ts';
 import { parseAttemptRow, parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
 
@@ -72,7 +72,7 @@ async function restartTasks(tx: Transaction, batch: string, tasks: readonly Task
       "UPDATE fleet_tasks SET state = 'held', tries = 0 WHERE batch = ? AND kind = 'summary' AND state IN ('done', 'failed')",
       batch,
     );
-  await releaseSummary(tx, batch);
+  await releaseSummaryTask(tx, batch);
   return tasks.length;
 }
 
@@ -101,7 +101,7 @@ export function reuseResults(sql: SqlDatabase, batch: string): Promise<number> {
     );
     let reused = 0;
     for (const task of waiting.map(parseTaskRow)) if (await copyResult(tx, batch, task)) reused += 1;
-    if (reused > 0) await releaseSummary(tx, batch);
+    if (reused > 0) await releaseSummaryTask(tx, batch);
     return reused;
   });
 }

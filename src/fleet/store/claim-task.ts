@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { BatchLimits, Claim, Claimer, Micros } from '../../contracts/fleet.ts';
-import { createPlaceholders, MAX_RETRY_PAUSE_MS, type SqlDatabase, type Transaction } from './database.ts';
+import type { BatchLimits, Claim, ClaimingWorker, MicroDollars } from '../../contracts/fleet.ts';
+import { createPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type Transaction } from './database.ts';
 import { hasLaneCapacity } from './rate-limit-lanes.ts';
 import { parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
 import { computeSpending } from './spending.ts';
@@ -8,7 +8,7 @@ import { computeSpending } from './spending.ts';
 type Candidate = { readonly batch: string; readonly lane: string };
 
 /** Claims the next task that can start. Each candidate has its own transaction, so that only one batch is locked. */
-export async function claimTask(sql: SqlDatabase, claimer: Claimer): Promise<Claim | undefined> {
+export async function claimTask(sql: SqlDatabase, claimer: ClaimingWorker): Promise<Claim | undefined> {
   const candidates = await sql.transaction((tx) => listCandidates(tx, claimer));
   for (const candidate of candidates) {
     const claim = await sql.transaction((tx) => claimFrom(sql, tx, candidate, claimer));
@@ -23,7 +23,7 @@ export async function claimTask(sql: SqlDatabase, claimer: Claimer): Promise<Cla
  */
 async function listCandidates(
   tx: Transaction,
-  { batch: batchId, exceptLanes = [], machine, installation = machine }: Claimer,
+  { batch: batchId, exceptLanes = [], machine, installation = machine }: ClaimingWorker,
 ): Promise<readonly Candidate[]> {
   const except = exceptLanes.length === 0 ? '' : `AND l.name NOT IN (${createPlaceholders(exceptLanes.length)})`;
   const now = await tx.now();
@@ -37,7 +37,7 @@ async function listCandidates(
      AND NOT EXISTS (SELECT 1 FROM fleet_deletions d WHERE d.batch = b.id AND d.installation IN (?, ?))
      ORDER BY b.priority DESC,
        coalesce(o.running, 0), b.created_ms, b.id, l.name`,
-    ...[now, batchId ?? null, ...exceptLanes, now, now + MAX_RETRY_PAUSE_MS, installation, machine],
+    ...[now, batchId ?? null, ...exceptLanes, now, now + MAX_CLAIM_DELAY_MS, installation, machine],
   );
   return rows.map(({ batch, lane }) => ({ batch: String(batch), lane: String(lane) }));
 }
@@ -49,7 +49,7 @@ async function claimFrom(
   sql: SqlDatabase,
   tx: Transaction,
   { batch: id, lane }: Candidate,
-  { worker, machine, installation, leaseMs }: Claimer,
+  { worker, machine, installation, leaseMs }: ClaimingWorker,
 ): Promise<Claim | undefined> {
   const [row] = await tx.query(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, id);
   if (row === undefined) return undefined;
@@ -103,7 +103,7 @@ type Search = {
   readonly lane: string;
   readonly limits: BatchLimits;
   /** Unreserved rest of the batch budget. */
-  readonly left: Micros;
+  readonly left: MicroDollars;
   readonly now: number;
 };
 
@@ -111,14 +111,14 @@ type Search = {
 async function findAffordable(
   tx: Transaction,
   { batch, lane, limits, left, now }: Search,
-): Promise<{ readonly task: TaskRow; readonly earlierCost: Micros } | undefined> {
+): Promise<{ readonly task: TaskRow; readonly earlierCost: MicroDollars } | undefined> {
   const [row] = await tx.query(
     `SELECT t.*, coalesce(booked.cost, 0) AS cost FROM fleet_tasks t
      LEFT JOIN (SELECT task_key, sum(cost) AS cost FROM fleet_attempts WHERE batch = ? GROUP BY task_key) booked
        ON booked.task_key = t.task_key
      WHERE t.batch = ? AND t.state = 'waiting' AND t.lane = ? AND ${IS_DUE} AND ? - coalesce(booked.cost, 0) <= ?
      ORDER BY t.priority DESC, t.seq LIMIT 1`,
-    ...[batch, batch, lane, now, now + MAX_RETRY_PAUSE_MS, limits.each, left],
+    ...[batch, batch, lane, now, now + MAX_CLAIM_DELAY_MS, limits.each, left],
   );
   if (row === undefined) return undefined;
   return { task: parseTaskRow(row), earlierCost: Number(row.cost) };

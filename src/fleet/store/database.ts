@@ -37,7 +37,7 @@ export function createSerialQueue(): <Result>(work: () => Promise<Result>) => Pr
 export const createPlaceholders = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
 
 /** Maximum delay before a task may be claimed again. */
-export const MAX_RETRY_PAUSE_MS = 60_000;
+export const MAX_CLAIM_DELAY_MS = 60_000;
 
 /** Inserts rows in batches, skipping existing ones. Returns the `returning` column of the inserted rows. */
 export async function insertMissing(

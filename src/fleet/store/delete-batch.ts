@@ -1,9 +1,9 @@
-import type { Claimer, DeletedTask, PendingDeletion } from '../../contracts/fleet.ts';
+import type { ClaimingWorker, DeletedTask, PendingDeletion } from '../../contracts/fleet.ts';
 import { insertMissing, type SqlDatabase, type Transaction } from './database.ts';
 import { parseDeletionRow, parseTaskRow, type TaskRow } from './schema.ts';
 
 /** The installation that asks, by its id and the name of its machine. */
-type Installation = Pick<Claimer, 'machine' | 'installation'>;
+type Installation = Pick<ClaimingWorker, 'machine' | 'installation'>;
 
 /** A machine without a worker for a quarter of a year, such as a container, does not come back. */
 const MAX_AGE_MS = 90 * 86_400_000;

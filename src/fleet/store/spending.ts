@@ -1,8 +1,12 @@
-import type { BatchLimits, LostTask, Micros } from '../../contracts/fleet.ts';
+import type { BatchLimits, LostTask, MicroDollars } from '../../contracts/fleet.ts';
 import type { SqlDatabase, Transaction } from './database.ts';
 
 /** The spending of a batch: paid so far, reserved for running attempts, and the number of running attempts. */
-export type Spending = { readonly spent: Micros; readonly reserved: Micros; readonly runningAttempts: number };
+export type Spending = {
+  readonly spent: MicroDollars;
+  readonly reserved: MicroDollars;
+  readonly runningAttempts: number;
+};
 
 /**
  * Sums up the spending of a batch. The unspent budget of a running attempt is reserved. Late and lost attempts count,
@@ -20,7 +24,7 @@ export async function computeSpending(tx: Transaction, batch: string): Promise<S
 }
 
 /** Returns the cost of all attempts of a task. */
-async function computeTaskCost(tx: Transaction, batch: string, key: string): Promise<Micros> {
+async function computeTaskCost(tx: Transaction, batch: string, key: string): Promise<MicroDollars> {
   const [row] = await tx.query(
     'SELECT coalesce(sum(cost), 0) AS spent FROM fleet_attempts WHERE batch = ? AND task_key = ?',
     batch,
@@ -30,7 +34,7 @@ async function computeTaskCost(tx: Transaction, batch: string, key: string): Pro
 }
 
 /** Returns the lowest budget a waiting task needs. A task with earlier attempts needs only the rest of its limit. */
-export async function findLowestBudget(tx: Transaction, batch: string, { each }: BatchLimits): Promise<Micros> {
+export async function findLowestBudget(tx: Transaction, batch: string, { each }: BatchLimits): Promise<MicroDollars> {
   // `coalesce` prevents the use of the state index: the tasks must be found by key, not among all waiting tasks.
   const [row] = await tx.query(
     `SELECT max(begun.spent) AS most FROM
@@ -47,7 +51,7 @@ export async function addUnreportedCost(
   sql: SqlDatabase,
   tx: Transaction,
   { batch, key }: Pick<LostTask, 'batch' | 'key'>,
-  total: Micros,
+  total: MicroDollars,
 ): Promise<void> {
   await tx.query(`SELECT id FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
   const [last] = await tx.query(

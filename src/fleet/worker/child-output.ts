@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Micros } from '../../contracts/fleet.ts';
+import type { MicroDollars } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../contracts/model.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
@@ -7,7 +7,7 @@ import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 
 /** The state of a run of ouro, from its output so far. */
 export type RunProgress = {
-  readonly cost: Micros;
+  readonly cost: MicroDollars;
   readonly session: string | undefined;
   readonly doing: string | undefined;
   /** Set if a reply of the model was cut off. */
@@ -91,7 +91,7 @@ export function applyOutputLine(
 }
 
 /** Converts dollars to micros, rounded up, so that the recorded cost is never too low. */
-export const convertToMicros = (dollars: number): Micros => Math.ceil(Math.round(dollars * 1e8) / 100);
+export const convertToMicros = (dollars: number): MicroDollars => Math.ceil(Math.round(dollars * 1e8) / 100);
 
 function convertResult(data: z.infer<typeof result>): RunResult {
   return {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LostTask, Micros } from '../../contracts/fleet.ts';
+import type { LostTask, MicroDollars } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
 import { getWorkFolder, type PreparedWork } from './prepare-work.ts';
@@ -25,7 +25,7 @@ type Deps = Pick<TaskDeps, 'environment' | 'workRoot' | 'machine' | 'readSession
 export async function readLostCost(
   { batch, key, session, machine }: LostTask,
   { store, environment, workRoot, machine: thisMachine, readSessionCost }: Deps,
-): Promise<Micros | undefined> {
+): Promise<MicroDollars | undefined> {
   if (machine !== thisMachine || session === undefined || !isSessionId(session)) return undefined;
   const task = (await store.listTasks(batch)).find((candidate) => candidate.key === key);
   const folder = join(getWorkFolder(workRoot, batch, key), task?.spec.place?.folder ?? '');

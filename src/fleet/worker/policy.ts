@@ -5,7 +5,7 @@ import { PERMISSION_MODES, type PermissionMode } from '../../contracts/permissio
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { compileStarPattern } from '../../lib/patterns/glob.ts';
 import { parseRule } from '../../permissions/rules/parse-rule.ts';
-import { OUTSIDE_RULE_NAME } from '../../permissions/rules/rule-families.ts';
+import { SANDBOX_EXCEPTION_RULE_NAME } from '../../permissions/rules/rule-families.ts';
 import { isSafeName, validateCheckout } from '../git/validate-checkout.ts';
 
 const patterns = z.array(z.string()).optional();
@@ -100,10 +100,10 @@ function isSingleRule(text: string): boolean {
 
 /** A task that runs in the sandbox may leave it only if the policy names the exception, not through a pattern. */
 function isToolAllowed(policy: WorkerPolicy, spec: Pick<TaskSpec, 'mode'>, rule: string): boolean {
-  const isException = parseRule(rule, 'allow', { source: 'session' }).tool === OUTSIDE_RULE_NAME;
+  const isException = parseRule(rule, 'allow', { source: 'session' }).tool === SANDBOX_EXCEPTION_RULE_NAME;
   const patterns =
     isException && isSandboxed(policy, spec)
-      ? (policy.tools ?? []).filter((pattern) => pattern.startsWith(OUTSIDE_RULE_NAME))
+      ? (policy.tools ?? []).filter((pattern) => pattern.startsWith(SANDBOX_EXCEPTION_RULE_NAME))
       : policy.tools;
   return isAllowed(patterns, rule);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Claim, FileKind, Micros, TaskView } from '../../contracts/fleet.ts';
+import type { Claim, FileKind, MicroDollars, TaskView } from '../../contracts/fleet.ts';
 import { isInside } from '../../permissions/resolve-path.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
 import { summarizeSession } from '../../session/store/session-summary.ts';
@@ -19,7 +19,7 @@ export type PreparedWork = {
   readonly session: ChildOptions['session'];
   readonly prompt: string;
   /** Cost of the previous attempt that it could not report before it was killed. */
-  readonly unreportedCost: Micros;
+  readonly unreportedCost: MicroDollars;
   readonly notes: readonly string[];
 };
 

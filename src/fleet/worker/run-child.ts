@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
-import type { Micros, TaskSpec } from '../../contracts/fleet.ts';
+import type { MicroDollars, TaskSpec } from '../../contracts/fleet.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 import { applyOutputLine, NO_PROGRESS, type RunProgress, type Throttle } from './child-output.ts';
 import { listTaskVariables } from './policy.ts';
@@ -18,7 +18,7 @@ export type ChildOptions = {
   readonly prompt: string;
   readonly spec: Pick<TaskSpec, 'model' | 'mode' | 'allowedTools' | 'disallowedTools' | 'schema' | 'turns'>;
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string };
-  readonly budget: Micros;
+  readonly budget: MicroDollars;
   /** Managed settings as JSON; they can only restrict. */
   readonly policy: string;
   /** Settings as JSON, below the managed ones. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { Claim, Heartbeat, Micros } from '../../contracts/fleet.ts';
+import type { Claim, Heartbeat, MicroDollars } from '../../contracts/fleet.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import { createPatch } from '../git/task-patch.ts';
 import type { RunProgress, RunResult, Throttle } from './child-output.ts';
@@ -40,7 +40,7 @@ type Work = {
 };
 /** The sums of all runs of the attempt so far. */
 type Totals = {
-  readonly cost: Micros;
+  readonly cost: MicroDollars;
   readonly turns: number;
   readonly denials: number;
   readonly isCut: boolean;
@@ -89,7 +89,7 @@ export async function runUntilVerified(work: Work, listeners: WorkListeners, sig
 type Round = { readonly session: ChildOptions['session']; readonly prompt: string; readonly totals: Totals };
 type RunOutcome = {
   readonly verdict: Verdict;
-  readonly cost: Micros;
+  readonly cost: MicroDollars;
   readonly session: string;
   readonly end: RunResult | undefined;
   readonly isCut: boolean;
@@ -180,7 +180,7 @@ async function runJudge(
 }
 
 /** The result of a check. `because` is the feedback for the model if the work is not accepted. */
-type Check = { readonly accepted: boolean; readonly feedback: string; readonly cost: Micros };
+type Check = { readonly accepted: boolean; readonly feedback: string; readonly cost: MicroDollars };
 
 /** A check command. */
 type CommandCheck = { readonly line: string; readonly timeoutMs: number };
@@ -228,7 +228,7 @@ async function createJudgePrompt(ask: string, patchFile: string, patch: Uint8Arr
 }
 
 /** Converts the answer of a judge to a check result. */
-function parseJudgement(answer: unknown, cost: Micros): Check {
+function parseJudgement(answer: unknown, cost: MicroDollars): Check {
   const parsed = judgement.safeParse(answer);
   if (!parsed.success) return { accepted: false, cost, feedback: 'The judge gave no answer that could be read.' };
   const { accepted, reason } = parsed.data;

@@ -1,5 +1,5 @@
 import type { Environment } from '../../contracts/environment.ts';
-import type { FileKind, Micros, TaskView } from '../../contracts/fleet.ts';
+import type { FileKind, MicroDollars, TaskView } from '../../contracts/fleet.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import type { FleetGit } from '../git/fleet-git.ts';
 import type { Mirrors } from '../git/mirrors.ts';
@@ -26,7 +26,7 @@ export type TaskDeps = {
   /** Stores a file of the unfinished task, so that another machine can continue it; unset for a local queue. */
   readonly saveFile: ((kind: FileKind, bytes: Uint8Array) => Promise<void>) | undefined;
   /** Returns the total cost of a stored session. */
-  readonly readSessionCost: (transcriptFile: string) => Promise<Micros>;
+  readonly readSessionCost: (transcriptFile: string) => Promise<MicroDollars>;
   /** Reads a file that an earlier attempt has stored. */
   readonly loadFile: (kind: FileKind) => Promise<Uint8Array | undefined>;
   /** Lists the tasks of the batch with their results, for a summary. */

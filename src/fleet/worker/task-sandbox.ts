@@ -7,8 +7,8 @@ import type { ProgramOptions, ProgramResult } from '../../lib/processes/run-prog
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { createPolicySource } from '../../permissions/policy.ts';
 import { listDeniedPaths } from '../../sandbox/create-plan.ts';
-import { createHostGate } from '../../sandbox/network/host-gate.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
+import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { createManagedSettings, createRunSettings, type WorkerPolicy } from './policy.ts';
 import { createCheckEnvironment } from './run-child.ts';
@@ -54,7 +54,7 @@ export async function openTaskSandbox(
     canBypass: false,
   });
   const getSettings = () => loaded.merged.sandbox ?? {};
-  const decideHost = createHostGate({
+  const decideHost = createNetworkGate({
     getSettings,
     getPolicy: source.getPolicy,
     canAsk: false,

@@ -1,4 +1,4 @@
-import type { AttemptEnd, Claim, Micros } from '../../contracts/fleet.ts';
+import type { AttemptEnd, Claim, MicroDollars } from '../../contracts/fleet.ts';
 
 /** An event of a worker, as logs and metrics show it. */
 export type WorkerEvent =
@@ -8,7 +8,7 @@ export type WorkerEvent =
       readonly kind: 'finished';
       readonly claim: Claim;
       readonly ending: AttemptEnd;
-      readonly cost: Micros;
+      readonly cost: MicroDollars;
       readonly durationMs: number;
     }
   /** A lane is paused: on all machines, or here only (no key, no connection). */
@@ -80,7 +80,7 @@ export type WorkerTotals = {
   readonly slots: number;
   readonly running: number;
   readonly ended: Readonly<Record<Outcome, number>>;
-  readonly cost: Micros;
+  readonly cost: MicroDollars;
   readonly busyMs: number;
   readonly pauses: number;
   readonly errors: number;

@@ -1,5 +1,5 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import type { Claim, DueSchedule, LostTask, Micros, NewTask } from '../../contracts/fleet.ts';
+import type { Claim, DueSchedule, LostTask, MicroDollars, NewTask } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { StoreUnavailable } from '../store/store-unavailable.ts';
@@ -32,7 +32,7 @@ export type WorkerOptions = {
   readonly signal: AbortSignal;
   readonly createTaskDeps: (claim: Claim) => TaskDeps;
   /** Returns the cost of the stored session of a lost task, if it is on this machine. */
-  readonly getLostCost: (task: LostTask) => Promise<Micros | undefined>;
+  readonly getLostCost: (task: LostTask) => Promise<MicroDollars | undefined>;
   /** Returns the tasks of a schedule at the current commits of their repositories. */
   readonly renewTasks: (due: DueSchedule) => Promise<readonly NewTask[]>;
   /** Deletes the files of deleted batches on this machine. Returns the ids of the batches. */

@@ -133,7 +133,7 @@ export function getListField(facts: FrontMatter['fields'], key: string): readonl
 }
 
 /** Returns a field as a list of words: a YAML list, or text split at commas and spaces outside of parentheses. */
-export function getWordsField(facts: FrontMatter['fields'], key: string): readonly string[] | undefined {
+export function getWordListField(facts: FrontMatter['fields'], key: string): readonly string[] | undefined {
   const value = facts[key];
   if (Array.isArray(value)) return value.map((item) => String(item).trim());
   if (typeof value !== 'string') return undefined;

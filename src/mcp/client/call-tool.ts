@@ -7,7 +7,7 @@ import { wrapInReminder } from '../../prompt/reminder.ts';
 import { isUnauthorized } from '../auth/stored-auth.ts';
 import { convertMcpResult, type SaveBytes } from '../content.ts';
 import { elicit } from '../elicit.ts';
-import { type Connection, ServerTimeoutError } from './connection.ts';
+import { type ServerConnection, ServerTimeoutError } from './server-connection.ts';
 
 /** The server of a call, its limits, and what to do when it needs a login. */
 export type CallOptions = {
@@ -22,7 +22,7 @@ const ERROR_CHARS = 2_000;
 
 /** Calls a server's tool; every error becomes a `ToolFailure` with a message for the model. */
 export async function callTool(
-  connection: Connection,
+  connection: ServerConnection,
   tool: string,
   input: JsonObject,
   context: CallContext,

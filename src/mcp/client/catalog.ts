@@ -3,11 +3,11 @@ import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { createServerPrompts, type ServerPrompt } from '../prompts.ts';
 import { createServerTools } from '../tools.ts';
-import type { Connection } from './connection.ts';
 import type { ListKind } from './create-client.ts';
+import type { ServerConnection } from './server-connection.ts';
 
 /** The tools and prompts of a server, as last listed. */
-export type Catalog = {
+export type ServerCatalog = {
   readonly tools: readonly Tool[];
   /** The same tools under the server's own names, for display. */
   readonly toolSummaries: readonly { readonly name: string; readonly description?: string }[];
@@ -15,30 +15,30 @@ export type Catalog = {
 };
 
 /** The server a catalog belongs to, and the function that calls its tools. */
-export type CatalogOptions = {
+export type ServerCatalogOptions = {
   readonly server: string;
   readonly prefix: string;
   readonly callTool: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
 };
 
 /** The catalog of a server that is not connected. */
-export const EMPTY_CATALOG: Catalog = { tools: [], toolSummaries: [], prompts: [] };
+export const EMPTY_SERVER_CATALOG: ServerCatalog = { tools: [], toolSummaries: [], prompts: [] };
 const DESCRIPTION_CHARS = 200;
 
 /** Fetches one list of a server; resources are not part of the catalog and fetched on demand. */
 export async function fetchCatalogPart(
-  connection: Connection,
-  options: CatalogOptions,
+  connection: ServerConnection,
+  options: ServerCatalogOptions,
   kind: ListKind,
-): Promise<Partial<Catalog>> {
+): Promise<Partial<ServerCatalog>> {
   if (kind === 'resources') return {};
   return kind === 'tools' ? fetchTools(connection, options) : fetchPrompts(connection, options);
 }
 
 async function fetchTools(
-  connection: Connection,
-  options: CatalogOptions,
-): Promise<Pick<Catalog, 'tools' | 'toolSummaries'>> {
+  connection: ServerConnection,
+  options: ServerCatalogOptions,
+): Promise<Pick<ServerCatalog, 'tools' | 'toolSummaries'>> {
   const listed = connection.hasCapability('tools') ? await connection.listTools() : [];
   return {
     tools: createServerTools(listed, options),
@@ -50,7 +50,10 @@ async function fetchTools(
 }
 
 /** Fetches the prompts; a failure counts as none, so the server's tools stay usable. */
-async function fetchPrompts(connection: Connection, options: CatalogOptions): Promise<Pick<Catalog, 'prompts'>> {
+async function fetchPrompts(
+  connection: ServerConnection,
+  options: ServerCatalogOptions,
+): Promise<Pick<ServerCatalog, 'prompts'>> {
   const listed = connection.hasCapability('prompts') ? await connection.listPrompts().catch(() => []) : [];
   return { prompts: createServerPrompts(listed, { ...options, canComplete: connection.hasCapability('completions') }) };
 }

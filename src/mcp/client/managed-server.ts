@@ -3,10 +3,10 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredServer } from '../configured-server.ts';
-import { type Catalog, type CatalogOptions, diffTools, fetchCatalogPart } from './catalog.ts';
-import type { Connection } from './connection.ts';
+import { diffTools, fetchCatalogPart, type ServerCatalog, type ServerCatalogOptions } from './catalog.ts';
 import type { ListKind } from './create-client.ts';
 import type { McpHubDeps } from './hub-deps.ts';
+import type { ServerConnection } from './server-connection.ts';
 import {
   describeUnavailability,
   IDLE_STATE,
@@ -14,7 +14,7 @@ import {
   type ServerEvent,
   type ServerState,
 } from './server-state.ts';
-import type { StartListeners, StartResult } from './start-server.ts';
+import type { ServerStartListeners, ServerStartResult } from './start-server.ts';
 
 /** A server and its life cycle: started, lost, restarted, closed. */
 export type ManagedServer = {
@@ -27,7 +27,7 @@ export type ManagedServer = {
   /** Resolves when this list has been fetched or has failed. */
   whenListed(kind: ListKind): Promise<void>;
   /** Waits for a pending connection; rejects with a message when there is none. */
-  waitForConnection(signal: AbortSignal): Promise<Connection>;
+  waitForConnection(signal: AbortSignal): Promise<ServerConnection>;
   reconnect(): Promise<ActionResult>;
   /** Ends it at the user's request, until it is reconnected. */
   disable(): Promise<void>;
@@ -57,7 +57,7 @@ export function createManagedServer(server: ConfiguredServer, prefix: string, de
   const { getState, dispatch, notify } = machine;
   const getConnection: ManagedServer['waitForConnection'] = (signal) =>
     awaitConnection(server, getState, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
-  const invokeTool: CatalogOptions['callTool'] = async (tool, input, context) => {
+  const invokeTool: ServerCatalogOptions['callTool'] = async (tool, input, context) => {
     const connection = await getConnection(context.signal);
     const { callTool } = await import('./call-tool.ts');
     return callTool(connection, tool, input, context, {
@@ -67,7 +67,7 @@ export function createManagedServer(server: ConfiguredServer, prefix: string, de
       onUnauthorized: () => disconnectForLogin(machine),
     });
   };
-  const catalogOptions: CatalogOptions = { server: server.name, prefix, callTool: invokeTool };
+  const catalogOptions: ServerCatalogOptions = { server: server.name, prefix, callTool: invokeTool };
   const lists = createListUpdater(server.name, machine, deps.onChange);
 
   async function connect(afterMs: number, signal: AbortSignal): Promise<void> {
@@ -83,7 +83,7 @@ export function createManagedServer(server: ConfiguredServer, prefix: string, de
     const started = await import('./start-server.ts')
       .then(({ startServer }) => startServer(server, deps, catalogOptions, listeners, startTimeoutMs(), signal))
       .catch(
-        (thrown): StartResult => ({
+        (thrown): ServerStartResult => ({
           type: 'failed',
           why: sanitizeUntrustedLine(getErrorMessage(thrown), REASON_CHARS),
         }),
@@ -142,7 +142,7 @@ async function awaitConnection(
   getState: () => ServerState,
   starting: () => Promise<void>,
   limit: AbortSignal,
-): Promise<Connection> {
+): Promise<ServerConnection> {
   while (getState().phase.status === 'starting' && !limit.aborted) await abandonOnAbort(starting(), limit);
   const { phase } = getState();
   if (phase.status === 'connected') return phase.connection;
@@ -162,7 +162,7 @@ function createListeners(
   server: string,
   { onChange }: McpHubDeps,
   notify: StateMachine['notify'],
-): Omit<StartListeners, 'callTimeoutMs' | 'onListChanged' | 'onClosed'> {
+): Omit<ServerStartListeners, 'callTimeoutMs' | 'onListChanged' | 'onClosed'> {
   return {
     onListTruncated: (message: string) => notify('warn', message),
     onDeclined: (message: string) => notify('warn', message),
@@ -221,7 +221,7 @@ function createListUpdater(
   };
 }
 
-type FetchList = (connection: Connection) => Promise<Partial<Catalog>>;
+type FetchList = (connection: ServerConnection) => Promise<Partial<ServerCatalog>>;
 
 type StateMachine = ReturnType<typeof createStateMachine>;
 

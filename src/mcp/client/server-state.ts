@@ -2,23 +2,23 @@ import type { McpServerState } from '../../contracts/frontend/host-capabilities.
 import { exhaustive } from '../../lib/errors.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredServer } from '../configured-server.ts';
-import { type Catalog, EMPTY_CATALOG } from './catalog.ts';
-import type { Connection } from './connection.ts';
+import { EMPTY_SERVER_CATALOG, type ServerCatalog } from './catalog.ts';
+import type { ServerConnection } from './server-connection.ts';
 
 /** The state of one server; changed only by `reduceServerState`. */
 export type ServerState = {
-  readonly phase: Phase;
+  readonly phase: ServerPhase;
   /** Tools and prompts it offers; kept while it restarts, so a short outage removes no tools. */
-  readonly catalog: Catalog;
+  readonly catalog: ServerCatalog;
   /** Restarts since the last stable connection. */
   readonly restarts: number;
 };
 
 /** The phase of a server's life cycle. */
-export type Phase =
+export type ServerPhase =
   | { readonly status: 'idle' }
   | { readonly status: 'starting'; readonly afterMs: number }
-  | { readonly status: 'connected'; readonly connection: Connection; readonly sinceMs: number }
+  | { readonly status: 'connected'; readonly connection: ServerConnection; readonly sinceMs: number }
   | { readonly status: 'failed'; readonly why: string }
   | { readonly status: 'needs-auth' }
   | { readonly status: 'off' };
@@ -26,11 +26,16 @@ export type Phase =
 /** An event in a server's life cycle; `failed` ends an attempt to start, `lost` an open connection. */
 export type ServerEvent =
   | { readonly type: 'start' }
-  | { readonly type: 'connected'; readonly connection: Connection; readonly catalog: Catalog; readonly atMs: number }
+  | {
+      readonly type: 'connected';
+      readonly connection: ServerConnection;
+      readonly catalog: ServerCatalog;
+      readonly atMs: number;
+    }
   | { readonly type: 'needs-auth' }
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'lost'; readonly why: string; readonly atMs: number }
-  | { readonly type: 'listed'; readonly lists: Partial<Catalog> }
+  | { readonly type: 'listed'; readonly lists: Partial<ServerCatalog> }
   | { readonly type: 'switched-off' }
   /** Its last lease was released. */
   | { readonly type: 'stopped' };
@@ -42,7 +47,7 @@ export type StateTransition = {
 };
 
 /** The state of a server that was not started. */
-export const IDLE_STATE: ServerState = { phase: { status: 'idle' }, catalog: EMPTY_CATALOG, restarts: 0 };
+export const IDLE_STATE: ServerState = { phase: { status: 'idle' }, catalog: EMPTY_SERVER_CATALOG, restarts: 0 };
 
 const MAX_BACKOFF_MS = 30_000;
 const MAX_RESTARTS = 5;
@@ -56,8 +61,8 @@ export function reduceServerState(
   { name, backoffMs }: { readonly name: string; readonly backoffMs: number },
 ): StateTransition {
   const { phase, restarts } = state;
-  const enterPhase = (next: Phase): ServerState => ({ ...state, phase: next, catalog: EMPTY_CATALOG });
-  const createRestart = (count: number): Phase => ({
+  const enterPhase = (next: ServerPhase): ServerState => ({ ...state, phase: next, catalog: EMPTY_SERVER_CATALOG });
+  const createRestart = (count: number): ServerPhase => ({
     status: 'starting',
     afterMs: Math.min(backoffMs * 2 ** (count - 1), MAX_BACKOFF_MS),
   });
@@ -129,7 +134,7 @@ export function describeServer(server: ConfiguredServer, { phase, catalog }: Ser
   };
 }
 
-function getStatus({ blocked }: ConfiguredServer, phase: Phase): McpServerState['status'] {
+function getStatus({ blocked }: ConfiguredServer, phase: ServerPhase): McpServerState['status'] {
   switch (phase.status) {
     case 'idle':
       if (blocked?.reason === 'rejected') return 'disabled';
@@ -148,7 +153,7 @@ function getStatus({ blocked }: ConfiguredServer, phase: Phase): McpServerState[
 }
 
 /** Describes why a server cannot be used now; the text follows its name. */
-export function describeUnavailability(phase: Phase, { name, blocked, isAgentOnly }: ConfiguredServer): string {
+export function describeUnavailability(phase: ServerPhase, { name, blocked, isAgentOnly }: ConfiguredServer): string {
   switch (phase.status) {
     case 'idle':
       return (

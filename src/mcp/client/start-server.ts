@@ -3,20 +3,20 @@ import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { createStoredAuth, isUnauthorized } from '../auth/stored-auth.ts';
 import type { ConfiguredServer } from '../configured-server.ts';
-import { type Catalog, type CatalogOptions, EMPTY_CATALOG, fetchCatalogPart } from './catalog.ts';
-import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
+import { EMPTY_SERVER_CATALOG, fetchCatalogPart, type ServerCatalog, type ServerCatalogOptions } from './catalog.ts';
 import type { McpHubDeps } from './hub-deps.ts';
 import { buildServerEnvironment, openTransport } from './open-transport.ts';
+import { openServerConnection, type ServerConnection, type ServerConnectionOptions } from './server-connection.ts';
 import type { ServerEvent } from './server-state.ts';
 
 /** The result of an attempt to start; a connected server may still have pending lists. */
-export type StartResult =
+export type ServerStartResult =
   | (Omit<Extract<ServerEvent, { type: 'connected' }>, 'atMs'> & { readonly pendingLists: readonly PendingList[] })
   | Extract<ServerEvent, { type: 'needs-auth' | 'failed' }>;
 
 /** The listeners and limits of the connection to start. */
-export type StartListeners = Pick<
-  ConnectionOptions,
+export type ServerStartListeners = Pick<
+  ServerConnectionOptions,
   | 'onListChanged'
   | 'onResourceChanged'
   | 'onClosed'
@@ -28,7 +28,7 @@ export type StartListeners = Pick<
 >;
 
 /** A requested list that did not arrive within its limit. */
-export type PendingList = { readonly kind: 'tools' | 'prompts'; readonly list: Promise<Partial<Catalog>> };
+export type PendingList = { readonly kind: 'tools' | 'prompts'; readonly list: Promise<Partial<ServerCatalog>> };
 
 /** Limits for the first lists; an initialized server normally answers at once. */
 const TOOLS_WAIT_MS = 5_000;
@@ -43,11 +43,11 @@ const LIST_ERROR_CHARS = 300;
 export async function startServer(
   server: ConfiguredServer,
   deps: McpHubDeps,
-  catalogOptions: CatalogOptions,
-  listeners: StartListeners,
+  catalogOptions: ServerCatalogOptions,
+  listeners: ServerStartListeners,
   limitMs: number,
   signal: AbortSignal,
-): Promise<StartResult> {
+): Promise<ServerStartResult> {
   const limit = AbortSignal.timeout(limitMs);
   const { cwd, ouroHome, variables, getExtraVariables } = deps;
   const auth = await createStoredAuth(server, {
@@ -56,9 +56,9 @@ export async function startServer(
     env: () => buildServerEnvironment(variables, { ...getExtraVariables?.() }),
   });
   const { transport, describeExit } = await openTransport(server, deps, auth);
-  let connection: Connection;
+  let connection: ServerConnection;
   try {
-    connection = await openConnection(
+    connection = await openServerConnection(
       {
         ...listeners,
         transport,
@@ -106,7 +106,7 @@ export async function startServer(
     return {
       type: 'connected',
       connection,
-      catalog: { ...EMPTY_CATALOG, ...listedTools, ...listedPrompts },
+      catalog: { ...EMPTY_SERVER_CATALOG, ...listedTools, ...listedPrompts },
       pendingLists,
     };
   } catch (thrown) {

@@ -9,8 +9,8 @@ import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { isSourceEnabled } from '../../settings/load-settings.ts';
 import { validateSettings } from '../../settings/validate-settings.ts';
 import { openCredentialStore } from '../auth/credentials.ts';
-import { openApprovals } from './approvals.ts';
 import { type AgentServerEntries, type McpConfig, resolveMcpConfig } from './resolve-config.ts';
+import { openServerApprovals } from './server-approvals.ts';
 
 type McpConfigDeps = {
   readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources' | 'agent'>;
@@ -36,7 +36,7 @@ export async function loadMcpConfig({
 }: McpConfigDeps): Promise<McpConfig> {
   const { merged, layers } = loaded;
   const [{ approvals, problem: approvalsProblem }, loginsProblem] = await Promise.all([
-    openApprovals(environment.ouroHome, cwd).read(),
+    openServerApprovals(environment.ouroHome, cwd).read(),
     openCredentialStore(environment.ouroHome).getProblem(),
   ]);
   const config = await resolveMcpConfig({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
-import type { Launch } from '../configured-server.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
+import type { ServerLaunch } from '../configured-server.ts';
 
 const text = z.string();
 
@@ -53,7 +53,7 @@ const KEYS = Object.keys(entry.shape);
 export type ParsedServerEntry =
   | {
       readonly ok: true;
-      readonly launch: Launch;
+      readonly launch: ServerLaunch;
       readonly timeoutMs?: number;
       readonly isDisabled: boolean;
       readonly warnings: readonly string[];
@@ -89,7 +89,7 @@ function getRequiredKey(type: string): string {
   return type === 'stdio' ? 'command' : 'url';
 }
 
-function createLaunch(fields: z.output<typeof entry>): Launch | undefined {
+function createLaunch(fields: z.output<typeof entry>): ServerLaunch | undefined {
   const { type = fields.command === undefined ? 'http' : 'stdio', command, url } = fields;
   if (type === 'stdio') {
     return command === undefined
@@ -102,7 +102,7 @@ function createLaunch(fields: z.output<typeof entry>): Launch | undefined {
 }
 
 function describeUnknownKey(key: string): string {
-  const suggestion = findClosestMatch(key, KEYS);
+  const suggestion = findClosestWord(key, KEYS);
   return `unknown key "${key}"${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`;
 }
 

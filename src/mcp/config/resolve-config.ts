@@ -6,13 +6,13 @@ import {
   type ConfiguredServer,
   describeLaunchDetails,
   expandLaunch,
-  hashLaunch,
+  hashServerLaunch,
   type ServerScope,
 } from '../configured-server.ts';
 import { parseServerEntry } from './parse-server-entry.ts';
 
 /** The user's verdict on a server of a project; bound to its hash, so a changed server needs a new approval. */
-export type Approval = { readonly hash: string; readonly verdict: 'approved' | 'rejected' };
+export type ServerApproval = { readonly hash: string; readonly verdict: 'approved' | 'rejected' };
 
 /** The sources of the MCP configuration and the settings that decide which of them count. */
 export type McpConfigInput = {
@@ -30,7 +30,7 @@ export type McpConfigInput = {
   readonly sources: 'all' | 'flags-only';
   /** Handling of `.mcp.json`; ignored when project settings are excluded. */
   readonly projectFile: 'read' | 'ignored';
-  readonly approvals: Readonly<Record<string, Approval>>;
+  readonly approvals: Readonly<Record<string, ServerApproval>>;
   /** Names of disabled servers. */
   readonly disabled: readonly string[];
   /** Names approved without a hash; never taken from project settings. */
@@ -183,7 +183,7 @@ function readServer(
   }
   for (const warning of entry.warnings) problems.push({ file, text: `MCP server "${name}": ${warning}.` });
   // Hashed before expansion: an approval covers the text of the file, not the current values of variables.
-  const hash = hashLaunch(entry.launch);
+  const hash = hashServerLaunch(entry.launch);
   const expanded = expandLaunch(entry.launch, input.variables);
   const launch = expanded.value;
   const [missing] = expanded.missing;

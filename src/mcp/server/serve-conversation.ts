@@ -21,7 +21,7 @@ import { serveHttp } from './serve-http.ts';
 import type { ServedCallContext, ServedFeatures } from './server-definition.ts';
 
 /** Serves a session as an MCP server: over stdio, or over loopback HTTP to clients with the token. */
-export async function serveConversation(
+export async function serveConversationOverMcp(
   conversation: Conversation,
   target: Parameters<ControlPort['serve']>[0],
 ): ReturnType<ControlPort['serve']> {

@@ -6,10 +6,10 @@ import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import { parseJson, readObject } from '../stream/json-values.ts';
 import { type CataloguePage, loadBundledPage } from './catalogue.ts';
-import { type CatalogueEntry, modelEntry } from './model-facts.ts';
+import { type CatalogueEntry, modelEntrySchema } from './model-facts.ts';
 
 /** Schema of a stored catalogue page. */
-const storedPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(modelEntry) });
+const storedPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(modelEntrySchema) });
 
 /** Returns the directory where `ouro models update` stores catalogue pages. */
 export function getCatalogueFolder(ouroHome: string): string {
@@ -61,7 +61,7 @@ export async function updateCatalogue({ url, folder, today, send }: UpdateOption
     const models = readObject(readObject(catalogue?.[name])?.models);
     return models === undefined
       ? []
-      : [{ name, entries: Object.values(models).map((entry) => modelEntry.safeParse(entry)) }];
+      : [{ name, entries: Object.values(models).map((entry) => modelEntrySchema.safeParse(entry)) }];
   });
   let update: CatalogueUpdate = { providers: 0, models: 0, skipped: 0 };
   for (const { name, entries } of pages) {

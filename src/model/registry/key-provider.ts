@@ -1,4 +1,4 @@
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 
 /** A provider for which an API key can be stored. */
@@ -34,7 +34,7 @@ export function findKeyProvider(wanted: string, configured: readonly string[]): 
     ...[...PROVIDER_PRESETS].flatMap(([presetName, { keyVariables }]) => (keyVariables.length > 0 ? [presetName] : [])),
     ...configured,
   ];
-  const closest = findClosestMatch(name, names);
+  const closest = findClosestWord(name, names);
   const hint = closest === undefined ? '' : ` Did you mean ${closest}?`;
   return {
     ok: false,

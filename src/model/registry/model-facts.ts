@@ -26,7 +26,7 @@ const tier = rates.extend({ tier: z.object({ size: z.number().positive() }) });
 const reasoningOption = z.object({ type: z.string(), values: z.array(z.unknown()).optional() });
 
 /** Schema of a models.dev entry, reduced to the fields in use. */
-export const modelEntry = z.object({
+export const modelEntrySchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
   reasoning: z.boolean().optional(),
@@ -39,7 +39,7 @@ export const modelEntry = z.object({
 });
 
 /** A models.dev entry. */
-export type CatalogueEntry = z.output<typeof modelEntry>;
+export type CatalogueEntry = z.output<typeof modelEntrySchema>;
 
 /** Converts a catalogue entry to facts; `asOf` is the date of its prices. */
 export function extractModelFacts(entry: CatalogueEntry, asOf: string): ModelFacts {

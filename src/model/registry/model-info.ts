@@ -1,5 +1,5 @@
 import type { ModelInfo, ModelPrice } from '../../contracts/model.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { getModelInfo, getServerModelDefaults, isKnownModel } from '../built-in-models.ts';
 import { type Cloud, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
@@ -103,7 +103,7 @@ export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): 
     }
     const listed = factsCache.getListedModels(served) ?? [];
     if (listed.length === 0 || isListed(listed, route.model)) return undefined;
-    const closest = findClosestMatch(route.model, listed);
+    const closest = findClosestWord(route.model, listed);
     const guess = closest === undefined ? '' : ` Did you mean ${closest}?`;
     return `${served.server?.baseUrl} does not list a model "${route.model}".${guess} If it serves the model anyway, describe it under "models" in your settings.`;
   }

@@ -1,4 +1,4 @@
-import { BUNDLED, type CataloguePage } from './catalogue.ts';
+import { BUNDLED_PAGES, type CataloguePage } from './catalogue.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
 import { findByGatewayName } from './model-facts-cache.ts';
 
@@ -13,7 +13,7 @@ export async function searchCatalogue(
   model: string,
   loadPage: (catalogue: string) => Promise<CataloguePage | undefined>,
 ): Promise<ModelFacts | undefined> {
-  const makers = [...BUNDLED.keys()].filter((name) => !RESELLERS.includes(name));
+  const makers = [...BUNDLED_PAGES.keys()].filter((name) => !RESELLERS.includes(name));
   for (const name of [...makers, ...RESELLERS]) {
     const page = await loadPage(name);
     const entry = page && findByGatewayName(page, model);

@@ -1,4 +1,4 @@
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { CLOUDS, splitRegion } from '../claude-model-ids.ts';
 import { explainMissingKey, PROVIDER_PRESETS } from '../provider-presets.ts';
 import { EMPTY_CLOUD_SETTINGS, explainMissingCloudSettings } from '../providers/cloud-settings.ts';
@@ -35,7 +35,7 @@ export function explainUnknownProvider({ baseUrl, providers }: RoutingConfig, ro
   const [, prefix, rest] = /^([\w.-]+)\/(.+)$/.exec(route.model) ?? [];
   if (prefix === undefined || rest === undefined) return undefined;
   const known = [...Object.keys(providers ?? {}), ...PROVIDER_PRESETS.keys(), ...CLOUDS, 'anthropic'];
-  const closest = findClosestMatch(prefix, known);
+  const closest = findClosestWord(prefix, known);
   const guess = closest === undefined ? '' : ` Did you mean ${closest}/${rest}?`;
   return `Unknown provider "${prefix}".${guess} Known providers: ${[...new Set(known)].toSorted().join(', ')}, and those under "providers" in your settings. Run \`ouro models\` to list available models.`;
 }

@@ -5,13 +5,13 @@ import { CLIENT_CERTIFICATE_HINT, classifyResponse } from './error-response.ts';
 export const ABORTED_FAILURE: ModelFailure = { kind: 'aborted', message: 'Interrupted.' };
 
 /** Failure of a reply whose body ended or whose connection broke before it was complete. */
-export const CUT_FAILURE: ModelFailure = {
+export const CONNECTION_LOST_FAILURE: ModelFailure = {
   kind: 'cut',
   message: 'The connection closed before the reply was complete.',
 };
 
 /** Failure of a reply that is larger than any model writes. Not retried: the next one would be as large. */
-export const ENDLESS_FAILURE: ModelFailure = {
+export const OVERSIZED_REPLY_FAILURE: ModelFailure = {
   kind: 'invalid',
   message: 'The server sent more data than any reply of a model holds. Check that the base URL is that of a model API.',
 };

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { ModelAttempt } from './attempt.ts';
 import { classifyResponse } from './error-response.ts';
-import { CUT_FAILURE, classifyThrown, ENDLESS_FAILURE } from './failures.ts';
+import { CONNECTION_LOST_FAILURE, classifyThrown, OVERSIZED_REPLY_FAILURE } from './failures.ts';
 import { parseJson, readObject } from './json-values.ts';
 import { EndlessEventError, readServerEvents, type ServerSentEvent } from './server-sent-events.ts';
 
@@ -25,9 +25,9 @@ export async function* streamResponse(
     yield* readServerEvents(start.body, attempt.markAlive);
     return attempt.getFailure();
   } catch (thrown) {
-    if (thrown instanceof EndlessEventError) return attempt.getFailure() ?? ENDLESS_FAILURE;
+    if (thrown instanceof EndlessEventError) return attempt.getFailure() ?? OVERSIZED_REPLY_FAILURE;
     // Runtimes throw different errors for a broken socket; either the attempt was aborted or the connection broke.
-    return attempt.getFailure() ?? CUT_FAILURE;
+    return attempt.getFailure() ?? CONNECTION_LOST_FAILURE;
   }
 }
 
@@ -62,7 +62,7 @@ async function* readCompleteReply(
   const text = await readBody({ body }, MAX_REPLY_CHARS);
   const attemptFailure = attempt.getFailure();
   if (attemptFailure) return attemptFailure;
-  if (text.length >= MAX_REPLY_CHARS) return ENDLESS_FAILURE;
+  if (text.length >= MAX_REPLY_CHARS) return OVERSIZED_REPLY_FAILURE;
   const reply = readObject(parseJson(text));
   if (!Array.isArray(reply?.choices)) return toFailure(response, text.slice(0, MAX_ERROR_CHARS));
   yield { name: undefined, data: text };

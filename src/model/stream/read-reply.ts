@@ -2,7 +2,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
 import type { ModelAttempt } from './attempt.ts';
 import { readRequestId } from './error-response.ts';
-import { CUT_FAILURE, classifyErrorEvent, ENDLESS_FAILURE } from './failures.ts';
+import { CONNECTION_LOST_FAILURE, classifyErrorEvent, OVERSIZED_REPLY_FAILURE } from './failures.ts';
 import { streamResponse } from './http-stream.ts';
 import { buildReplyMessage, createReplyState, endReply, type ReplyState, reduceReply } from './reply-reducer.ts';
 import type { ServerSentEvent } from './server-sent-events.ts';
@@ -42,7 +42,7 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
       if (attemptFailure?.kind === 'aborted') return fail(attemptFailure);
       const isFinished = next.done === true || attemptFailure !== undefined;
       if (next.done !== true) receivedChars += next.value.data.length;
-      if (receivedChars > MAX_REPLY_CHARS) return fail(ENDLESS_FAILURE);
+      if (receivedChars > MAX_REPLY_CHARS) return fail(OVERSIZED_REPLY_FAILURE);
       for (const event of isFinished ? reader.end() : reader.read(next.value)) {
         if (event.type === 'error') return fail(classifyErrorEvent(JSON.stringify(event)));
         if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
@@ -53,7 +53,7 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
         yield* step.events;
         if (!reply.isStopped) continue;
         attempt.markComplete();
-        return buildOutcome(reply) ?? fail(CUT_FAILURE);
+        return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
       }
       if (!isFinished && !isDoneMarker(next.value)) continue;
       const final = endReply(reply, isFinished ? 'none' : 'done');
@@ -61,11 +61,14 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
       yield* final.events;
       if (reply.isStopped) {
         attempt.markComplete();
-        return buildOutcome(reply) ?? fail(CUT_FAILURE);
+        return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
       }
       if (attemptFailure) return fail(attemptFailure);
       if (next.done)
-        return fail(next.value ?? (hasCompleteBlocks(reply) ? { ...CUT_FAILURE, looksWhole: true } : CUT_FAILURE));
+        return fail(
+          next.value ??
+            (hasCompleteBlocks(reply) ? { ...CONNECTION_LOST_FAILURE, looksWhole: true } : CONNECTION_LOST_FAILURE),
+        );
     }
   } finally {
     // An abandoned reply must also stop reading the body.

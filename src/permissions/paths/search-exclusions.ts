@@ -27,7 +27,7 @@ export function listSearchExclusions(policy: Policy): readonly string[] {
 const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 
 /** Creates the test for names that an ignore file in or above a searched folder could include again (`!.env`). */
-export function createUnignoredTest(
+export function createReincludedTest(
   fs: PermissionFs,
   folder: string,
   roots: readonly string[],

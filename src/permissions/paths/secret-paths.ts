@@ -213,7 +213,7 @@ function findSecret(path: string, policy: Policy): string | undefined {
 }
 
 /** Returns whether a path in a command names a file that may hold secrets; the path may begin with `~` or `$HOME`. */
-export function namesSecretFile(text: string): boolean {
+export function isSecretFileArg(text: string): boolean {
   const path = normalizePathCase(text);
   return findSecretName(path, HOME_PREFIX.exec(path)?.[1] ?? '') !== undefined;
 }

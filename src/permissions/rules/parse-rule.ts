@@ -2,7 +2,7 @@ import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { findSandboxExceptionProblem } from './exception-rule.ts';
-import { getRuleFamily, OUTSIDE_RULE_NAME, RENAMED_TOOLS } from './rule-families.ts';
+import { getRuleFamily, RENAMED_TOOLS, SANDBOX_EXCEPTION_RULE_NAME } from './rule-families.ts';
 
 /** The source of a rule. */
 type RuleOrigin = Pick<Rule, 'source' | 'file' | 'line' | 'root'>;
@@ -39,7 +39,7 @@ function findSpecifierProblem(tool: string, specifier: string): string | undefin
   if (family === 'domain' && !/^domain:(\*\.)?[\p{L}\p{M}\p{N}.-]+$/u.test(specifier)) {
     return `Expected ${tool}(domain:example.com).`;
   }
-  if (tool === OUTSIDE_RULE_NAME) return findSandboxExceptionProblem(specifier);
+  if (tool === SANDBOX_EXCEPTION_RULE_NAME) return findSandboxExceptionProblem(specifier);
   if (family === 'command' && /^\s*(?::\*|\*)/.test(specifier)) return 'The command before the * is missing.';
   if (tool.startsWith('mcp__')) return 'Rules for MCP tools take no parentheses.';
   if ((family === 'read' || family === 'edit') && hasUnclosedBracket(specifier))

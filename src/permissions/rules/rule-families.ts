@@ -21,7 +21,7 @@ const FAMILIES: Readonly<Record<string, RuleFamily>> = {
 export const FAMILY_RULE_NAMES = { command: 'Bash', read: 'Read', edit: 'Edit' } as const;
 
 /** The rule name for sandbox exceptions. */
-export const OUTSIDE_RULE_NAME = 'Outside';
+export const SANDBOX_EXCEPTION_RULE_NAME = 'Outside';
 
 /** The rule name for MCP servers that request sampling. */
 export const SAMPLING_RULE_NAME = 'Sampling';

@@ -5,7 +5,7 @@ import { type AnalysisFindings, type DecisionContext, describeRule, type Require
 import type { PermissionFs } from '../permission-fs.ts';
 import { formatSandboxException, parseSandboxException, type SandboxException } from '../rules/exception-rule.ts';
 import { formatRule, parseRule } from '../rules/parse-rule.ts';
-import { FAMILY_RULE_NAMES, OUTSIDE_RULE_NAME } from '../rules/rule-families.ts';
+import { FAMILY_RULE_NAMES, SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
 
 /** A rule with the sandbox exception it grants, asks about or denies. */
 export type SandboxExceptionRule = SandboxException & { readonly rule: Rule };
@@ -30,7 +30,8 @@ export function addRunOutsideFindings(context: DecisionContext, findings: Analys
 export function listExceptionRules({ policy }: Pick<DecisionContext, 'policy'>): readonly SandboxExceptionRule[] {
   return policy.rules
     .filter(
-      ({ tool, behavior, source }) => tool === OUTSIDE_RULE_NAME && !(behavior === 'allow' && source === 'project'),
+      ({ tool, behavior, source }) =>
+        tool === SANDBOX_EXCEPTION_RULE_NAME && !(behavior === 'allow' && source === 'project'),
     )
     .map((rule) => ({ ...parseSandboxException(rule.problem === undefined ? rule.specifier : undefined), rule }));
 }
@@ -47,7 +48,7 @@ export function collectCommandFindings(
 }
 
 /** Returns a rule that allows the call if rules allow every part of it; undefined otherwise. */
-export function findRuleForAll({ requirements, unanalysed }: AnalysisFindings): Rule | undefined {
+export function findAllowingRule({ requirements, unanalysed }: AnalysisFindings): Rule | undefined {
   if (unanalysed.length > 0 || requirements.some(({ allowedBy }) => allowedBy === undefined)) return undefined;
   return requirements.flatMap(({ allowedBy }) => (allowedBy?.by === 'rule' ? [allowedBy.rule] : []))[0];
 }
@@ -77,7 +78,7 @@ function createLeaveRequirements(
 ): readonly Requirement[] {
   const subject = facts.command ?? facts.tool;
   const text = `It asks to run outside the sandbox, because it needs ${facts.outside ?? 'that'}.`;
-  const rule = findRuleForAll(commandFindings);
+  const rule = findAllowingRule(commandFindings);
   if (rule !== undefined)
     return [{ kind: 'command', subject, text: `${text} ${rule.text} allows it.`, allowedBy: { by: 'rule', rule } }];
   const open = commandFindings.requirements.filter(({ allowedBy }) => allowedBy === undefined);
@@ -92,7 +93,7 @@ function createLeaveRequirements(
 }
 
 const suggestOutsideRule = (pattern: string, subject: string) => ({
-  rule: formatRule(OUTSIDE_RULE_NAME, pattern),
+  rule: formatRule(SANDBOX_EXCEPTION_RULE_NAME, pattern),
   covers: `${subject} outside the sandbox`,
 });
 
@@ -113,14 +114,16 @@ export function narrowRulesToPrograms(
     const grants = parseOpening(rule);
     return grants.kind === 'all'
       ? [rule]
-      : names.map((name) => formatRule(OUTSIDE_RULE_NAME, formatSandboxException({ commands: `${name}:*`, grants })));
+      : names.map((name) =>
+          formatRule(SANDBOX_EXCEPTION_RULE_NAME, formatSandboxException({ commands: `${name}:*`, grants })),
+        );
   });
   return { names, rules };
 }
 
 function parseOpening(rule: string): SandboxException['grants'] {
   const { tool, specifier } = parseRule(rule, 'allow', { source: 'session' });
-  return tool === OUTSIDE_RULE_NAME ? parseSandboxException(specifier).grants : { kind: 'all' };
+  return tool === SANDBOX_EXCEPTION_RULE_NAME ? parseSandboxException(specifier).grants : { kind: 'all' };
 }
 
 /** Lists the programs of the line that are not read-only, by name; empty if a name is not plain. */

@@ -11,10 +11,10 @@ import { findSystemFolderInside } from '../paths/protected-paths.ts';
 import { isInside, type ResolvedPath } from '../resolve-path.ts';
 import { findSandboxExceptionProblem, formatSandboxException } from '../rules/exception-rule.ts';
 import { formatRule } from '../rules/parse-rule.ts';
-import { OUTSIDE_RULE_NAME } from '../rules/rule-families.ts';
+import { SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
 import {
   collectCommandFindings,
-  findRuleForAll,
+  findAllowingRule,
   listExceptionBlockers,
   listExceptionRules,
   type SandboxExceptionRule,
@@ -94,7 +94,7 @@ function analyzeWritePath(
   // A path that no rule can express asks every time.
   if (findSandboxExceptionProblem(specifier) !== undefined || specifier.includes('\n'))
     return { blockers, requirement };
-  const rule = formatRule(OUTSIDE_RULE_NAME, specifier);
+  const rule = formatRule(SANDBOX_EXCEPTION_RULE_NAME, specifier);
   return {
     blockers,
     requirement: {
@@ -122,7 +122,7 @@ function findAllowRule(commandFindings: AnalysisFindings, rules: readonly Sandbo
   const forAnyCommand = rules.find(
     ({ rule, commands }) => rule.behavior === 'allow' && rule.problem === undefined && commands === undefined,
   );
-  return forAnyCommand?.rule ?? findRuleForAll(commandFindings);
+  return forAnyCommand?.rule ?? findAllowingRule(commandFindings);
 }
 
 /** Matches allow rules against the real path only, deny and ask rules also against its spelling and paths inside it. */

@@ -13,7 +13,6 @@ import { splitSearchPath } from '../resolve-path.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
 import { getShellAnalysis } from './analyze.ts';
 import { listShellBlockers } from './blockers.ts';
-import { listChangedPlaces } from './changed-places.ts';
 import { type CommandRequirements, collectRequirements, listRedirectRequirements } from './command-requirements.ts';
 import { parseCommandPattern } from './command-rules.ts';
 import { collectLineEffects, type ShellEffects } from './effects/collect-effects.ts';
@@ -25,12 +24,13 @@ import {
 } from './effects/computed-arg-problems.ts';
 import { changesGlobbing } from './effects/glob-expansion.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
-import { listUnanalyzable } from './effects/unanalyzable.ts';
-import { enforceReading } from './enforce-read-only.ts';
+import { listUnanalyzableParts } from './effects/unanalyzable.ts';
+import { enforceReadOnly } from './enforce-read-only.ts';
 import { analyzeExactly } from './exact/analyze-exactly.ts';
 import { createDiskLookup } from './exact/disk-lookup.ts';
 import type { ExactAnalysis, ExactCommand } from './exact/shell-state.ts';
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
+import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
 import { getExactProgram } from './programs/find-program.ts';
 import { listRuleMentions } from './rule-mentions.ts';
 import { listUsedSecrets, type SecretTaint, trackSecretCopies } from './secret-taint.ts';
@@ -91,7 +91,7 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
   const createRequirement =
     (asks: NonNullable<Requirement['asks']>) =>
     (text: string): Requirement => ({ kind: 'command', subject: command, text, asks });
-  const limits = enforceReading(context, {
+  const limits = enforceReadOnly(context, {
     requirements: commandRequirements.flatMap(({ requirements }) => requirements),
     isKnown: unanalysed.length === 0 && unknownEffects.length === 0,
   });
@@ -129,7 +129,7 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
     // A rule for exactly this command was written with its text in view.
     const isUncovered = unanalysed.length > 0 || needs.some(({ allowedBy }) => allowedBy === undefined);
     const unknownProblems = [
-      ...listUnanalyzable(script, effectsToCheck, {
+      ...listUnanalyzableParts(script, effectsToCheck, {
         parse,
         isAnalyzable: (text) => isAnalyzable(text, parse(text), context),
       }),
@@ -140,7 +140,7 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
     return [
       ...(isUncovered ? unknownProblems : []),
       ...listRuleMentions(context, effects, paths.cwds),
-      ...listChangedPlaces(context, effects, paths.cwds),
+      ...listPathsUnderEditRules(context, effects, paths.cwds),
     ];
   }
 }

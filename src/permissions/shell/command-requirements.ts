@@ -21,7 +21,7 @@ import { getExactProgram } from './programs/find-program.ts';
 import { checkGitRepository } from './programs/git-repository.ts';
 import type { NearbyFile, ReadOnlyAnalysis } from './programs/program.ts';
 import { canExcludeNames, isExcludedSecret } from './search-exclusions.ts';
-import { createCopyRequirement, listSearchRequirements, mayIncludeCopy } from './search-requirements.ts';
+import { createTaintedFileRequirement, listSearchRequirements, mayReachTaintedFile } from './search-requirements.ts';
 import { suggestCommandRule } from './suggest-rule.ts';
 
 /** The requirements of a command, and the hardening under which they hold. */
@@ -189,7 +189,7 @@ function listArgRequirements(context: DecisionContext, cwd: string, arg: Argumen
       : [getArgPath(arg)];
   if (paths === 'too many')
     return [{ kind: 'read', subject: arg.text, text: `${arg.text} matches too many files to check.` }];
-  if (arg.kind === 'glob' && mayIncludeCopy(context, cwd)) return [createCopyRequirement(arg.text)];
+  if (arg.kind === 'glob' && mayReachTaintedFile(context, cwd)) return [createTaintedFileRequirement(arg.text)];
   return paths.map((path) =>
     createPathRequirement(context, {
       tool: context.facts.tool,

@@ -15,7 +15,7 @@ type LimitedLine = { readonly requirements: readonly Requirement[]; readonly enf
  * Returns the limits of a command line that only reads: it runs in the read-only sandbox where there is one. Any other
  * command line runs outside, so what only holds in that sandbox needs approval.
  */
-export function enforceReading(
+export function enforceReadOnly(
   { facts, policy }: DecisionContext,
   { requirements, isKnown }: CommandLine,
 ): LimitedLine {

@@ -4,11 +4,11 @@ import { type DecisionContext, describeRule, resolveContextPath } from '../decis
 import { createSegmentTest, expandGlob } from '../paths/folder-scan.ts';
 import type { ResolvedPath } from '../resolve-path.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
-import { CHANGES_FILES } from './changed-places.ts';
 import { parseCommandPattern, splitFlags } from './command-rules.ts';
 import type { ShellEffects } from './effects/collect-effects.ts';
 import { expandPathArg } from './effects/glob-expansion.ts';
 import { getBaseName } from './parse/arguments.ts';
+import { FILE_CHANGING_ARG } from './paths-under-edit-rules.ts';
 import { findProgram, getExactProgram, isUnknownProgram } from './programs/find-program.ts';
 
 const MAX_NAMES = 400;
@@ -140,7 +140,7 @@ function listArchives([name = '', ...args]: readonly string[]): readonly string[
 function mayChangeArgs(argv: readonly string[]): boolean {
   const [name = ''] = argv;
   return (
-    isUnknownProgram(name) || (findProgram(name).reads === undefined && argv.some((arg) => CHANGES_FILES.test(arg)))
+    isUnknownProgram(name) || (findProgram(name).reads === undefined && argv.some((arg) => FILE_CHANGING_ARG.test(arg)))
   );
 }
 

@@ -2,7 +2,7 @@ import { createLazy } from '../../lib/memoize.ts';
 import { type DecisionContext, type Requirement, resolveContextPath } from '../decision-context.ts';
 import { createPathRequirement, getSecretFileReason } from '../path-requirements.ts';
 import { createScannedPath, scanFolder, splitRelativePath } from '../paths/folder-scan.ts';
-import { createUnignoredTest } from '../paths/search-exclusions.ts';
+import { createReincludedTest } from '../paths/search-exclusions.ts';
 import { getSecretPathReason } from '../paths/secret-paths.ts';
 import { isInside } from '../resolve-path.ts';
 import { findProgram } from './programs/find-program.ts';
@@ -17,10 +17,10 @@ export function listSearchRequirements(
   { follows, filter }: Extract<ReadOnlyAnalysis, { ok: true }>,
   exclude: (name: string) => boolean,
 ): readonly Requirement[] {
-  if (context.taintedFiles !== undefined && mayIncludeCopy(context, folder))
-    return [hideInSandbox(context, createCopyRequirement(folder))];
+  if (context.taintedFiles !== undefined && mayReachTaintedFile(context, folder))
+    return [hideInSandbox(context, createTaintedFileRequirement(folder))];
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
-  const loadShownNames = createLazy(() => createUnignoredTest(context.fs, folder, context.roots));
+  const loadShownNames = createLazy(() => createReincludedTest(context.fs, folder, context.roots));
   const hides: string[] = [];
   const match = scanFolder(context.fs, folder, ({ path, kind, inode }) => {
     if (kind === 'directory') return false;
@@ -65,14 +65,14 @@ function hideInSandbox(context: DecisionContext, requirement: Requirement): Requ
 }
 
 /** True if a glob, a search or git may find a copy of secrets that the command line creates first. */
-export function mayIncludeCopy({ taintedFiles = [], roots }: DecisionContext, folder: string): boolean {
+export function mayReachTaintedFile({ taintedFiles = [], roots }: DecisionContext, folder: string): boolean {
   return taintedFiles.some(
     (copy) => isInside(copy, folder) || isInside(folder, copy) || !roots.some((root) => isInside(copy, root)),
   );
 }
 
 /** Requires approval for what may include a copy of a secret file. */
-export function createCopyRequirement(subject: string): Requirement {
+export function createTaintedFileRequirement(subject: string): Requirement {
   return {
     kind: 'read',
     subject,

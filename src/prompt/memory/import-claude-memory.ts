@@ -3,7 +3,7 @@ import { dirname, extname, join, relative, resolve } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { parseMemory } from './parse-memory.ts';
-import { isInside } from './read-memory-file.ts';
+import { isPathBelow } from './read-memory-file.ts';
 
 /** The names of imported files, and messages about those not imported. */
 export type MemoryImport = { readonly imported: readonly string[]; readonly skipped: readonly string[] };
@@ -32,7 +32,7 @@ export async function importClaudeMemory(from: string, ouroHome: string): Promis
     const { imports } = await parseMemory(text);
     for (const importPath of imports.filter((path) => !/^[~/]/.test(path))) {
       const target = resolve(dirname(source), importPath);
-      if (isInside(from, target) && COPIED.includes(extname(target))) {
+      if (isPathBelow(from, target) && COPIED.includes(extname(target))) {
         if (depth < DEPTH) await copy(relative(from, target), depth + 1);
       } else if (resolve(dirname(destination), importPath) !== target && (await isFile(target))) {
         text = replaceImport(text, importPath, target);

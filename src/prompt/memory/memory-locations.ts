@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import { isInside } from './read-memory-file.ts';
+import { isPathBelow } from './read-memory-file.ts';
 import type { MemoryScope } from './render-memory.ts';
 
 /** A path where a memory file may exist. */
@@ -26,7 +26,7 @@ export function listMemoryLocations(folder: string, scope: 'project' | 'nested')
 
 /** Lists the folders from `top` down to `folder`, both included. */
 export function listFoldersDown(top: string, folder: string): readonly string[] {
-  if (!isInside(top, folder)) return [folder];
+  if (!isPathBelow(top, folder)) return [folder];
   const relativePath = relative(top, folder);
   if (relativePath === '') return [top];
   return [...listFoldersDown(top, dirname(folder)), folder];

@@ -42,7 +42,7 @@ export async function readMemoryFile(path: string, mayRead: ReadCheck): Promise<
 }
 
 /** Returns whether a path is a folder or below it. */
-export function isInside(folder: string, path: string): boolean {
+export function isPathBelow(folder: string, path: string): boolean {
   const relativePath = relative(folder, path);
   return (
     relativePath === '' ||

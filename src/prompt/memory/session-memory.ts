@@ -13,7 +13,7 @@ import {
 import { listFoldersDown, listMemoryLocations, listRules, type MemoryLocation } from './memory-locations.ts';
 import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
-import { isInside, readMemoryFile } from './read-memory-file.ts';
+import { isPathBelow, readMemoryFile } from './read-memory-file.ts';
 import type { MemoryFile } from './render-memory.ts';
 
 /** The memory files of a session with their state, as shown by `/memory`. */
@@ -128,7 +128,7 @@ function exists(path: string): Promise<boolean> {
 /** Loads the memory of the folders above a path and activates the rules that match it. */
 async function loadForPath(loader: MemoryLoader, path: string): Promise<void> {
   const { deps, getState, dispatch } = loader;
-  if (!deps.isTrusted() || !isInside(deps.root, path)) return;
+  if (!deps.isTrusted() || !isPathBelow(deps.root, path)) return;
   for (const folder of listFoldersDown(deps.root, dirname(path))) {
     if (getState().folders.has(folder)) continue;
     await loadFolder(loader, folder, 'nested');

@@ -19,7 +19,7 @@ export type SandboxedCommand = {
 };
 
 /** The decision whether a command may connect to a host. */
-export type HostAnswer = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type NetworkAnswer = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** A blocked connection: the command, the host and the reason. */
 export type BlockedConnection = {
@@ -45,7 +45,7 @@ export type SandboxNetwork = {
 /** The dependencies of a sandbox network. */
 export type SandboxNetworkDeps = {
   /** Decides whether a command may connect to a host; called for each connection. */
-  readonly decideHost: (caller: SandboxedCommand, destination: Destination) => Promise<HostAnswer>;
+  readonly decideHost: (caller: SandboxedCommand, destination: Destination) => Promise<NetworkAnswer>;
   readonly getOutboundSettings: () => OutboundSettings;
   /** Creates a network namespace with a bridge to this socket; absent where sandboxes share the host network. */
   readonly createBridge?: (socket: string, port: number) => Promise<Bridge>;

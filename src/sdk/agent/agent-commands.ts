@@ -11,7 +11,7 @@ import { checkChange, checkRunOptions } from './check-options.ts';
 import type { AgentChange, AgentOptions, AgentSnapshot, RunEnd, RunOptions } from './options.ts';
 import { dismissQuestions } from './questions.ts';
 import { getReplyText, type RunRecords } from './run-records.ts';
-import type { Setup } from './setup.ts';
+import type { AgentSetup } from './setup.ts';
 import { NO_SPENDING, type SpendingMeter } from './spending.ts';
 import { type AgentCapsule, parseAnswer } from './suspension.ts';
 import {
@@ -80,7 +80,7 @@ export type SubscribeOptions = {
 type CommandDeps = {
   readonly options: AgentOptions;
   readonly agent: Agent;
-  readonly setup: Setup;
+  readonly setup: AgentSetup;
   readonly meter: SpendingMeter;
   readonly context: ContextPort;
   readonly runs: RunRecords;
@@ -199,7 +199,7 @@ function pickCommands(agent: Agent): CoreCommands {
 
 function createSnapshot(
   agent: Agent,
-  { systemPrompt, tools, thinking }: ReturnType<Setup['current']>,
+  { systemPrompt, tools, thinking }: ReturnType<AgentSetup['current']>,
   spent: Spending,
 ): AgentSnapshot {
   const { mode: _mode, effort: _effort, ...state } = agent.state();

@@ -3,7 +3,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import type { SdkAgent } from './agent-commands.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
-import { createPlainPort, FAULTS, withFaults } from './with-faults.ts';
+import { createFixedReplyPort, FAULTS, withFaults } from './with-faults.ts';
 
 /** The options that a check sets. Pass all of them on to `createAgent`. */
 export type CheckedOptions = Required<Pick<AgentOptions, 'model' | 'maxTurns' | 'maxBudgetUsd'>>;
@@ -41,17 +41,17 @@ export async function checkAgent(
 
 type Scenario = {
   readonly name: string;
-  readonly port: ReturnType<typeof createPlainPort>;
+  readonly port: ReturnType<typeof createFixedReplyPort>;
   /** Aborts the run at this event. */
   readonly abortAt?: AgentEvent['type'];
   /** Returns what is wrong with the end of the run. */
   readonly judge?: (end: RunEnd, agent: SdkAgent) => string | undefined;
 };
 
-const answer = () => createPlainPort(() => [{ type: 'text', text: 'Done.' }]);
+const answer = () => createFixedReplyPort(() => [{ type: 'text', text: 'Done.' }]);
 /** Its calls differ, so that they are not taken for a loop. */
 const caller = () =>
-  createPlainPort((id) => [{ type: 'tool_use', id, name: `NoSuchTool${id.slice(0, 8)}`, input: { id } }]);
+  createFixedReplyPort((id) => [{ type: 'tool_use', id, name: `NoSuchTool${id.slice(0, 8)}`, input: { id } }]);
 
 function listScenarios(): readonly Scenario[] {
   const isAborted = ({ reason }: RunEnd) =>

@@ -13,7 +13,7 @@ import { createDefaultContext } from './default-context.ts';
 import type { AgentOptions } from './options.ts';
 import { createRunDeps } from './run-deps.ts';
 import { createRunRecords } from './run-records.ts';
-import { createModelChain, createSetup, type Setup } from './setup.ts';
+import { type AgentSetup, createAgentSetup, createModelChain } from './setup.ts';
 import { createSpendingMeter, type SpendingMeter } from './spending.ts';
 import { createTurnRecord, type Resumption } from './suspension.ts';
 import { toMessages } from './to-messages.ts';
@@ -33,7 +33,7 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
     report: (level, text) => void emit({ type: 'notice', level, topic: 'undo', text }),
     newId,
   });
-  const setup = createSetup(options, {
+  const setup = createAgentSetup(options, {
     createChain: (model) => createModelChain(model, options, getProcessVariables()),
     toTools: (tools) =>
       toAgentTools('createAgent', tools, async (call) => {
@@ -118,7 +118,7 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
 
 function createContextPort(
   options: AgentOptions,
-  setup: Setup,
+  setup: AgentSetup,
   meter: SpendingMeter,
   newId: () => string,
 ): ContextPort {

@@ -5,7 +5,7 @@ import type { ContextPort } from '../../contracts/query.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import type { AgentOptions } from './options.ts';
 import { createMessageConversion } from './run-deps.ts';
-import type { Setup } from './setup.ts';
+import type { AgentSetup } from './setup.ts';
 import type { SpendingMeter } from './spending.ts';
 
 type DefaultContextDeps = {
@@ -13,7 +13,7 @@ type DefaultContextDeps = {
     AgentOptions,
     'compactAtPercent' | 'hooks' | 'convertToLlm' | 'transformContext' | 'onPayload'
   >;
-  readonly setup: Setup;
+  readonly setup: AgentSetup;
   readonly meter: SpendingMeter;
   readonly newId: () => string;
 };

@@ -14,7 +14,7 @@ import { checkBeforeResult, parseAfterToolCallResult } from './check-results.ts'
 import type { AfterToolCallResult, AgentOptions } from './options.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import type { RunRecords } from './run-records.ts';
-import type { Setup } from './setup.ts';
+import type { AgentSetup } from './setup.ts';
 import type { SpendingMeter } from './spending.ts';
 import type { Resumption } from './suspension.ts';
 
@@ -23,7 +23,7 @@ const DEFAULT_MAX_TURNS = 200;
 
 type RunDepsInput = {
   readonly options: AgentOptions;
-  readonly setup: Setup;
+  readonly setup: AgentSetup;
   readonly context: ContextPort;
   readonly port: AgentPort;
   readonly cwd: string;

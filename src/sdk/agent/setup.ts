@@ -24,7 +24,7 @@ type SetupValue = {
 };
 
 /** The holder of the changeable setup of an agent. */
-export type Setup = {
+export type AgentSetup = {
   current(): SetupValue;
   update(change: AgentChange): void;
   /** Returns the model selection for the loop. */
@@ -38,7 +38,7 @@ type SetupDeps = {
 };
 
 /** Creates the setup of an agent. Arrays are copied, so later changes by the caller have no effect. */
-export function createSetup(options: AgentOptions, { createChain, toTools }: SetupDeps): Setup {
+export function createAgentSetup(options: AgentOptions, { createChain, toTools }: SetupDeps): AgentSetup {
   const completeSetup = (parts: Pick<SetupValue, 'chain' | 'systemPrompt' | 'tools' | 'thinking'>): SetupValue => ({
     ...parts,
     model: parts.chain.links[0]?.model ?? '',

@@ -114,6 +114,6 @@ async function* playBlocks(model: string, blocks: readonly AssistantBlock[]): As
 }
 
 /** Creates a port that answers every request with the same blocks; it passes a new id for each reply. */
-export function createPlainPort(reply: (id: string) => readonly AssistantBlock[]): ModelPort {
+export function createFixedReplyPort(reply: (id: string) => readonly AssistantBlock[]): ModelPort {
   return { name: 'check', stream: ({ model }) => playBlocks(model, reply(crypto.randomUUID())) };
 }

@@ -3,7 +3,7 @@ import type { AgentListener } from '../../contracts/agent.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { functionSchema, parseArgument } from '../parse-argument.ts';
+import { createFunctionSchema, parseArgument } from '../parse-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
 import { createRemoteAgent } from './remote-commands.ts';
 import { type CallResult, lineSchema, type REMOTE_METHODS, type StreamLine } from './wire-format.ts';
@@ -31,8 +31,8 @@ const MAX_PAUSE_MS = 5_000;
 const optionsSchema = z.strictObject({
   token: z.string().exactOptional(),
   answers: z.boolean().exactOptional(),
-  onConnection: functionSchema<NonNullable<ConnectOptions['onConnection']>>().exactOptional(),
-  fetch: functionSchema<typeof fetch>().exactOptional(),
+  onConnection: createFunctionSchema<NonNullable<ConnectOptions['onConnection']>>().exactOptional(),
+  fetch: createFunctionSchema<typeof fetch>().exactOptional(),
 });
 
 /** Connects to an agent of `serveAgent`. A broken connection is renewed, and nothing is missed meanwhile. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { functionSchema, parseArgument } from '../parse-argument.ts';
+import { createFunctionSchema, parseArgument } from '../parse-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
 import { type CallResult, callSchema, REMOTE_METHODS, type StreamLine } from './wire-format.ts';
 
@@ -50,8 +50,8 @@ const optionsSchema = z.strictObject({
   graceMs: z.number().nonnegative().exactOptional(),
 });
 const agentSchema = z.looseObject({
-  state: functionSchema<SdkAgent['state']>(),
-  subscribe: functionSchema<SdkAgent['subscribe']>(),
+  state: createFunctionSchema<SdkAgent['state']>(),
+  subscribe: createFunctionSchema<SdkAgent['subscribe']>(),
 });
 
 /** Serves an agent: clients of `connectAgent` see its events from any cursor on and call its commands. */

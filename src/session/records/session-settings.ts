@@ -67,7 +67,7 @@ export type SessionSettings = Readonly<z.infer<typeof settingsSchema>>;
 const RECORDED_NAMES: Readonly<Record<string, string>> = { announced: 'told', instructions: 'memoryTold' };
 
 /** Renames changed settings to the names they are stored with. */
-export function nameRecordedSettings(changed: JsonObject): JsonObject {
+export function toRecordedNames(changed: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(changed).map(([name, value]) => [RECORDED_NAMES[name] ?? name, value]));
 }
 

@@ -113,7 +113,7 @@ function createReplyTracker() {
       if (!end.success || tool === '') return [];
       const { status, display } = end.data;
       const decision = decisions.get(callId);
-      const denial = end.data.denial ?? (status === 'denied' ? readOldDenial(decision, result) : undefined);
+      const denial = end.data.denial ?? (status === 'denied' ? readLegacyDenial(decision, result) : undefined);
       // The time the user took to answer the permission question does not count.
       const sinceDecision = decision === undefined ? Number.POSITIVE_INFINITY : getTimeMs(record) - getTimeMs(decision);
       const durationMs = Math.max(0, Math.min(end.data.durationMs, sinceDecision));
@@ -144,7 +144,10 @@ const OLD_DENIAL = /^\S+ (?:needs permission and )?was not run\. /;
  * Returns the denial of a call recorded by version 0.1 or earlier, which stored its sentences only.
  * @internal Exported for tests.
  */
-export function readOldDenial(decision: RecordOf<'permission'> | undefined, { content }: ToolResultBlock): CallDenial {
+export function readLegacyDenial(
+  decision: RecordOf<'permission'> | undefined,
+  { content }: ToolResultBlock,
+): CallDenial {
   const trace = oldTraceSchema.safeParse(decision?.trace);
   const answer = trace.data?.at(-1)?.text ?? '';
   if (OLD_REFUSAL.test(answer)) return { by: 'user', reason: answer.replace(OLD_REFUSAL, '') };

@@ -181,7 +181,7 @@ async function deleteLeftovers(dir: string, oldestMs: number): Promise<void> {
 }
 
 /** Returns whether a session file has messages or is locked; an empty file left by a killed process is free. */
-export async function isSessionTaken(path: string): Promise<boolean> {
+export async function isSessionInUse(path: string): Promise<boolean> {
   return summarizeSession(path) !== undefined || (await findLockHolder(path)) !== undefined;
 }
 

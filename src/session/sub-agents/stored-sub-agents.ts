@@ -52,12 +52,12 @@ const START_SUBTYPE = 'sub_agent';
 const END_SUBTYPE = 'sub_agent_end';
 
 /** Creates the record that starts each run of a sub-agent. */
-export function createStartRecord(facts: SubAgentFacts): RecordBody {
+export function createAgentStartRecord(facts: SubAgentFacts): RecordBody {
   return { type: 'system', subtype: START_SUBTYPE, data: copyAsJson(factsSchema.parse(facts)) };
 }
 
 /** Creates the record that ends each run of a sub-agent. */
-export function createEndRecord(end: SubAgentEnd): RecordBody {
+export function createAgentEndRecord(end: SubAgentEnd): RecordBody {
   return { type: 'system', subtype: END_SUBTYPE, data: copyAsJson(end) };
 }
 

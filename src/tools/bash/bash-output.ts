@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolFailure } from '../../contracts/tool.ts';
 import type { LinearRegex } from '../../lib/patterns/linear-regex.ts';
-import { createLoopYielder } from '../../lib/promises.ts';
+import { createEventLoopYielder } from '../../lib/promises.ts';
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInTraits, defineToolTraits, requireValue } from '../input/call-forms.ts';
 import { getSessionFacts } from '../tool-facts.ts';
@@ -66,7 +66,7 @@ export function describeUnknownShell(id: string, shells: ShellRegistry): string 
 
 /** Returns the matching lines; yields to the event loop in between. */
 async function filterLines(text: string, pattern: LinearRegex, signal: AbortSignal): Promise<string> {
-  const breathe = createLoopYielder();
+  const breathe = createEventLoopYielder();
   const lines: string[] = [];
   for (const line of text.split('\n')) {
     await breathe();

@@ -10,7 +10,7 @@ import { buildTool } from '../build-tool.ts';
 import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
 import { getCommandFacts } from '../tool-facts.ts';
 import { BASH_FORMS } from './bash-aliases.ts';
-import { findKeyboardProgram } from './keyboard-programs.ts';
+import { findInteractiveProgram } from './interactive-programs.ts';
 import { type ProcessLedger, type RunningShell, startShell } from './run-shell.ts';
 import { compileLinePattern, truncateToFirstLine } from './shell-registry.ts';
 import { listShownFiles } from './shown-files.ts';
@@ -86,7 +86,7 @@ export function createBashTool(deps: BashDeps) {
     maxResultChars: KEEP_BYTES * 2,
     listHiddenArguments: () => (deps.isSandboxed?.() === false ? SANDBOX_ARGUMENTS : []),
     analyzeShell: ({ command }) => analyzeShell(command),
-    findRefusal: (_, shell) => shell && findKeyboardProgram(shell),
+    findRefusal: (_, shell) => shell && findInteractiveProgram(shell),
     isConcurrencySafe: ({ run_in_background: background }, shell) => background !== true && shell?.isReadOnly === true,
     title: ({ command }) => truncateToFirstLine(command),
     async call({ command, timeout, ...rest }, context) {

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contracts/tool.ts';
-import { explainMiss } from './explain-miss.ts';
+import { explainNoMatch } from './explain-no-match.ts';
 import { applyLineEndings, type FoldedText, foldText } from './line-endings.ts';
 import { findNearMatch, keepFileCharacters } from './near-match.ts';
 
@@ -7,12 +7,12 @@ import { findNearMatch, keepFileCharacters } from './near-match.ts';
 export type TextEdit = { readonly oldText: string; readonly newText: string; readonly occurrences: 'one' | 'all' };
 
 /** A place where a text was replaced: its first line in the result, and the lines that were added (or removed). */
-export type ReplacedPlace = { readonly line: number; readonly addedLines: number };
+export type ReplacedLines = { readonly line: number; readonly addedLines: number };
 
 /** An edited text. `near`: the old text was found with another kind of quotes, dashes or blanks at line ends. */
 export type EditedText = {
   readonly text: string;
-  readonly places: readonly ReplacedPlace[];
+  readonly places: readonly ReplacedLines[];
   readonly match: 'exact' | 'near';
 };
 
@@ -50,7 +50,7 @@ function replaceNearMatch(
   file: string,
 ): EditedText {
   const range = findNearMatch(folded.text, searchText);
-  if (range === undefined) throw new ToolFailure(explainMiss(folded.text, searchText, file));
+  if (range === undefined) throw new ToolFailure(explainNoMatch(folded.text, searchText, file));
   const found = folded.text.slice(range.start, range.end);
   const kept = keepFileCharacters(found, searchText, replacement);
   return {
@@ -97,9 +97,9 @@ function listPlaces(
   offsets: readonly number[],
   replaced: string,
   replacement: string,
-): readonly ReplacedPlace[] {
+): readonly ReplacedLines[] {
   const addedLines = countNewlines(replacement) - countNewlines(replaced);
-  const places: ReplacedPlace[] = [];
+  const places: ReplacedLines[] = [];
   let line = 1;
   let from = 0;
   offsets.forEach((offset, index) => {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import type { StatedFacts, ToolTraits } from '../../contracts/permission.ts';
+import type { DeclaredFacts, ToolTraits } from '../../contracts/permission.ts';
 import type { ArgumentConversion, ArgumentForms } from './argument-forms.ts';
 import { normalizeArguments } from './normalize-arguments.ts';
 
@@ -23,7 +23,7 @@ export function defineToolTraits(traits: BuiltInTraits): BuiltInTraits {
   if (facts === undefined) return traits;
   return {
     ...traits,
-    facts(input, cwd): StatedFacts {
+    facts(input, cwd): DeclaredFacts {
       const normalized = normalizeArguments(input, forms);
       return normalized.ok
         ? facts(normalized.input, cwd)

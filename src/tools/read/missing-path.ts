@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import type { SearchDeps } from '../search/search-backend.ts';
 
 /** The kind of entry at a path; everything that is neither missing nor a directory is left to reading. */
@@ -56,7 +56,7 @@ async function findInFolder(file: string): Promise<readonly string[]> {
   const name = path.basename(file);
   const stem = (text: string) => text.replace(/\.[^.]*$/, '').toLowerCase();
   const sameStem = names.filter((other) => stem(other) === stem(name));
-  const closest = findClosestMatch(name, names);
+  const closest = findClosestWord(name, names);
   return [...sameStem, ...(closest === undefined ? [] : [closest])].map((other) => path.join(folder, other));
 }
 

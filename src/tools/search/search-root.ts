@@ -9,7 +9,7 @@ import { resolveToolPath } from '../tool-arguments.ts';
 export type SearchRoot = { readonly root: string; readonly file?: string; readonly prefix: string };
 
 /** Returns the note for the model about mounts that were left out of a search; empty without any. */
-export function describeLeftOut(root: string, mounts: readonly string[] = []): string {
+export function describeExcludedMounts(root: string, mounts: readonly string[] = []): string {
   const below = mounts.filter((mount) => mount.startsWith(root === '/' ? root : `${root}/`));
   return below.length === 0 ? '' : `Left out, as ${NOT_ANSWERING}: ${below.join(', ')}.`;
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/text-encoding.ts';
 import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
-import { createLoopYielder } from '../../lib/promises.ts';
+import { createEventLoopYielder } from '../../lib/promises.ts';
 import { readFileBytes } from '../files/read-bytes.ts';
 import { buildExclusionGlobs, compileGlob, matchesHiddenFiles } from './globs.ts';
 import { InvalidPattern, type SearchBackend, type TextQuery } from './search-backend.ts';
@@ -149,7 +149,7 @@ type Matched = { readonly lines: ReadonlySet<number>; readonly count: number };
 async function matchLines(all: readonly string[], expression: LinearRegex): Promise<Matched> {
   const lines = new Set<number>();
   let count = 0;
-  const yieldToLoop = createLoopYielder();
+  const yieldToLoop = createEventLoopYielder();
   for (const [index, line] of all.entries()) {
     await yieldToLoop();
     if (!expression.test(line)) continue;
@@ -162,7 +162,7 @@ async function matchLines(all: readonly string[], expression: LinearRegex): Prom
 /** Matches across lines and returns all lines that a match covers. */
 async function matchSpans(text: string, expression: LinearRegex): Promise<Matched> {
   const lines = new Set<number>();
-  const yieldToLoop = createLoopYielder();
+  const yieldToLoop = createEventLoopYielder();
   let [line, from, count] = [0, 0, 0];
   for (const match of expression.matchAll(text)) {
     await yieldToLoop();

@@ -136,7 +136,7 @@ export function createTaskTool(deps: TaskDeps) {
 const BACKGROUND_HINT = 'You are told when it has finished; SendMessage reaches it.';
 
 /** Returns the result of a call whose sub-agent the user moved to the background. */
-export const describeMoved = (id: string) =>
+export const describeBackgroundedAgent = (id: string) =>
   `The user sent it to the background, where it goes on as ${id}. ${BACKGROUND_HINT} Go on with something else, or end your turn.`;
 
 function buildLaunchedOutcome(

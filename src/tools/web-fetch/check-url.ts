@@ -2,7 +2,7 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { isIpAddress, isPublicAddress } from '../../lib/network/ip-address.ts';
 
 /** Resolves host names, and tells which addresses outside of the public internet the user allows. */
-export type NetworkAccess = {
+export type AddressPolicy = {
   /** Returns all addresses of a host. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowedAddress?: (address: string) => boolean;
@@ -28,7 +28,7 @@ export function parseUrl(text: string): URL {
 /**
  * Resolves the host and rejects addresses that are not public. Upgrades http to https, except for allowed addresses.
  */
-export async function checkAddress(url: URL, network: NetworkAccess): Promise<CheckedAddress> {
+export async function checkAddress(url: URL, network: AddressPolicy): Promise<CheckedAddress> {
   const host = getHost(url);
   const addresses = isIpAddress(host) ? [host] : await resolveAddresses(host, network);
   const isOpened = addresses.every((address) => network.isAllowedAddress?.(address) === true);
@@ -42,7 +42,7 @@ export async function checkAddress(url: URL, network: NetworkAccess): Promise<Ch
   return { url: isOpened ? url : toHttps(url), address };
 }
 
-async function resolveAddresses(host: string, network: NetworkAccess): Promise<readonly string[]> {
+async function resolveAddresses(host: string, network: AddressPolicy): Promise<readonly string[]> {
   try {
     return await network.resolve(host);
   } catch (cause) {

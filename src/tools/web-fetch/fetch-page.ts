@@ -6,7 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import { type CheckedAddress, checkAddress, type NetworkAccess, parseUrl } from './check-url.ts';
+import { type AddressPolicy, type CheckedAddress, checkAddress, parseUrl } from './check-url.ts';
 import type { Page } from './page-cache.ts';
 
 const MAX_REDIRECTS = 5;
@@ -19,7 +19,7 @@ export type FetchResult =
 /** Fetches a page and follows redirects within its host; every step is resolved and checked again. */
 export async function fetchPage(
   start: URL,
-  network: NetworkAccess,
+  network: AddressPolicy,
   limits: RequestLimits,
   signal: AbortSignal,
 ): Promise<FetchResult> {

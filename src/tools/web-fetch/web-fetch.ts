@@ -6,7 +6,7 @@ import { formatBytes, formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
 import { createTextFacts } from '../tool-facts.ts';
-import { type NetworkAccess, parseUrl } from './check-url.ts';
+import { type AddressPolicy, parseUrl } from './check-url.ts';
 import type { FetchResult } from './fetch-page.ts';
 import { createPageCache, type Page } from './page-cache.ts';
 
@@ -19,8 +19,8 @@ export type WebFetchDeps = {
   readonly userAgent: string;
   readonly now: () => number;
   /** Tells whether the user allows an address outside of the public internet; if omitted, none is allowed. */
-  readonly isAllowedAddress?: NetworkAccess['isAllowedAddress'];
-  readonly resolve?: NetworkAccess['resolve'];
+  readonly isAllowedAddress?: AddressPolicy['isAllowedAddress'];
+  readonly resolve?: AddressPolicy['resolve'];
   readonly timeoutMs?: number;
 };
 
@@ -67,7 +67,7 @@ function completeRequest(raw: JsonObject): JsonObject {
 /** Creates the WebFetch tool, which reads a public web page and answers a question about it. */
 export function createWebFetchTool(deps: WebFetchDeps) {
   const cache = createPageCache(CACHE, deps.now);
-  const network: NetworkAccess = {
+  const network: AddressPolicy = {
     resolve: deps.resolve ?? resolveHost,
     ...(deps.isAllowedAddress && { isAllowedAddress: deps.isAllowedAddress }),
   };

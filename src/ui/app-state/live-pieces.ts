@@ -8,7 +8,13 @@ import {
   type MarkdownBlock,
 } from '../widgets/markdown/markdown-stream.ts';
 import { getCallId } from '../widgets/permission-dialog/dialog-state.ts';
-import { hasEnded, isLookup, isTruncated, type ToolEntry, type ToolOutcome } from '../widgets/tool-calls/tool-entry.ts';
+import {
+  hasEnded,
+  isLookup,
+  isOutputTruncated,
+  type ToolEntry,
+  type ToolOutcome,
+} from '../widgets/tool-calls/tool-entry.ts';
 import { addHistoryItems, type LivePiece, type ViewState } from './view-state.ts';
 
 type TextPiece = Extract<LivePiece, { kind: 'text' }>;
@@ -16,7 +22,7 @@ type Delta = Extract<AgentEvent, { type: 'message_update' }>;
 type BlockEnd = Extract<AgentEvent, { type: 'block_end' }>;
 
 /** Appends streamed text. Completed blocks are printed as soon as nothing unfinished precedes them. */
-export function appendText(view: ViewState, { messageId, index, delta }: Delta): ViewState {
+export function appendStreamedText(view: ViewState, { messageId, index, delta }: Delta): ViewState {
   const piece = findText(view, messageId, index);
   const base: TextPiece = piece ?? {
     kind: 'text',
@@ -39,7 +45,7 @@ export function endBlock(view: ViewState, { messageId, index, block }: BlockEnd)
   if (block.type !== 'text') return view;
   const streamed = findText(view, messageId, index)
     ? view
-    : appendText(view, { type: 'message_update', messageId, index, kind: 'text', delta: getText(block) });
+    : appendStreamedText(view, { type: 'message_update', messageId, index, kind: 'text', delta: getText(block) });
   return printFinishedPieces({ ...streamed, pieces: streamed.pieces.map((piece) => endText(piece, messageId, index)) });
 }
 
@@ -95,7 +101,9 @@ function printFinished(view: ViewState, mode: 'keep lookups' | 'print all'): Vie
     pieces = pieces.slice(1);
   }
   if (items.length === 0 && pieces === view.pieces) return view;
-  const lastTruncated = items.flatMap((item) => (item.kind === 'tools' ? item.entries.filter(isTruncated) : [])).at(-1);
+  const lastTruncated = items
+    .flatMap((item) => (item.kind === 'tools' ? item.entries.filter(isOutputTruncated) : []))
+    .at(-1);
   return addHistoryItems(
     { ...view, pieces, lastTruncatedCall: lastTruncated?.callId ?? view.lastTruncatedCall },
     ...items,

@@ -4,7 +4,7 @@ import type { TerminalReason } from '../../contracts/terminal-reason.ts';
 import type { DialogRequest } from '../widgets/permission-dialog/dialog-state.ts';
 import { addDialogRequest, removeDialogRequest, toDialogRequest } from '../widgets/permission-dialog/reduce-dialog.ts';
 import {
-  appendText,
+  appendStreamedText,
   dropMessage,
   endAllText,
   endBlock,
@@ -46,7 +46,9 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
     case 'agent_start':
       return startRun(view);
     case 'message_update':
-      return event.kind === 'text' ? appendText({ ...view, retry: undefined }, event) : { ...view, retry: undefined };
+      return event.kind === 'text'
+        ? appendStreamedText({ ...view, retry: undefined }, event)
+        : { ...view, retry: undefined };
     case 'block_end':
       return endBlock(view, event);
     case 'message_end':

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { FailureKind } from '../../contracts/model.ts';
 import { describeTerminal, getUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import { endAllText, endAllTools, flushFinishedPieces } from './live-pieces.ts';
 import { addHistoryItems, EMPTY_TALLY, IDLE_ACTIVITY, restoreUserDraft, type ViewState } from './view-state.ts';
 
@@ -84,7 +84,7 @@ function printFailure(view: ViewState, terminal: Terminal): ViewState {
   return {
     ...printed,
     lastRunEnd: 'failed',
-    editor: edit(printed.editor, { type: 'set-text', text: view.lastPrompt }, 0),
+    editor: applyEditorAction(printed.editor, { type: 'set-text', text: view.lastPrompt }, 0),
   };
 }
 

@@ -4,7 +4,7 @@ import type { ModelFailure } from '../../contracts/model.ts';
 import { createEditor, type EditorState } from '../widgets/composer/editor-state.ts';
 import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
 import type { VimState } from '../widgets/composer/vim.ts';
-import type { HistoryItem, Outbox, Tally } from '../widgets/history/history-item.ts';
+import type { HistoryItem, Outbox, RunTally } from '../widgets/history/history-item.ts';
 import type { MarkdownBlock, MarkdownStream } from '../widgets/markdown/markdown-stream.ts';
 import type { DialogRequest, DialogState } from '../widgets/permission-dialog/dialog-state.ts';
 import type { ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
@@ -78,7 +78,7 @@ export type ViewState = {
   readonly activity: Activity;
   readonly pieces: readonly LivePiece[];
   /** Counts of the current run. */
-  readonly tally: Tally;
+  readonly tally: RunTally;
   readonly thinking: Thinking | undefined;
   readonly retry: Retry | undefined;
   readonly recovery: { readonly cause: string; readonly sinceMs: number } | undefined;
@@ -152,7 +152,7 @@ export const IDLE_ACTIVITY: Activity = {
 export const NO_ANSWER: KeyState['lastAnswer'] = { chord: '', atMs: Number.NEGATIVE_INFINITY };
 
 /** The counts at the start of a run. */
-export const EMPTY_TALLY: Tally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
+export const EMPTY_TALLY: RunTally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
 
 /** Creates the view state of a new screen. */
 export function createViewState(facts: StatusFacts, todos: readonly Todo[] = []): ViewState {

@@ -6,7 +6,7 @@ import { runProgram } from '../../lib/processes/run-program.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
 import { wrapForTmux } from '../terminal/tmux.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import type { EffectHost } from './effect-host.ts';
 
 /** Largest text for OSC 52; terminals are known to reject more (in base64). */
@@ -122,7 +122,9 @@ export async function pasteImagePath(pasted: string, { updateView }: Pick<Effect
     const isFile = stats?.isFile() === true;
     return {
       ...view,
-      editor: isFile ? withImage(editor, path, stats.size) : edit(editor, { type: 'paste', text: pasted }, 0),
+      editor: isFile
+        ? withImage(editor, path, stats.size)
+        : applyEditorAction(editor, { type: 'paste', text: pasted }, 0),
     };
   });
 }
@@ -133,11 +135,11 @@ function unquotePath(pasted: string): string {
   return /^(['"]).*\1$/.test(path) ? path.slice(1, -1) : path.replaceAll('\\ ', ' ');
 }
 
-type Editor = Parameters<typeof edit>[0];
+type Editor = Parameters<typeof applyEditorAction>[0];
 
 /** Returns the editor with an image at the caret. */
 function withImage(editor: Editor, path: string, bytes: number): Editor {
-  return edit(editor, { type: 'image', name: basename(path), bytes, path }, 0);
+  return applyEditorAction(editor, { type: 'image', name: basename(path), bytes, path }, 0);
 }
 
 async function readImage(program: string, args: readonly string[]): Promise<Buffer | undefined> {

@@ -5,7 +5,7 @@ import { reduceView } from '../app-state/reduce-view.ts';
 import type { ViewState } from '../app-state/view-state.ts';
 import type { InputResult } from '../input/input-result.ts';
 import type { ScreenOptions } from '../terminal/screen-options.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import { changesStatusFacts, refreshStatusFacts } from './conversation-facts.ts';
 import { createCustomThemes } from './custom-themes.ts';
 import { createSequencer, type EffectHost, type EffectOutput, type ScreenEnd } from './effect-host.ts';
@@ -93,7 +93,7 @@ export function createLiveView({ initialState, onChange, describeUnsent, options
 function addMention(view: ViewState, mention: string): ViewState {
   const { text, caret } = view.editor;
   const gap = caret === 0 || /\s/.test(text.charAt(caret - 1)) ? '' : ' ';
-  return { ...view, editor: edit(view.editor, { type: 'insert', text: `${gap}${mention} ` }, 0) };
+  return { ...view, editor: applyEditorAction(view.editor, { type: 'insert', text: `${gap}${mention} ` }, 0) };
 }
 
 /** The messages of the running query. The conversation contains them only after the query has ended. */

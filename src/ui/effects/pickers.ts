@@ -3,7 +3,7 @@ import { formatClock, formatCount } from '../../lib/text/format.ts';
 import type { Choice, PickerPurpose } from '../app-state/overlay.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
 import { THEME_NAMES } from '../theme/theme.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import { refreshStatusFacts } from './conversation-facts.ts';
 import type { EffectHost } from './effect-host.ts';
 
@@ -117,6 +117,6 @@ async function restore(choice: string, { conversation, updateView }: EffectHost)
     // The previous draft can be restored by undo.
     return what === 'files' || canRetry
       ? printed
-      : { ...printed, editor: edit(view.editor, { type: 'set-text', text: outcome.prompt }, 0) };
+      : { ...printed, editor: applyEditorAction(view.editor, { type: 'set-text', text: outcome.prompt }, 0) };
   });
 }

@@ -5,7 +5,7 @@ import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
 import { addHistoryItems, isBusy, type ViewState } from '../app-state/view-state.ts';
 import type { Effect, ScreenEffect } from '../input/input-result.ts';
 import { showMenuChoices } from '../widgets/composer/draft-actions.ts';
-import { type EditorAction, edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction, type EditorAction } from '../widgets/composer/editor-actions.ts';
 import type { HistoryItem } from '../widgets/history/history-item.ts';
 import { createReviewAnswer, describeRefusedHunks, type ReviewPage } from '../widgets/viewer/review.ts';
 import { copyText, pasteImage } from './clipboard.ts';
@@ -108,7 +108,7 @@ async function runScreenEffect(effect: ScreenEffect, host: EffectHost): Promise<
     case 'recall': {
       const entries = await conversation.history.listRecent(effect.scope, MAX_HISTORY_ENTRIES);
       const action: EditorAction = { type: 'search-in', scope: effect.scope, entries: entries.toReversed() };
-      return updateView((view) => ({ ...view, editor: edit(view.editor, action, 0) }));
+      return updateView((view) => ({ ...view, editor: applyEditorAction(view.editor, action, 0) }));
     }
     case 'list_sessions':
       return sessionList.open(effect.scope);

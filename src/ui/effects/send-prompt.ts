@@ -4,7 +4,7 @@ import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import { isTypedByUser } from '../../contracts/message.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import type { DraftPart } from '../widgets/composer/paste-placeholders.ts';
 import type { EffectHost } from './effect-host.ts';
 
@@ -43,7 +43,7 @@ export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: 
   updateView((view) => ({
     ...addHistoryItems(view, { kind: 'notice', level: 'warn', text }),
     warnedDraft: draft,
-    editor: edit(view.editor, { type: 'set-text', text: draft }, 0),
+    editor: applyEditorAction(view.editor, { type: 'set-text', text: draft }, 0),
   }));
   return true;
 }

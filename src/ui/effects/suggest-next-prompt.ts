@@ -1,6 +1,6 @@
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import { isBusy, type ViewState } from '../app-state/view-state.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 
 /** Suggests a next prompt in the empty draft, if the user enabled this and has not continued in the meantime. */
 export async function suggestNextPrompt(
@@ -13,6 +13,6 @@ export async function suggestNextPrompt(
   if (text === undefined) return;
   updateView((view) => {
     if (isBusy(view) || view.lastPrompt !== lastPrompt) return view;
-    return { ...view, editor: edit(view.editor, { type: 'offer', text }, 0) };
+    return { ...view, editor: applyEditorAction(view.editor, { type: 'offer', text }, 0) };
   });
 }

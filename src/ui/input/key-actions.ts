@@ -1,4 +1,4 @@
-import type { EditorAction } from '../widgets/composer/edit.ts';
+import type { EditorAction } from '../widgets/composer/editor-actions.ts';
 
 /** A command that a key can run. Editing actions are applied to the draft directly. */
 export type KeyCommand =

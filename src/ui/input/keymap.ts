@@ -1,4 +1,4 @@
-import { findClosestMatch } from '../../lib/text/closest-match.ts';
+import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { ACTION_NAMES, ACTIONS, type ActionName, findAction, type KeyBinding } from './key-actions.ts';
 
 /**
@@ -134,7 +134,7 @@ export function resolveUserKeys(userBindings: Readonly<Record<string, string>>):
 }
 
 function formatUnknownAction(chord: string, action: string): string {
-  const suggestion = findClosestMatch(action, ACTION_NAMES);
+  const suggestion = findClosestWord(action, ACTION_NAMES);
   return `${chord}: unknown action "${action}".${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`;
 }
 

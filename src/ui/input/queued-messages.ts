@@ -1,6 +1,6 @@
 import { getQueuedText } from '../app-state/message-text.ts';
 import type { ViewState } from '../app-state/view-state.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import { type Effect, type InputResult, setView } from './input-result.ts';
 
 /** Moves queued messages back into the draft, before its present text. */
@@ -15,5 +15,5 @@ export function moveQueuedToDraft(view: ViewState, which: 'last' | 'all'): Input
 
 function prependTexts(view: ViewState, texts: readonly string[]): ViewState['editor'] {
   const parts = [...texts, view.editor.text].filter((part) => part !== '');
-  return edit(view.editor, { type: 'set-text', text: parts.join('\n\n') }, 0);
+  return applyEditorAction(view.editor, { type: 'set-text', text: parts.join('\n\n') }, 0);
 }

@@ -1,7 +1,7 @@
 import { exhaustive } from '../../lib/errors.ts';
 import { isBusy, type KeyState, type ViewState } from '../app-state/view-state.ts';
 import { editDraft, sendDraft } from '../widgets/composer/draft-actions.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import type { HistoryScope } from '../widgets/composer/editor-state.ts';
 import { findPlaceholderAtCaret } from '../widgets/composer/paste.ts';
 import { getSuggestion } from '../widgets/composer/prompt-history.ts';
@@ -118,7 +118,7 @@ function openTranscript(view: ViewState): InputResult {
 /** Replaces the backslash before the caret by a newline. */
 function continueLine(view: ViewState, context: InputContext): InputResult {
   const { editor } = view;
-  const replaced = edit(
+  const replaced = applyEditorAction(
     editor,
     { type: 'replace', from: editor.caret - 1, to: editor.caret, text: '\n' },
     context.nowMs,
@@ -149,14 +149,14 @@ function handleEscape(view: ViewState, nowMs: number): InputResult {
 function handleInterrupt(view: ViewState, nowMs: number): InputResult {
   if (isBusy(view) && view.activity.status !== 'stopping') return stopRun(view, nowMs);
   if (view.editor.search !== undefined)
-    return setView({ ...view, editor: edit(view.editor, { type: 'search-cancel' }, nowMs) });
+    return setView({ ...view, editor: applyEditorAction(view.editor, { type: 'search-cancel' }, nowMs) });
   if (view.editor.text !== '' && !isBusy(view)) {
     const keys: KeyState = { ...view.keys, exitArmedUntilMs: 0 };
     const cleared: ViewState = {
       ...view,
       keys,
       overlay: undefined,
-      editor: edit(view.editor, { type: 'clear' }, nowMs),
+      editor: applyEditorAction(view.editor, { type: 'clear' }, nowMs),
     };
     return emitEffects(cleared, ...getKillEffects(view, nowMs));
   }

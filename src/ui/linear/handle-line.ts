@@ -3,7 +3,7 @@ import type { ViewState } from '../app-state/view-state.ts';
 import { handleInput } from '../input/handle-input.ts';
 import type { InputContext } from '../input/input-context.ts';
 import { type InputResult, setView } from '../input/input-result.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import type { EditorState } from '../widgets/composer/editor-state.ts';
 import { filterPanelRows, type PanelState } from '../widgets/panel/panel-state.ts';
 import { findOption } from '../widgets/permission-dialog/dialog-options.ts';
@@ -24,7 +24,9 @@ export function handleLine(
     return pressKey({ ...view, keys: { ...view.keys, lastKeyAtMs: 0 } }, 'w', context);
   // A failed prompt is back in the composer: enter alone sends it again.
   const isResend = line.trim() === '' && view.lastRunEnd === 'failed';
-  const editor = isResend ? view.editor : edit(view.editor, { type: 'set-text', text: line }, context.nowMs);
+  const editor = isResend
+    ? view.editor
+    : applyEditorAction(view.editor, { type: 'set-text', text: line }, context.nowMs);
   return pressKey({ ...view, editor }, 'enter', context);
 }
 
@@ -37,7 +39,7 @@ function answerLine(view: ViewState, line: string, context: InputContext): Input
   if (ask === undefined) return 'message';
   const dialog = armDialog(view);
   if (dialog.form.typing !== 'nothing') {
-    const editor = edit(view.editor, { type: 'set-text', text: line }, context.nowMs);
+    const editor = applyEditorAction(view.editor, { type: 'set-text', text: line }, context.nowMs);
     return pressKey({ ...view, dialog, editor }, 'enter', context);
   }
   if (line.trim() === '?') return 'repeat';
@@ -64,14 +66,14 @@ function answerPanel(view: ViewState, panel: PanelState, line: string, context: 
   const text = line.trim();
   const { mode } = panel;
   if (mode.type === 'writing') {
-    const editor = edit(mode.editor, { type: 'set-text', text }, context.nowMs);
+    const editor = applyEditorAction(mode.editor, { type: 'set-text', text }, context.nowMs);
     return pressKey({ ...view, overlay: { ...panel, mode: { ...mode, editor } } }, 'enter', context);
   }
   if (mode.type === 'sure') return pressKey(view, text === 'yes' ? mode.action.key : 'escape', context);
   const row = filterPanelRows(panel)[Number(text) - 1];
   if (row === undefined) {
     const closed: ViewState = { ...view, overlay: undefined };
-    const editor = edit(view.editor, { type: 'set-text', text: line }, context.nowMs);
+    const editor = applyEditorAction(view.editor, { type: 'set-text', text: line }, context.nowMs);
     // Any other text is a message to the conversation.
     return text === '' ? setView(closed) : pressKey({ ...closed, editor }, 'enter', context);
   }

@@ -5,7 +5,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { addHistoryItems, type ViewState } from '../app-state/view-state.ts';
 import type { Keyboard, TerminalInput } from '../input/keyboard.ts';
 import { readHiddenLine } from '../input/read-hidden-line.ts';
-import { edit } from '../widgets/composer/edit.ts';
+import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
 import type { ScreenOutput } from './screen-output.ts';
 import { MODES_OFF, MODES_ON } from './terminal-modes.ts';
@@ -74,7 +74,7 @@ export function createTerminalHandover({
         const draft = getView().editor;
         const saved = await editInEditor(expandPlaceholders(draft.text, draft.placeholders), editor, 'message.md');
         const text = saved.replace(/\r?\n$/, '');
-        updateView((view) => ({ ...view, editor: edit(view.editor, { type: 'set-text', text }, 0) }));
+        updateView((view) => ({ ...view, editor: applyEditorAction(view.editor, { type: 'set-text', text }, 0) }));
       }),
     async editFile(text, name) {
       let saved: string | undefined;

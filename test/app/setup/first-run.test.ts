@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { openFirstRun, settleFirstRun } from '../../../src/app/setup/first-run.ts';
+import { openFirstRun, saveFirstRunAnswers } from '../../../src/app/setup/first-run.ts';
 import { buildTrustQuestion, loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
 import type { Environment } from '../../../src/contracts/environment.ts';
 import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
@@ -32,14 +32,14 @@ test('bypass mode is confirmed once, by flag or by setting; a no falls back to a
     process.getuid?.() === 0 ? undefined : question,
   );
 
-  const asking = await settleFirstRun(question, { ...NOW, bypass: 'no' }, flagged, places);
+  const asking = await saveFirstRunAnswers(question, { ...NOW, bypass: 'no' }, flagged, places);
   expect(asking).toEqual({ state: 'ready', run: run({ permissionMode: 'default' }) });
   const settings = { permissions: { defaultMode: 'bypassPermissions' } };
   await mkdir(places.ouroHome, { recursive: true });
   await writeFile(join(places.ouroHome, 'settings.json'), JSON.stringify(settings));
   expect(await firstRunQuestion(run({}), places)).toEqual(question);
 
-  expect(await settleFirstRun(question, { ...NOW, bypass: 'yes' }, flagged, places)).toEqual({
+  expect(await saveFirstRunAnswers(question, { ...NOW, bypass: 'yes' }, flagged, places)).toEqual({
     state: 'ready',
     run: flagged,
   });
@@ -49,7 +49,7 @@ test('bypass mode is confirmed once, by flag or by setting; a no falls back to a
   // What cannot be read was not agreed to.
   await writeFile(join(places.ouroHome, 'bypass-agreed.json'), '');
   expect(await firstRunQuestion(flagged, places)).toEqual(question);
-  await settleFirstRun(question, { ...NOW, bypass: 'yes' }, flagged, places);
+  await saveFirstRunAnswers(question, { ...NOW, bypass: 'yes' }, flagged, places);
   expect(await firstRunQuestion(flagged, places)).toBeUndefined();
 });
 
@@ -70,7 +70,12 @@ test.each([
   const run = runOptions({ cwd: project.dir, frontend: 'screen' });
   const question = await firstRunQuestion(run, places);
   if (question === undefined) throw new Error('Nobody was asked.');
-  const settled = await settleFirstRun(question, { ...NOW, model: { kind: 'key', key }, bypass: 'open' }, run, places);
+  const settled = await saveFirstRunAnswers(
+    question,
+    { ...NOW, model: { kind: 'key', key }, bypass: 'open' },
+    run,
+    places,
+  );
   expect(settled).toMatchObject({ state: 'ready', run: model === undefined ? {} : { model } });
   expect(JSON.parse(await readFile(join(places.ouroHome, 'keys.json'), 'utf8'))).toMatchObject({
     [place]: key,
@@ -110,13 +115,13 @@ test.each(Object.keys(POWERS) as readonly (keyof typeof POWERS)[])(
     const yes = { ...NOW, trust: 'folder', bypass: 'open' } as const;
 
     await project.write(join('pkg', file), text);
-    const again = await settleFirstRun(question, yes, run, places);
+    const again = await saveFirstRunAnswers(question, yes, run, places);
     expect(again).toMatchObject({ state: 'asking', question: { trust: { state: 'changed-meanwhile' } } });
     expect((await loadFolderTrust(dir, places, undefined)).isTrusted).toBe(false);
     if (again.state !== 'asking') return;
     expect(again.question.trust?.effects.length).toBeGreaterThan(question.trust.effects.length);
 
-    expect(await settleFirstRun(again.question, yes, run, places)).toEqual({ state: 'ready', run });
+    expect(await saveFirstRunAnswers(again.question, yes, run, places)).toEqual({ state: 'ready', run });
     expect((await loadFolderTrust(dir, places, undefined)).isTrusted).toBe(true);
     expect(await firstRunQuestion(run, places)).toBeUndefined();
   },
@@ -128,7 +133,7 @@ test('a change at the moment of the answer was not shown and is treated as a cha
   const run = runOptions({ cwd: project.dir, frontend: 'screen' });
   const question = await firstRunQuestion(run, places);
   if (question === undefined) throw new Error('Nobody was asked.');
-  await settleFirstRun(question, { ...NOW, trust: 'folder', bypass: 'open' }, run, places);
+  await saveFirstRunAnswers(question, { ...NOW, trust: 'folder', bypass: 'open' }, run, places);
   await project.write(...POWERS['a hook']);
   expect(await buildTrustQuestion(project.dir, places)).toMatchObject({ question: { state: 'changed' } });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createGarbageListener, findCollector } from '../../../src/cli/modes/collect-garbage.ts';
+import { createGarbageCollectionListener, findGarbageCollector } from '../../../src/cli/modes/collect-garbage.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 
 const RUN_END: AgentEvent = { type: 'agent_end', terminal: { reason: 'completed' }, durationMs: 0 };
@@ -25,7 +25,7 @@ function createCounter() {
       counts.full += 1;
     },
   };
-  return { counts, listener: createGarbageListener(collector) };
+  return { counts, listener: createGarbageCollectionListener(collector) };
 }
 
 test('garbage is collected once after each run, not while its last frame is due', () => {
@@ -56,7 +56,7 @@ test('a run of many replies collects while it is running', () => {
 });
 
 test('the runtime of ouro has a collector', () => {
-  expect(findCollector()).toEqual(
+  expect(findGarbageCollector()).toEqual(
     expect.objectContaining({ edenGC: expect.any(Function), fullGC: expect.any(Function) }),
   );
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EMPTY_CATALOG } from '../../../src/mcp/client/catalog.ts';
-import type { Connection } from '../../../src/mcp/client/connection.ts';
+import { EMPTY_SERVER_CATALOG } from '../../../src/mcp/client/catalog.ts';
+import type { ServerConnection } from '../../../src/mcp/client/server-connection.ts';
 import {
   IDLE_STATE,
   reduceServerState,
@@ -11,7 +11,7 @@ import {
 const never = async () => {
   throw new Error('Nobody asks.');
 };
-const connection: Connection = {
+const connection: ServerConnection = {
   info: undefined,
   instructions: undefined,
   getCloseReason: () => undefined,
@@ -27,7 +27,12 @@ const connection: Connection = {
   close: async () => undefined,
 };
 const START: ServerEvent = { type: 'start' };
-const connected = (atMs: number): ServerEvent => ({ type: 'connected', connection, catalog: EMPTY_CATALOG, atMs });
+const connected = (atMs: number): ServerEvent => ({
+  type: 'connected',
+  connection,
+  catalog: EMPTY_SERVER_CATALOG,
+  atMs,
+});
 const lost = (atMs: number): ServerEvent => ({ type: 'lost', why: 'it fell', atMs });
 const FAILED: ServerEvent = { type: 'failed', why: 'no licence' };
 

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import type { Launch } from '../../../src/mcp/configured-server.ts';
+import type { ServerLaunch } from '../../../src/mcp/configured-server.ts';
 import { serveHttp } from '../../../src/mcp/server/serve-http.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { CONFORMANCE_OFFER } from '../../support/conformance-offer.ts';
@@ -26,7 +26,11 @@ longTest('the tool server passes every server scenario of the official suite', a
 
 test('a call with a closed stream is answered when the client reconnects; a configured token is required', async () => {
   const { url, close } = await serveHttp(CONFORMANCE_OFFER, { port: 0, token: 'open sesame' });
-  const launch = (token: string): Launch => ({ kind: 'http', url, headers: { authorization: `Bearer ${token}` } });
+  const launch = (token: string): ServerLaunch => ({
+    kind: 'http',
+    url,
+    headers: { authorization: `Bearer ${token}` },
+  });
   await using right = startHub([configured('right', launch('open sesame'))]);
   await using wrong = startHub([configured('wrong', launch('please'))]);
   await Promise.all([right.hub.whenSettled(), wrong.hub.whenSettled()]);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { PROVIDER_PRESETS } from '../../../src/model/provider-presets.ts';
-import { BUNDLED, loadBundledPage } from '../../../src/model/registry/catalogue.ts';
+import { BUNDLED_PAGES, loadBundledPage } from '../../../src/model/registry/catalogue.ts';
 import { extractModelFacts } from '../../../src/model/registry/model-facts.ts';
 
 test('every bundled catalogue page is valid, and its models have a window and a price', async () => {
-  for (const name of BUNDLED.keys()) {
+  for (const name of BUNDLED_PAGES.keys()) {
     const page = await loadBundledPage(name);
     const facts = (page?.models ?? []).map((entry) => extractModelFacts(entry, page?.asOf ?? ''));
     expect(facts.length, name).toBeGreaterThan(0);
@@ -16,7 +16,7 @@ test('every bundled catalogue page is valid, and its models have a window and a 
 
 test('every page belongs to a known provider', () => {
   const named = [...PROVIDER_PRESETS].map(([name, { catalogueId }]) => catalogueId ?? name);
-  expect([...BUNDLED.keys()].filter((name) => !named.includes(name))).toEqual(['anthropic']);
+  expect([...BUNDLED_PAGES.keys()].filter((name) => !named.includes(name))).toEqual(['anthropic']);
 });
 
 test('an unknown provider has no page', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/contracts/json.ts';
-import { readOldDenial } from '../../../src/session/resume/past-facts.ts';
+import { readLegacyDenial } from '../../../src/session/resume/past-facts.ts';
 
 const DEFAULT_TEXT = 'The user refused this call. Ask what they would rather have, or go another way.';
 
@@ -22,7 +22,7 @@ test.each<[string, JsonValue, string, object]>([
   ['an unreadable trace', 5, 'No.', { by: 'rule', reason: 'No.' }],
 ])('denials of old sessions by %s are recognized by their sentences', (_, trace, content, denial) => {
   const decision = { ...RECORD, type: 'permission', callId: 'c', tool: 'Bash', verdict: 'deny', trace } as const;
-  expect(readOldDenial(decision, { type: 'tool_result', tool_use_id: 'c', content })).toEqual(denial);
+  expect(readLegacyDenial(decision, { type: 'tool_result', tool_use_id: 'c', content })).toEqual(denial);
 });
 
 const RECORD = {

@@ -8,7 +8,7 @@ import {
   describeUnsent,
   restoreDraft,
 } from '../../../src/ui/effects/draft-storage.ts';
-import { edit } from '../../../src/ui/widgets/composer/edit.ts';
+import { applyEditorAction } from '../../../src/ui/widgets/composer/editor-actions.ts';
 import { createEditor } from '../../../src/ui/widgets/composer/editor-state.ts';
 import { createOpenDialog, type DialogForm } from '../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
@@ -24,9 +24,9 @@ test('the stash is restored with the draft, and both are saved again before any 
   const empty = createViewState(getStatusFacts(conversation), []);
   let editor = createEditor({ draft: { text: 'first', caret: 5 } });
   for (const text of ['second', 'third']) {
-    editor = edit(edit(editor, { type: 'stash' }, 0), { type: 'set-text', text }, 0);
+    editor = applyEditorAction(applyEditorAction(editor, { type: 'stash' }, 0), { type: 'set-text', text }, 0);
   }
-  saved.push(captureDraft({ ...empty, editor: edit(editor, { type: 'stash' }, 0) }));
+  saved.push(captureDraft({ ...empty, editor: applyEditorAction(editor, { type: 'stash' }, 0) }));
   let view = empty;
   await restoreDraft(
     conversation,
@@ -36,7 +36,7 @@ test('the stash is restored with the draft, and both are saved again before any 
     0,
   );
   expect(view.hint?.text).toMatch(/stashed \(ctrl\+s on an empty draft restores it\)/);
-  expect(edit(view.editor, { type: 'stash' }, 0).text).toBe('first\n\nsecond\n\nthird');
+  expect(applyEditorAction(view.editor, { type: 'stash' }, 0).text).toBe('first\n\nsecond\n\nthird');
   expect(saved).toHaveLength(2);
   expect(saved[1]).toEqual(saved[0]);
 });
@@ -98,7 +98,7 @@ test('an unsent draft of another session is the newest history entry until it is
   const sending = [{ type: 'prompt', parts: [] }] as const;
   leftover.noteSent(view, sending); // Something else was sent: the offer stands.
   expect(dropped).toEqual([]);
-  view = { ...view, editor: edit(view.editor, { type: 'older' }, 0) };
+  view = { ...view, editor: applyEditorAction(view.editor, { type: 'older' }, 0) };
   expect(view.editor.text).toBe('queued\n\nleft behind');
   leftover.noteSent(view, sending);
   expect(dropped).toEqual(['left behind']);
@@ -107,7 +107,7 @@ test('an unsent draft of another session is the newest history entry until it is
 test('leaving reports how much is kept', () => {
   const empty = createViewState(getStatusFacts(fakeConversation()), []);
   expect(describeUnsent(empty)).toBeUndefined();
-  const editor = edit(createEditor({ draft: { text: 'aside', caret: 0 } }), { type: 'stash' }, 0);
+  const editor = applyEditorAction(createEditor({ draft: { text: 'aside', caret: 0 } }), { type: 'stash' }, 0);
   const message = { role: 'user', id: 'm', origin: 'steer', blocks: [{ type: 'text', text: 'next' }] } as const;
   expect(describeUnsent({ ...empty, editor, queue: [{ id: 'q', lane: 'next', message }] })).toBe(
     '1 queued message and 1 draft',

@@ -6,8 +6,12 @@ import { z } from 'zod';
 import type { Environment } from '../../../contracts/environment.ts';
 import { convertCommand } from '../../../extensions/foreign/convert-commands.ts';
 import { convertServers } from '../../../extensions/foreign/convert-servers.ts';
-import { COMMAND_PLACES, INSTRUCTION_PLACES, SERVER_PLACES } from '../../../extensions/foreign/foreign-places.ts';
-import type { ImportItem, ImportPlaces, ImportScope } from '../../../extensions/foreign/import-item.ts';
+import {
+  COMMAND_LOCATIONS,
+  INSTRUCTION_LOCATIONS,
+  SERVER_LOCATIONS,
+} from '../../../extensions/foreign/foreign-locations.ts';
+import type { ImportFolders, ImportItem, ImportScope } from '../../../extensions/foreign/import-item.ts';
 import { findRepositoryRoot } from '../../../git/repository-root.ts';
 import { getErrorMessage, ignoreMissing } from '../../../lib/errors.ts';
 import { openServerFiles } from '../../../mcp/config/server-files.ts';
@@ -22,13 +26,16 @@ type Found = Importable;
 const NOTHING: Found = { items: [], skipped: [] };
 
 /** Returns the folders to look in; the project is the repository that encloses the folder. */
-export function getImportPlaces({ home, ouroHome }: Pick<Environment, 'home' | 'ouroHome'>, cwd: string): ImportPlaces {
+export function getImportFolders(
+  { home, ouroHome }: Pick<Environment, 'home' | 'ouroHome'>,
+  cwd: string,
+): ImportFolders {
   return { cwd: findRepositoryRoot(cwd), home, ouroHome };
 }
 
 /** Reads the files of other assistants and lists what ouro can take from them. Changes nothing. */
 export async function findImportable(environment: Environment, folder: string): Promise<Importable> {
-  const places = getImportPlaces(environment, folder);
+  const places = getImportFolders(environment, folder);
   const parts = await Promise.all([
     findClaudeFiles(environment),
     findInstructions(places),
@@ -40,9 +47,9 @@ export async function findImportable(environment: Environment, folder: string): 
 
 /** Names the files of other assistants that exist and that ouro does not read. Reads only names. */
 export async function listForeignFiles(environment: Environment, folder: string): Promise<readonly string[]> {
-  const places = getImportPlaces(environment, folder);
+  const places = getImportFolders(environment, folder);
   const found = await Promise.all(
-    [...INSTRUCTION_PLACES, ...SERVER_PLACES, ...COMMAND_PLACES].map(async ({ scope, pattern }) => {
+    [...INSTRUCTION_LOCATIONS, ...SERVER_LOCATIONS, ...COMMAND_LOCATIONS].map(async ({ scope, pattern }) => {
       const count = (await listMatches(pattern, scope, places)).length;
       if (count === 0) return [];
       const name = pattern.replace(/\/(?:\*\*\/)?\*.*$/, '');
@@ -71,18 +78,18 @@ async function findClaudeFiles(environment: Environment): Promise<Found> {
 const namedSchema = z.object({ instructionFiles: z.array(z.string()).catch([]) }).catch({ instructionFiles: [] });
 
 /** Lists the instruction files that settings of the user or the project name, whether they are in effect or not. */
-async function listNamedEntries(places: ImportPlaces): Promise<readonly string[]> {
+async function listNamedEntries(places: ImportFolders): Promise<readonly string[]> {
   const files = (['user', 'project', 'local'] as const).map((scope) => getSettingsPath(scope, places));
   const texts = await Promise.all(files.map((file) => ignoreMissing(readFile(file, 'utf8'))));
   return texts.flatMap((text) => namedSchema.parse(parse(text ?? '')).instructionFiles);
 }
 
-async function findInstructions(places: ImportPlaces): Promise<Found> {
+async function findInstructions(places: ImportFolders): Promise<Found> {
   const named = await listNamedEntries(places);
   const own = ['CLAUDE.md', 'AGENTS.md'].map((name) => join(places.cwd, name)).filter((path) => existsSync(path));
   const ownPaths = own.map((path) => realpathSync(path));
   const items = await Promise.all(
-    INSTRUCTION_PLACES.map(async ({ assistant, scope, pattern }): Promise<readonly ImportItem[]> => {
+    INSTRUCTION_LOCATIONS.map(async ({ assistant, scope, pattern }): Promise<readonly ImportItem[]> => {
       const entry = scope === 'user' ? `~/${pattern}` : pattern;
       const matches = await listMatches(pattern, scope, places);
       const files = matches.filter((path) => !ownPaths.includes(realpathSync(path)));
@@ -101,12 +108,12 @@ async function describeLostRule(path: string): Promise<readonly string[]> {
   return paths?.length === 0 ? [`${basename(path)} applies only when it is named: mention it with @`] : [];
 }
 
-async function findServers(places: ImportPlaces): Promise<Found> {
+async function findServers(places: ImportFolders): Promise<Found> {
   const files = openServerFiles(places.ouroHome, places.cwd);
   const seen = new Set<string>();
   const items: ImportItem[] = [];
   const skipped: string[] = [];
-  for (const { assistant, scope, pattern, format } of SERVER_PLACES) {
+  for (const { assistant, scope, pattern, format } of SERVER_LOCATIONS) {
     for (const file of await listMatches(pattern, scope, places)) {
       const path = scope === 'user' ? `~/${pattern}` : pattern;
       try {
@@ -124,11 +131,11 @@ async function findServers(places: ImportPlaces): Promise<Found> {
   return { items, skipped };
 }
 
-async function findCommands(places: ImportPlaces): Promise<Found> {
+async function findCommands(places: ImportFolders): Promise<Found> {
   const seen = new Set<string>();
   const items: ImportItem[] = [];
   const skipped: string[] = [];
-  for (const { assistant, scope, pattern, format } of COMMAND_PLACES) {
+  for (const { assistant, scope, pattern, format } of COMMAND_LOCATIONS) {
     for (const file of await listMatches(pattern, scope, places)) {
       const path = `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file)}`;
       const name = basename(file).replace(/(?:\.prompt)?\.(?:md|toml)$/, '');
@@ -151,14 +158,14 @@ async function findCommands(places: ImportPlaces): Promise<Found> {
 /** Returns the file that an imported command is written to. */
 export function getCommandPath(
   { scope, name }: { readonly scope: ImportScope; readonly name: string },
-  { cwd, ouroHome }: ImportPlaces,
+  { cwd, ouroHome }: ImportFolders,
 ): string {
   return join(scope === 'user' ? join(ouroHome, 'commands') : join(cwd, '.claude', 'commands'), `${name}.md`);
 }
 
-const getBase = (scope: ImportScope, { cwd, home }: ImportPlaces) => (scope === 'user' ? home : cwd);
+const getBase = (scope: ImportScope, { cwd, home }: ImportFolders) => (scope === 'user' ? home : cwd);
 
-async function listMatches(pattern: string, scope: ImportScope, places: ImportPlaces): Promise<readonly string[]> {
+async function listMatches(pattern: string, scope: ImportScope, places: ImportFolders): Promise<readonly string[]> {
   // In the home folder, files of the project and of the user are the same.
   if (scope === 'project' && places.cwd === places.home) return [];
   const { glob } = await import('fast-glob');

@@ -10,7 +10,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { UserBlock } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import { exhaustive } from '../../../lib/errors.ts';
-import { createGarbageListener } from '../collect-garbage.ts';
+import { createGarbageCollectionListener } from '../collect-garbage.ts';
 import { type ResolvedInput, resolveInput } from '../resolve-input.ts';
 import { createQuestionRelay } from './editor-questions.ts';
 import { parseEditorPrompt } from './prompt-content.ts';
@@ -52,7 +52,7 @@ export function createEditorSession(
   const sendUpdate = (update: ReturnType<typeof createTextUpdate>) =>
     client.notify('session/update', { sessionId, update });
 
-  agent.subscribe(createGarbageListener());
+  agent.subscribe(createGarbageCollectionListener());
   agent.subscribe(async (event) => {
     // The editor must know a tool call before the permission request for it.
     for (const update of addTerminals(event, convertEvent(event))) await sendUpdate(update);

@@ -1,4 +1,4 @@
-import { findLocalModels, listServerModels, openFirstRun, settleFirstRun } from '../../../app/setup/first-run.ts';
+import { findLocalModels, listServerModels, openFirstRun, saveFirstRunAnswers } from '../../../app/setup/first-run.ts';
 import { DEMO_PROMPT, type FirstRunAnswers, type FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
 import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
@@ -27,7 +27,7 @@ export async function runFirstRun(
     typed = answer.typed;
     const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
     if (isOfferAnswered) await settleImport(question.offer.from, answer.takeOver, io);
-    first = await settleFirstRun(
+    first = await saveFirstRunAnswers(
       isOfferAnswered ? { ...question, offer: undefined } : question,
       answer,
       run,

@@ -10,7 +10,7 @@ import type { Invocation } from '../../args/invocation.ts';
 import { getSignalExitCode } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import type { Shutdown } from '../../shutdown.ts';
-import { createGarbageListener } from '../collect-garbage.ts';
+import { createGarbageCollectionListener } from '../collect-garbage.ts';
 import { runFirstRun } from './first-run.ts';
 import { recordTerminal } from './record-terminal.ts';
 import { detectRendering, type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
@@ -45,7 +45,7 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
     }
     const { conversation } = composed;
     shutdown.attach(conversation);
-    conversation.agent.subscribe(createGarbageListener());
+    conversation.agent.subscribe(createGarbageCollectionListener());
     const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation);
     const restore = () => screen.close();
     process.once('exit', restore);

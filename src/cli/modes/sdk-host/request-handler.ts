@@ -50,7 +50,7 @@ export function requireControl<Name extends keyof ControlPort>(context: HandlerC
 }
 
 /** Returns an empty response for a successful attempt; throws the reason of a failed one. */
-export function unwrapAttempt(attempt: ActionResult): JsonObject {
+export function unwrapActionResult(attempt: ActionResult): JsonObject {
   if (!attempt.ok) throw new Error(attempt.why);
   return {};
 }

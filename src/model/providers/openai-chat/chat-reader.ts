@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import { parseJson, readNumber, readObject, readObjects, readString } from '../../stream/json-values.ts';
 import type { ReplyReader } from '../../stream/read-reply.ts';
 import {
-  appendText,
+  appendTextDelta,
   appendToolCall,
   applyChatUpdates,
   type CallNaming,
@@ -27,7 +27,7 @@ export function createChatReader(newId: () => string, tools: ReadonlyMap<string,
     return update.events;
   };
   const appendPieces = (pieces: ReturnType<typeof thinkSplitter.flush>) =>
-    pieces.map(({ kind, text }) => appendText(kind, kind === 'text' ? callSplitter.push(text) : text));
+    pieces.map(({ kind, text }) => appendTextDelta(kind, kind === 'text' ? callSplitter.push(text) : text));
   const flushText = (): readonly ChatUpdate[] => [
     ...appendPieces(thinkSplitter.flush()),
     ...releaseHeldText(callSplitter.flush(), callNames),
@@ -49,11 +49,11 @@ export function createChatReader(newId: () => string, tools: ReadonlyMap<string,
       startUpdate,
       ...REASONING_FIELDS.filter((field) => readString(delta[field]))
         .slice(0, 1)
-        .map((field) => appendText('thinking', readString(delta[field]), field)),
+        .map((field) => appendTextDelta('thinking', readString(delta[field]), field)),
       ...parseContent(delta.content ?? choice.text).flatMap(({ kind, text }) =>
-        kind === 'thinking' ? [appendText(kind, text)] : appendPieces(thinkSplitter.push(text)),
+        kind === 'thinking' ? [appendTextDelta(kind, text)] : appendPieces(thinkSplitter.push(text)),
       ),
-      appendText('text', readString(delta.refusal)),
+      appendTextDelta('text', readString(delta.refusal)),
       // A server that reports a tool call may have left its markup in the text too, so held text is not parsed as calls.
       ...(toolCalls.length > 0 ? releaseHeldText({ ...callSplitter.flush(), calls: [] }, callNames) : []),
       ...toolCalls.map((rawCall, index) => appendToolCall(rawCall, index, callNames)),
@@ -85,7 +85,7 @@ const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking'] as const
 
 function releaseHeldText({ text, calls }: HeldText, callNames: CallNaming): readonly ChatUpdate[] {
   return [
-    appendText('text', text),
+    appendTextDelta('text', text),
     ...calls.map(({ name, json }, index) =>
       appendToolCall({ index, id: `call_${callNames.newId()}`, name, arguments: json }, index, callNames),
     ),

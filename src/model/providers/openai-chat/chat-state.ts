@@ -75,7 +75,7 @@ export const finishReply: ChatUpdate = (state) => {
 };
 
 /** Appends text or thinking. `field` is the response field of the thinking, which requests send it back in. */
-export function appendText(kind: OpenText['kind'], text: string | undefined, field?: string): ChatUpdate {
+export function appendTextDelta(kind: OpenText['kind'], text: string | undefined, field?: string): ChatUpdate {
   return (state) => {
     if (!text) return keepState(state);
     const { state: opened, events } =

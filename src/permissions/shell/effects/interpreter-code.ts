@@ -9,7 +9,7 @@ export const INLINE_CODE =
 const QUOTED_TEXT = /(["'`])([^"'`\n]{1,200})\1/g;
 /** Unquoted text that can only be a path: `/x`, `./x`, `~/x`, `.env`. */
 const UNQUOTED_PATH = /(?:^|[\s([{<=,;:|])((?:\.{1,2}\/|~\/|\/|\.)[\w@%+~-][\w./@%+~-]*)/g;
-const CHANGES_FILES = /write|append|unlink|remove|rmtree|rename|truncate|copy|mkdir|symlink|["'][wax]\+?b?["']|>/i;
+const FILE_CHANGING_ARG = /write|append|unlink|remove|rmtree|rename|truncate|copy|mkdir|symlink|["'][wax]\+?b?["']|>/i;
 
 /** Returns the index of the interpreter that a command is or may start, or -1. */
 export function findInterpreterIndex(argv: readonly string[]): number {
@@ -36,7 +36,7 @@ export function listNamesInCode(argv: readonly string[]): readonly string[] {
 
 /** Lists the file names in the code given to a command that the code may change. */
 export function listNamesChangedByCode(argv: readonly string[]): readonly string[] {
-  const codeArgs = listCodeArgs(argv).filter((code) => CHANGES_FILES.test(code));
+  const codeArgs = listCodeArgs(argv).filter((code) => FILE_CHANGING_ARG.test(code));
   if (codeArgs.length === 0) return [];
   const allowsUnquoted = hasUnquotedPaths(argv);
   return codeArgs.flatMap((code) => listNames(code, { allowsUnquoted }));
@@ -44,7 +44,7 @@ export function listNamesChangedByCode(argv: readonly string[]): readonly string
 
 /** Returns the file names in code on the standard input of an interpreter and whether it may change the files. */
 export function findNamesInText(text: string): { readonly names: readonly string[]; readonly mayChange: boolean } {
-  return { names: listNames(text, { allowsUnquoted: false }), mayChange: CHANGES_FILES.test(text) };
+  return { names: listNames(text, { allowsUnquoted: false }), mayChange: FILE_CHANGING_ARG.test(text) };
 }
 
 /** Returns the arguments that may be code: those of an interpreter and of an unknown program. */

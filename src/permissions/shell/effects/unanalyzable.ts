@@ -26,7 +26,11 @@ const HARMLESS_EXPANSION = /^(?:\$\(pwd\)|\$(?:PWD|HOME)\b|\$\{(?:PWD|HOME)\}|\$
  * Lists the scripts and code that a program would run and the analysis does not understand. They require approval if
  * any rule denies or asks.
  */
-export function listUnanalyzable(root: SyntaxNode, effects: ShellEffects, reader: ScriptReader): readonly string[] {
+export function listUnanalyzableParts(
+  root: SyntaxNode,
+  effects: ShellEffects,
+  reader: ScriptReader,
+): readonly string[] {
   const { commands, computedArgs, inputScripts } = effects;
   const scripts = commands.flatMap((command) =>
     listRunScripts(command).map((text) => ({ text, name: getBaseName(command.argv[0] ?? '') })),

@@ -11,7 +11,7 @@ import {
   refuseUnlisted,
   splitWords,
 } from '../programs/program.ts';
-import { createFindFilter, type FileFilter, type GivenOption } from '../programs/search-filters.ts';
+import { createFindFilter, type FileFilter, type ParsedOption } from '../programs/search-filters.ts';
 
 /** Checks one command without its wrappers against its table row: every option exactly as listed, none abbreviated. */
 export function analyzeReadOnly(argv: readonly Argument[]): ReadOnlyAnalysis {
@@ -127,7 +127,7 @@ type ParsedArgs = {
   readonly operands: readonly Argument[];
   readonly reads: readonly Argument[];
   readonly flags: ReadonlySet<string>;
-  readonly givenOptions: readonly GivenOption[];
+  readonly givenOptions: readonly ParsedOption[];
   /** True if other arguments follow the first operand. */
   readonly hasArgsAfterFirstOperand: boolean;
 };
@@ -191,7 +191,7 @@ function parseArgs(name: string, options: ReadOnlyOptions, args: readonly Argume
   const operands: Argument[] = [];
   const reads: Argument[] = [];
   const flags = new Set<string>();
-  const givenOptions: GivenOption[] = [];
+  const givenOptions: ParsedOption[] = [];
   let isAfterDashes = false;
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];

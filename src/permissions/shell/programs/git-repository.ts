@@ -16,7 +16,7 @@ export function checkGitRepository(
   fs: PermissionFs,
   cwd: string,
   root: string,
-  findKey: FindKey = findProgramKey,
+  findKey: FindKey = findCommandConfigKey,
 ): GitRepositoryCheck {
   const repository = findRepository(fs, cwd);
   const workspaceRepository = findRepository(fs, root);
@@ -187,7 +187,7 @@ const PROGRAM_KEYS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Returns the key of an entry if it can start a program or include more configuration. */
-export function findProgramKey({ section, subsection, name, value }: GitConfigEntry): string | undefined {
+export function findCommandConfigKey({ section, subsection, name, value }: GitConfigEntry): string | undefined {
   const key = [section, ...(subsection === undefined ? [] : [subsection]), name].join('.');
   if (key === 'core.fsmonitor') return /^(?:true|false|0|1|yes|no|on|off)$/i.test(value ?? 'true') ? undefined : key;
   const isFormat = (section === 'format' && name === 'pretty') || section === 'pretty';
@@ -208,8 +208,8 @@ const DISPLAY_KEYS = splitWords(
  * Returns the key of an entry if it can start a program while git writes files; keys that only affect output are
  * ignored.
  */
-export function findWorktreeProgramKey(entry: GitConfigEntry): string | undefined {
-  const key = findProgramKey(entry);
+export function findWorktreeCommandConfigKey(entry: GitConfigEntry): string | undefined {
+  const key = findCommandConfigKey(entry);
   const isPartialClone = entry.section === 'extensions' || entry.name === 'promisor';
   return isPartialClone || DISPLAY_KEYS.some((prefix) => key?.startsWith(prefix) === true) ? undefined : key;
 }

@@ -1,6 +1,6 @@
 import type { Argument } from '../parse/arguments.ts';
 import type { findShownContents } from './git-contents.ts';
-import type { FileFilter, GivenOption } from './search-filters.ts';
+import type { FileFilter, ParsedOption } from './search-filters.ts';
 
 /** Everything known about one program. A missing field means unknown, so a program without a row requires approval. */
 export type Program = {
@@ -17,7 +17,7 @@ export type Program = {
   /** Returns options, appended after all others, that exclude these names from a search. */
   readonly excludeOptions?: (names: readonly string[]) => readonly string[];
   /** Creates the filter for the files a search opens; only true of this exact name. */
-  readonly createFilter?: (options: readonly GivenOption[]) => FileFilter;
+  readonly createFilter?: (options: readonly ParsedOption[]) => FileFilter;
   /** It may read its operands recursively. */
   readonly readsRecursively?: 'always' | 'recursive-flag';
   /** It changes its operands recursively. */

@@ -1,7 +1,7 @@
 import { createSegmentTest, isExactPattern } from '../../paths/folder-scan.ts';
 
 /** An option and its value as given. */
-export type GivenOption = { readonly flag: string; readonly value: string };
+export type ParsedOption = { readonly flag: string; readonly value: string };
 
 /**
  * Tells if a search may open a file, by the names from the searched folder down to it. `isShown` tells if an ignore
@@ -21,7 +21,7 @@ const includesName = (pattern: string, name: string) =>
 /**
  * Creates the filter of grep: the last matching --include or --exclude decides; without a match, the first option does.
  */
-export function createGrepFilter(options: readonly GivenOption[]): FileFilter {
+export function createGrepFilter(options: readonly ParsedOption[]): FileFilter {
   const folders = options.filter(({ flag }) => flag === '--exclude-dir').map(({ value }) => value.replace(/\/+$/, ''));
   const files = options.filter(({ flag }) => flag === '--include' || flag === '--exclude');
   return (inside) => {
@@ -40,10 +40,10 @@ const HIDDEN_OPTIONS = ['-.', '--hidden', '-u', '--unrestricted'];
  * Creates the filter of ripgrep: the last matching glob decides, and an including glob opens hidden files and excludes
  * all others.
  */
-export function createRipgrepFilter(options: readonly GivenOption[]): FileFilter {
+export function createRipgrepFilter(options: readonly ParsedOption[]): FileFilter {
   // Case-insensitive globs come after all others, wherever they are.
   const globs = [['-g', '--glob'], ['--iglob']].flatMap((names) => options.filter(({ flag }) => names.includes(flag)));
-  const isExclude = ({ value }: GivenOption) => value.startsWith('!');
+  const isExclude = ({ value }: ParsedOption) => value.startsWith('!');
   const includes = globs.filter((glob) => !isExclude(glob));
   const lastInclude = globs.findLastIndex((glob) => !isExclude(glob));
   const excludes = globs.slice(lastInclude + 1).map(({ value }) => value.slice(1).replace(/^(?:\*\*\/)+/, ''));
@@ -52,7 +52,7 @@ export function createRipgrepFilter(options: readonly GivenOption[]): FileFilter
   return (inside, isShown) => {
     if (inside.some((name) => excludedNames.some((pattern) => excludesName(pattern, name)))) return false;
     if (!opensHidden && inside.some((name) => name.startsWith('.') && !isShown(name))) return false;
-    const matches = ({ flag, value }: GivenOption, name: string) =>
+    const matches = ({ flag, value }: ParsedOption, name: string) =>
       flag === '--iglob' ? includesName(value.toLowerCase(), name.toLowerCase()) : includesName(value, name);
     return includes.length === 0 || includes.some((glob) => inside.some((name) => matches(glob, name)));
   };

@@ -5,7 +5,7 @@ import { isBusy, type ViewState } from '../../app-state/view-state.ts';
 import type { InputContext } from '../../input/input-context.ts';
 import { type Effect, emitEffects, type InputResult, setView } from '../../input/input-result.ts';
 import { classifyDraft, findArgumentTarget, findCompletionTarget } from './classify-draft.ts';
-import { type EditorAction, edit } from './edit.ts';
+import { applyEditorAction, type EditorAction } from './editor-actions.ts';
 import type { EditorState } from './editor-state.ts';
 import { expandPlaceholders, splitIntoParts } from './paste-placeholders.ts';
 
@@ -14,7 +14,7 @@ const STASH_HINT_COLUMNS = 24;
 
 /** Applies an editing action to the draft and updates the menu under it. */
 export function editDraft(view: ViewState, action: EditorAction, context: InputContext): InputResult {
-  const editor = edit(view.editor, action, context.nowMs);
+  const editor = applyEditorAction(view.editor, action, context.nowMs);
   const next: ViewState = {
     ...view,
     editor,
@@ -114,9 +114,13 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
     return continues ? emitEffects({ ...view, lastRunEnd: 'ended' }, { type: 'continue', text: '' }) : setView(view);
   }
   if (EXIT_WORDS.has(text) && !isBusy(view))
-    return emitEffects({ ...view, editor: edit(editor, { type: 'clear' }, nowMs) }, { type: 'leave' });
+    return emitEffects({ ...view, editor: applyEditorAction(editor, { type: 'clear' }, nowMs) }, { type: 'leave' });
   const hasFailed = view.lastRunEnd === 'failed' && !isBusy(view);
-  const sent: ViewState = { ...view, overlay: undefined, editor: edit(editor, { type: 'sent', entry: text }, nowMs) };
+  const sent: ViewState = {
+    ...view,
+    overlay: undefined,
+    editor: applyEditorAction(editor, { type: 'sent', entry: text }, nowMs),
+  };
   // As in a shell, a line that starts with a space is not stored in the history.
   const remember: readonly Effect[] = editor.text.startsWith(' ') ? [] : [{ type: 'remember', text: text }];
   switch (kind) {
@@ -142,7 +146,7 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
 
 /** Runs a command that was chosen from the menu. */
 export function sendCommandLine(view: ViewState, line: string): InputResult {
-  const editor = edit(view.editor, { type: 'sent', entry: `/${line}` }, 0);
+  const editor = applyEditorAction(view.editor, { type: 'sent', entry: `/${line}` }, 0);
   return {
     view: { ...view, overlay: undefined, editor },
     effects: [

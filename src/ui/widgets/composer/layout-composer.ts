@@ -6,7 +6,7 @@ import type { RenderContext } from '../../text/render-context.ts';
 import type { Row } from '../../text/render-lines.ts';
 import type { Style } from '../../theme/theme.ts';
 import { classifyDraft, type DraftKind } from './classify-draft.ts';
-import { edit } from './edit.ts';
+import { applyEditorAction } from './editor-actions.ts';
 import { getRowPieces, layoutEditor, type VisualRow } from './editor-layout.ts';
 import { getSearchMatch, getSuggestion } from './prompt-history.ts';
 import { getVimSelection } from './vim.ts';
@@ -40,7 +40,7 @@ const DROP_HINT = '  alt+e drops it';
 
 function layoutDraft(view: ViewState, drawing: RenderContext, height: number): ComposerLayout {
   if (view.editor.search !== undefined) return planSearch(view, drawing);
-  const editor = edit(view.editor, { type: 'resize', width: drawing.width - MARGIN - 1 }, drawing.nowMs);
+  const editor = applyEditorAction(view.editor, { type: 'resize', width: drawing.width - MARGIN - 1 }, drawing.nowMs);
   const full = layoutEditor(editor, { height });
   const isCut = full.above > 0 || full.below > 0;
   const shown = isCut && height > 2 ? layoutEditor(editor, { height: height - 1 }) : full;

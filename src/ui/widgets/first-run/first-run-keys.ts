@@ -9,7 +9,7 @@ import {
   listLocalModels,
 } from './first-run-state.ts';
 import { formatFirstRun } from './first-run-text.ts';
-import { isQuestionSeen, layoutFirstRun, markSeen, scrollEffects } from './layout-first-run.ts';
+import { isQuestionSeen, layoutFirstRun, markSeen, scrollByPage } from './layout-first-run.ts';
 
 /** The result of an input event: a new state, an exit, or a server whose models are to be loaded. */
 export type FirstRunInputResult =
@@ -70,7 +70,7 @@ function handleChoice(state: FirstRunState, { chord }: KeyInput): FirstRunInputR
     case ' ':
     case 'pagedown':
     case 'pageup':
-      return toResult(scrollEffects(state, chord === 'pageup' ? -1 : 1));
+      return toResult(scrollByPage(state, chord === 'pageup' ? -1 : 1));
     case 'enter':
       return state.selected === undefined
         ? toResult({ ...state, note: 'Nothing is selected. Press a letter or a digit, or use the arrow keys first.' })

@@ -75,7 +75,7 @@ export function markSeen(state: FirstRunState): FirstRunState {
 }
 
 /** Scrolls the body by a page. */
-export function scrollEffects(state: FirstRunState, direction: 1 | -1): FirstRunState {
+export function scrollByPage(state: FirstRunState, direction: 1 | -1): FirstRunState {
   const { window } = layoutFirstRun(state);
   const step = Math.max(1, window.end - window.top - 1);
   return { ...state, top: window.top + direction * step, note: '' };

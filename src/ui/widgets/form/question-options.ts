@@ -1,10 +1,10 @@
 import type { UserQuestion } from '../../../contracts/tool.ts';
 import {
   BACK,
-  createAlways,
-  createChoice,
+  createAlwaysOption,
+  createChoiceOption,
   createKeyOption,
-  createNo,
+  createNoOption,
   createYesOption,
   type DialogAction,
   type DialogOption,
@@ -19,8 +19,12 @@ export function createQuestionOptions(question: UserQuestion, form: DialogForm):
     case 'plan':
       return [
         createYesOption('Yes, and ask before edits', decidePlan('accept')),
-        createAlways("Yes, and don't ask again for edits in this session", decidePlan('accept_edits')),
-        createNo('No, keep planning, and say what to change', { type: 'write', purpose: 'reason', initialText: '' }),
+        createAlwaysOption("Yes, and don't ask again for edits in this session", decidePlan('accept_edits')),
+        createNoOption('No, keep planning, and say what to change', {
+          type: 'write',
+          purpose: 'reason',
+          initialText: '',
+        }),
         createKeyOption('e', 'edit the plan', { type: 'write', purpose: 'plan', initialText: question.plan }),
         SHOW_ALL,
       ];
@@ -42,7 +46,7 @@ const ACCEPTED: DialogAction = {
   type: 'answer_question',
   answer: { kind: 'elicitation', action: 'accept', content: {} },
 };
-const DECLINE = createNo('No', {
+const DECLINE = createNoOption('No', {
   type: 'answer_question',
   answer: { kind: 'elicitation', action: 'decline' },
 });
@@ -61,7 +65,7 @@ function createPartOptions(question: UserQuestion, form: DialogForm): readonly D
   if (part === undefined) return [];
   const choices = part.options.map(({ label, description }, index): DialogOption => {
     const mark = part.multiSelect ? (form.marked.includes(index) ? '[x] ' : '[ ] ') : '';
-    const option = createChoice(String(index + 1), `${mark}${label}`, { type: 'choose', choice: index });
+    const option = createChoiceOption(String(index + 1), `${mark}${label}`, { type: 'choose', choice: index });
     return description === undefined ? option : { ...option, note: description };
   });
   const { typedLabel, typedChoices = [], initialText, skip } = part;
@@ -74,7 +78,12 @@ function createPartOptions(question: UserQuestion, form: DialogForm): readonly D
     ...keyed,
     ...(typedLabel === undefined
       ? []
-      : [{ ...createChoice('o', typedLabel, { type: 'write', purpose: 'custom_answer', initialText }), ...typedKeys }]),
+      : [
+          {
+            ...createChoiceOption('o', typedLabel, { type: 'write', purpose: 'custom_answer', initialText }),
+            ...typedKeys,
+          },
+        ]),
     ...(skip === undefined ? [] : [createKeyOption('s', skip.label, { type: 'skip' })]),
     ...(form.partIndex === 0 ? [] : [BACK]),
     SHOW_ALL,

@@ -5,7 +5,7 @@ import type { MarkdownBlock } from '../markdown/markdown-stream.ts';
 import type { ToolEntry } from '../tool-calls/tool-entry.ts';
 
 /** The counts of a run so far: tool calls, changed files and lines. */
-export type Tally = {
+export type RunTally = {
   readonly calls: number;
   readonly files: readonly string[];
   readonly added: number;
@@ -47,7 +47,7 @@ export type HistoryItem =
   | { readonly kind: 'stopped'; readonly hint: string }
   | {
       readonly kind: 'ended';
-      readonly tally: Tally;
+      readonly tally: RunTally;
       readonly durationMs: number;
       readonly costUsd: number;
       readonly atMs: number;

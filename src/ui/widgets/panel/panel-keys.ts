@@ -5,7 +5,7 @@ import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
 import { emitEffects, type InputResult, setView } from '../../input/input-result.ts';
 import { DEFAULT_KEYMAP } from '../../input/keymap.ts';
-import { type EditorAction, edit } from '../composer/edit.ts';
+import { applyEditorAction, type EditorAction } from '../composer/editor-actions.ts';
 import { createEditor } from '../composer/editor-state.ts';
 import { KEY_REPEAT_MS } from '../permission-dialog/dialog-state.ts';
 import {
@@ -99,7 +99,7 @@ function runKeyAction(
       ? runAction(view, panel, action, context)
       : setView(setPanel(view, { ...panel, mode: { type: 'sure', action: action } }));
   if (action?.kind === 'write') {
-    const editor = edit(createEditor(), { type: 'set-text', text: action.initialText }, 0);
+    const editor = applyEditorAction(createEditor(), { type: 'set-text', text: action.initialText }, 0);
     return setView(setPanel(view, { ...panel, mode: { type: 'writing', action: action, editor } }));
   }
   const turnAction = actions.find((act) => act.kind === 'turn');
@@ -155,7 +155,7 @@ function editValue(
   action: EditorAction,
   { nowMs }: InputContext,
 ): InputResult {
-  const editor = edit(mode.editor, action, nowMs);
+  const editor = applyEditorAction(mode.editor, action, nowMs);
   return setView(setPanel(view, { ...panel, message: undefined, mode: { ...mode, editor } }));
 }
 

@@ -4,7 +4,7 @@ import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
 import { type Effect, emitEffects, type InputResult, setView } from '../../input/input-result.ts';
 import { moveQueuedToDraft } from '../../input/queued-messages.ts';
-import { edit } from '../composer/edit.ts';
+import { applyEditorAction } from '../composer/editor-actions.ts';
 import { createEditor } from '../composer/editor-state.ts';
 import { expandPlaceholders } from '../composer/paste-placeholders.ts';
 import { applyAnswerStep, sendTypedAnswer } from '../form/answer-question.ts';
@@ -67,7 +67,7 @@ export function handleDialogKey(
   if (request === undefined || dialog.stage === 'none' || view.overlay !== undefined) return undefined;
   if (dialog.form.typing !== 'nothing') return handleTypingKey(view, request, dialog, input);
   if (chord === 'ctrl+c' && view.editor.text !== '') {
-    return setView({ ...view, editor: edit(view.editor, { type: 'clear' }, context.nowMs) });
+    return setView({ ...view, editor: applyEditorAction(view.editor, { type: 'clear' }, context.nowMs) });
   }
   // Held keys, and characters that arrive among others, were not pressed to answer. Inserted text goes to the draft.
   if (input.delivery === 'held' && !isDialogCollapsed(view)) return setView(view);

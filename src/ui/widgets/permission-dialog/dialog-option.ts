@@ -38,23 +38,23 @@ export function createKeyOption(key: string, label: string, action: DialogAction
 }
 
 /** Creates an option of the list that has only a letter. */
-export function createChoice(key: string, label: string, action: DialogAction): DialogOption {
+export function createChoiceOption(key: string, label: string, action: DialogAction): DialogOption {
   return { key, label, action, position: 'list' };
 }
 
 /** Creates the option that says yes: 1 and y. */
 export function createYesOption(label: string, action: DialogAction): DialogOption {
-  return { ...createChoice('y', label, action), digit: '1' };
+  return { ...createChoiceOption('y', label, action), digit: '1' };
 }
 
 /** Creates the option that prevents further questions: 2 and a. */
-export function createAlways(label: string, action: DialogAction): DialogOption {
-  return { ...createChoice('a', label, action), digit: '2', shortLabel: 'always' };
+export function createAlwaysOption(label: string, action: DialogAction): DialogOption {
+  return { ...createChoiceOption('a', label, action), digit: '2', shortLabel: 'always' };
 }
 
 /** Creates the option that says no: 3 and n. */
-export function createNo(label: string, action: DialogAction): DialogOption {
-  return { ...createChoice('n', label, action), digit: '3' };
+export function createNoOption(label: string, action: DialogAction): DialogOption {
+  return { ...createChoiceOption('n', label, action), digit: '3' };
 }
 
 /** Shows the whole request in the viewer. */

@@ -9,10 +9,10 @@ import type { UserQuestion } from '../../../contracts/tool.ts';
 import { createQuestionOptions } from '../form/question-options.ts';
 import { listQuestionParts } from '../form/question-parts.ts';
 import {
-  createAlways,
-  createChoice,
+  createAlwaysOption,
+  createChoiceOption,
   createKeyOption,
-  createNo,
+  createNoOption,
   createYesOption,
   type DialogAction,
   type DialogOption,
@@ -41,7 +41,7 @@ export function filterListedOptions(options: readonly DialogOption[]): readonly 
 const MINOR_RISKS: readonly CallRisk['kind'][] = ['runs_project', 'network'];
 
 /** Returns whether a risk is named in the first line of the dialog: it destroys, discloses or publishes something. */
-export function isGraveRisk({ kind }: Pick<CallRisk, 'kind'>): boolean {
+export function isSevereRisk({ kind }: Pick<CallRisk, 'kind'>): boolean {
   return !MINOR_RISKS.includes(kind);
 }
 
@@ -56,7 +56,7 @@ export function getInitialSelection(request: DialogRequest, form: DialogForm): n
     targets.length === 0 &&
     canRemember === 'always' &&
     facts.kind !== 'mcp';
-  return isHarmless && !risks.some(isGraveRisk) ? 0 : undefined;
+  return isHarmless && !risks.some(isSevereRisk) ? 0 : undefined;
 }
 
 /** Returns the index of the default of a form field, or the first choice: a form is reviewed before it is sent. */
@@ -75,7 +75,7 @@ function createPermissionOptions(request: PermissionRequest): readonly DialogOpt
   return [
     createYesOption('Yes', allow()),
     ...(mayRemember ? createRememberOptions(request) : []),
-    createNo(NO_LABEL, { type: 'write', purpose: 'reason', initialText: '' }),
+    createNoOption(NO_LABEL, { type: 'write', purpose: 'reason', initialText: '' }),
     ...(mayRemember ? createScopeOptions(request) : []),
     ...createEditOptions(request),
     SHOW_ALL,
@@ -88,12 +88,12 @@ const NO_LABEL = 'No, and say what to do instead';
 /** Creates the option that also allows further calls, by a mode or by rules stored for the project. */
 function createRememberOptions({ facts, suggestions, exact, narrow }: PermissionRequest): readonly DialogOption[] {
   if (facts.kind === 'edit')
-    return [createAlways("Yes, and don't ask again for edits in this session", allow({ mode: 'acceptEdits' }))];
+    return [createAlwaysOption("Yes, and don't ask again for edits in this session", allow({ mode: 'acceptEdits' }))];
   const [first] = suggestions;
   if (first !== undefined) {
     const { uncovered = [] } = first;
     const option: DialogOption = {
-      ...createAlways("Yes, and don't ask again for", rememberRules(suggestions, 'local')),
+      ...createAlwaysOption("Yes, and don't ask again for", rememberRules(suggestions, 'local')),
       subject: suggestions.map(formatRule).join(', '),
       labelEnd: 'in this project',
     };
@@ -101,7 +101,7 @@ function createRememberOptions({ facts, suggestions, exact, narrow }: Permission
     return [uncovered.length === 0 ? option : { ...option, note: `(${uncovered.join(' and ')} still ${verb})` }];
   }
   if (exact?.keep !== 'always') return [];
-  const option = createAlways(
+  const option = createAlwaysOption(
     "Yes, and don't ask again for this exact command in this project",
     rememberRules([exact], 'local'),
   );
@@ -180,7 +180,7 @@ export function filterListed(asks: readonly DialogRequest[], ids: readonly strin
 export function isAnsweredTogether(request: DialogRequest): boolean {
   if (request.kind !== 'permission') return false;
   const { facts, danger, concealed, targets, risks = [] } = request.permission;
-  const isSuspicious = danger !== 'none' || concealed !== 'none' || targets.length > 0 || risks.some(isGraveRisk);
+  const isSuspicious = danger !== 'none' || concealed !== 'none' || targets.length > 0 || risks.some(isSevereRisk);
   return (facts.kind === 'read' || facts.kind === 'edit') && !isSuspicious;
 }
 
@@ -188,7 +188,7 @@ export function isAnsweredTogether(request: DialogRequest): boolean {
 export function createListOptions(listed: readonly DialogRequest[]): readonly DialogOption[] {
   const ids = listed.filter(isAnsweredTogether).map(({ id }) => id);
   const action: DialogAction = { type: 'answer_several', ids };
-  const allowAll = { ...createChoice('A', `Yes, to these ${ids.length} reads and edits`, action), digit: '1' };
+  const allowAll = { ...createChoiceOption('A', `Yes, to these ${ids.length} reads and edits`, action), digit: '1' };
   const back = createKeyOption('b', 'back to the first question', { type: 'list' });
   return ids.length === 0 ? [back] : [allowAll, back];
 }

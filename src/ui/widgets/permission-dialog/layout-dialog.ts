@@ -29,7 +29,7 @@ import { createRowTruncator, type DialogLayout, type DialogParts, fitDialog } fr
 import {
   createPermissionBody,
   type DialogBody,
-  describeGraveRisks,
+  describeSevereRisks,
   EMPTY_BODY,
   formatPermissionTitle,
 } from './permission-body.ts';
@@ -240,7 +240,7 @@ function formatCollapsedTitle({ dialogRequests }: ViewState, request: DialogRequ
   const position = dialogRequests.length > 1 ? ` 1 of ${dialogRequests.length}` : '';
   const title = `${formatDialogTitle(request, context)}${position}`;
   if (request.kind !== 'permission') return title;
-  const risks = describeGraveRisks(request.permission).join(context.glyphs.separator);
+  const risks = describeSevereRisks(request.permission).join(context.glyphs.separator);
   const subject = shortenPaths(request.permission.title, context.cwd);
   return [title, sanitize(risks, 'line'), sanitize(subject, 'line')].filter((part) => part !== '').join('   ');
 }

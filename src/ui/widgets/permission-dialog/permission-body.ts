@@ -6,7 +6,7 @@ import { colored, createLine, createProseLine, type LogicalLine, plain, type Spa
 import { type RenderContext, shortenPath, shortenPaths } from '../../text/render-context.ts';
 import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
 import { createInputDiff } from '../diff/input-diff.ts';
-import { isGraveRisk, splitMcpName } from './dialog-options.ts';
+import { isSevereRisk, splitMcpName } from './dialog-options.ts';
 
 /** The body of a dialog above its options, from top to bottom. */
 export type DialogBody = {
@@ -80,7 +80,7 @@ export function createPermissionBody(
   const coded = trace.filter(({ reason }) => reason !== undefined);
   const writtenPaths = coded.flatMap(({ reason }) => (reason?.code === 'writes_workspace' ? [reason.path] : []));
   const effects = [
-    ...risks.filter((risk) => !isGraveRisk(risk)).map(({ text }) => text),
+    ...risks.filter((risk) => !isSevereRisk(risk)).map(({ text }) => text),
     ...(request.facts.kind === 'edit' ? [] : writtenPaths.map((path) => `writes ${shortenPath(path, cwd)}`)),
   ];
   const { exact, narrow, suggestions } = request;
@@ -121,7 +121,7 @@ function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderConte
   const size = isNew ? [colored('add', `+${counts.added}`)] : formatDiffStat(counts, glyphs, 'diff');
   const stats = facts.kind === 'edit' && counts.added + counts.removed > 0 ? [size] : [];
   const location = isOutside ? [[colored('warn', 'outside this project')]] : [];
-  const grave = describeGraveRisks(request).map((text) => [colored('warn', sanitize(text, 'line'))]);
+  const grave = describeSevereRisks(request).map((text) => [colored('warn', sanitize(text, 'line'))]);
   return [...name, ...stats, ...location, ...grave].flatMap((spans, index) => [
     ...(index === 0 ? [] : [plain('  ')]),
     ...spans,
@@ -138,8 +138,8 @@ function countLines(request: PermissionRequest, preview: PermissionRequest['prev
 }
 
 /** Describes the grave risks. A secret that is sent or published in the same call is one risk. */
-export function describeGraveRisks({ risks = [] }: Pick<PermissionRequest, 'risks'>): readonly string[] {
-  const grave = risks.filter(isGraveRisk);
+export function describeSevereRisks({ risks = [] }: Pick<PermissionRequest, 'risks'>): readonly string[] {
+  const grave = risks.filter(isSevereRisk);
   const secret = grave.find(({ kind }) => kind === 'reads_secret');
   const sending = grave.find(({ kind }) => kind === 'sends') ?? grave.find(({ kind }) => kind === 'publishes');
   if (secret === undefined || sending === undefined) return grave.map(describeRisk);
@@ -190,7 +190,7 @@ const MIN_DIMMED_LINES = 4;
 
 /** Renders a command. The lines of a long here-document are dim, those with a target of a grave risk bold. */
 function createCommandLines(command: string, risks: readonly CallRisk[] = []): readonly LogicalLine[] {
-  const targets = risks.filter(isGraveRisk).flatMap((risk) => risk.targets ?? []);
+  const targets = risks.filter(isSevereRisk).flatMap((risk) => risk.targets ?? []);
   const lines = sanitize(command, 'prompt').split('\n');
   const dimmed = findHeredocLines(lines);
   return lines.map((text, index) => {

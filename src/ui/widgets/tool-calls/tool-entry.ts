@@ -75,7 +75,7 @@ export function getMaxOutputRows(
 }
 
 /** Returns whether the history shows only a part of the output. */
-export function isTruncated(entry: ToolEntry): boolean {
+export function isOutputTruncated(entry: ToolEntry): boolean {
   const { state } = entry;
   if (state.status !== 'ended' || isLookup(entry)) return false;
   const { status, display, text } = state.outcome;

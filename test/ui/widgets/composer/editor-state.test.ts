@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { getTextWidth, splitGraphemes } from '../../../../src/lib/text/text-width.ts';
-import { type EditorAction, edit } from '../../../../src/ui/widgets/composer/edit.ts';
+import { applyEditorAction, type EditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
 import {
   findOffsetInRow,
   iterateRowsAbove,
@@ -78,7 +78,7 @@ function start(draft: string): EditorState {
 }
 
 function play(state: EditorState, actions: readonly EditorAction[]): EditorState {
-  return actions.reduce((current, next, index) => edit(current, next, index * 200), state);
+  return actions.reduce((current, next, index) => applyEditorAction(current, next, index * 200), state);
 }
 
 test('undoing everything restores the start, redoing everything the end', () => {
@@ -86,10 +86,10 @@ test('undoing everything restores the start, redoing everything the end', () => 
     fc.property(text, fc.array(action, { maxLength: 30 }), (draft, actions) => {
       const end = play(start(draft), actions);
       let back = end;
-      while (back.undo.length > 0) back = edit(back, { type: 'undo' }, 0);
+      while (back.undo.length > 0) back = applyEditorAction(back, { type: 'undo' }, 0);
       expect(back.text).toBe(draft);
       let forth = back;
-      while (forth.redo.length > 0) forth = edit(forth, { type: 'redo' }, 0);
+      while (forth.redo.length > 0) forth = applyEditorAction(forth, { type: 'redo' }, 0);
       if (end.redo.length === 0) expect(forth.text).toBe(end.text);
     }),
     runs(300),
@@ -102,7 +102,7 @@ test('the caret is always on a grapheme boundary and always in view', () => {
       let state = start(draft);
       let top = 0;
       for (const [index, next] of actions.entries()) {
-        state = edit(state, next, index * 200);
+        state = applyEditorAction(state, next, index * 200);
         expect(listBoundaries(state.text, 0, state.text.length)).toContain(state.caret);
         const view = layoutEditor(state, { height, top });
         top = view.top;
@@ -141,13 +141,13 @@ test('boundaries found near an offset are those of the whole text', () => {
       let state = { ...start(draft), caret: 0 };
       const visited = [0];
       while (state.caret < draft.length) {
-        state = edit(state, { type: 'move', to: 'right' }, 0);
+        state = applyEditorAction(state, { type: 'move', to: 'right' }, 0);
         visited.push(state.caret);
       }
       expect(visited).toEqual(ends);
       while (state.caret > 0) {
         expect(visited.pop()).toBe(state.caret);
-        state = edit(state, { type: 'move', to: 'left' }, 0);
+        state = applyEditorAction(state, { type: 'move', to: 'left' }, 0);
       }
     }),
   );
@@ -156,8 +156,8 @@ test('boundaries found near an offset are those of the whole text', () => {
 test('a megabyte in one line is only laid out around the caret', () => {
   const line = 'some words of a very long line 中文 '.repeat(30_000);
   const draft = createEditor({ draft: { text: line, caret: 500_000 }, width: 78 });
-  const typed = edit(draft, { type: 'insert', text: 'x' }, 0);
-  const view = layoutEditor(edit(typed, { type: 'up' }, 0), { height: 20 });
+  const typed = applyEditorAction(draft, { type: 'insert', text: 'x' }, 0);
+  const view = layoutEditor(applyEditorAction(typed, { type: 'up' }, 0), { height: 20 });
   expect(view.rows).toHaveLength(20);
   expect(typed.text.length).toBe(line.length + 1);
 });

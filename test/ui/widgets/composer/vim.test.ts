@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { edit } from '../../../../src/ui/widgets/composer/edit.ts';
+import { applyEditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
 import { createEditor } from '../../../../src/ui/widgets/composer/editor-state.ts';
 import { listBoundaries } from '../../../../src/ui/widgets/composer/text-boundaries.ts';
 import {
@@ -19,7 +19,7 @@ function play(marked: string, keys: string): VimKeyResult {
     const chord = text === '␛' ? 'escape' : text === '␒' ? 'ctrl+r' : text;
     press = handleVimKey(press.vim, press.editor, { chord, text: chord === text ? text : '' });
     if (press.key === 'passed' && chord === text) {
-      press = { ...press, editor: edit(press.editor, { type: 'insert', text }, index * 10) };
+      press = { ...press, editor: applyEditorAction(press.editor, { type: 'insert', text }, index * 10) };
     }
   }
   return press;

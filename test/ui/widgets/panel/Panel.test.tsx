@@ -7,7 +7,7 @@ import { createInkLayout } from '../../../../src/ui/terminal/ink-layout.ts';
 import { FRAME_COLUMNS } from '../../../../src/ui/text/Frame.tsx';
 import { ScreenContext, type ScreenContextValue } from '../../../../src/ui/text/use-screen-context.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../../../../src/ui/theme/glyphs.ts';
-import { edit } from '../../../../src/ui/widgets/composer/edit.ts';
+import { applyEditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
 import { createEditor } from '../../../../src/ui/widgets/composer/editor-state.ts';
 import { Panel } from '../../../../src/ui/widgets/panel/Panel.tsx';
 import {
@@ -64,7 +64,7 @@ test('groups have headings, and a query hides the others', () => {
 test('an input line, a confirmation and a message replace the keys', () => {
   const [action] = RULES.actions;
   if (action?.kind !== 'write') throw new Error('no act');
-  const editor = edit(createEditor(), { type: 'set-text', text: 'allow Bash(npm test)' }, 0);
+  const editor = applyEditorAction(createEditor(), { type: 'set-text', text: 'allow Bash(npm test)' }, 0);
   const open = openPanel(RULES, undefined);
   expect(picture({ ...open, mode: { type: 'writing', action, editor } }).at(-1)).toBe(
     '  /permissions allow Bash(npm test)    enter saves, esc cancels',

@@ -2,7 +2,7 @@ import type { DiffHunk } from '../../../../src/contracts/display.ts';
 import type { Message } from '../../../../src/contracts/message.ts';
 import type { SessionList } from '../../../../src/ui/app-state/overlay.ts';
 import { addHistoryItems } from '../../../../src/ui/app-state/view-state.ts';
-import { edit } from '../../../../src/ui/widgets/composer/edit.ts';
+import { applyEditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
 import { openPanel } from '../../../../src/ui/widgets/panel/panel-state.ts';
 import { openViewer } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
 import { MODELS, RULES, WINDOW } from '../panel/some-panels.ts';
@@ -753,7 +753,10 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'a-next-step-is-offered',
     play: (screen) =>
-      screen.change((view) => ({ ...view, editor: edit(view.editor, { type: 'offer', text: 'run the tests' }, 0) })),
+      screen.change((view) => ({
+        ...view,
+        editor: applyEditorAction(view.editor, { type: 'offer', text: 'run the tests' }, 0),
+      })),
   },
   {
     name: 'panel-of-rules',

@@ -8,7 +8,7 @@ import {
   type HandlerContext,
   jsonObjectSchema,
   requireControl,
-  unwrapAttempt,
+  unwrapActionResult,
 } from '../request-handler.ts';
 import { formatServerRule } from '../server-tool-policy.ts';
 
@@ -30,12 +30,12 @@ export const mcpHandlers: Readonly<Record<string, Handler>> = {
     mcpServers: listServerStates(context).map((state) => ({ ...state })),
   })),
   mcp_reconnect: createHandler(z.object({ serverName: z.string() }), async ({ serverName }, context) =>
-    unwrapAttempt(await requireControl(context, 'reconnectMcp')(serverName)),
+    unwrapActionResult(await requireControl(context, 'reconnectMcp')(serverName)),
   ),
   mcp_toggle: createHandler(
     z.object({ serverName: z.string(), enabled: z.boolean() }),
     async ({ serverName, enabled }, context) =>
-      unwrapAttempt(await requireControl(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
+      unwrapActionResult(await requireControl(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
   ),
   mcp_set_servers: createHandler(
     z.object({ servers: z.record(z.string(), z.union([sdkServer, externalServer])) }),
@@ -62,7 +62,7 @@ export const mcpHandlers: Readonly<Record<string, Handler>> = {
     async ({ serverName, mode }, context) => {
       const type = mode === null ? 'removeRules' : 'addRules';
       const rules = [formatServerRule(serverName)];
-      unwrapAttempt(
+      unwrapActionResult(
         await requireControl(context, 'updatePermissions')([{ type, rules, behavior: 'ask', destination: 'session' }]),
       );
       const isKnown = listServerStates(context).some(({ name }) => name === serverName);

@@ -9,7 +9,7 @@ import {
   type HandlerContext,
   jsonObjectSchema,
   requireControl,
-  unwrapAttempt,
+  unwrapActionResult,
 } from '../request-handler.ts';
 
 const MAX_READ_BYTES = 1_000_000;
@@ -32,7 +32,7 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
   stop_task: createHandler(z.object({ task_id: z.string() }), async ({ task_id: id }, context) =>
-    unwrapAttempt(await requireControl(context, 'stopTask')(id)),
+    unwrapActionResult(await requireControl(context, 'stopTask')(id)),
   ),
   background_tasks: createHandler(
     z.object({ tool_use_id: z.string().optional() }),
@@ -41,7 +41,7 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
     }),
   ),
   seed_read_state: createHandler(z.object({ path: z.string(), mtime: z.number() }), async ({ path, mtime }, context) =>
-    unwrapAttempt(await requireControl(context, 'markAsRead')(path, mtime)),
+    unwrapActionResult(await requireControl(context, 'markAsRead')(path, mtime)),
   ),
   reload_output_styles: createHandler(emptySchema, async (_, context) => {
     await requireControl(context, 'reloadSkills')();
@@ -95,12 +95,12 @@ export const sessionHandlers: Readonly<Record<string, Handler>> = {
   update_settings: createHandler(
     z.object({ source: z.enum(['localSettings', 'userSettings']), settings: jsonObjectSchema }),
     async ({ source, settings }, context) =>
-      unwrapAttempt(
+      unwrapActionResult(
         await requireControl(context, 'updateSettings')(source === 'localSettings' ? 'local' : 'user', settings),
       ),
   ),
   apply_flag_settings: createHandler(z.object({ settings: jsonObjectSchema }), async ({ settings }, context) =>
-    unwrapAttempt(await requireControl(context, 'updateSettings')('flag', settings)),
+    unwrapActionResult(await requireControl(context, 'updateSettings')('flag', settings)),
   ),
   read_file: createHandler(
     z.object({

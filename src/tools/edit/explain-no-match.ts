@@ -2,7 +2,7 @@ const MAX_LINES = 50_000;
 const MAX_SHOWN_LINES = 6;
 
 /** Explains why a text was not found: shows the most similar lines of the file and the first difference. */
-export function explainMiss(text: string, wanted: string, file: string): string {
+export function explainNoMatch(text: string, wanted: string, file: string): string {
   const missing = `old_string is not in ${file}.`;
   const wantedLines = wanted.split('\n');
   if (wantedLines.every((line) => line === '' || /^\s*\d+→/.test(line))) {

@@ -14,10 +14,14 @@ import { decide } from '../../permissions/decide.ts';
 import { diskFs, type PermissionFs } from '../../permissions/permission-fs.ts';
 import { formatSandboxException } from '../../permissions/rules/exception-rule.ts';
 import { formatRule, parseRule } from '../../permissions/rules/parse-rule.ts';
-import { FAMILY_RULE_NAMES, HOST_RULE_NAME, OUTSIDE_RULE_NAME } from '../../permissions/rules/rule-families.ts';
+import {
+  FAMILY_RULE_NAMES,
+  HOST_RULE_NAME,
+  SANDBOX_EXCEPTION_RULE_NAME,
+} from '../../permissions/rules/rule-families.ts';
 import {
   collectCommandFindings,
-  findRuleForAll,
+  findAllowingRule,
   listExceptionRules,
   listPrograms,
   type SandboxExceptionRule,
@@ -29,7 +33,7 @@ import {
   matchesDeniedHost,
   matchesHostPattern,
 } from './host-pattern.ts';
-import type { HostAnswer, SandboxedCommand } from './sandbox-network.ts';
+import type { NetworkAnswer, SandboxedCommand } from './sandbox-network.ts';
 
 /** The dependencies of a host gate. */
 type HostGateDeps = {
@@ -48,13 +52,13 @@ type HostGateDeps = {
  * (`WebFetch(domain:…)`) and settings, then by the mode, then by asking the user. An answer holds for the rest of the
  * command. Requests are sequential, so that an answer or a new rule settles waiting ones.
  */
-export function createHostGate(
+export function createNetworkGate(
   deps: HostGateDeps,
-): (caller: SandboxedCommand, destination: Destination) => Promise<HostAnswer> {
-  const answers = new WeakMap<AbortSignal, Map<string, Promise<HostAnswer>>>();
+): (caller: SandboxedCommand, destination: Destination) => Promise<NetworkAnswer> {
+  const answers = new WeakMap<AbortSignal, Map<string, Promise<NetworkAnswer>>>();
   let previous: Promise<unknown> = Promise.resolve();
 
-  async function requestApproval(caller: SandboxedCommand, destination: Destination): Promise<HostAnswer> {
+  async function requestApproval(caller: SandboxedCommand, destination: Destination): Promise<NetworkAnswer> {
     const decision = decideNow(caller, destination);
     if (decision.verdict !== 'ask') return toHostAnswer(decision);
     const request = {
@@ -88,7 +92,7 @@ export function createHostGate(
   return async (caller, destination) => {
     const decision = decideNow(caller, destination);
     if (decision.verdict !== 'ask') return toHostAnswer(decision);
-    const commandAnswers = answers.get(caller.signal) ?? new Map<string, Promise<HostAnswer>>();
+    const commandAnswers = answers.get(caller.signal) ?? new Map<string, Promise<NetworkAnswer>>();
     answers.set(caller.signal, commandAnswers);
     const key = formatDestination(destination);
     const answer = commandAnswers.get(key) ?? previous.then(() => requestApproval(caller, destination));
@@ -100,7 +104,7 @@ export function createHostGate(
 
 type HostDecision = Pick<Decision, 'verdict' | 'reasons' | 'suggestions' | 'trace'>;
 
-function toHostAnswer({ verdict, reasons }: Pick<Decision, 'verdict' | 'reasons'>): HostAnswer {
+function toHostAnswer({ verdict, reasons }: Pick<Decision, 'verdict' | 'reasons'>): NetworkAnswer {
   return verdict === 'allow'
     ? { ok: true }
     : { ok: false, why: (reasons[0] ?? 'nothing allows it').replace(/\.$/, '') };
@@ -201,7 +205,7 @@ function findHostRule({ command, means }: HostRequest, policy: Policy, fs: Permi
   const findBlocking = (behavior: 'deny' | 'ask') =>
     findForAnyCommand(behavior) ??
     commandFindings.blockers.find(({ stage, rule }) => stage === behavior && rule !== undefined)?.rule;
-  return findBlocking('deny') ?? findBlocking('ask') ?? findForAnyCommand('allow') ?? findRuleForAll(commandFindings);
+  return findBlocking('deny') ?? findBlocking('ask') ?? findForAnyCommand('allow') ?? findAllowingRule(commandFindings);
 }
 
 /** Suggests rules that allow a host only for the programs of this command line. */
@@ -215,7 +219,7 @@ function suggestHostRules(
   return {
     names,
     rules: names.map((name) =>
-      formatRule(OUTSIDE_RULE_NAME, formatSandboxException({ commands: `${name}:*`, grants })),
+      formatRule(SANDBOX_EXCEPTION_RULE_NAME, formatSandboxException({ commands: `${name}:*`, grants })),
     ),
   };
 }

@@ -55,7 +55,7 @@ export type EditorAction =
 const TYPING_GROUP_MS = 500;
 
 /** Returns the editor after an action. The time is only used to group typing into undo steps. */
-export function edit(state: EditorState, action: EditorAction, nowMs: number): EditorState {
+export function applyEditorAction(state: EditorState, action: EditorAction, nowMs: number): EditorState {
   const after = apply(state, action, nowMs);
   return after.lastAction === state.lastAction && after !== state && !keepsLastAction(action)
     ? { ...after, lastAction: { kind: 'none' } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { analyzeShell } from '../../../src/permissions/shell/analyze.ts';
-import { findKeyboardProgram } from '../../../src/tools/bash/keyboard-programs.ts';
+import { findInteractiveProgram } from '../../../src/tools/bash/interactive-programs.ts';
 
 test.each([
   ['vim a.txt', 'Edit or Write'],
@@ -37,7 +37,7 @@ test.each([
   ['gh auth login', '--with-token'],
   ['aws configure', 'aws configure set'],
 ])('%s is refused with the alternative', (command, advice) => {
-  const refusal = findKeyboardProgram(analyzeShell(command));
+  const refusal = findInteractiveProgram(analyzeShell(command));
   expect(refusal).toContain('would wait for a keyboard');
   expect(refusal).toContain(advice);
 });
@@ -79,5 +79,5 @@ test.each([
   'less --version',
   'cat less.txt',
 ])('%s runs', (command) => {
-  expect(findKeyboardProgram(analyzeShell(command))).toBeUndefined();
+  expect(findInteractiveProgram(analyzeShell(command))).toBeUndefined();
 });

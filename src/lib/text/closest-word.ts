@@ -1,5 +1,5 @@
 /** Returns the known word with the smallest edit distance to a mistyped one, if it is close enough. */
-export function findClosestMatch(word: string, known: readonly string[]): string | undefined {
+export function findClosestWord(word: string, known: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;

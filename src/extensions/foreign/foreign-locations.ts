@@ -25,7 +25,7 @@ const [projectServers, userServers] = [place<ServerFormat>('project'), place<Ser
 const [projectCommands, userCommands] = [place<CommandFormat>('project'), place<CommandFormat>('user')];
 
 /** The instruction files of other assistants; ouro reads them where they are. */
-export const INSTRUCTION_PLACES: readonly Place<'instructions'>[] = [
+export const INSTRUCTION_LOCATIONS: readonly Place<'instructions'>[] = [
   projectFile('Cursor', '.cursor/rules/**/*.mdc'),
   projectFile('Cursor', '.cursorrules'),
   projectFile('Gemini CLI', 'GEMINI.md'),
@@ -44,7 +44,7 @@ export const INSTRUCTION_PLACES: readonly Place<'instructions'>[] = [
 ];
 
 /** The files with MCP servers of other assistants. */
-export const SERVER_PLACES: readonly Place<ServerFormat>[] = [
+export const SERVER_LOCATIONS: readonly Place<ServerFormat>[] = [
   projectServers('VS Code', '.vscode/mcp.json', 'vscode'),
   projectServers('Cursor', '.cursor/mcp.json', 'claude'),
   projectServers('opencode', 'opencode.json', 'opencode'),
@@ -59,7 +59,7 @@ export const SERVER_PLACES: readonly Place<ServerFormat>[] = [
 ];
 
 /** The commands and prompts of other assistants. */
-export const COMMAND_PLACES: readonly Place<CommandFormat>[] = [
+export const COMMAND_LOCATIONS: readonly Place<CommandFormat>[] = [
   projectCommands('Cursor', '.cursor/commands/*.md', 'markdown'),
   projectCommands('GitHub Copilot', '.github/prompts/*.prompt.md', 'copilot'),
   projectCommands('opencode', '.opencode/command/*.md', 'markdown'),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { SandboxSettings } from '../../../src/contracts/settings.ts';
 import { createPolicySource } from '../../../src/permissions/policy.ts';
-import { createHostGate } from '../../../src/sandbox/network/host-gate.ts';
+import { createNetworkGate } from '../../../src/sandbox/network/network-gate.ts';
 import { testCore } from '../../support/core.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
@@ -30,7 +30,7 @@ async function gateOf(project: TempProject, given: Given) {
     getLive: () => ({ mode, grants: granted.map((rule) => ({ rule, behavior: 'allow' as const })), directories: [] }),
     canBypass: true,
   });
-  const gate = createHostGate({
+  const gate = createNetworkGate({
     getSettings: () => settings,
     getPolicy,
     canAsk,

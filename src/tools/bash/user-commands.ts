@@ -11,7 +11,7 @@ const ABORT_GRACE_MS = 20;
  * Creates the function that runs a command typed after `!`, without a permission question. Command and output are added
  * to the conversation; a stop of the agent stops the command.
  */
-export function createTypedCommandRunner(deps: {
+export function createUserCommandRunner(deps: {
   readonly agent: Agent;
   readonly bash: () => Tool | undefined;
   readonly cwd: () => string;

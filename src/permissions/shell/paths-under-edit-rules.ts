@@ -11,7 +11,7 @@ import { findProgram } from './programs/find-program.ts';
 import { findRepositoryTop } from './programs/git-repository.ts';
 
 /** Options and sub-commands of programs that change the files they get. */
-export const CHANGES_FILES =
+export const FILE_CHANGING_ARG =
   /^(?:-w|-i|--(?:write|fix|in-?place|overwrite|update(?:-all)?|apply)(?:=.*)?|fmt|format|fix)$/;
 /** With these and without a path, programs change everything in their folder. */
 const FORMATS_FOLDER = /^(?:--(?:write|fix|apply)|fmt|format|fix)$/;
@@ -21,7 +21,7 @@ const MAX_PLACES = 600;
  * Lists the places under deny and ask rules for edits that a command line may change: each that a command names which
  * does more than look, and each in a folder that it names or works in as a whole.
  */
-export function listChangedPlaces(
+export function listPathsUnderEditRules(
   context: DecisionContext,
   { commands }: ShellEffects,
   cwds: readonly string[],
@@ -100,7 +100,7 @@ function mayChangeOperands(argv: readonly string[]): boolean {
     wrapper,
   } = findProgram(name);
   if (analyzeReadOnly(argv.map(createLiteral)).ok) return false;
-  if (args.some((arg) => CHANGES_FILES.test(arg) || inPlaceOption?.test(arg) === true)) return true;
+  if (args.some((arg) => FILE_CHANGING_ARG.test(arg) || inPlaceOption?.test(arg) === true)) return true;
   if (runsProjectScripts === true) return readsFiles?.test(args.join(' ')) !== true;
   if (formatsFiles === true) return true;
   // The command behind a wrapper is judged on its own.

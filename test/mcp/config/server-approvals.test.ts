@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openApprovals } from '../../../src/mcp/config/approvals.ts';
+import { openServerApprovals } from '../../../src/mcp/config/server-approvals.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const rejected = { hash: '1', verdict: 'rejected' };
@@ -12,7 +12,7 @@ test('a rejection survives a damaged entry, which is reported by name and asked 
   await mkdir(project.ouroHome);
   const damaged = { '/p': { evil: rejected, odd: { hash: 7 } }, '/q': [], '/r': { other: rejected } };
   await writeFile(file, JSON.stringify(damaged));
-  const approvals = openApprovals(project.ouroHome, '/p');
+  const approvals = openServerApprovals(project.ouroHome, '/p');
   expect(await approvals.read()).toEqual({
     approvals: { evil: rejected },
     problem: `${file} is damaged, so these entries are ignored: /p odd, /q.`,
@@ -21,14 +21,14 @@ test('a rejection survives a damaged entry, which is reported by name and asked 
   expect(await approvals.read()).toEqual({
     approvals: { evil: rejected, new: { hash: '2', verdict: 'approved' } },
   });
-  expect(await openApprovals(project.ouroHome, '/r').read()).toEqual({ approvals: { other: rejected } });
+  expect(await openServerApprovals(project.ouroHome, '/r').read()).toEqual({ approvals: { other: rejected } });
 });
 
 test.each(['{"/p":{', '', '\0\0', '[]'])('a file that says %j approves nothing', async (text) => {
   await using project = await createTempProject();
   await mkdir(project.ouroHome);
   await writeFile(join(project.ouroHome, 'mcp-approvals.json'), text);
-  expect(await openApprovals(project.ouroHome, '/p').read()).toMatchObject({
+  expect(await openServerApprovals(project.ouroHome, '/p').read()).toMatchObject({
     approvals: {},
     problem: expect.stringContaining('is damaged'),
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFleetGit, type FleetGit } from '../../../src/fleet/git/fleet-git.ts';
-import { renewTasks } from '../../../src/fleet/tasks/renew-tasks.ts';
+import { refreshTasks } from '../../../src/fleet/tasks/refresh-tasks.ts';
 import { addRepo, projectWithRepos } from '../../support/fleet.ts';
 import { stormTasks } from '../../support/fleet-storm.ts';
 
@@ -25,18 +25,18 @@ test('tasks get the current commit of their ref, another key, and the commit in 
   const commit = (await project.git('-C', url, 'rev-parse', 'next')).trim();
   for (const ref of [undefined, 'next', 'HEAD', 'refs/heads/next']) {
     const due = createDue(url, { ...(ref === undefined ? {} : { ref }), prompt: `look at ${OLD}` });
-    const [task] = await renewTasks(due, { git, isAllowed: () => true });
+    const [task] = await refreshTasks(due, { git, isAllowed: () => true });
     expect(task?.spec).toMatchObject({ prompt: `look at ${commit}`, place: { url, commit, folder: '' } });
     expect(task?.key).not.toBe(due.tasks[0]?.key);
   }
-  await expect(renewTasks(createDue(url, { ref: 'gone' }), { git, isAllowed: () => true })).rejects.toThrow(
+  await expect(refreshTasks(createDue(url, { ref: 'gone' }), { git, isAllowed: () => true })).rejects.toThrow(
     'has no commit named gone',
   );
 });
 
 test('a pinned commit stays', async () => {
   const due = createDue('https://example.com/a.git', { ref: OLD });
-  const [task] = await renewTasks(due, { git: rejectGit, isAllowed: () => true });
+  const [task] = await refreshTasks(due, { git: rejectGit, isAllowed: () => true });
   expect(task?.spec.place?.commit).toBe(OLD);
 });
 
@@ -50,14 +50,14 @@ test.each([
   'https://-evil',
   '',
 ])('git is never run for "%s"', async (url) => {
-  await expect(renewTasks(createDue(url), { git: rejectGit, isAllowed: () => true })).rejects.toThrow(
+  await expect(refreshTasks(createDue(url), { git: rejectGit, isAllowed: () => true })).rejects.toThrow(
     'neither the URL',
   );
 });
 
 test('git is never run for a repository that the policy excludes', async () => {
   const due = createDue('https://example.com/a.git');
-  await expect(renewTasks(due, { git: rejectGit, isAllowed: () => false })).rejects.toThrow('does not work on');
+  await expect(refreshTasks(due, { git: rejectGit, isAllowed: () => false })).rejects.toThrow('does not work on');
 });
 
 const rejectGit: FleetGit = async () => {

@@ -6,7 +6,7 @@ import { createCommitResolver } from './find-targets.ts';
 import { TaskFileError } from './task-file.ts';
 
 /** The dependencies of renewing tasks. */
-export type RenewDeps = {
+export type RefreshDeps = {
   readonly git: FleetGit;
   /** Returns whether the policy of this machine allows a repository. */
   readonly isAllowed: (url: string) => boolean;
@@ -16,9 +16,9 @@ export type RenewDeps = {
  * Returns the tasks of a schedule at the current commits of their repositories. Anyone with access to the queue may have
  * written them, so repositories are validated before git looks them up.
  */
-export async function renewTasks(
+export async function refreshTasks(
   { batch, tasks }: Pick<DueSchedule, 'batch' | 'tasks'>,
-  { git, isAllowed }: RenewDeps,
+  { git, isAllowed }: RefreshDeps,
 ): Promise<readonly NewTask[]> {
   const { ref } = batch.collect;
   const resolveCommit = createCommitResolver(ref, git);

@@ -22,7 +22,7 @@ import { fetchList, LIST_REQUESTS, LIST_TIMEOUT_MS } from './fetch-list.ts';
 import type { TransportHandle } from './stdio-transport.ts';
 
 /** The transport of a connection, the limits of its calls, and the listeners for what the server sends. */
-export type ConnectionOptions = TransportHandle &
+export type ServerConnectionOptions = TransportHandle &
   Omit<ClientOptions, 'closeSignal'> & {
     /** Called with a message, to follow the server's name, when a list is longer than the limit. */
     readonly onListTruncated: (message: string) => void;
@@ -34,7 +34,7 @@ export type ConnectionOptions = TransportHandle &
   };
 
 /** An initialized connection to a server. */
-export type Connection = {
+export type ServerConnection = {
   readonly info: { readonly name: string; readonly version: string } | undefined;
   readonly instructions: string | undefined;
   /** Reason it closed; `undefined` while it is open. */
@@ -66,7 +66,10 @@ const NOTE_CHARS = 200;
 const NOTE_INTERVAL_MS = 50;
 
 /** Opens and initializes a connection; rejects when the server refuses or ends, or the signal aborts. */
-export async function openConnection(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
+export async function openServerConnection(
+  options: ServerConnectionOptions,
+  signal: AbortSignal,
+): Promise<ServerConnection> {
   const calls = createActiveCalls(options.callTimeoutMs);
   const closeController = new AbortController();
   const onResourceChanged = (uri: string) => subscriptions.isSubscribed(uri) && options.onResourceChanged(uri);

@@ -141,7 +141,7 @@ const MENTIONS_PROGRAM = new RegExp(
 );
 
 /** Returns why a command line would wait for a keyboard, and what to do in its place. */
-export function findKeyboardProgram({ command, parse }: ShellAnalysis): string | undefined {
+export function findInteractiveProgram({ command, parse }: ShellAnalysis): string | undefined {
   // Most commands need no analysis.
   if (!MENTIONS_PROGRAM.test(command)) return undefined;
   const line = command.trim();

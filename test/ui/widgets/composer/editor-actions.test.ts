@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { classifyDraft, findCompletionTarget } from '../../../../src/ui/widgets/composer/classify-draft.ts';
-import { type EditorAction, edit } from '../../../../src/ui/widgets/composer/edit.ts';
+import { applyEditorAction, type EditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
 import { layoutEditor } from '../../../../src/ui/widgets/composer/editor-layout.ts';
 import { createEditor, type EditorState } from '../../../../src/ui/widgets/composer/editor-state.ts';
 import { findPlaceholderAtCaret } from '../../../../src/ui/widgets/composer/paste.ts';
@@ -18,7 +18,7 @@ function show({ text, caret }: EditorState): string {
 }
 
 function run(state: EditorState, ...actions: readonly EditorAction[]): EditorState {
-  return actions.reduce((current, action, index) => edit(current, action, index * 10), state);
+  return actions.reduce((current, action, index) => applyEditorAction(current, action, index * 10), state);
 }
 
 const type = (text: string): EditorAction[] => text.split('').map((text) => ({ type: 'insert', text }));
@@ -89,8 +89,12 @@ describe('undo', () => {
     const typed = run(at('|'), ...type('one two'));
     expect(show(run(typed, { type: 'undo' }))).toBe('one |');
     expect(show(run(typed, { type: 'undo' }, { type: 'undo' }))).toBe('|');
-    const paused = edit(edit(at('|'), { type: 'insert', text: 'a' }, 0), { type: 'insert', text: 'b' }, 900);
-    expect(show(edit(paused, { type: 'undo' }, 901))).toBe('a|');
+    const paused = applyEditorAction(
+      applyEditorAction(at('|'), { type: 'insert', text: 'a' }, 0),
+      { type: 'insert', text: 'b' },
+      900,
+    );
+    expect(show(applyEditorAction(paused, { type: 'undo' }, 901))).toBe('a|');
   });
 
   test('redo restores it until something else is typed', () => {

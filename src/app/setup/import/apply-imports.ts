@@ -1,19 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import type { Environment } from '../../../contracts/environment.ts';
-import type { ImportItem, ImportPlaces, ImportScope } from '../../../extensions/foreign/import-item.ts';
+import type { ImportFolders, ImportItem, ImportScope } from '../../../extensions/foreign/import-item.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { parseServerEntry } from '../../../mcp/config/parse-server-entry.ts';
-import { describeLaunch } from '../../../mcp/configured-server.ts';
+import { describeServerLaunch } from '../../../mcp/configured-server.ts';
 import { editSettingsFile, getSettingsPath } from '../../../settings/settings-file.ts';
 import { createMcpManager } from '../../mcp/manage-servers.ts';
 import { answerImportOffer } from '../import-claude-files.ts';
-import { getCommandPath, getImportPlaces, type Importable } from './find-importable.ts';
+import { getCommandPath, getImportFolders, type Importable } from './find-importable.ts';
 
 /** Formats what an import would take, what of it is lost, and what is left. */
-export function formatImportPlan({ items, skipped }: Importable, places: ImportPlaces): readonly string[] {
+export function formatImportPlan({ items, skipped }: Importable, places: ImportFolders): readonly string[] {
   const lines = items.flatMap((item) => [
     `${item.assistant}: ${describeItem(item, places)}`,
     ...item.lost.map((text) => `    not imported: ${text}`),
@@ -21,7 +21,7 @@ export function formatImportPlan({ items, skipped }: Importable, places: ImportP
   return [...lines, ...skipped.map((text) => `not imported: ${text}`)].map((line) => sanitize(line, 'line'));
 }
 
-function describeItem(item: ImportItem, places: ImportPlaces): string {
+function describeItem(item: ImportItem, places: ImportFolders): string {
   switch (item.kind) {
     case 'settings':
       return `${item.holds.join(', ')} of ${item.from}, copied to ${places.ouroHome}`;
@@ -29,7 +29,7 @@ function describeItem(item: ImportItem, places: ImportPlaces): string {
       return `instructions ${item.entry} (${formatCount(item.files.length, 'file')}), read where they are`;
     case 'servers': {
       const parsed = parseServerEntry(item.entry);
-      const launch = parsed.ok ? describeLaunch(parsed.launch) : `invalid: ${parsed.problem}`;
+      const launch = parsed.ok ? describeServerLaunch(parsed.launch) : `invalid: ${parsed.problem}`;
       return `MCP server ${item.name} of ${item.path}: ${launch}`;
     }
     case 'commands':
@@ -43,12 +43,12 @@ function describeItem(item: ImportItem, places: ImportPlaces): string {
 export type ImportResult = { readonly taken: readonly string[]; readonly failed: readonly string[] };
 
 /** Imports items. Existing files, servers and settings are never replaced. */
-export async function takeImports(
+export async function applyImports(
   items: readonly ImportItem[],
   environment: Environment,
   folder: string,
 ): Promise<ImportResult> {
-  const places = getImportPlaces(environment, folder);
+  const places = getImportFolders(environment, folder);
   const results = [await saveInstructions(items, 'project', places), await saveInstructions(items, 'user', places)];
   for (const item of items) results.push(await takeItem(item, environment, places));
   const clean = (lines: readonly string[]) => lines.map((line) => sanitize(line, 'line'));
@@ -64,7 +64,7 @@ const NOTHING: ImportResult = { taken: [], failed: [] };
 async function saveInstructions(
   items: readonly ImportItem[],
   scope: ImportScope,
-  { cwd, ouroHome }: ImportPlaces,
+  { cwd, ouroHome }: ImportFolders,
 ): Promise<ImportResult> {
   const entries = items.flatMap((item) => (item.kind === 'instructions' && item.scope === scope ? [item.entry] : []));
   if (entries.length === 0) return NOTHING;
@@ -81,7 +81,7 @@ async function saveInstructions(
   }
 }
 
-async function takeItem(item: ImportItem, environment: Environment, places: ImportPlaces): Promise<ImportResult> {
+async function takeItem(item: ImportItem, environment: Environment, places: ImportFolders): Promise<ImportResult> {
   try {
     switch (item.kind) {
       case 'settings': {

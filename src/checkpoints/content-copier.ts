@@ -10,7 +10,7 @@ type KeeperDeps = {
 };
 
 /** Copies contents from the pack, which lives as long as the process, to the store of the session. */
-export type ContentKeeper = {
+export type ContentCopier = {
   /** Keeps the content of a file state; returns `not-kept` if that fails. */
   keepState(state: PathState): PathState;
   /** Keeps both contents of a change: the new one is needed to merge out later changes made by others. */
@@ -20,7 +20,7 @@ export type ContentKeeper = {
 };
 
 /** Creates the content keeper of a session. */
-export function createContentKeeper({ pack, store, warn }: KeeperDeps): ContentKeeper {
+export function createContentCopier({ pack, store, warn }: KeeperDeps): ContentCopier {
   function keepState(state: PathState): PathState {
     if (state.kind !== 'file') return state;
     try {

@@ -23,7 +23,7 @@ type DriveOutcome =
  * Drives the real loop through one recorded run. Replies, results, messages and ids come from the record; the requests
  * must be identical.
  */
-export async function driveRun(run: RecordedRun): Promise<DriveOutcome> {
+export async function replayRun(run: RecordedRun): Promise<DriveOutcome> {
   const why = findBlocker(run);
   if (why !== undefined) return { kind: 'not driven', why };
   const stop = new AbortController();
