@@ -16,7 +16,9 @@ export const start: Measure = {
       const floor = await repeated(ROUNDS, async () => (await timed(BARE_BUN, project)).wallMs);
       const version = await repeated(ROUNDS, async () => (await timed([LAUNCHER, '--version'], project)).wallMs);
       const help = await repeated(ROUNDS, async () => (await timed([LAUNCHER, '--help'], project)).wallMs);
-      const prompt = await repeated(ROUNDS, () => untilPrompt(project, api.url));
+      const prompt = await repeated(ROUNDS, () => untilPrompt(project, api.url, OPENING_PROMPT));
+      const echo = await repeated(ROUNDS, () => untilPrompt(project, api.url, OPENING_PROMPT, 'x'));
+      const screen = await repeated(ROUNDS, () => untilPrompt(project, api.url, PROMPT));
       let asked = 0;
       const request = await repeated(ROUNDS, async () => {
         const startedAt = performance.now();
@@ -31,15 +33,25 @@ export const start: Measure = {
       return [
         { name: '`--version`', unit: 'ms', value: version, must: 25, floor },
         { name: '`--help`', unit: 'ms', value: help, must: 60, floor },
-        { name: 'command → prompt accepts keys', unit: 'ms', value: prompt, must: 110 },
+        { name: 'command → prompt accepts keys', unit: 'ms', value: prompt, must: 70 },
+        { name: 'command → first key shown, typed at the prompt', unit: 'ms', value: echo, must: 90 },
+        { name: 'command → whole screen', unit: 'ms', value: screen, must: 110 },
         { name: 'command → first request, typed at once', unit: 'ms', value: request, must: 250 },
       ];
     }),
 };
 
-async function untilPrompt(project: TempProject, apiUrl: string): Promise<number> {
+/** The prompt that takes keys before the screen is loaded, or the composer. */
+const OPENING_PROMPT = /^[▏▌|]/m;
+
+/** Returns the time until a prompt is shown, or until it shows the keys that are typed then. */
+async function untilPrompt(project: TempProject, apiUrl: string, prompt: RegExp, keys?: string): Promise<number> {
   const startedAt = performance.now();
   await using terminal = startInTerminal(project, apiUrl);
-  await terminal.waitForText(PROMPT, 30_000);
+  await terminal.waitForText(prompt, 30_000);
+  if (keys !== undefined) {
+    terminal.type(keys);
+    await terminal.waitForText(new RegExp(`${prompt.source} ${keys}`, 'm'), 30_000);
+  }
   return performance.now() - startedAt;
 }

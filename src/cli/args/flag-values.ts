@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
 import type { FlagConflict, FlagTable, FlagValueKind, FlagValuesOf } from './define-flag.ts';
@@ -10,53 +9,56 @@ type RawValues = Readonly<Record<string, unknown>>;
 /** Parses raw flag values into the types of the table; throws a `UsageError` for an invalid one. */
 export function parseFlagValues<Table extends FlagTable>(table: Table, rawValues: RawValues): FlagValuesOf<Table>;
 export function parseFlagValues(table: FlagTable, rawValues: RawValues): FlagValuesOf<FlagTable> {
-  const rows = Object.entries(table);
-  const defaults = rows.flatMap(([name, row]) => (row.default === undefined ? [] : [[name, row.default] as const]));
-  // Creating a schema takes longer than parsing with it, so absent flags get none.
-  const shape = rows.flatMap(([name, row]) =>
-    rawValues[name] === undefined ? [] : [[name, createSchema(row.valueKind)] as const],
-  );
-  const parsed = z.object(Object.fromEntries(shape)).safeParse(rawValues);
-  if (parsed.success) return { ...Object.fromEntries(defaults), ...parsed.data };
-  const [issue] = parsed.error.issues;
-  const name = String(issue?.path[0] ?? '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw new UsageError(`Option --${name} ${issue?.message ?? 'is invalid'}.`);
+  const values: Record<string, FlagValuesOf<FlagTable>[string]> = {};
+  for (const [name, { valueKind, default: defaultValue }] of Object.entries(table)) {
+    const raw = rawValues[name];
+    if (raw === undefined && defaultValue === undefined) continue;
+    values[name] = raw === undefined ? defaultValue : parseFlagValue(toDashed(name), valueKind, raw);
+  }
+  return values;
 }
 
-function createSchema(valueKind: FlagValueKind): z.ZodType<FlagValuesOf<FlagTable>[string]> {
+function toDashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;
+
+/** Parses one value. A schema library would be loaded before the prompt, and the parser has checked the choices. */
+function parseFlagValue(name: string, valueKind: FlagValueKind, raw: unknown): FlagValuesOf<FlagTable>[string] {
   if (typeof valueKind === 'object')
-    return 'oneOf' in valueKind ? z.enum(valueKind.oneOf) : createNumberSchema(valueKind);
+    return 'oneOf' in valueKind ? String(raw) : parseNumber(name, valueKind, String(raw));
+  const texts = [raw].flat().map(String);
   switch (valueKind) {
     case 'boolean':
-      return z.boolean();
-    case 'text':
-      return z.string();
-    case 'name':
-      return z.string().min(1, 'must not be empty');
-    case 'uuid':
-      return z.uuid('must be a UUID').transform((id) => id.toLowerCase());
-    case 'list':
-      return z.union([z.string(), z.array(z.string())]).transform((texts) => [texts].flat().flatMap(splitItems));
-    case 'texts':
-      return z.array(z.string());
     case 'optional text':
-      return z.union([z.string(), z.literal(true)]);
+      return typeof raw === 'boolean' ? raw : String(raw);
+    case 'text':
+      return String(raw);
+    case 'name':
+      if (raw === '') throw new UsageError(`Option --${name} must not be empty.`);
+      return String(raw);
+    case 'uuid':
+      if (!UUID.test(String(raw))) throw new UsageError(`Option --${name} must be a UUID.`);
+      return String(raw).toLowerCase();
+    case 'list':
+      return texts.flatMap(splitItems);
+    case 'texts':
+      return texts;
     default:
       return exhaustive(valueKind);
   }
 }
 
-function createNumberSchema({
-  numberFrom: minimum,
-  isWhole,
-}: Extract<FlagValueKind, { numberFrom: number }>): z.ZodType<number> {
-  return z.string().transform((text, context) => {
-    const number = Number(text);
-    if (text.trim() !== '' && number >= minimum && (!isWhole || Number.isSafeInteger(number))) return number;
-    const expected = isWhole ? 'a whole number' : 'a number';
-    context.addIssue({ code: 'custom', message: `must be ${expected} of at least ${minimum}, not "${text}"` });
-    return z.NEVER;
-  });
+function parseNumber(
+  name: string,
+  { numberFrom: minimum, isWhole }: Extract<FlagValueKind, { numberFrom: number }>,
+  text: string,
+): number {
+  const number = Number(text);
+  if (text.trim() !== '' && number >= minimum && (!isWhole || Number.isSafeInteger(number))) return number;
+  const expected = isWhole ? 'a whole number' : 'a number';
+  throw new UsageError(`Option --${name} must be ${expected} of at least ${minimum}, not "${text}".`);
 }
 
 /** Splits at commas and spaces, but not inside the parentheses of a rule. */
@@ -106,14 +108,4 @@ export function parseJsonFlag(flag: string, text: string): JsonObject {
   }
   if (isJsonObject(value)) return value;
   throw new UsageError(`Option ${flag} must be a JSON object.`);
-}
-
-/** Returns the reason why answers cannot be validated with this schema, `undefined` when they can. */
-export function findSchemaProblem(schema: JsonObject): string | undefined {
-  try {
-    z.fromJSONSchema(schema);
-    return undefined;
-  } catch (thrown) {
-    return `Answers cannot be validated with this schema: ${getErrorMessage(thrown)}`;
-  }
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { findFlagConflict, findSchemaProblem, parseFlagValues, parseJsonFlag } from './flag-values.ts';
+import { findFlagConflict, parseFlagValues, parseJsonFlag } from './flag-values.ts';
 import { FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
 import { findUnsupportedFlag } from './unsupported.ts';
@@ -114,7 +114,7 @@ async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd:
     ...setIfDefined('maxTurns', flags.maxTurns),
     ...setIfDefined('maxBudgetUsd', flags.maxBudgetUsd),
     ...setIfDefined('tokenBudget', flags.tokenBudget),
-    ...setIfDefined('jsonSchema', flags.jsonSchema === undefined ? undefined : parseSchema(flags.jsonSchema)),
+    ...setIfDefined('jsonSchema', flags.jsonSchema === undefined ? undefined : await parseSchema(flags.jsonSchema)),
     ...setIfDefined('settings', flags.settings),
     ...setIfDefined('policy', flags.managedSettings === undefined ? undefined : parsePolicy(flags.managedSettings)),
     ...setIfDefined('settingSources', flags.settingSources),
@@ -131,8 +131,9 @@ function setIfDefined<Key extends string, Value>(key: Key, value: Value | undefi
   return value === undefined ? none : { ...none, [key]: value };
 }
 
-function parseSchema(text: string): JsonObject {
+async function parseSchema(text: string): Promise<JsonObject> {
   const schema = parseJsonFlag('--json-schema', text);
+  const { findSchemaProblem } = await import('./schema-problem.ts');
   const problem = findSchemaProblem(schema);
   if (problem !== undefined) throw new UsageError(`Option --json-schema: ${problem}.`);
   return schema;

@@ -8,6 +8,9 @@ import type { Io } from '../../io.ts';
 /** The input of an interactive session: the run options, the first prompt, and text typed during startup. */
 export type StartInput = { readonly run: RunOptions; readonly prompt: string | undefined; readonly typed: string };
 
+/** The terminal for the questions, and a callback before it is used. */
+type QuestionScreen = Pick<FirstRunDeps, 'out' | 'rendering'> & { readonly beforeQuestions: () => void };
+
 /**
  * Asks for trust and for a model before anything of the folder is read. Returns `left` when the user quits instead.
  */
@@ -15,14 +18,14 @@ export async function runFirstRun(
   run: RunOptions,
   prompt: string | undefined,
   io: Io,
-  out: FirstRunDeps['out'],
-  rendering: FirstRunDeps['rendering'],
+  screen: QuestionScreen,
 ): Promise<StartInput | 'left'> {
   let first = await openFirstRun(run, io.environment);
   let typed = '';
   while (first.state === 'asking') {
     const { question } = first;
-    const answer = await ask(question, out, rendering);
+    screen.beforeQuestions();
+    const answer = await ask(question, screen);
     if (answer === 'leave') return 'left';
     typed = answer.typed;
     const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
@@ -39,14 +42,13 @@ export async function runFirstRun(
 
 async function ask(
   question: FirstRunQuestions,
-  out: FirstRunDeps['out'],
-  rendering: FirstRunDeps['rendering'],
+  { out, rendering }: QuestionScreen,
 ): Promise<FirstRunAnswers | 'leave'> {
   const { showFirstRun } = await import('../../../ui/widgets/first-run/show-first-run.ts');
   const screen = showFirstRun(question, {
     out,
     in: process.stdin,
-    rendering: rendering,
+    rendering,
     findLocalServers: findLocalModels,
     listModels: listServerModels,
     recognizeKey: recognizeKeyProvider,

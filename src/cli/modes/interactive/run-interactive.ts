@@ -1,44 +1,57 @@
-import { createConversation } from '../../../app/compose.ts';
+import { setImmediate } from 'node:timers/promises';
 import type { Environment } from '../../../contracts/environment.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
 import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import type { OpenScreen, ScreenTerminal } from '../../../ui/open-screen.ts';
 import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
+import { type OpeningPrompt, showOpeningPrompt } from '../../../ui/terminal/opening-prompt.ts';
 import type { TerminalOutput } from '../../../ui/terminal/screen-host.ts';
 import type { Invocation } from '../../args/invocation.ts';
 import { getSignalExitCode } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
-import { runFirstRun } from './first-run.ts';
 import { recordTerminal } from './record-terminal.ts';
 import { detectRendering, type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
 
 /** `--resume` without a session starts in the session list. */
 const SESSION_PICKER: InitialScreenContent = { prompt: undefined, typed: '', opens: 'sessions' };
 
-/** Runs interactive mode and returns the exit code. Ink is loaded on demand. */
+/** Rows of the banner and the empty row below it. */
+const ROWS_ABOVE_COMPOSER = 3;
+
+/** Runs interactive mode and returns the exit code. Nothing but a prompt is loaded before it takes keys. */
 export async function runInteractive(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
   const { run, prompt } = invocation;
   // Set first, so that keys typed during startup are neither echoed nor translated but kept for the composer.
   process.stdin.setRawMode(true);
   const isLinear = findLinearReason(io.environment, invocation) !== undefined;
+  const out = createNonBlockingOutput(process.stdout);
+  const terminal = openTerminal(io, out);
+  const openingPrompt = isLinear ? undefined : openPrompt(invocation, io, terminal.out);
+  // Typed keys are shown between the two parts of the program.
+  if (openingPrompt !== undefined) await setImmediate();
   // Preloaded without waiting: this module takes longest to load and is needed soon.
   if (!isLinear) void import('../../../ui/open-screen.ts');
-  const out = createNonBlockingOutput(process.stdout);
-  const start = await runFirstRun(run, prompt, io, out, isLinear ? 'lines' : detectRendering(io.environment));
+  const { runFirstRun } = await import('./first-run.ts');
+  const start = await runFirstRun(run, prompt, io, {
+    out,
+    rendering: isLinear ? 'lines' : detectRendering(io.environment),
+    beforeQuestions: () => openingPrompt?.handOver(),
+  });
   if (start === 'left') {
     process.stdin.setRawMode(false);
     return 0;
   }
+  const { createConversation } = await import('../../../app/compose.ts');
   const isPickingSession = start.run.session.kind === 'resume' && start.run.session.wanted === '';
   let options: RunOptions = isPickingSession ? { ...start.run, session: { kind: 'new' } } : start.run;
   let initialScreen: InitialScreenContent = isPickingSession ? SESSION_PICKER : start;
-  const terminal = openTerminal(io, out);
   for (;;) {
     const composed = await createConversation(options, io.environment);
     if (!composed.ok) {
+      openingPrompt?.close();
       process.stdin.setRawMode(false);
       io.stderr.write(`${composed.problem}\n`);
       return 1;
@@ -46,7 +59,7 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
     const { conversation } = composed;
     shutdown.attach(conversation);
     conversation.agent.subscribe(createGarbageCollectionListener());
-    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation);
+    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation, openingPrompt);
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.ended, shutdown.started]);
@@ -64,6 +77,19 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
     // The prompt from the command line is sent after a session is picked.
     initialScreen = initialScreen.opens === 'sessions' ? start : { prompt: undefined, typed: '' };
   }
+}
+
+/**
+ * Shows the prompt that takes keys while the program is loading. There is none where symbols are ASCII, where a prompt
+ * is about to be sent, and before the list of sessions.
+ */
+function openPrompt({ run, prompt }: Invocation, { environment }: Io, out: TerminalOutput): OpeningPrompt | undefined {
+  const isNew = run.session.kind === 'new';
+  const isUnneeded = prompt !== undefined || (run.session.kind === 'resume' && run.session.wanted === '');
+  if (isUnneeded || run.model === 'demo' || detectRendering(environment).glyphs === 'ascii') return undefined;
+  const shown = showOpeningPrompt(process.stdin, out, isNew ? ROWS_ABOVE_COMPOSER : 0);
+  process.once('exit', shown.close);
+  return shown;
 }
 
 /** Returns the terminal of the process, recorded if `OURO_DEBUG_SCREEN` names a file. */
@@ -102,12 +128,17 @@ async function openFrontend(
   environment: Environment,
   initialScreen: InitialScreenContent,
   invocation: Pick<Invocation, 'rendering'>,
+  openingPrompt: OpeningPrompt | undefined,
 ): Promise<OpenScreen> {
   const settings = await conversation.readFrontendSettings?.();
   const options = resolveScreenOptions(environment, initialScreen, settings);
   const linearReason = findLinearReason(environment, invocation, settings);
-  if (linearReason === undefined)
-    return (await import('../../../ui/open-screen.ts')).openScreen(conversation, terminal, options);
+  if (linearReason === undefined) {
+    const { openScreen } = await import('../../../ui/open-screen.ts');
+    openingPrompt?.handOver();
+    return openScreen(conversation, terminal, options);
+  }
+  openingPrompt?.close();
   const lineEditing = environment.term.name === 'dumb' ? 'none' : 'own';
   if (lineEditing === 'none') process.stdin.setRawMode(false);
   const { openLinearScreen } = await import('../../../ui/linear/open-linear-screen.ts');

@@ -4,7 +4,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import { HOOK_EVENTS, type Hook, type HookEvent } from '../../../contracts/hook.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
-import { findSchemaProblem } from '../../args/flag-values.ts';
+import { findSchemaProblem } from '../../args/schema-problem.ts';
 import type { HostMcpServers } from './host-mcp-servers.ts';
 import { describeAgent, describeCommand, describeModels } from './listings.ts';
 import type { OutgoingRequests } from './outgoing-requests.ts';

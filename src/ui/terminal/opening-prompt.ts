@@ -1,0 +1,60 @@
+import { markAsPrintable, printable } from '../../lib/printable.ts';
+import type { TerminalInput } from '../input/keyboard.ts';
+import type { TerminalOutput } from './screen-host.ts';
+
+/** A prompt that shows what is typed while the program is loading. */
+export type OpeningPrompt = {
+  /** Gives the keys to the next reader of the terminal and puts the cursor where the first frame begins. */
+  handOver(): void;
+  /** Hands over and erases the prompt. */
+  close(): void;
+};
+
+/** The input of the terminal, to which keys can be given back. */
+type ReturnableInput = TerminalInput & { unshift(text: string): unknown };
+
+/** Narrower than the bar of the composer: what is typed is kept, but commands and menus are not there yet. */
+const BAR = '▏';
+/** Letters, digits and signs, nothing that a terminal would execute or that changes its direction. */
+const TYPED = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
+
+/**
+ * Shows a prompt of one row, `rowsAbove` rows below the cursor, where the composer will be. Nothing is interpreted: the
+ * bytes are given back to the terminal input, so that the screen handles them as if they had been typed later.
+ */
+export function showOpeningPrompt(input: ReturnableInput, out: TerminalOutput, rowsAbove: number): OpeningPrompt {
+  let received = '';
+  let shown = '';
+  let isOpen = true;
+
+  function onData(chunk: string): void {
+    received += chunk;
+    // Half of the columns are enough for double-width letters; the composer shows the rest.
+    const isShowable = shown.length + chunk.length < out.columns / 2 && received === shown + chunk;
+    if (!isShowable || !TYPED.test(chunk)) return;
+    shown += chunk;
+    out.write(markAsPrintable(chunk));
+  }
+
+  function handOver(): void {
+    if (!isOpen) return;
+    isOpen = false;
+    input.off('data', onData);
+    input.pause();
+    if (received !== '') input.unshift(received);
+    out.write(printable`\u001b[?25l\r${rowsAbove === 0 ? printable`` : printable`\u001b[${rowsAbove}A`}`);
+  }
+
+  out.write(markAsPrintable(`${'\r\n'.repeat(rowsAbove)}${BAR} `));
+  input.setEncoding('utf8');
+  input.on('data', onData);
+  input.resume();
+  return {
+    handOver,
+    close() {
+      if (!isOpen) return;
+      handOver();
+      out.write(printable`\u001b[J\u001b[?25h`);
+    },
+  };
+}
