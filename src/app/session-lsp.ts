@@ -6,11 +6,13 @@ import type { Settings } from '../contracts/settings.ts';
 import type { CallRequest } from '../contracts/tool.ts';
 import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
 import type { EditorDiagnostics } from '../ide/editor-files.ts';
-import { createDiagnosticsTracker, type DiagnosticsTracker } from '../lsp/diagnostics-tracker.ts';
+import { createDiagnosticsTracker, type DiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
 import { createServerSearch } from '../lsp/known-servers.ts';
 import { type LanguageQuery, runLanguageQuery } from '../lsp/language-query.ts';
 import { createLanguageServers } from '../lsp/language-server-manager.ts';
+import { findRenameChanges, type RenameRequest } from '../lsp/rename.ts';
 import { wrapInReminder } from '../prompt/reminder.ts';
+import type { LineChanges } from '../tools/edit/line-changes.ts';
 import { resolveToolPath } from '../tools/tool-arguments.ts';
 import { findToolTraits } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
@@ -35,9 +37,14 @@ export type CallDiagnostics = {
 export type SessionLsp = {
   readonly mainDiagnostics: CallDiagnostics;
   hasServers(): boolean;
+  /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
+  hasDiagnostics(): boolean;
   /** Creates the diagnostics of a sub-agent. */
   createDiagnostics(): CallDiagnostics;
   runQuery(query: LanguageQuery, signal: AbortSignal): Promise<readonly string[]>;
+  /** Lists the present diagnostics of a file or of all files. */
+  listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]>;
+  findRenameChanges(request: RenameRequest, signal: AbortSignal): Promise<readonly LineChanges[]>;
   close(): Promise<void>;
 };
 
@@ -86,11 +93,24 @@ export function createSessionLsp(core: Core, { ledger, editor }: SessionLspDeps)
       editor.createDiagnostics(),
       environment.home,
     );
+  const hasServers = () => listConfigured().length > 0 || (core.trusted && search.hasInstalled());
+  const editorDiagnostics = editor.createDiagnostics();
+  let hadEditorDiagnostics = false;
   return {
     mainDiagnostics: createDiagnostics(),
     createDiagnostics,
-    hasServers: () => listConfigured().length > 0 || (core.trusted && search.hasInstalled()),
+    hasServers,
+    hasDiagnostics() {
+      // It stays: a tool that comes or goes would invalidate the prompt cache.
+      hadEditorDiagnostics ||= editor.hasDiagnostics();
+      return hadEditorDiagnostics || hasServers();
+    },
     runQuery: (query, signal) => runLanguageQuery(servers, query, signal),
+    listDiagnostics: (path, signal) =>
+      editor.hasDiagnostics()
+        ? editorDiagnostics.listDiagnostics(path, signal)
+        : listDiagnostics(servers, path, signal),
+    findRenameChanges: (request, signal) => findRenameChanges(servers, request, signal),
     close: servers.close,
   };
 }

@@ -5,6 +5,8 @@ export type DiffHunk = {
   readonly newStart: number;
   readonly newLines: number;
   readonly lines: readonly DiffLine[];
+  /** File of the hunk, in a diff of several files. */
+  readonly path?: string;
 };
 
 /** One line of a diff hunk. */

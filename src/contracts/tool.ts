@@ -108,6 +108,8 @@ export type PreparedCall = {
   readonly isConcurrencySafe: boolean;
   /** Analysis of the command line that the call runs. */
   readonly shell?: ShellAnalysis;
+  /** Returns the input with what only another program knows about the call; used before hooks and gate see the call. */
+  readonly completeInput?: (context: PreconditionContext) => Promise<JsonObject>;
   /** Returns the reason why the call cannot succeed now, as an error for the model; asked before the user is. */
   readonly checkPreconditions?: (context: PreconditionContext) => Promise<string | undefined>;
   /** Calls of other tools that are made in place of this one, in order; each passes hooks and gate by itself. */

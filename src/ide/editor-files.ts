@@ -6,7 +6,12 @@ import {
   findNewDiagnostics,
   parseFileUri,
 } from '../lsp/diagnostics.ts';
-import { type FileProblems, formatDiagnosticsReport, formatDiagnosticsSummary } from '../lsp/diagnostics-tracker.ts';
+import {
+  type FileProblems,
+  formatDiagnosticsReport,
+  formatDiagnosticsSummary,
+  formatProblems,
+} from '../lsp/diagnostics-tracker.ts';
 import type { EditorLink } from './editor-link.ts';
 
 type Link = Pick<EditorLink, 'hasTool' | 'callTool'>;
@@ -30,6 +35,8 @@ export type EditorDiagnostics = {
   recordWrite(): void;
   /** Takes the messages for the model about new diagnostics; each is reported once. */
   takeNewDiagnostics(signal: AbortSignal): Promise<readonly string[]>;
+  /** Lists the present diagnostics of a file or of all files; throws when the editor does not answer. */
+  listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]>;
 };
 
 /** The editor whose diagnostics are compared, and what a report says about them. */
@@ -90,6 +97,12 @@ export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiag
       if (fresh.length === 0) return [];
       notify(formatDiagnosticsSummary(getName(), fresh));
       return [formatDiagnosticsReport(getName(), fresh)];
+    },
+    async listDiagnostics(path, signal) {
+      const files = await query(signal);
+      if (files === undefined) throw new Error(`${getName()} did not answer`);
+      const shown = files.filter((file) => file.problems.length > 0 && (path === undefined || file.path === path));
+      return formatProblems(shown.map((file) => ({ path: formatPath(file.path), problems: file.problems })));
     },
   };
 }

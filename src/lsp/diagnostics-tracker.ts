@@ -86,6 +86,11 @@ export function formatDiagnosticsSummary(name: string, files: readonly FileProbl
 
 /** Formats new diagnostics for the model. */
 export function formatDiagnosticsReport(finder: string, files: readonly FileProblems[]): string {
+  return [`${finder} finds since the last changes:`, ...formatProblems(files)].join('\n');
+}
+
+/** Formats diagnostics for the model, one line each. */
+export function formatProblems(files: readonly FileProblems[]): readonly string[] {
   const lines = files.slice(0, MAX_FILES).flatMap(({ path, problems }) => {
     const shown = problems.slice(0, MAX_PER_FILE).map(({ line, column, kind, code, message }) => {
       const source = code === '' ? '' : ` (${sanitizeUntrustedLine(code, CODE_CHARS)})`;
@@ -95,5 +100,38 @@ export function formatDiagnosticsReport(finder: string, files: readonly FileProb
     return omitted === 0 ? shown : [...shown, `${path}: and ${omitted} more`];
   });
   const more = files.length > MAX_FILES ? [`and more in ${files.length - MAX_FILES} other files`] : [];
-  return [`${finder} finds since the last changes:`, ...lines, ...more].join('\n');
+  return [...lines, ...more];
+}
+
+/** Limits of a query: a server that was just started loads the project first. */
+const QUERY_LIMITS = { maxMs: 20_000, overdueMs: 20_000, quietMs: 800 };
+
+/** Lists the present diagnostics of a file, or of all files that the servers know; throws when no server can tell. */
+export async function listDiagnostics(
+  languages: LanguageServers,
+  path: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  await languages.syncWithDisk();
+  const opened =
+    path === undefined ? languages.listRunning() : await languages.openFile(path, { isWrittenByOuro: false });
+  const servers = opened.filter(({ config, state }) => config.reportsDiagnostics && state() !== 'failed');
+  if (servers.length === 0)
+    throw new Error(
+      path === undefined ? 'no language server has checked a file yet' : 'no language server checks this file',
+    );
+  const paths = path === undefined ? servers.flatMap((server) => [...server.opened().keys()]) : [path];
+  await languages.waitForDiagnostics(paths, signal, QUERY_LIMITS);
+  const files = servers.flatMap(({ known }) =>
+    [...known()].flatMap(([file, { problems }]) =>
+      (path === undefined || file === path) && problems.length > 0
+        ? [{ path: relative(languages.folder, file), problems }]
+        : [],
+    ),
+  );
+  const silent = servers.filter(({ hasAnswered }) => !paths.every(hasAnswered));
+  return [
+    ...formatProblems(files),
+    ...silent.map(({ config: { name } }) => `[The language server ${name} is still busy; there may be more.]`),
+  ];
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import { parseFileUri } from './diagnostics.ts';
+import type { RunningServer } from './language-server.ts';
 import type { LanguageServers } from './language-server-manager.ts';
 
 /** A query about a position in a file, or about symbols; lines and columns start at 1. */
@@ -37,9 +38,7 @@ export async function runLanguageQuery(
   query: LanguageQuery,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const servers = await languages.openFile(query.path, { isWrittenByOuro: false });
-  const server = servers.find((candidate) => candidate.state() !== 'failed') ?? servers[0];
-  if (server === undefined) throw new Error('no language server knows this file');
+  const server = await findAnsweringServer(languages, query.path);
   const request = (method: string, params: JsonObject) => server.request(method, params, signal);
   const { operation } = query;
   const method = METHODS[operation];
@@ -71,6 +70,14 @@ export async function runLanguageQuery(
     default:
       return formatLocations(await request(method, position), formatUri);
   }
+}
+
+/** Opens a file, and returns the first of its servers that has not failed. */
+export async function findAnsweringServer(languages: LanguageServers, path: string): Promise<RunningServer> {
+  const servers = await languages.openFile(path, { isWrittenByOuro: false });
+  const server = servers.find((candidate) => candidate.state() !== 'failed') ?? servers[0];
+  if (server === undefined) throw new Error('no language server knows this file');
+  return server;
 }
 
 const start = z.object({ start: z.object({ line: z.number(), character: z.number() }) });

@@ -113,7 +113,7 @@ type WaitLimits = { readonly maxMs: number; readonly overdueMs: number; readonly
 const DEFAULT_LIMITS: WaitLimits = { maxMs: 3_000, overdueMs: 400, quietMs: 120 };
 
 /** Creates the wait for the diagnostics of files. */
-function createDiagnosticsWaiter(running: () => readonly RunningServer[], limits = DEFAULT_LIMITS) {
+function createDiagnosticsWaiter(running: () => readonly RunningServer[], usualLimits = DEFAULT_LIMITS) {
   /** Files whose diagnostics servers had not sent at the end of the last wait. */
   const overdue = new Map<RunningServer, { readonly path: string; readonly version: number }>();
   const listeners = new Set<() => void>();
@@ -130,7 +130,7 @@ function createDiagnosticsWaiter(running: () => readonly RunningServer[], limits
       for (const listener of listeners) listener();
     },
     /** Resolves when every server has sent diagnostics for these files and is quiet, or at the limit. */
-    async waitFor(paths: readonly string[], signal: AbortSignal): Promise<void> {
+    async waitFor(paths: readonly string[], signal: AbortSignal, limits = usualLimits): Promise<void> {
       const listPending = () => running().filter((server) => !paths.every(server.hasAnswered));
       const { promise, resolve } = createDeferred<void>();
       const limitTimer = setTimeout(resolve, listPending().every(isOverdue) ? limits.overdueMs : limits.maxMs);

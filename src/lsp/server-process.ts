@@ -154,8 +154,15 @@ const CAPABILITIES = {
     references: {},
     documentSymbol: { hierarchicalDocumentSymbolSupport: true },
     callHierarchy: {},
+    rename: {},
   },
-  workspace: { workspaceFolders: true, configuration: true, symbol: {}, didChangeWatchedFiles: {} },
+  workspace: {
+    workspaceEdit: { documentChanges: true },
+    workspaceFolders: true,
+    configuration: true,
+    symbol: {},
+    didChangeWatchedFiles: {},
+  },
 };
 
 const describeFolder = (folder: string) => ({ uri: pathToFileURL(folder).href, name: basename(folder) });

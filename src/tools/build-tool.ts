@@ -44,6 +44,8 @@ export type ToolParts<Input extends JsonObject> = ToolTraits & {
   readonly findRefusal?: (input: Input, shell: ShellAnalysis | undefined) => string | undefined;
   /** Completes normalized arguments before validation. */
   readonly prepareArguments?: (input: JsonObject) => JsonObject;
+  /** Adds to a valid input what only another program knows; hooks, gate and user see the result. */
+  readonly completeInput?: (input: Input, context: PreconditionContext) => Promise<JsonObject>;
   /** Returns the reason why a valid call cannot succeed now; asked before the user is. */
   readonly checkPreconditions?: (input: Input, context: PreconditionContext) => Promise<string | undefined>;
   readonly title?: (input: Input) => string;
@@ -65,7 +67,7 @@ export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: Tool
 export function buildTool(definition: JsonToolDefinition): Tool;
 export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): Tool {
   const { schema, check } = resolveInput(definition);
-  const { name, forms, checkPreconditions, listSteps, guardSteps } = definition;
+  const { name, forms, completeInput, checkPreconditions, listSteps, guardSteps } = definition;
   const renderSpec = createSpecRenderer(definition, schema);
   const names = [name, ...(definition.aliases ?? []), ...(forms?.names ?? [])];
   return {
@@ -114,6 +116,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
             return definition.isConcurrencySafe?.(value, shell) ?? false;
           },
           ...(shell === undefined ? {} : { shell }),
+          ...(completeInput === undefined ? {} : { completeInput: (context) => completeInput(value, context) }),
           ...(checkPreconditions === undefined
             ? {}
             : { checkPreconditions: (context) => checkPreconditions(value, context) }),

@@ -3,6 +3,7 @@ import { askUserQuestionTraits } from './ask-user-question.ts';
 import { bashTraits } from './bash/bash.ts';
 import { bashOutputTraits } from './bash/bash-output.ts';
 import { killShellTraits } from './bash/kill-shell.ts';
+import { diagnosticsTraits } from './diagnostics.ts';
 import { editTraits } from './edit/edit.ts';
 import { multiEditTraits } from './edit/multi-edit.ts';
 import { notebookEditTraits } from './edit/notebook-edit.ts';
@@ -30,6 +31,7 @@ export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: CallForms })
   askUserQuestionTraits,
   bashTraits,
   bashOutputTraits,
+  diagnosticsTraits,
   editTraits,
   enterPlanModeTraits,
   exitPlanModeTraits,

@@ -1,8 +1,11 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/contracts/json.ts';
+import type { PermissionRequest } from '../../src/contracts/permission.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -16,6 +19,92 @@ async function writeWrongFile(project: TempProject, name: string, ...flags: read
   const [first, second] = api.requests();
   return { first: first?.raw ?? '', second: second?.raw ?? '' };
 }
+
+const WORDS = { command: process.execPath, args: [STUB], extensionToLanguage: { '.word': 'words' } };
+
+/** A conversation with the server, whose model makes these calls one after the other. */
+async function composeWithServer(project: TempProject, inputs: readonly (readonly [string, JsonObject])[]) {
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ languageServers: { words: WORDS } }));
+  const turns = inputs.map(([tool, input], index) => calls(toolUse(tool, input, `toolu_${index}`)));
+  const api = await startApiServer({ turns: [...turns, says('Done.')] });
+  const made = await composed(project, api.url, { frontend: 'screen' });
+  return {
+    ...made,
+    api,
+    async [Symbol.asyncDispose]() {
+      await made.close();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const FILES = { 'a.word': 'def one\n', 'b.word': 'good\nuse one bad\n' };
+const RENAME = { operation: 'rename', file_path: 'a.word', line: 1, character: 5, new_name: 'two' };
+
+test('a rename asks once about all of its files, shows its changes, and can be undone', async () => {
+  await using project = await createTempProject(FILES);
+  await using made = await composeWithServer(project, [
+    ['Read', { file_path: 'a.word' }],
+    ['Read', { file_path: 'b.word' }],
+    ['LSP', RENAME],
+  ]);
+  const asked: PermissionRequest[] = [];
+  made.conversation.agent.subscribe((event) => {
+    if (event.type !== 'permission_request') return;
+    asked.push(event.request);
+    void made.conversation.agent.answerPermission(event.request.id, { behavior: 'allow' });
+  });
+  await made.conversation.agent.prompt('go');
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toMatchObject({
+    facts: { kind: 'edit', writes: [join(project.dir, 'a.word'), join(project.dir, 'b.word')] },
+    preview: {
+      kind: 'diff',
+      added: 2,
+      removed: 2,
+      hunks: [
+        { path: join(project.dir, 'a.word'), newStart: 1, lines: [{ text: 'def one' }, { text: 'def two' }] },
+        { path: join(project.dir, 'b.word'), newStart: 2, lines: [{ text: 'use one bad' }, { text: 'use two bad' }] },
+      ],
+    },
+  });
+  expect(await project.read('a.word')).toBe('def two\n');
+  expect(await project.read('b.word')).toBe('good\nuse two bad\n');
+  expect(made.api.requests().at(-1)?.raw).toContain('Changed 2 files:');
+  await made.command('undo');
+  expect(await project.read('a.word')).toBe(FILES['a.word']);
+  expect(await project.read('b.word')).toBe(FILES['b.word']);
+});
+
+test('a rename is refused by a rule about one of its files, and changes none', async () => {
+  await using project = await createTempProject({
+    ...FILES,
+    '.claude/settings.json': JSON.stringify({ permissions: { deny: ['Edit(b.word)'] } }),
+  });
+  await using made = await composeWithServer(project, [
+    ['Read', { file_path: 'b.word' }],
+    ['LSP', RENAME],
+    ['LSP', { ...RENAME, new_name: 'file' }],
+  ]);
+  await made.conversation.agent.prompt('go');
+  expect(await project.read('a.word')).toBe(FILES['a.word']);
+  expect(made.api.requests()[2]?.raw).toMatch(/Edit\(b\.word\)/);
+  expect(made.api.requests()[3]?.raw).toContain('the rename also renames, creates or deletes files');
+});
+
+test('the present diagnostics are listed on request', async () => {
+  await using project = await createTempProject(FILES);
+  await using made = await composeWithServer(project, [
+    ['Diagnostics', { file_path: 'b.word' }],
+    ['Diagnostics', { file_path: 'a.word' }],
+    ['Diagnostics', { file_path: 'a.txt' }],
+  ]);
+  await made.conversation.agent.prompt('go');
+  const results = made.api.requests().map(({ raw }) => raw);
+  expect(results[1]).toContain('b.word:2:9 error: The word');
+  expect(results[2]).toContain('No errors or warnings.');
+  expect(results[3]).toContain('There are no diagnostics: no language server checks this file.');
+});
 
 async function installServer(project: TempProject): Promise<void> {
   const script = `#!/bin/sh\nexec '${process.execPath}' '${STUB}'\n`;

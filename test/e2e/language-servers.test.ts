@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
-import { createDiagnosticsTracker } from '../../src/lsp/diagnostics-tracker.ts';
+import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnostics-tracker.ts';
 import { createServerSearch } from '../../src/lsp/known-servers.ts';
 import type { FileDiagnostics } from '../../src/lsp/language-server.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
+import { findRenameChanges } from '../../src/lsp/rename.ts';
+import type { LineChanges } from '../../src/tools/edit/line-changes.ts';
 import { expectNoneLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
@@ -30,6 +32,7 @@ function openServers(project: TempProject) {
   const tracker = createDiagnosticsTracker(servers, () => undefined);
   return {
     warnings,
+    servers,
     read: (name: string) => tracker.recordRead(join(project.dir, name)),
     async write(name: string, text: string): Promise<void> {
       await project.write(name, text);
@@ -97,6 +100,72 @@ test.skipIf(NO_CLIENTS !== undefined).each(tested)(
     await servers.write(name, wrong);
     expect(await servers.takeReport()).toMatch(report);
     expect(servers.warnings).toEqual([]);
+  },
+  90_000,
+);
+
+const NEVER = new AbortController().signal;
+
+/** A project with a name that is used in two files. */
+type RenameCase = {
+  readonly first: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly character: number;
+  readonly changed: Readonly<Record<string, LineChanges['edits']>>;
+  readonly problem: RegExp;
+};
+
+test.skipIf(NO_CLIENTS !== undefined).each<RenameCase>([
+  {
+    first: 'a.ts',
+    files: {
+      'a.ts': 'export const one = 1;\r\nconst x: string = one;\r\n',
+      'b.ts': "import { one } from './a';\nexport const all = { one };\n",
+    },
+    character: 14,
+    changed: {
+      'a.ts': [
+        { line: 1, old_string: 'export const one = 1;\r', new_string: 'export const two = 1;\r' },
+        { line: 2, old_string: 'const x: string = one;\r', new_string: 'const x: string = two;\r' },
+      ],
+      'b.ts': [
+        { line: 1, old_string: "import { one } from './a';", new_string: "import { two } from './a';" },
+        { line: 2, old_string: 'export const all = { one };', new_string: 'export const all = { one: two };' },
+      ],
+    },
+    problem: /^a\.ts:2:7 error: Type 'number'.*'string'/,
+  },
+  {
+    first: 'a.py',
+    files: { 'a.py': 'one = 1\nx: str = one\n', 'b.py': 'from a import one\nprint(one, one)\n' },
+    character: 1,
+    changed: {
+      'a.py': [
+        { line: 1, old_string: 'one = 1', new_string: 'two = 1' },
+        { line: 2, old_string: 'x: str = one', new_string: 'x: str = two' },
+      ],
+      'b.py': [
+        { line: 1, old_string: 'from a import one', new_string: 'from a import two' },
+        { line: 2, old_string: 'print(one, one)', new_string: 'print(two, two)' },
+      ],
+    },
+    problem: /^a\.py:2:10 error: .*"str"/,
+  },
+])(
+  'a real server for $first lists the problems of a file, and renames a name in all files',
+  async ({ first, files, character, changed, problem }) => {
+    const configs = { 'tsconfig.json': '{"compilerOptions":{"strict":true}}', 'pyrightconfig.json': '{}' };
+    await using project = await createTempProject({ ...files, ...configs });
+    await symlink(clientFile('.'), join(project.dir, 'node_modules'));
+    await using opened = openServers(project);
+    const path = join(project.dir, first);
+    expect((await listDiagnostics(opened.servers, path, NEVER)).join('\n')).toMatch(problem);
+    const request = { path, line: 1, character, newName: 'two' };
+    const changes = await findRenameChanges(opened.servers, request, NEVER);
+    expect(
+      Object.fromEntries(changes.map(({ file_path, edits }) => [relative(project.dir, file_path), edits])),
+    ).toEqual(changed);
+    expect(opened.warnings).toEqual([]);
   },
   90_000,
 );

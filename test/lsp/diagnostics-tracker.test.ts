@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LanguageServerConfig } from '../../src/contracts/extension.ts';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
-import { createDiagnosticsTracker } from '../../src/lsp/diagnostics-tracker.ts';
+import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnostics-tracker.ts';
+import { runLanguageQuery } from '../../src/lsp/language-query.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
 import { longTest } from '../support/long-test.ts';
 import { expectNoneLeft } from '../support/processes.ts';
@@ -56,6 +57,7 @@ function watched(project: TempProject, more: Partial<LanguageServerConfig> = {})
   };
 }
 
+const query = (path: string) => ({ operation: 'hover', path, line: 1, character: 1, query: '' }) as const;
 const never = new AbortController().signal;
 const FINDS = 'The language server kit:words finds since the last changes:';
 
@@ -246,3 +248,28 @@ test.skipIf(process.platform !== 'linux')(
     expect(at.notices.at(-1)).toMatch(/^The language server kit:words failed: it uses more than 1 \S+ of memory\./);
   },
 );
+
+test('a server that floods its output still tells the errors, and one that hangs is ended with the session', async () => {
+  await using project = await createTempProject({ 'a.word': 'bad\n' });
+  await using flooding = watched(project, { initializationOptions: { floods: true } });
+  expect(await listDiagnostics(flooding.languages, flooding.path('a.word'), never)).toEqual([
+    'a.word:1:1 error: The word "bad" is here. (words 3)',
+  ]);
+  await using hanging = watched(project, { initializationOptions: { hangs: true } });
+  const ended = new AbortController();
+  const asked = runLanguageQuery(hanging.languages, query(hanging.path('a.word')), ended.signal);
+  expect(await listDiagnostics(hanging.languages, hanging.path('a.word'), never)).toHaveLength(1);
+  ended.abort();
+  await expect(asked).rejects.toThrow();
+});
+
+test('without a server that works, the diagnostics are unknown', async () => {
+  await using project = await createTempProject({ 'a.word': 'bad\n' });
+  await using at = watched(project, { command: 'no-such-server' });
+  await expect(listDiagnostics(at.languages, undefined, never)).rejects.toThrow(
+    'no language server has checked a file',
+  );
+  await at.watch().recordWrite(at.path('a.word'));
+  await expect(runLanguageQuery(at.languages, query(at.path('a.word')), never)).rejects.toThrow('was not found');
+  await expect(listDiagnostics(at.languages, at.path('a.word'), never)).rejects.toThrow('no language server checks');
+});

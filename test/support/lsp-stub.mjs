@@ -42,6 +42,9 @@ function diagnosticsOf(text) {
 
 function publish() {
   if (options.silent) return;
+  if (options.floods)
+    for (let at = 0; at < 20_000; at += 1)
+      send({ method: 'window/logMessage', params: { message: 'x'.repeat(1_000) } });
   for (const [uri, { text, version }] of documents)
     send({
       method: 'textDocument/publishDiagnostics',
@@ -91,6 +94,19 @@ const METHODS = {
     })),
   'callHierarchy/incomingCalls': ({ item }) => [{ from: { ...item, name: `caller of ${item.name}` }, fromRanges: [] }],
   'callHierarchy/outgoingCalls': () => [],
+  'textDocument/rename'({ newName, ...params }) {
+    const name = wordAt(params);
+    if (newName === 'file') return { documentChanges: [{ kind: 'rename' }] };
+    const edits = [...documents].map(([uri, { text }]) => {
+      const found = [...wordsOf(text)].filter(({ word }) => word === name);
+      const ranges = found.map(({ line, character }) => ({
+        start: { line, character },
+        end: { line, character: character + name.length },
+      }));
+      return [uri, ranges.map((range) => ({ range, newText: newName }))];
+    });
+    return { changes: Object.fromEntries(edits) };
+  },
 };
 
 const NOTICES = {
@@ -118,7 +134,7 @@ function take(message) {
     if (method?.startsWith('textDocument/did')) publish();
     return;
   }
-  if (method === undefined) return;
+  if (method === undefined || (options.hangs && method !== 'initialize')) return;
   try {
     send({ id, result: METHODS[method](params) });
   } catch (thrown) {

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
+import { createReadState } from '../../src/tools/files/read-state.ts';
 import { createLspTool } from '../../src/tools/lsp.ts';
 import { callTool } from '../support/call-tool.ts';
 
-const tool = (lookUp: Parameters<typeof createLspTool>[0]['lookUp']) => createLspTool({ lookUp, home: '/home/me' });
+const tool = (lookUp: Parameters<typeof createLspTool>[0]['lookUp']) =>
+  createLspTool({
+    lookUp,
+    findRenameChanges: async () => [],
+    files: { readState: createReadState(), home: '/home/me' },
+  });
 
 test('paths are made absolute, numbers may be text, and the result is a list', async () => {
   const asked: unknown[] = [];

@@ -14,6 +14,7 @@ import { type BashDeps, createBashTool } from '../../tools/bash/bash.ts';
 import { createBashOutputTool } from '../../tools/bash/bash-output.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import { createDeferredSpecs, createSpecSorter } from '../../tools/deferred-tool-specs.ts';
+import { createDiagnosticsTool, diagnosticsTraits } from '../../tools/diagnostics.ts';
 import { createEditTool } from '../../tools/edit/edit.ts';
 import { createMultiEditTool } from '../../tools/edit/multi-edit.ts';
 import { createNotebookEditTool } from '../../tools/edit/notebook-edit.ts';
@@ -89,7 +90,7 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
   const canAsk = options.frontend !== 'print' || deps.permissions.canAsk;
   const canPlan =
     canAsk || live.current().mode === 'plan' || sentBefore.some(({ name }) => name === exitPlanModeTraits.name);
-  /** Returns whether a tool is usable: questions need a user, Skill needs skills, LSP needs a language server. */
+  /** Returns whether a tool is usable: questions need a user, Skill needs skills, LSP needs a language server, Diagnostics that or an editor. */
   const isUsable = ({ name }: Tool) => {
     switch (name) {
       case askUserQuestionTraits.name:
@@ -101,6 +102,8 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
         return core.extensions.current().skills.length > 0;
       case lspTraits.name:
         return deps.languages.hasServers();
+      case diagnosticsTraits.name:
+        return deps.languages.hasDiagnostics();
       default:
         return true;
     }
@@ -176,14 +179,19 @@ type BuiltInToolDeps = {
   readonly shells: ShellRegistry;
   readonly locator: SearchBackend;
   readonly owners: SubAgentCalls;
-  readonly languages: Pick<SessionLsp, 'runQuery'>;
+  readonly languages: Pick<SessionLsp, 'runQuery' | 'listDiagnostics' | 'findRenameChanges'>;
   readonly hooks: Pick<SessionHooks, 'getVariables'>;
 };
 
 /** Creates the file tools, which share what was read of files. Each conversation and each sub-agent has its own. */
 function createFileTools(
   core: Core,
-  { permissions, checkpoints, locator }: Pick<BuiltInToolDeps, 'permissions' | 'checkpoints' | 'locator'>,
+  {
+    permissions,
+    checkpoints,
+    locator,
+    languages,
+  }: Pick<BuiltInToolDeps, 'permissions' | 'checkpoints' | 'locator' | 'languages'>,
   readState: ReadState,
 ): readonly Tool[] {
   const { environment, options, live, model } = core;
@@ -210,6 +218,7 @@ function createFileTools(
   return [
     createApplyPatchTool(deps),
     createEditTool(deps),
+    createLspTool({ lookUp: languages.runQuery, findRenameChanges: languages.findRenameChanges, files: deps }),
     createMultiEditTool(deps),
     createNotebookEditTool(deps),
     createReadTool(deps),
@@ -245,7 +254,7 @@ function createBuiltInTools(core: Core, deps: BuiltInToolDeps, readState: ReadSt
     }),
     createGlobTool(search),
     createGrepTool(search),
-    createLspTool({ lookUp: deps.languages.runQuery, home: environment.home }),
+    createDiagnosticsTool({ listDiagnostics: deps.languages.listDiagnostics, home: environment.home }),
     ...(options.jsonSchema === undefined ? [] : [createStructuredOutputTool(options.jsonSchema)]),
     createTodoWriteTool((todos) => live.update({ todos })),
     createWebFetchTool({

@@ -56,8 +56,10 @@ export type AdmittedCall = {
 };
 
 /** Consults the hooks and the gate about a call. Returns how it ended if it may not run. */
-async function admitCall(run: CallRun, prepared: PreparedCall): Promise<AdmittedCall | CallCompletion> {
+async function admitCall(run: CallRun, given: PreparedCall): Promise<AdmittedCall | CallCompletion> {
   const { block, tool, deps, signal } = run;
+  const prepared = given.completeInput === undefined ? given : await completeCall(run, given.completeInput);
+  if ('status' in prepared) return prepared;
   const hookBefore = await consultCallback<BeforeCall | CallCompletion>(
     () => deps.beforeCall(createCallRequest(block, prepared, deps), signal),
     signal,
@@ -73,6 +75,20 @@ async function admitCall(run: CallRun, prepared: PreparedCall): Promise<Admitted
   const withHookInput = tool.prepare(hookBefore.input);
   if (!withHookInput.ok) return failCall(withHookInput.problem, 'invalid_input');
   return consultGate({ ...run, hookBefore }, withHookInput.call);
+}
+
+/** Prepares a call again with its completed input. */
+async function completeCall(
+  { tool, deps, signal }: CallRun,
+  completeInput: NonNullable<PreparedCall['completeInput']>,
+): Promise<PreparedCall | CallCompletion> {
+  const completed = await consultCallback<ReturnType<Tool['prepare']>>(
+    async () => tool.prepare(await completeInput({ cwd: deps.cwd(), signal })),
+    signal,
+    (problem) => ({ ok: false, problem }),
+  );
+  if (completed === undefined) return skipCall();
+  return completed.ok ? completed.call : failCall(completed.problem, 'precondition');
 }
 
 async function consultGate(

@@ -208,6 +208,7 @@ const hunkSchema = z.object({
   newStart: numberSchema,
   newLines: numberSchema,
   lines: z.array(z.object({ kind: z.enum(['add', 'del', 'same']), text: z.string() })),
+  path: z.string().optional(),
 });
 
 const questionSchema = z.object({

@@ -11,6 +11,7 @@ import { diffFile } from '../files/diff-file.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
 import { applyEdit } from './apply-edit.ts';
+import { previewLineChanges } from './line-changes.ts';
 
 const MAX_CHARS = 1_000_000;
 
@@ -51,6 +52,7 @@ export async function previewEdit(
   context: EditContext,
   signal: AbortSignal,
 ): Promise<Display | undefined> {
+  if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return previewLineChanges(facts);
   const outcome = await computeEditOutcome(facts, context, signal);
   return outcome && (await diffFile(outcome.path, outcome.before, outcome.after)).display;
 }

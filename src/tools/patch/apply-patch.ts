@@ -8,11 +8,11 @@ import { buildTool } from '../build-tool.ts';
 import { editTraits } from '../edit/edit.ts';
 import { multiEditTraits } from '../edit/multi-edit.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
+import { guardFiles } from '../files/guard-files.ts';
 import { type BuiltInTraits, defineToolTraits, type NameForm } from '../input/call-forms.ts';
 import { parseJsonText } from '../input/coerce-input.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
 import { writeTraits } from '../write.ts';
-import { guardFiles } from './guard-files.ts';
 import { type PatchedFile, parsePatch } from './parse-patch.ts';
 
 const PATCH_START = '*** Begin Patch';

@@ -4,6 +4,7 @@ import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import { createBashOutputTool } from '../../../src/tools/bash/bash-output.ts';
 import { createKillShellTool } from '../../../src/tools/bash/kill-shell.ts';
 import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
+import { createDiagnosticsTool } from '../../../src/tools/diagnostics.ts';
 import { createEditTool } from '../../../src/tools/edit/edit.ts';
 import { createMultiEditTool } from '../../../src/tools/edit/multi-edit.ts';
 import { createNotebookEditTool } from '../../../src/tools/edit/notebook-edit.ts';
@@ -54,7 +55,8 @@ export function createAllTools(): readonly Tool[] {
     createGrepTool(search),
     createKillShellTool(shells, () => false),
     createListMcpResourcesTool(unused),
-    createLspTool({ lookUp: unused, home: '/home/ann' }),
+    createDiagnosticsTool({ listDiagnostics: unused, home: '/home/ann' }),
+    createLspTool({ lookUp: unused, findRenameChanges: unused, files }),
     createMultiEditTool(files),
     createNotebookEditTool(files),
     createReadMcpResourceTool(unused),

@@ -14,6 +14,7 @@ const VALID: Readonly<Record<string, JsonObject>> = {
   AskUserQuestion: { questions: [{ question: 'a?', options: [{ label: 'b' }, { label: 'c' }] }] },
   Bash: { command: 'ls' },
   BashOutput: { shell_id: 'shell_1' },
+  Diagnostics: { file_path: 'a' },
   Edit: { file_path: 'a', old_string: 'b', new_string: 'c' },
   EnterPlanMode: {},
   ExitPlanMode: { plan: 'a' },

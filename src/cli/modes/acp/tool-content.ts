@@ -49,7 +49,7 @@ export function convertDiff(display: Display | undefined): ToolCallContent[] | u
   const { path, created } = display;
   return display.hunks.map((hunk) => ({
     type: 'diff',
-    path,
+    path: hunk.path ?? path,
     oldText: created ? null : joinLines(hunk, 'del'),
     newText: joinLines(hunk, 'add'),
   }));

@@ -10,7 +10,7 @@ import {
   type Span,
   sliceSpans,
 } from '../../text/line.ts';
-import type { RenderContext } from '../../text/render-context.ts';
+import { type RenderContext, shortenPath } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import type { Style } from '../../theme/theme.ts';
 
@@ -23,13 +23,24 @@ type DiffOfFile = { readonly hunks: Diff['hunks']; readonly path?: string | unde
 /** Renders a diff with line numbers and signs, so that it is readable without colors. */
 export function renderDiff(
   { hunks, path }: DiffOfFile,
-  { width, highlight }: Pick<RenderContext, 'width' | 'highlight'>,
+  { width, highlight, cwd }: Pick<RenderContext, 'width' | 'highlight' | 'cwd'>,
 ): readonly LogicalLine[] {
   const numberColumns = width < 40 ? 0 : getNumberWidth(hunks);
   return hunks.flatMap((hunk, index) => [
-    ...(index === 0 ? [] : [createLine(colored('dim', `${' '.repeat(numberColumns + 2)}…`))]),
-    ...createHunkLines(hunk, numberColumns, highlightHunk(hunk, path, highlight)),
+    ...createHunkHead(hunk, hunks[index - 1], { numberColumns, cwd }),
+    ...createHunkLines(hunk, numberColumns, highlightHunk(hunk, hunk.path ?? path, highlight)),
   ]);
+}
+
+/** Creates the line above a hunk: the name of its file, where another file begins, or an ellipsis. */
+function createHunkHead(
+  { path }: Hunk,
+  previous: Hunk | undefined,
+  { numberColumns, cwd }: { readonly numberColumns: number; readonly cwd: string },
+): readonly LogicalLine[] {
+  if (path !== undefined && path !== previous?.path)
+    return [createLine(plain(`  ${escapeCode(shortenPath(path, cwd))}`))];
+  return previous === undefined ? [] : [createLine(colored('dim', `${' '.repeat(numberColumns + 2)}…`))];
 }
 
 /** The syntax spans of the lines of a hunk; undefined for an unknown language. */

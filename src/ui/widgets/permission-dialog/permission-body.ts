@@ -45,8 +45,9 @@ function formatTitle(request: PermissionRequest, cwd: string): string {
     case 'shell':
       return 'Run this command?';
     case 'edit': {
-      const path = facts.writes?.[0];
+      const [path, ...others] = facts.writes ?? [];
       if (path === undefined) return 'Make this change?';
+      if (others.length > 0) return `Change ${others.length + 1} files?`;
       return isNewFile(request) ? 'Write a new file?' : `Change ${shortenPath(path, cwd)}?`;
     }
     case 'read':

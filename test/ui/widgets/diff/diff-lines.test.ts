@@ -42,7 +42,7 @@ const HUNK = {
 
 test('the lines of a diff have the colors of their language, also where a comment began above', async () => {
   const highlight = await loadHighlighter();
-  const lines = renderDiff({ hunks: [HUNK], path: '/p/a.mts' }, { width: 80, highlight });
+  const lines = renderDiff({ hunks: [HUNK], path: '/p/a.mts' }, { width: 80, highlight, cwd: '/p' });
   const keyword = { text: 'const', style: { token: 'accent', background: 'addBg' } };
   expect(lines[2]?.spans).toContainEqual(keyword);
   expect(lines[2]?.spans).toContainEqual({
@@ -53,8 +53,21 @@ test('the lines of a diff have the colors of their language, also where a commen
     text: '3',
     style: { token: 'warn', background: 'addBg', emphasis: true },
   });
-  const unknown = renderDiff({ hunks: [HUNK], path: '/p/a.unknown' }, { width: 80, highlight });
+  const unknown = renderDiff({ hunks: [HUNK], path: '/p/a.unknown' }, { width: 80, highlight, cwd: '/p' });
   expect(unknown[2]?.spans.slice(1).map((span) => span.style?.token)).toEqual(['add', 'add', 'add', 'add']);
+});
+
+test('the hunks of several files are below the names of their files', () => {
+  const hunks = ['/p/a.ts', '/p/a.ts', '/q/b.ts'].map((path) => ({ ...HUNK, lines: HUNK.lines.slice(0, 1), path }));
+  const lines = renderDiff({ hunks, path: '/p/a.ts' }, { width: 80, highlight: undefined, cwd: '/p' });
+  expect(lines.map(({ spans }) => spans.map(({ text }) => text).join(''))).toEqual([
+    '  a.ts',
+    '  1   /* one',
+    '   …',
+    '  1   /* one',
+    '  /q/b.ts',
+    '  1   /* one',
+  ]);
 });
 
 test('without a background color the whole line keeps the color of the change', () => {

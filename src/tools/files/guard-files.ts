@@ -1,8 +1,8 @@
 import { chmod, rm, stat } from 'node:fs/promises';
 import type { StepGuard } from '../../contracts/tool.ts';
 import { ignoreMissing } from '../../lib/errors.ts';
-import { changeFile, type FileChangeDeps, resolveRealTarget } from '../files/change-file.ts';
-import { readFileWithEditor } from '../files/editor-files.ts';
+import { changeFile, type FileChangeDeps, resolveRealTarget } from './change-file.ts';
+import { readFileWithEditor } from './editor-files.ts';
 
 type StoredFile = {
   readonly bytes: Uint8Array;

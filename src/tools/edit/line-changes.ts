@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import type { Display } from '../../contracts/display.ts';
+import type { ToolFacts } from '../../contracts/permission.ts';
+import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
+import { formatCount } from '../../lib/text/format.ts';
+import { changeFile, type FileChangeDeps, type FileKnowledge, readForEdit } from '../files/change-file.ts';
+import { diffFile } from '../files/diff-file.ts';
+import { guardFiles } from '../files/guard-files.ts';
+
+const lineEdit = z.strictObject({ line: z.int().positive(), old_string: z.string(), new_string: z.string() });
+
+/** Schema of a change of one file: whole lines, counted from 1, that others replace. */
+export const lineChangesSchema = z.strictObject({ file_path: z.string().min(1), edits: z.array(lineEdit).min(1) });
+
+/** A change of one file. */
+export type LineChanges = z.output<typeof lineChangesSchema>;
+
+type PlannedChange = {
+  readonly file: string;
+  readonly before: DecodedText;
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  readonly knowledge: FileKnowledge;
+};
+
+/** Changes all files or none. */
+export async function applyLineChanges(
+  changes: readonly LineChanges[],
+  deps: FileChangeDeps,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const plans: PlannedChange[] = [];
+  for (const change of changes) plans.push(await planChange(change, deps, signal));
+  signal.throwIfAborted();
+  const guard = await guardFiles(
+    plans.map(({ file }) => file),
+    deps,
+  );
+  try {
+    for (const { file, bytes, knowledge } of plans) await changeFile(file, bytes, deps, knowledge);
+  } catch (thrown) {
+    await guard.recordStep();
+    const left = await guard.restore();
+    if (!(thrown instanceof ToolFailure) || left.length > 0) throw thrown;
+    throw new ToolFailure(`No file is changed. ${thrown.message}`, { cause: thrown });
+  }
+  const lines = changes.map(({ file_path, edits }) => {
+    const numbers = edits.map(({ line }) => line).join(', ');
+    return `${file_path} (${edits.length === 1 ? 'line' : 'lines'} ${numbers})`;
+  });
+  const display = await createDisplay(
+    plans.map(({ file, before, text }) => ({ file, before: before.text, after: text })),
+  );
+  return {
+    content: `Changed ${formatCount(plans.length, 'file')}:\n${lines.join('\n')}`,
+    ...(display === undefined ? {} : { display }),
+  };
+}
+
+async function planChange(
+  { file_path: file, edits }: LineChanges,
+  deps: FileChangeDeps,
+  signal: AbortSignal,
+): Promise<PlannedChange> {
+  const { bytes: oldBytes, knowledge } = await readForEdit(file, deps, signal);
+  const before = decodeText(oldBytes);
+  if (before === undefined) throw new ToolFailure(`${file} is binary; it cannot be edited as text.`);
+  const text = replaceLines(before.text, edits);
+  if (text === undefined) throw new ToolFailure(`${file} is no longer as the language server has it. Call again.`);
+  const encoded = encodeText(text, before);
+  if (!encoded.ok) throw new ToolFailure(`${file} is ${before.encoding} and cannot hold “${encoded.character}”.`);
+  return { file, before, text, bytes: encoded.bytes, knowledge };
+}
+
+/** Replaces lines from the last to the first; `undefined` if the old ones are not there. */
+function replaceLines(text: string, edits: LineChanges['edits']): string | undefined {
+  const lines = text.split('\n');
+  for (const { line, old_string, new_string } of edits.toSorted((a, b) => b.line - a.line)) {
+    const count = old_string.split('\n').length;
+    if (lines.slice(line - 1, line - 1 + count).join('\n') !== old_string) return undefined;
+    lines.splice(line - 1, count, ...new_string.split('\n'));
+  }
+  return lines.join('\n');
+}
+
+/** Computes the diff of all changes in an input; `undefined` without any. They carry the lines, so no file is read. */
+export async function previewLineChanges({ input }: ToolFacts): Promise<Display | undefined> {
+  const changes = z.array(lineChangesSchema).safeParse(input.changed_files).data ?? [];
+  const parts = changes.flatMap(({ file_path: file, edits }) =>
+    edits.map(({ line, old_string, new_string }) => ({ file, line, before: old_string, after: new_string })),
+  );
+  return createDisplay(parts);
+}
+
+type ChangedText = { readonly file: string; readonly line?: number; readonly before: string; readonly after: string };
+
+/** Creates one diff of several texts, whose hunks name their files. */
+async function createDisplay(texts: readonly ChangedText[]): Promise<Display | undefined> {
+  const [first] = texts;
+  if (first === undefined) return undefined;
+  const diffs = await Promise.all(
+    texts.map(async ({ file, line = 1, before, after }) => {
+      const { display, added, removed } = await diffFile(file, before, after);
+      const hunks = display.kind === 'diff' ? display.hunks : [];
+      const moved = hunks.map((hunk) => ({
+        ...hunk,
+        oldStart: hunk.oldStart + line - 1,
+        newStart: hunk.newStart + line - 1,
+        path: file,
+      }));
+      return { hunks: moved, added, removed };
+    }),
+  );
+  return {
+    kind: 'diff',
+    path: first.file,
+    created: false,
+    hunks: diffs.flatMap(({ hunks }) => hunks),
+    added: diffs.reduce((sum, { added }) => sum + added, 0),
+    removed: diffs.reduce((sum, { removed }) => sum + removed, 0),
+  };
+}
