@@ -209,9 +209,9 @@ export type SettingsProblem = {
   readonly source: SettingsSource;
   /**
    * `broken_file`: at most the deny and ask rules of the file are used; `unreadable_file`: none of it;
-   * `broken_rules`: deny or ask rules were dropped.
+   * `broken_rules`: deny or ask rules were dropped; `not_trusted`: the folder is not trusted.
    */
-  readonly code?: 'broken_file' | 'unreadable_file' | 'broken_rules';
+  readonly code?: 'broken_file' | 'unreadable_file' | 'broken_rules' | 'not_trusted';
   /** Unknown keys. */
   readonly unknownKeys?: readonly string[];
 };

@@ -165,7 +165,7 @@ function keepDenyAndAsk(layer: SettingsLayer): {
   const text = `is in a folder that is not trusted yet, so these keys are ignored: ${ignored.join(', ')}. Run "ouro trust" to trust the folder.`;
   return {
     layer: { ...layer, settings: restricted },
-    problems: [{ file: layer.file, source: layer.source, line: undefined, text }],
+    problems: [{ file: layer.file, source: layer.source, line: undefined, text, code: 'not_trusted' }],
   };
 }
 

@@ -5,6 +5,7 @@ import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { runChecks } from '../../src/app/setup/doctor.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { runHere } from '../support/run-here.ts';
 import { runOptions } from '../support/run-options.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -31,3 +32,15 @@ test.each(['{"anthropic":', '[]', '{"anthropic":7}', '{"v":2}'])(
     expect(await readFile(file, 'utf8')).toBe(text);
   },
 );
+
+test('settings of a folder that is not trusted are a warning for doctor, and fine once it is trusted', async () => {
+  const text = '{"permissions":{"allow":["Bash(npm test)"]}}';
+  await using project = await createTempProject({ '.claude/settings.json': text });
+  const context = { environment: readEnvironment(bareEnvironment(project)), cwd: project.dir, isTty: false };
+  const checkSettings = async () => (await runChecks(context)).filter(({ name }) => name === 'settings');
+  expect(await checkSettings()).toEqual([
+    { name: 'settings', state: 'warn', detail: expect.stringContaining('not trusted yet') },
+  ]);
+  await runHere(project, ['trust']);
+  expect(await checkSettings()).toEqual([{ name: 'settings', state: 'ok', detail: 'no problems found' }]);
+});

@@ -3,11 +3,15 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { FlagTable } from '../../src/cli/args/define-flag.ts';
+import { FLAGS } from '../../src/cli/args/flags.ts';
+import { SUBCOMMANDS } from '../../src/cli/args/subcommands.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { SHARED_CACHE } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** What the pages on scripts and hosts tell people to type is typed here. */
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -19,7 +23,7 @@ let project: TempProject;
 let server: ApiServer;
 
 beforeEach(async () => {
-  project = await createTempProject({ 'question.txt': 'why?', 'package.json': '{}' });
+  project = await createTempProject({ 'question.txt': 'why?', 'package.json': '{}', 'services/app/index.js': '' });
   await project.initGit();
   await project.git('update-ref', 'refs/remotes/origin/main', 'HEAD');
   const tools = join(project.home, 'bin');
@@ -39,17 +43,18 @@ afterEach(async () => {
 });
 
 async function run(program: string, args: readonly string[]) {
-  return promisify(execFile)(program, [...args], {
-    cwd: project.dir,
-    env: {
-      ...SHARED_CACHE,
-      PATH: `${project.home}/bin:/usr/local/bin:/usr/bin:/bin`,
-      HOME: project.home,
-      ANTHROPIC_BASE_URL: server.url,
-      ANTHROPIC_API_KEY: 'sk-ant-test',
-      GITHUB_BASE_REF: 'main',
-    },
-  });
+  return promisify(execFile)(program, [...args], { cwd: project.dir, env: environment() });
+}
+
+function environment(): Record<string, string> {
+  return {
+    ...SHARED_CACHE,
+    PATH: `${project.home}/bin:/usr/local/bin:/usr/bin:/bin`,
+    HOME: project.home,
+    ANTHROPIC_BASE_URL: server.url,
+    ANTHROPIC_API_KEY: 'sk-ant-test',
+    GITHUB_BASE_REF: 'main',
+  };
 }
 
 async function blocks(page: string, language: string): Promise<readonly string[]> {
@@ -70,6 +75,71 @@ longTest.each(['print-mode.md', 'github-action.md'])('every shell line of %s run
       .map(({ violation }) => violation)
       .filter((one) => one !== undefined),
   ).toEqual([]);
+});
+
+/** Lines that open the screen; they are typed in a terminal. */
+const OPENS_SCREEN = /^ouro(?: demo| -c)?$/;
+
+longTest.each([
+  'quick-start.md',
+  'migration.md',
+  'troubleshooting.md',
+  'recipes.md',
+  'security-model.md',
+  'comparison.md',
+])('a newcomer can follow %s line by line', async (page) => {
+  const text = await readFile(join(ROOT, 'docs', page), 'utf8');
+  for (const [, language, path = '', code = ''] of text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```/gm)) {
+    const line = code.replace(/#.*/, '').trim();
+    if (path.startsWith('.claude/')) await project.write(path, code);
+    else if (language !== 'sh' || path !== '') continue;
+    else if (OPENS_SCREEN.test(line)) await openAndClose(line.split(' '));
+    else await run('/bin/sh', ['-ec', `exec </dev/null\n${code}`]);
+  }
+});
+
+async function openAndClose(command: readonly string[]): Promise<void> {
+  const env = { ...environment(), LANG: 'C.UTF-8', TERM: 'xterm-256color' };
+  await using terminal = openTerminal(command, { cwd: project.dir, env, cols: 100, rows: 40 });
+  const rows = await terminal.waitForScreen((all) =>
+    /Do you trust this folder|^▌ (?:Say what|typing goes)/m.test(all.join('\n')),
+  );
+  if (/Do you trust this folder/.test(rows.join('\n'))) terminal.press('y');
+  if (command.includes('demo')) {
+    await terminal.waitForText(/Run this command/);
+  } else {
+    await terminal.waitForText(/^▌ Say what/m);
+    terminal.type('What does this project do?\r');
+    await terminal.waitForText(/^fine/m);
+  }
+  terminal.hangUp();
+  await terminal.exited;
+}
+
+test.each([
+  'quick-start.md',
+  'migration.md',
+  'troubleshooting.md',
+  'recipes.md',
+  'security-model.md',
+  'comparison.md',
+  'import.md',
+])('every command, flag and page that %s mentions exists', async (page) => {
+  const text = await readFile(join(ROOT, 'docs', page), 'utf8');
+  const fenced = [...text.matchAll(/^```(?:sh|text)\n([\s\S]*?)^```/gm)].flatMap(([, code = '']) => code.split('\n'));
+  const inline = [...text.matchAll(/`(ouro [^`]+)`/g)].map(([, line = '']) => line);
+  const lines = [...fenced.filter((line) => line.startsWith('ouro ')), ...inline];
+  const namesOf = (table: FlagTable) => Object.values(table).flatMap(({ syntax }) => syntax.match(/--[\w-]+/g) ?? []);
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) {
+    const [, word = ''] = line.split(/\s+/);
+    const command = Object.entries(SUBCOMMANDS).find(([name]) => name === word)?.[1];
+    if (/^[a-z]+$/.test(word) && !line.includes('"')) expect([line, command !== undefined]).toEqual([line, true]);
+    const own: FlagTable = command !== undefined && 'flags' in command ? command.flags : {};
+    const flags = new Set([...namesOf(FLAGS), ...namesOf(own)]);
+    const used = [...line.matchAll(/(?<=\s)--[a-zA-Z][\w-]*/g)].map(([flag]) => flag);
+    expect([line, used.filter((flag) => !flags.has(flag))]).toEqual([line, []]);
+  }
 });
 
 longTest('the review of the GitHub Action is written to its file', async () => {

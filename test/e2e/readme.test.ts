@@ -7,6 +7,7 @@ import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -34,6 +35,32 @@ test.each(lines.filter((line) => line.includes(' -p ')))('%s works', async (line
   const { code, stdout } = await runHere(project, wordsOf(called).slice(1), api.url, stdin);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Three things.')]);
 });
+
+test('README shows the first screen and the demo as they are today', async () => {
+  const shown = [...README.matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, block = '']) => normalizeRows(block));
+  await using project = await createTempProject();
+  await using terminal = openTerminal([LAUNCHER], {
+    cwd: project.dir,
+    env: terminalEnvironment(project),
+    cols: 100,
+    rows: 40,
+  });
+  const seen = async (fits: RegExp) =>
+    normalizeRows((await terminal.waitForScreen((rows) => fits.test(rows.join('\n')))).join('\n'));
+  expect(await seen(/esc exit/)).toBe(shown[0]);
+  terminal.press('d');
+  expect(await seen(/↑↓ enter · s this[\s\S]*waiting for you \d+s/)).toContain(shown[1]);
+});
+
+/** Replaces what differs between machines and moments: the version, the folder and the seconds. */
+function normalizeRows(text: string): string {
+  const rows = text.split('\n').map((row) => row.trimEnd());
+  return rows
+    .join('\n')
+    .replace(/^ouro \d\S*\n.*$/m, 'ouro VERSION\nFOLDER')
+    .replace(/you \d+s/, 'you TIME')
+    .trim();
+}
 
 let prefix: TempProject;
 let ouro: string;

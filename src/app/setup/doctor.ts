@@ -1,4 +1,4 @@
-import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { access, constants, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Chalk } from 'chalk';
@@ -15,6 +15,7 @@ import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.
 import { applySettingsEnvironment } from '../../settings/effective-environment.ts';
 import { formatProblems } from '../../settings/load-settings.ts';
 import { readSettings } from '../read-settings.ts';
+import { loadFolderTrust } from '../trust/folder-trust.ts';
 
 /** The finding of one check. */
 export type CheckResult = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly detail: string };
@@ -169,10 +170,15 @@ const ANTHROPIC_KEYS = [
   ['ANTHROPIC_AUTH_TOKEN', 'authToken'],
 ] as const;
 
-async function checkSettings({ environment, cwd }: CheckContext): Promise<readonly CheckResult[]> {
-  const { problems } = await readSettings({ cwd }, environment, false);
+async function checkSettings({ environment, cwd: folder }: CheckContext): Promise<readonly CheckResult[]> {
+  const cwd = await realpath(folder);
+  const trust = await loadFolderTrust(cwd, environment, undefined);
+  const { problems } = await readSettings({ cwd }, environment, trust.isTrusted, trust.isApproved);
   if (problems.length === 0) return [{ name: 'settings', state: 'ok', detail: 'no problems found' }];
-  return formatProblems({ problems }, { problems: [] }).map((detail) => ({ name: 'settings', state: 'bad', detail }));
+  return problems.map((problem) => {
+    const [detail = ''] = formatProblems({ problems: [problem] }, { problems: [] });
+    return { name: 'settings', state: problem.code === 'not_trusted' ? 'warn' : 'bad', detail };
+  });
 }
 
 /** Formats findings as aligned lines, in colour if the terminal supports it. */

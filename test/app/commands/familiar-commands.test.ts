@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FAMILIAR_ALIASES, FAMILIAR_HINTS } from '../../../src/app/commands/familiar-commands.ts';
 import { resolveInput } from '../../../src/cli/modes/resolve-input.ts';
+import { formatMarkdownTable } from '../../../src/lib/text/markdown.ts';
 import { says } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
@@ -81,4 +84,16 @@ test("a command or skill of the user's own takes precedence over a familiar one"
   for (const name of ['review', 'security-review'])
     expect(conversation.commands().filter((command) => command.name === name)).toHaveLength(1);
   await close();
+});
+
+const PAGE = join(import.meta.dirname, '../../../docs/migration.md');
+const NAMES = /(?<=^<!-- This list is made from .*-->\n\n)[\s\S]*?(?=\n*<!-- end of names -->)/m;
+
+test('docs/migration.md lists the names of other assistants; run this test with -u to update it', async () => {
+  const page = readFileSync(PAGE, 'utf8');
+  expect(page).toMatch(NAMES);
+  const rows = Object.entries(FAMILIAR_ALIASES).map(([name, command]) => [`\`/${name}\``, `\`/${command}\``]);
+  const hints = Object.entries(FAMILIAR_HINTS).map(([name, hint]) => [`\`/${name}\``, hint]);
+  const table = formatMarkdownTable([['name', 'here'], ...rows, ...hints]).join('\n');
+  await expect(page.replace(NAMES, table)).toMatchFileSnapshot(PAGE);
 });
