@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { runForOutput } from './run-program.ts';
+import { getWindowsStartTime, listWindowsProcesses, type WindowsProcess } from './windows-processes.ts';
 
 /** A running process. */
 export type ProcessInfo = {
@@ -21,13 +22,24 @@ export async function listProcesses(after?: number): Promise<readonly ProcessInf
   return listProcessesNow(after);
 }
 
-/** Lists running processes synchronously on Linux, so that no other code runs in between; elsewhere through `ps`. */
+/** Tells whether processes can be listed synchronously, so that no other code runs in between. */
+export const canListNow = process.platform === 'linux' || process.platform === 'win32';
+
+/** Lists running processes, synchronously where this is possible; elsewhere through `ps`. */
 export function listProcessesNow(after?: number): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]> {
+  if (process.platform === 'win32') return listWindowsProcesses().map(describeWindowsProcess);
   return process.platform === 'linux' ? listFromProc(startedAfter(after)) : listFromPs();
 }
 
-/** Returns the start time of a process; `undefined` if it does not run or the system has no /proc. */
+/** Windows has no process groups: the parent stands for the group, so that a process is found after its parent exited. */
+function describeWindowsProcess({ pid, parentPid, startTime }: WindowsProcess): ProcessInfo {
+  const unknown = { hasVariable: () => false, getLockLimit: () => Number.NaN };
+  return { pid, parentPid, groupId: parentPid, session: 0, startTime, ...unknown };
+}
+
+/** Returns the start time of a process; `undefined` if it does not run, and on macOS. */
 export function getProcessStartTime(pid: number): string | undefined {
+  if (process.platform === 'win32') return getWindowsStartTime(pid);
   return readStat(pid)?.startTime;
 }
 

@@ -1,4 +1,4 @@
-import { listProcesses, listProcessesNow, type ProcessInfo, readNewestPid } from './process-info.ts';
+import { canListNow, listProcesses, listProcessesNow, type ProcessInfo, readNewestPid } from './process-info.ts';
 import { CALL_MARKER, hasMarkerLimit, RUN_MARKER } from './process-markers.ts';
 
 export { CALL_MARKER, RUN_MARKER };
@@ -55,17 +55,18 @@ const EXIT_WAIT_MS = 500;
 
 /**
  * Kills all processes of this run with SIGKILL and blocks until they are gone: for a process that is about to exit,
- * where nothing asynchronous runs any more. `groups` are the known process groups; other systems than Linux kill only
- * these.
+ * where nothing asynchronous runs any more. `groups` are the known process groups; where processes cannot be listed, only
+ * these are killed.
  */
 export function killRunProcessesNow(marker: string, groups: ReadonlySet<number>): void {
-  if (process.platform !== 'linux') {
+  if (!canListNow) {
     for (const groupId of groups) sendSignal(-groupId, 'SIGKILL');
     return;
   }
   const excluded = findAncestors(process.pid, listSynchronously());
   const found = new Map<number, string>();
-  const matches = (candidate: ProcessInfo) => groups.has(candidate.groupId) || isOfRun(candidate, marker);
+  const matches = (candidate: ProcessInfo) =>
+    groups.has(candidate.pid) || groups.has(candidate.groupId) || isOfRun(candidate, marker);
   const list = () => findMembers(listSynchronously(), matches, found, excluded);
   const giveUpAt = performance.now() + EXIT_WAIT_MS;
   for (let members = list(); members.length > 0 && performance.now() < giveUpAt; members = list()) {
