@@ -1,11 +1,12 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, posix } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/frontend/run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { findRepositoryRoot } from '../git/repository-root.ts';
 import { runGit } from '../git/run-git.ts';
 import { ignoreMissing } from '../lib/errors.ts';
+import { toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { isInside } from '../permissions/resolve-path.ts';
@@ -42,13 +43,15 @@ export function readSettings(
  */
 async function isTracked(path: string, trusted: boolean, environment: Environment): Promise<boolean> {
   if (!trusted) return false;
-  const folder = (await ignoreMissing(realpath(dirname(path)))) ?? dirname(path);
+  const folder = toPosixPath((await ignoreMissing(realpath(dirname(path)))) ?? dirname(path));
   const repository = findRepositoryTop(diskFs, folder);
   if (repository === undefined) return false;
   const files = listTrackedFiles(diskFs, repository);
-  if (files !== undefined) return files.includes(relative(repository, join(folder, basename(path))));
+  if (files !== undefined) return files.includes(posix.relative(repository, posix.join(folder, basename(path))));
   try {
-    return (await runGit(['ls-files', '--', path], folder, { variables: environment.variables })).trim() !== '';
+    return (
+      (await runGit(['ls-files', '--', path], toNativePath(folder), { variables: environment.variables })).trim() !== ''
+    );
   } catch {
     return true;
   }

@@ -1,4 +1,5 @@
 import type { Policy, Rule, ToolFacts } from '../contracts/permission.ts';
+import { toPosixPath } from '../lib/files/path-style.ts';
 import type { DecisionContext } from './decision-context.ts';
 import { createHardLinkLookup } from './paths/hard-links.ts';
 import type { PermissionFs } from './permission-fs.ts';
@@ -9,10 +10,11 @@ import { getShellAnalysis } from './shell/analyze.ts';
 /** Creates the context of one decision. `onResolve` is told each path that is resolved for it. */
 export function createDecisionContext(
   facts: ToolFacts,
-  policy: Policy,
+  nativePolicy: Policy,
   fs: PermissionFs,
   onResolve?: (path: ResolvedPath) => void,
 ): DecisionContext {
+  const policy = toPosixPolicy(nativePolicy, fs);
   const base = { cwd: policy.cwd, home: policy.home };
   const roots = policy.workspaceRoots
     .map((root) => resolvePath(fs, base, root))
@@ -38,6 +40,25 @@ export function createDecisionContext(
         createPathRuleTest(rule, { tool, use }, resolvedPolicy),
       ),
     },
+  };
+}
+
+/** Returns the policy with all paths in POSIX form, which on other systems than Windows they have. */
+export function toPosixPolicy(policy: Policy, fs: PermissionFs): Policy {
+  if (fs.realpath === undefined) return policy;
+  const convert = (path: string) => toPosixPath(path, 'win32');
+  const { notesFolder, taintedPaths = [] } = policy;
+  return {
+    ...policy,
+    rules: policy.rules.map((rule) => (rule.root === undefined ? rule : { ...rule, root: convert(rule.root) })),
+    workspaceRoots: policy.workspaceRoots.map(convert),
+    cwd: convert(policy.cwd),
+    home: convert(policy.home),
+    protectedPaths: policy.protectedPaths.map(convert),
+    sensitivePaths: policy.sensitivePaths.map(convert),
+    searchPath: policy.searchPath.map(convert),
+    taintedPaths: taintedPaths.map(convert),
+    ...(notesFolder === undefined ? {} : { notesFolder: convert(notesFolder) }),
   };
 }
 

@@ -1,10 +1,14 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { type MountHealth, NOT_ANSWERING } from '../lib/files/mount-health.ts';
+import { HOST_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 
 /** The kind of a directory entry; links are not followed. */
 export type FileKind = 'file' | 'directory' | 'link' | 'other';
 
-/** The file system calls a decision may make. A missing file is `undefined`; other errors throw. */
+/**
+ * The file system calls a decision may make. A missing file is `undefined`; other errors throw. Paths have the POSIX form
+ * on every system.
+ */
 export type PermissionFs = {
   /** `inode` is device and inode, set for files with several hard links. */
   lstat(path: string): { readonly kind: FileKind; readonly nlink: number; readonly inode?: string } | undefined;
@@ -12,10 +16,11 @@ export type PermissionFs = {
   readdir(path: string): readonly string[];
   readFile(path: string): string | undefined;
   readBytes(path: string): Uint8Array | undefined;
+  /** Returns the real path as Windows knows it, with long names and in the case of the disk. Only on Windows. */
+  readonly realpath?: (path: string) => string | undefined;
 };
 
-/** The file system of this machine. */
-export const diskFs: PermissionFs = {
+const nativeFs: PermissionFs = {
   lstat: (path) =>
     ignoreMissing(() => {
       const stat = lstatSync(path);
@@ -29,20 +34,34 @@ export const diskFs: PermissionFs = {
   readBytes: (path) => ignoreMissing(() => readFileSync(path)),
 };
 
+/** The file system of this machine. */
+export const diskFs: PermissionFs =
+  HOST_STYLE === 'posix'
+    ? nativeFs
+    : {
+        ...mapAccess(nativeFs, (access) => (path) => access(toNativePath(path))),
+        realpath: (path) => ignoreMissing(() => toPosixPath(realpathSync.native(toNativePath(path)))),
+      };
+
 /** Creates a file system that throws for paths in mounts that do not answer; a call about them would block everything. */
 export function skipHungMounts(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
-  const guarded =
-    <Result>(access: (path: string) => Result) =>
-    (path: string): Result => {
-      if (findHung(path) !== undefined) throw new Error(NOT_ANSWERING);
-      return access(path);
-    };
+  return mapAccess(fs, (access) => (path) => {
+    if (findHung(path) !== undefined) throw new Error(NOT_ANSWERING);
+    return access(path);
+  });
+}
+
+type Access<Result> = (path: string) => Result;
+
+/** Creates a file system with a changed version of each function. */
+function mapAccess(fs: PermissionFs, change: <Result>(access: Access<Result>) => Access<Result>): PermissionFs {
   return {
-    lstat: guarded(fs.lstat),
-    readlink: guarded(fs.readlink),
-    readdir: guarded(fs.readdir),
-    readFile: guarded(fs.readFile),
-    readBytes: guarded(fs.readBytes),
+    lstat: change(fs.lstat),
+    readlink: change(fs.readlink),
+    readdir: change(fs.readdir),
+    readFile: change(fs.readFile),
+    readBytes: change(fs.readBytes),
+    ...(fs.realpath === undefined ? {} : { realpath: change(fs.realpath) }),
   };
 }
 
@@ -67,7 +86,7 @@ const MAX_REPEATS = 100_000;
 export function createBoundedFs(fs: PermissionFs): PermissionFs {
   let reads = 0;
   let repeats = 0;
-  const cached = <Result>(access: (path: string) => Result): ((path: string) => Result) => {
+  return mapAccess(fs, <Result>(access: Access<Result>): Access<Result> => {
     const cache = new Map<string, { readonly result: Result }>();
     return (path) => {
       const hit = cache.get(path);
@@ -79,12 +98,5 @@ export function createBoundedFs(fs: PermissionFs): PermissionFs {
       cache.set(path, { result });
       return result;
     };
-  };
-  return {
-    lstat: cached(fs.lstat),
-    readlink: cached(fs.readlink),
-    readdir: cached(fs.readdir),
-    readFile: cached(fs.readFile),
-    readBytes: cached(fs.readBytes),
-  };
+  });
 }

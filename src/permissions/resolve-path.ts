@@ -1,20 +1,12 @@
-import { isAbsolute, join, normalize, sep } from 'node:path';
+import { isAbsolute, join, normalize } from 'node:path/posix';
 import type { Policy } from '../contracts/permission.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
+import { HOST_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 import { diskFs, type PermissionFs, skipHungMounts } from './permission-fs.ts';
+import { type Followed, findSpellingProblem, resolveOnWindows } from './windows-paths.ts';
 
-/** A path as written, normalized without following links (`lexical`), and with links followed (`real`). */
-export type ResolvedPath = {
-  readonly original: string;
-  readonly lexical: string;
-  readonly real: string;
-  readonly kind: 'file' | 'directory' | 'other' | 'missing';
-  readonly nlink: number;
-  /** Device and inode; set for files with several hard links. */
-  readonly inode?: string;
-  /** The reason why the real path is unknown; such a path always needs approval. */
-  readonly problem?: string;
-};
+/** A path as written, and in POSIX form without following links (`lexical`) and with links followed (`real`). */
+export type ResolvedPath = Followed & { readonly original: string; readonly lexical: string };
 
 /** The folders that relative paths and `~` start from. */
 type PathBase = { readonly cwd: string; readonly home: string };
@@ -25,8 +17,11 @@ const MAX_LENGTH = 4_096;
 
 /** Resolves a path by following every link, component by component, like the kernel. */
 export function resolvePath(fs: PermissionFs, base: PathBase, original: string): ResolvedPath {
-  const expanded = original === '~' || original.startsWith('~/') ? join(base.home, original.slice(1)) : original;
-  const joined = isAbsolute(expanded) ? expanded : `${base.cwd}/${expanded}`;
+  const style = fs.realpath === undefined ? 'posix' : 'win32';
+  const written = toPosixPath(original, style);
+  const home = toPosixPath(base.home, style);
+  const expanded = written === '~' || written.startsWith('~/') ? join(home, written.slice(1)) : written;
+  const joined = isAbsolute(expanded) ? expanded : `${toPosixPath(base.cwd, style)}/${expanded}`;
   const lexical = stripTrailingSlash(normalize(joined));
   const fail = (problem: string): ResolvedPath => {
     return { original, lexical, real: lexical, kind: 'other', nlink: 1, problem };
@@ -34,7 +29,10 @@ export function resolvePath(fs: PermissionFs, base: PathBase, original: string):
   if (original === '') return fail('The path is empty.');
   if (joined.length > MAX_LENGTH) return fail('The path is too long.');
   if (original.includes('\0')) return fail('The path contains a NUL byte.');
+  const spelling = style === 'win32' ? findSpellingProblem(joined, toPosixPath(base.cwd, style)) : undefined;
+  if (spelling !== undefined) return fail(spelling);
   try {
+    if (fs.realpath !== undefined) return { original, lexical, ...resolveOnWindows(fs, fs.realpath, joined) };
     return { original, lexical, ...followLinks(fs, joined) };
   } catch (thrown) {
     return fail(`The path could not be resolved (${thrown instanceof Error ? thrown.message : 'unknown'}).`);
@@ -56,15 +54,16 @@ export async function findHungMount(path: string, base: PathBase, mounts: MountH
 
 /** Returns whether `path` is `root` or inside it. */
 export function isInside(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+  if (path === root) return true;
+  return path.startsWith(root) && (isSeparator(root.at(-1)) || isSeparator(path[root.length]));
 }
+
+const isSeparator = (letter: string | undefined) => letter === '/' || (letter === '\\' && HOST_STYLE === 'win32');
 
 /** Normalizes Unicode form and case, so that names compare equal if some file system treats them as the same file. */
 export function normalizePathCase(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
-
-type Followed = Pick<ResolvedPath, 'real' | 'kind' | 'nlink' | 'inode' | 'problem'>;
 
 function followLinks(fs: PermissionFs, path: string): Followed {
   const pending = path.split('/').reverse();
@@ -110,7 +109,10 @@ function stripTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Splits PATH into the real folders inside the workspace, relative entries included, and the folders outside. */
+/**
+ * Splits PATH into the real folders inside the workspace, relative entries included, and the folders outside, which are
+ * returned for use as a new PATH.
+ */
 export function splitSearchPath(
   { searchPath, workspaceRoots, cwd, home }: Policy,
   fs: PermissionFs,
@@ -124,6 +126,6 @@ export function splitSearchPath(
     inside: searchPath
       .filter(isWorkspaceFolder)
       .flatMap((folder) => [...new Set(cwds)].map((from) => resolveReal(from, folder))),
-    outside: searchPath.filter((folder) => !isWorkspaceFolder(folder)),
+    outside: searchPath.filter((folder) => !isWorkspaceFolder(folder)).map((folder) => toNativePath(folder)),
   };
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { CommandOutcome, PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { toNativePath } from '../../lib/files/path-style.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { formatHomePath } from '../../lib/text/home-path.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
@@ -86,7 +87,7 @@ async function addNote(line: string, { agent, loop, core }: ConversationParts): 
   const path = scope === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
   const { real, problem } = resolvePath(diskFs, { cwd, home: environment.home }, path);
   const bounds = listInstructionRoots(cwd, root, environment.home);
-  if (scope !== 'user' && (problem !== undefined || !bounds.some((folder) => isInside(real, folder)))) {
+  if (scope !== 'user' && (problem !== undefined || !bounds.some((folder) => isInside(toNativePath(real), folder)))) {
     return {
       kind: 'failed',
       message: `${path} links to ${real}, which is outside the project, so nothing was written.`,

@@ -2,6 +2,7 @@ import { delimiter } from 'node:path';
 import type { CommandProtection, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
+import { toNativePath } from '../../lib/files/path-style.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import type { PermissionFs } from '../../permissions/permission-fs.ts';
 import { resolvePath, splitSearchPath } from '../../permissions/resolve-path.ts';
@@ -53,15 +54,16 @@ export function createCallGuards(
   return {
     record({ request, input, verdict, decision }) {
       if (verdict === 'deny') return;
-      for (const path of decision.writes ?? []) written.add(path);
-      for (const copy of decision.copies ?? []) copies.add(copy);
+      for (const path of decision.writes ?? []) written.add(toNativePath(path));
+      for (const copy of decision.copies ?? []) copies.add(toNativePath(copy));
       if (decision.opens !== undefined) opened.set(request.callId, decision.opens);
       if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
       const base = { cwd: request.cwd, home: policy(request.cwd).home };
       const { writes = [] } = getToolFacts(request.tool, input, request.cwd);
       // The paths that were decided about, not what they lead to by now.
       const decided = writes.length === 0 ? [] : decision.writes;
-      for (const path of decided ?? writes.map((write) => resolvePath(fs, base, write).real)) targets.add(path);
+      for (const path of decided ?? writes.map((write) => resolvePath(fs, base, write).real))
+        targets.add(toNativePath(path));
     },
     listTaintedFiles: () => [...copies],
     listWrittenFiles: () => [...written],

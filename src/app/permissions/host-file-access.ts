@@ -1,6 +1,7 @@
 import { constants, open } from 'node:fs/promises';
 import type { ActionResult, ControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { toNativePath } from '../../lib/files/path-style.ts';
 import { decide } from '../../permissions/decide.ts';
 import { resolvePath } from '../../permissions/resolve-path.ts';
 import { readFileBytes } from '../../tools/files/read-bytes.ts';
@@ -30,7 +31,7 @@ export async function readForHost(path: string, maxBytes: number, deps: ReadDeps
     path,
   );
   try {
-    return await readStart(real, maxBytes);
+    return await readStart(toNativePath(real), maxBytes);
   } catch (thrown) {
     return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
   }
@@ -50,7 +51,7 @@ export async function markAsRead(
     path,
   );
   try {
-    const facts = await readFileBytes(real, new AbortController().signal);
+    const facts = await readFileBytes(toNativePath(real), new AbortController().signal);
     // Hosts report whole milliseconds.
     if (Math.floor(facts.mtimeMs) !== Math.floor(mtimeMs))
       return { ok: false, why: `${path} has changed since it was read; read it again.` };

@@ -3,6 +3,7 @@ import type { PermissionUpdate } from '../../contracts/frontend/host-capabilitie
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
+import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
 import { matchesRule } from '../../permissions/decide.ts';
 import type { GateRecord } from '../../permissions/gate.ts';
 import { findBypassProblem } from '../../permissions/initial-mode.ts';
@@ -153,7 +154,7 @@ export function createPermissions(core: Core, { sessionFolder, refusals = [] }: 
     },
     listDenials: () => denials,
     listDecisions: () => decisions,
-    listSearchExclusions: () => listSearchExclusions(source.getPolicy(live.current().cwd)),
+    listSearchExclusions: () => listSearchExclusions(toPosixPolicy(source.getPolicy(live.current().cwd), fs)),
     matchesRule: (rule, tool, input) =>
       matchesRule(rule, { tool, input }, source.getPolicy(live.current().cwd), { fs, getToolFacts }),
     takeShellVariables: guards.takeShellVariables,

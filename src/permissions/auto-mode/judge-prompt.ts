@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename } from 'node:path/posix';
 import type { Rule, ToolFacts } from '../../contracts/permission.ts';
 import { compileStarPattern } from '../../lib/patterns/glob.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join } from 'node:path/posix';
 import { createLazy } from '../../lib/memoize.ts';
 import {
   anyCharacter,

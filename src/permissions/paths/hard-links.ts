@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
 import { createLazy } from '../../lib/memoize.ts';
 import type { PermissionFs } from '../permission-fs.ts';

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
 import { isInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { createSegmentTest } from './folder-scan.ts';
@@ -21,6 +21,10 @@ const HOME_FOLDERS = [
   '.local/share/systemd',
   'bin',
   'Library/LaunchAgents',
+  'AppData/Roaming',
+  'AppData/Local/Microsoft',
+  'Documents/PowerShell',
+  'Documents/WindowsPowerShell',
 ];
 const SYSTEM_FOLDERS = [
   '/etc',
@@ -41,6 +45,10 @@ const SYSTEM_FOLDERS = [
   '/System',
   '/private/etc',
   '/root/.ssh',
+  '/c/Windows',
+  '/c/Program Files',
+  '/c/Program Files (x86)',
+  '/c/ProgramData',
 ];
 const HARMLESS_DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'];
 
@@ -70,7 +78,7 @@ function findProtection(path: string, policy: Policy): string | undefined {
     isInside(path, folder) && !policy.workspaceRoots.some((root) => isInside(normalizePathCase(root), folder));
   const homeFolder = HOME_FOLDERS.find((part) => contains(normalizePathCase(`${policy.home}/${part}`)));
   if (homeFolder !== undefined) return `~/${homeFolder} decides what other programs run`;
-  const system = SYSTEM_FOLDERS.find(contains);
+  const system = SYSTEM_FOLDERS.find((folder) => contains(normalizePathCase(folder)));
   return system === undefined ? undefined : `${system} belongs to the system`;
 }
 

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
 import type { PermissionFs } from '../permission-fs.ts';
 import { isInside } from '../resolve-path.ts';

@@ -186,6 +186,20 @@ const SECRET_HOME_PATHS = [
   '.node_repl_history',
   '.psql_history',
   '.mysql_history',
+  'AppData/Local/BraveSoftware',
+  'AppData/Local/Google/Chrome/User Data',
+  'AppData/Local/Microsoft/Credentials',
+  'AppData/Local/Microsoft/Edge/User Data',
+  'AppData/Roaming/1Password',
+  'AppData/Roaming/Bitwarden CLI',
+  'AppData/Roaming/Code/User/globalStorage',
+  'AppData/Roaming/GitHub CLI',
+  'AppData/Roaming/Microsoft/Credentials',
+  'AppData/Roaming/Microsoft/Protect',
+  'AppData/Roaming/Microsoft/Windows/PowerShell/PSReadLine',
+  'AppData/Roaming/Mozilla',
+  'AppData/Roaming/gcloud',
+  'AppData/Roaming/gnupg',
 ];
 
 /** Returns the paths in the home folder that hold credentials. */

@@ -1,5 +1,6 @@
-import { normalize } from 'node:path';
+import { normalize } from 'node:path/posix';
 import type { Policy, Rule } from '../../contracts/permission.ts';
+import { toPosixPath } from '../../lib/files/path-style.ts';
 import { createGlobMatcher, parseGlob, parseLiteral } from '../../lib/patterns/glob.ts';
 import { isInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from './rule-families.ts';
@@ -80,6 +81,9 @@ type Pattern = { readonly base: string; readonly tail: string; readonly anywhere
 function parsePatterns(rule: Rule, policy: Policy): readonly Pattern[] {
   const text = rule.specifier ?? '';
   const allow = rule.behavior === 'allow';
+  // Absolute on Windows, and the name of no file elsewhere.
+  if (/^(?:[a-z]:[\\/]|\\\\)/i.test(text))
+    return [{ base: '', tail: normalize(toPosixPath(text, 'win32')), anywhere: false }];
   if (text.startsWith('//')) return [{ base: '', tail: normalize(text.slice(1)), anywhere: false }];
   if (text === '~' || text.startsWith('~/')) return anchorPatterns([policy.home], text.slice(1) || '/**');
   if (text.startsWith('/')) {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { resolve } from 'node:path/posix';
 import { type ParsedScript, parse } from 'unbash';
 import type { ToolFacts } from '../../contracts/permission.ts';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';

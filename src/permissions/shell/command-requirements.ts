@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname, join } from 'node:path/posix';
 import type { CommandProtection } from '../../contracts/permission.ts';
 import {
   type DecisionContext,

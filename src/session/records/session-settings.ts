@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
+import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
 
 const catalogEntriesSchema = z.array(z.object({ name: z.string(), description: z.string() })).readonly();
 
@@ -39,7 +40,7 @@ const settingsSchema = z
     effort: z.enum(EFFORTS),
     thinkingTokens: countSchema,
     mode: z.enum(PERMISSION_MODES),
-    cwd: z.string().startsWith('/'),
+    cwd: z.string().regex(ABSOLUTE_PATH),
     /** Cost of all runs of the session so far. */
     spentUsd: z.number().nonnegative(),
     todos: z.array(todoSchema).readonly(),
@@ -48,7 +49,7 @@ const settingsSchema = z
     worked: z.object({ turns: countSchema, added: countSchema, removed: countSchema }),
     outputStyle: z.string(),
     grants: z.array(grantSchema).readonly(),
-    directories: z.array(z.string().startsWith('/')).readonly(),
+    directories: z.array(z.string().regex(ABSOLUTE_PATH)).readonly(),
     /** State of the files when the model last read them. */
     files: z.custom<JsonValue>(() => true),
     /** Facts already announced to the model; later only changes are announced. */

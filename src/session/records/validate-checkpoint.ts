@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { CheckpointEntry, PathState } from '../../contracts/session.ts';
+import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
 
 const order = z
   .number()
   .int()
   .nonnegative()
   .max(Number.MAX_SAFE_INTEGER / 2);
-const path = z.string().startsWith('/');
+const path = z.string().regex(ABSOLUTE_PATH);
 const access = {
   mode: z.number().int().nonnegative().max(0o7777),
   owner: z.string().optional(),

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { toPosixPath } from '../../lib/files/path-style.ts';
 import { createGlobMatcher, parseGlob } from '../../lib/patterns/glob.ts';
 
 /** Compiles a .gitignore-style glob: without a slash it matches names at any depth, otherwise paths from the root. */
@@ -17,7 +18,7 @@ export function compileGlob(glob: string): (relativePath: string) => boolean {
  * entry is a .gitignore-style name, or a pattern that starts at the root of the file system.
  */
 export function buildExclusionGlobs(root: string, excluded: readonly string[]): readonly string[] | 'all' {
-  const folders = path.resolve(root).split('/').filter(Boolean);
+  const folders = toPosixPath(path.resolve(root)).split('/').filter(Boolean);
   const globs: string[] = [];
   for (const entry of excluded) {
     if (!path.isAbsolute(entry)) globs.push(entry);

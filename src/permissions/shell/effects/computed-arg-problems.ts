@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename } from 'node:path/posix';
 import type { Rule } from '../../../contracts/permission.ts';
 import { type DecisionContext, describeRule, resolveContextPath } from '../../decision-context.ts';
 import { canRuleMatchInside } from '../../rules/path-rules.ts';

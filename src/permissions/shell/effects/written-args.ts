@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join } from 'node:path/posix';
 import { getBaseName } from '../parse/arguments.ts';
 import { findProgram } from '../programs/find-program.ts';
 import { listNamesChangedByCode } from './interpreter-code.ts';

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join, relative } from 'node:path/posix';
 import { compileStarPattern } from '../../../lib/patterns/glob.ts';
 import { type DecisionContext, resolveContextPath } from '../../decision-context.ts';
 import { expandGlob, isExactPattern, scanFolder, splitRelativePath } from '../../paths/folder-scan.ts';

@@ -1,7 +1,7 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path/posix';
 import { type GitConfigEntry, parseGitConfig } from '../../../lib/text/git-config.ts';
 import type { PermissionFs } from '../../permission-fs.ts';
-import { resolvePath } from '../../resolve-path.ts';
+import { type ResolvedPath, resolvePath } from '../../resolve-path.ts';
 import { splitWords } from './program.ts';
 
 /** The result of the check, with the reason if git must not run without approval. */
@@ -127,20 +127,21 @@ function resolveGitFolders(fs: PermissionFs, root: string): readonly string[] | 
   if (kind !== 'file') return undefined;
   const target = parsePathLine(readTextFile(fs, dotGit), 'gitdir: ');
   if (target === undefined) return undefined;
-  const folder = resolvePath(fs, { cwd: root, home: root }, isAbsolute(target) ? target : join(root, target));
+  const folder = resolveFrom(fs, root, target);
   if (folder.problem !== undefined || folder.kind !== 'directory') return undefined;
   if (fs.lstat(join(folder.real, 'commondir')) === undefined)
     return isRegularRepository(fs, folder.real) ? [folder.real] : undefined;
   const common = parsePathLine(readTextFile(fs, join(folder.real, 'commondir')), '');
   if (common === undefined) return undefined;
-  const commonFolder = resolvePath(
-    fs,
-    { cwd: folder.real, home: root },
-    isAbsolute(common) ? common : join(folder.real, common),
-  );
+  const commonFolder = resolveFrom(fs, folder.real, common);
   return commonFolder.problem === undefined && isRegularRepository(fs, commonFolder.real)
     ? [folder.real, commonFolder.real]
     : undefined;
+}
+
+/** Resolves a path in a file of git, where `~` is a name like any other. */
+function resolveFrom(fs: PermissionFs, folder: string, path: string): ResolvedPath {
+  return resolvePath(fs, { cwd: folder, home: folder }, path.startsWith('~') ? `./${path}` : path);
 }
 
 /** True if a folder contains everything that git requires of a repository. */

@@ -1,0 +1,38 @@
+/** The two ways of writing paths. */
+export type PathStyle = 'posix' | 'win32';
+
+/** The style of this machine. */
+export const HOST_STYLE: PathStyle = process.platform === 'win32' ? 'win32' : 'posix';
+
+/** Matches an absolute path of any system, as in stored records. */
+export const ABSOLUTE_PATH = /^(?:\/|\\\\|[a-z]:[\\/])/i;
+
+/** Folder under which the POSIX form has the shares of other machines: `\\server\share` is `/unc/server/share`. */
+const SHARES = '/unc/';
+
+/**
+ * Returns the POSIX form of a Windows path, which permissions compare and Git Bash uses: `C:\Users\a` is `/c/Users/a`.
+ * A path that has this form already, and every path of another system, is returned as it is.
+ */
+export function toPosixPath(path: string, style: PathStyle = HOST_STYLE): string {
+  if (style === 'posix') return path;
+  // `\\\\?\\` before a drive or share only turns off the limit of the length.
+  const slashed = path
+    .replaceAll('\\', '/')
+    .replace(/^\/\/[?.]\/(?=[a-z]:\/)/i, '')
+    .replace(/^\/\/[?.]\/UNC\//i, '//');
+  if (slashed.startsWith('//')) return SHARES + slashed.replace(/^\/+/, '');
+  // `C:` without a slash is the working directory of that drive, not its root.
+  return slashed.replace(/^(?:([a-z]):\/|(?:\/cygdrive)?\/([a-z])(?=\/|$))/i, (_, named = '', mounted = '') =>
+    named === '' ? `/${mounted.toLowerCase()}` : `/${named.toLowerCase()}/`,
+  );
+}
+
+/** Returns the path for system calls: the inverse of `toPosixPath`. A relative path is returned as it is. */
+export function toNativePath(path: string, style: PathStyle = HOST_STYLE): string {
+  if (style === 'posix' || !path.startsWith('/')) return path;
+  if (path.startsWith(SHARES)) return `\\\\${path.slice(SHARES.length).replaceAll('/', '\\')}`;
+  const drive = /^\/([a-z])(?=\/|$)/i.exec(path);
+  const native = path.replaceAll('/', '\\');
+  return drive === null ? native : `${drive[1]?.toUpperCase()}:${native.slice(2) || '\\'}`;
+}
