@@ -154,11 +154,22 @@ function removeById<Item extends { readonly id: string }>(items: readonly Item[]
 /** The activity of an agent at one moment, so that a late subscriber can display it. */
 type AgentActivity = {
   /** The reply that is streaming, as far as it has arrived. */
-  readonly partial: AssistantMessage | undefined;
+  readonly partial: PartialReply | undefined;
   readonly running: readonly RunningCall[];
   /** End of the last run, if it did not complete. */
   readonly lastError: Terminal | undefined;
 };
+
+/**
+ * A reply that is streaming. Its blocks change in place, because it can have thousands of calls: whoever passes it on
+ * copies it.
+ */
+type PartialReply = AssistantMessage & { readonly blocks: AssistantBlock[] };
+
+/** Copies a reply that is streaming. */
+export function copyPartial(partial: AssistantMessage | undefined): PartialReply | undefined {
+  return partial && { ...partial, blocks: [...partial.blocks] };
+}
 
 /** No activity. */
 const NO_ACTIVITY: AgentActivity = { partial: undefined, running: [], lastError: undefined };
@@ -204,14 +215,13 @@ function reduceActivity(before: AgentActivity, event: AgentEvent): AgentActivity
   }
 }
 
-/** Sets the block at its index; skipped indices get empty blocks. */
+/** Sets the block at its index, in place; skipped indices get empty blocks. */
 function setBlock(before: AgentActivity, messageId: string, index: number, block: AssistantBlock): AgentActivity {
   const { partial } = before;
   if (partial === undefined || partial.id !== messageId) return before;
-  const blocks = [...partial.blocks];
-  while (blocks.length <= index) blocks.push(createEmptyBlock('text'));
-  blocks[index] = block;
-  return { ...before, partial: { ...partial, blocks } };
+  while (partial.blocks.length <= index) partial.blocks.push(createEmptyBlock('text'));
+  partial.blocks[index] = block;
+  return before;
 }
 
 function createEmptyBlock(kind: AssistantBlock['type'], name = ''): AssistantBlock {

@@ -6,7 +6,14 @@ import type { Terminal } from '../contracts/terminal-reason.ts';
 import type { UserAnswer } from '../contracts/tool.ts';
 import { createAsyncScopes } from '../lib/async-scopes.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
-import { type AgentStore, type AgentStoreState, createAgentState, isRunning, reduceAgent } from './agent-state.ts';
+import {
+  type AgentStore,
+  type AgentStoreState,
+  copyPartial,
+  createAgentState,
+  isRunning,
+  reduceAgent,
+} from './agent-state.ts';
 import { createMessageQueues, type MessageQueues } from './message-queues.ts';
 import { convertInputMessages, createPromptMessage } from './prompt-messages.ts';
 import { BUSY_MESSAGE, createRunLock, getQueuedMessages, type RunLock } from './run-lock.ts';
@@ -123,7 +130,8 @@ function createMessageStart(event: AgentEvent): AgentEvent | undefined {
 
 function describeState({ status, messages, activity, queue, permissions, questions }: AgentStoreState) {
   const pending = { pendingPermissions: [...permissions], pendingQuestions: [...questions] };
-  return { status, messages: [...messages], ...activity, queue, ...pending };
+  const partial = copyPartial(activity.partial);
+  return { status, messages: [...messages], ...activity, partial, queue, ...pending };
 }
 
 function isUnanswered(last: Message | undefined): boolean {

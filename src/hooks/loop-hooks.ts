@@ -98,11 +98,13 @@ const BATCH_TIMEOUT_MS = 60_000;
 
 /** Creates the PostToolBatch hooks: they get all calls of one reply, before the next request to the model. */
 export function createToolBatchHooks(hooks: HookDispatcher, afterCall: QueryDeps['afterCall']) {
-  let endedCalls: readonly JsonObject[] = [];
+  let endedCalls: JsonObject[] = [];
   const recordCall: QueryDeps['afterCall'] = (request, outcome, durationMs, signal) => {
-    const { tool, input, callId } = request;
-    const response = copyAsJson({ response: outcome.structured ?? outcome.content }).response ?? null;
-    endedCalls = [...endedCalls, { tool_name: tool, tool_input: input, tool_use_id: callId, tool_response: response }];
+    if (hooks.has('PostToolBatch')) {
+      const { tool, input, callId } = request;
+      const response = copyAsJson({ response: outcome.structured ?? outcome.content }).response ?? null;
+      endedCalls.push({ tool_name: tool, tool_input: input, tool_use_id: callId, tool_response: response });
+    }
     return afterCall(request, outcome, durationMs, signal);
   };
   return {
@@ -111,7 +113,7 @@ export function createToolBatchHooks(hooks: HookDispatcher, afterCall: QueryDeps
     async end(): Promise<readonly string[]> {
       const calls = endedCalls;
       endedCalls = [];
-      if (calls.length === 0 || !hooks.has('PostToolBatch')) return [];
+      if (calls.length === 0) return [];
       const verdict = await hooks.fire('PostToolBatch', { tool_calls: calls }, AbortSignal.timeout(BATCH_TIMEOUT_MS));
       return [verdict.context, verdict.blocked].filter((text) => text !== undefined);
     },

@@ -15,7 +15,8 @@ export type PromptState = {
   /** Texts for the next message. */
   readonly news: readonly string[];
   /** Paths that calls have read or changed since they were last taken. */
-  readonly touched: readonly string[];
+  /** Files of calls since the last request. Added in place, because a reply can have thousands of calls. */
+  readonly touched: Set<string>;
   /** Absent outside a git repository. */
   readonly branch: string | undefined;
 };
@@ -48,7 +49,7 @@ export function createPromptState(
     isResumed: sentBefore !== undefined,
     isCompared: false,
     news: [],
-    touched: [],
+    touched: new Set(),
     branch: undefined,
   };
 }
@@ -71,9 +72,10 @@ export function reducePrompt(state: PromptState, event: PromptEvent): PromptStat
     case 'branch':
       return { ...state, branch: event.branch };
     case 'touched':
-      return { ...state, touched: [...state.touched, event.path] };
+      state.touched.add(event.path);
+      return state;
     case 'touched_taken':
-      return { ...state, touched: [] };
+      return { ...state, touched: new Set() };
     case 'news_taken':
       return { ...state, news: [] };
     case 'compacted': {

@@ -67,7 +67,7 @@ export function createSessionPrompt(core: Core, deps: PromptDeps) {
     {
       ...createNewsSources(core, deps),
       memory,
-      touchedPaths: () => change({ type: 'touched_taken' }).touched,
+      touchedPaths: () => [...change({ type: 'touched_taken' }).touched],
       branch: () => now().branch,
       backgroundNews: () => [
         ...change({ type: 'news_taken' }).news,

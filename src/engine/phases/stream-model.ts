@@ -67,13 +67,14 @@ async function* streamReply(
   let reply = createReplyState(request.model);
   let hasEnded = false;
   const yieldToLoop = createEventLoopYielder();
+  const takeArrival = createArrivalReader(channel, calls, signal);
   pumpModelEvents(request, state, calls, channel, deps, attemptSignal);
   pushSummary(state, channel);
   try {
     for (;;) {
       // Thousands of calls may arrive at once.
       await yieldToLoop();
-      const arrival = channel.poll() ?? (await channel.next());
+      const arrival = await takeArrival();
       if (arrival.from === 'calls') yield arrival.event;
       if (arrival.from === 'model') {
         const step = reduceReply(reply, arrival.event, context);
@@ -105,6 +106,35 @@ async function* streamReply(
     // The consumer may return at any yield; the request must not continue unobserved.
     if (!hasEnded) abandoned.abort();
   }
+}
+
+/** Calls that may wait for others to end. An abort has to answer each of them, so the rest of the reply waits. */
+const MAX_PENDING_CALLS = 200;
+
+/**
+ * Returns a function that takes the next arrival. While too many calls are pending, those from the model wait in order;
+ * after an abort their content is dropped, as nobody has seen it.
+ */
+function createArrivalReader(
+  channel: Channel<StreamArrival>,
+  calls: Pick<ToolScheduler, 'countPending'>,
+  signal: AbortSignal,
+): () => Promise<StreamArrival> {
+  const held = createChannel<StreamArrival>();
+  const mustWait = () => calls.countPending() >= MAX_PENDING_CALLS && !signal.aborted;
+  return async () => {
+    for (;;) {
+      const waited = mustWait() ? undefined : held.poll();
+      const arrival = waited ?? channel.poll() ?? (await channel.next());
+      const isDropped = signal.aborted && arrival.from === 'model' && isContent(arrival.event);
+      if (arrival.from === 'calls' || (!isDropped && !mustWait())) return arrival;
+      if (!isDropped) held.push(arrival);
+    }
+  };
+}
+
+function isContent(event: ModelEvent): boolean {
+  return 'index' in event || event.type === 'raw';
 }
 
 function startCalls(calls: ToolScheduler, before: ReplyState, which: 'parsed' | 'all'): ReplyState {

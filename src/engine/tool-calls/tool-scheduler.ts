@@ -21,6 +21,8 @@ export type ToolScheduler = {
   add(block: ToolUseBlock, messageId: string): void;
   /** Number of calls that have started; a reply with a started call is never discarded for a retry. */
   countStarted(): number;
+  /** Number of added calls that have not ended. */
+  countPending(): number;
   /** Resolves when every added call has ended. */
   whenSettled(): Promise<void>;
   /** Returns all calls in order; a call that has not ended counts as interrupted. */
@@ -58,7 +60,7 @@ export function createToolScheduler(
   signal.addEventListener('abort', abortRun, { once: true });
   if (signal.aborted) runAbort.abort();
 
-  const isSettled = () => completions.size === calls.length;
+  const countPending = () => calls.length - completions.size;
 
   function endCall(call: ScheduledCall, outcome: CallCompletion, startedAt: number): void {
     const recorded: CallCompletion = isDiscarded ? { ...outcome, status: 'discarded' } : outcome;
@@ -66,7 +68,7 @@ export function createToolScheduler(
     completions.set(call, recorded);
     emit(createEndEvent(call, outcome, recorded.status, deps.now() - startedAt));
     void schedule();
-    if (!isSettled()) return;
+    if (countPending() > 0) return;
     resolveSettled?.();
     resolveSettled = undefined;
   }
@@ -121,8 +123,9 @@ export function createToolScheduler(
       void schedule();
     },
     countStarted: () => startedCount,
+    countPending,
     whenSettled() {
-      if (isSettled()) return Promise.resolve();
+      if (countPending() === 0) return Promise.resolve();
       return new Promise((resolve) => {
         resolveSettled = resolve;
       });
@@ -143,7 +146,9 @@ function canStart(
   parallelCalls: number,
 ): boolean {
   if (next === undefined || running.size === 0) return next !== undefined;
-  return isConcurrencySafe(next) && running.size < parallelCalls && [...running].every(isConcurrencySafe);
+  // A call that is not safe runs alone, so the first tells about all.
+  const [first] = running;
+  return isConcurrencySafe(next) && running.size < parallelCalls && (first === undefined || isConcurrencySafe(first));
 }
 
 /** Tells whether a call may run in parallel with others; a call with invalid input may, because it does nothing. */

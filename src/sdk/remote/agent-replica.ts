@@ -1,4 +1,4 @@
-import { createAgentState, reduceAgent } from '../../agent/agent-state.ts';
+import { copyPartial, createAgentState, reduceAgent } from '../../agent/agent-state.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { deepFreeze } from '../../lib/json.ts';
 import type { AgentSnapshot } from '../agent/options.ts';
@@ -25,8 +25,9 @@ export function createAgentReplica(first: AgentSnapshot): AgentReplica {
     },
     snapshot() {
       const { status, messages, activity, queue, permissions, questions } = state;
+      const partial = copyPartial(activity.partial);
       const pending = { pendingPermissions: permissions, pendingQuestions: questions };
-      return deepFreeze({ ...fixed, status, messages, ...activity, queue, ...pending });
+      return deepFreeze({ ...fixed, status, messages, ...activity, partial, queue, ...pending });
     },
   };
 }
@@ -35,7 +36,7 @@ function readSnapshot({ messages, queue, status, partial, running, lastError, ..
   return {
     ...createAgentState(messages, queue),
     status,
-    activity: { partial, running, lastError },
+    activity: { partial: copyPartial(partial), running, lastError },
     permissions: rest.pendingPermissions,
     questions: rest.pendingQuestions,
   };

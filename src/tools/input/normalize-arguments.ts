@@ -31,8 +31,7 @@ export function normalizeArguments(input: JsonObject, forms: ArgumentForms): Nor
 type Normalized = Extract<NormalizedArguments, { ok: true }>;
 
 function renameArguments(input: JsonObject, forms: ArgumentForms): NormalizedArguments {
-  const names = listNames(forms);
-  const ignoredNames = new Set((forms.ignored ?? []).map(foldArgument));
+  const { names, ignoredNames } = getFoldedNames(forms);
   const result: Record<string, JsonValue> = {};
   const writtenAs = new Map<string, string>();
   const ignored: string[] = [];
@@ -53,6 +52,20 @@ function renameArguments(input: JsonObject, forms: ArgumentForms): NormalizedArg
   }
   const notes = ignored.length === 0 ? [] : [`Ignored, because it has no meaning here: ${ignored.join(', ')}.`];
   return { ok: true, input: result, notes };
+}
+
+type FoldedNames = { readonly names: ReadonlyMap<string, string>; readonly ignoredNames: ReadonlySet<string> };
+
+/** The names of each tool's arguments, which the arguments of every call are compared with. */
+const foldedNames = new WeakMap<ArgumentForms, FoldedNames>();
+
+function getFoldedNames(forms: ArgumentForms): FoldedNames {
+  const known = foldedNames.get(forms) ?? {
+    names: listNames(forms),
+    ignoredNames: new Set((forms.ignored ?? []).map(foldArgument)),
+  };
+  foldedNames.set(forms, known);
+  return known;
 }
 
 /** Returns the argument for each folded name: arguments themselves, their synonyms, and what is converted. */

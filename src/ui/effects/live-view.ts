@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
-import type { Message } from '../../contracts/message.ts';
+import type { AssistantBlock, AssistantMessage, Message } from '../../contracts/message.ts';
 import { reduceView } from '../app-state/reduce-view.ts';
 import type { ViewState } from '../app-state/view-state.ts';
 import type { InputResult } from '../input/input-result.ts';
@@ -100,7 +100,7 @@ function addMention(view: ViewState, mention: string): ViewState {
 type RunningMessages = {
   readonly finished: readonly Message[];
   /** Reply being streamed, with its complete blocks; `partialText` is the text of the incomplete one. */
-  readonly reply: Extract<Message, { role: 'assistant' }> | undefined;
+  readonly reply: (AssistantMessage & { readonly blocks: AssistantBlock[] }) | undefined;
   readonly partialText: string;
 };
 
@@ -132,8 +132,9 @@ export function reduceRunningMessages(running: RunningMessages, event: AgentEven
     case 'message_update':
       return event.kind === 'text' ? { ...running, partialText: running.partialText + event.delta } : running;
     case 'block_end':
-      if (reply === undefined) return running;
-      return { finished, reply: { ...reply, blocks: [...reply.blocks, event.block] }, partialText: '' };
+      // Appended in place, because a reply can have thousands of calls.
+      reply?.blocks.push(event.block);
+      return { finished, reply, partialText: '' };
     case 'message_end':
       return { finished: [...finished, event.message], reply: undefined, partialText: '' };
     default:

@@ -375,3 +375,36 @@ test('ESC while a result is stored keeps its head', async () => {
   const kept = `${'x'.repeat(1_000)}\n[Cut here; the rest was not kept: interrupted]`;
   expect(history.at(-1)).toMatchObject({ blocks: [{ content: kept }, { type: 'text' }] });
 });
+
+test('ESC while thousands of calls wait has few of them to answer; the rest of the reply is dropped', async () => {
+  const controller = new AbortController();
+  const { model, ...deps } = scripted([calls(...Array.from({ length: 5_000 }, () => 'Echo'))], {
+    tools: () => [echoTool({ call: forEver })],
+  });
+  const abortedAtEnd: ScriptedDeps['model'] = {
+    ...model,
+    async *stream(...request) {
+      const outcome = yield* model.stream(...request);
+      controller.abort();
+      return outcome;
+    },
+  };
+  const { events, history } = await abortedAt({ ...deps, model: abortedAtEnd }, () => false, controller);
+  const [, reply, results] = history;
+  const blocks = reply?.role === 'assistant' ? reply.blocks.length : 0;
+  expect(blocks).toBeLessThan(300);
+  expect(events.length).toBeLessThan(10 * blocks);
+  // A result for each call, and the note.
+  expect(results?.role === 'user' && results.blocks).toHaveLength(blocks + 1);
+});
+
+test('thousands of calls are all run, in order, although only some wait at a time', async () => {
+  const ids = Array.from({ length: 3_000 }, (_, index) => `toolu_${index}`);
+  const deps = scripted([calls(...ids.map((id) => ({ name: 'Echo', input: {}, id })))]);
+  const events: AgentEvent[] = [];
+  for await (const event of query(PROMPT, deps, new AbortController().signal)) events.push(event);
+  const results = historyOf(PROMPT, events)[2];
+  expect(
+    results?.role === 'user' && results.blocks.map((block) => block.type === 'tool_result' && block.tool_use_id),
+  ).toEqual(ids);
+});
