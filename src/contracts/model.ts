@@ -219,6 +219,8 @@ export type ModelPrice = {
     readonly cacheRead: number;
     readonly cacheWrite: number;
   };
+  /** Dollars for one web search of the provider, if it differs from the usual price. */
+  readonly webSearch?: number;
   /** Date of the price. */
   readonly asOf: string;
 };

@@ -4,6 +4,7 @@ import type { ModelInfo, ModelPrice } from '../contracts/model.ts';
 import { normalizeClaudeId } from './claude-model-ids.ts';
 
 const AS_OF = '2026-11-21';
+/** The price at Anthropic and OpenAI. */
 const DOLLARS_PER_WEB_SEARCH = 0.01;
 
 /** Returns the price of a Claude model in dollars per million tokens, or `undefined` if it is unknown. */
@@ -22,7 +23,7 @@ export function computeCostUsd(usage: Usage, price: ModelPrice | undefined): num
     usage.outputTokens * rates.output +
     usage.cacheReadTokens * rates.cacheRead +
     usage.cacheWriteTokens * rates.cacheWrite;
-  return tokens / 1_000_000 + (usage.webSearches ?? 0) * DOLLARS_PER_WEB_SEARCH;
+  return tokens / 1_000_000 + (usage.webSearches ?? 0) * (price.webSearch ?? DOLLARS_PER_WEB_SEARCH);
 }
 
 /** Usage of one model in a session. `costUsd` is absent once any reply had no known price. */

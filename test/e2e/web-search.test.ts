@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Dialect } from '../support/api/dialect.ts';
+import { GEMINI_DIALECT } from '../support/api/gemini-dialect.ts';
 import { startOpenAiServer } from '../support/api/openai-server.ts';
-import { calls, says, toolUse } from '../support/api/reply.ts';
+import { calls, reply, says, toolUse } from '../support/api/reply.ts';
+import { RESPONSES_DIALECT } from '../support/api/responses-dialect.ts';
+import { startServer } from '../support/api/server.ts';
+import { citedText, webSearch } from '../support/api/server-blocks.ts';
 import { startJsonServer } from '../support/json-server.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -69,4 +74,72 @@ test('the search of a project is refused: only the user chooses who gets the que
   });
   const { stdout, stderr } = await runHere(project, ['settings', 'explain', 'webSearch']);
   expect(`${stdout}${stderr}`).toContain('only user and managed settings may set it');
+});
+
+type Provider = {
+  readonly model: string;
+  readonly server: Dialect;
+  readonly path: string;
+  readonly api: string;
+  /** What the request for the search has, and nothing of which the other requests have. */
+  readonly request: object;
+};
+
+const PAGES = [{ url: 'https://bun.example/1.4', title: 'Bun 1.4' }];
+
+const PROVIDERS: readonly Provider[] = [
+  {
+    model: 'openai/gpt-6.1-sol',
+    server: RESPONSES_DIALECT,
+    path: '/v1',
+    api: 'responses',
+    request: {
+      tools: [{ type: 'web_search', filters: { allowed_domains: ['bun.example'] } }],
+      include: expect.arrayContaining(['web_search_call.action.sources']),
+      max_tool_calls: 5,
+    },
+  },
+  {
+    model: 'gemini/gemini-3.8-flash',
+    server: GEMINI_DIALECT,
+    path: '/v1beta',
+    api: 'gemini',
+    request: {
+      tools: [{ google_search: {} }],
+      systemInstruction: { parts: expect.arrayContaining([{ text: expect.stringContaining('site: bun.example') }]) },
+    },
+  },
+];
+
+test.each(PROVIDERS)('$model searches with the tool of its provider', async ({ model, server, path, api, request }) => {
+  await using project = await createTempProject();
+  const search = { query: 'bun release', allowed_domains: ['bun.example'] };
+  await using provider = await startServer(
+    {
+      turns: [
+        calls(toolUse('WebSearch', search)),
+        reply([...webSearch('bun release', PAGES), citedText('Bun 1.4 is out.', PAGES)]),
+        says('Bun 1.4.'),
+      ],
+    },
+    server,
+  );
+  const name = model.split('/')[0] ?? '';
+  const providers = { [name]: { baseUrl: `${provider.url}${path}`, api, apiKey: 'k' } };
+  const { code, stdout, stderr } = await runHere(project, [
+    ...['-p', 'what is new?', '--model', model, '--settings', JSON.stringify({ providers, smallModel: 'off' })],
+    ...['--allowedTools', 'WebSearch', '--output-format', 'json'],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const asked = provider
+    .all()
+    .filter(({ method }) => method === 'POST')
+    .map(({ body }) => body);
+  expect(asked[1]).toMatchObject(request);
+  expect(JSON.stringify(asked[2])).toContain('Bun 1.4 is out.');
+  expect(JSON.stringify(asked[2])).toContain('https://bun.example/1.4');
+  expect(provider.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+  const { modelUsage, result } = JSON.parse(stdout);
+  expect(result).toBe('Bun 1.4.');
+  expect(modelUsage[model]).toMatchObject({ webSearchRequests: 1 });
 });

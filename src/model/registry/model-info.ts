@@ -4,11 +4,12 @@ import { getModelInfo, getServerModelDefaults, isKnownModel } from '../built-in-
 import { type Cloud, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS, resolveVertexRegion } from '../providers/cloud-settings.ts';
+import { parseGeneration } from '../providers/gemini/gemini-request.ts';
 import { loadBundledPage } from './catalogue.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { createModelFactsCache, type ServedModel } from './model-facts-cache.ts';
-import { type ModelRoute, resolveRoute } from './model-route.ts';
+import { type ModelRoute, resolveRoute, resolveServerApi } from './model-route.ts';
 import { searchCatalogue } from './search-catalogue.ts';
 import { fetchServerModelFacts, type ModelServer } from './server-model-facts.ts';
 
@@ -172,6 +173,12 @@ function isListed(listed: readonly string[], model: string): boolean {
   });
 }
 
+/** The APIs with a search tool of the provider. */
+const API_WITH_SEARCH: ReadonlyMap<string, string> = new Map([
+  ['openai', 'responses'],
+  ['gemini', 'gemini'],
+]);
+
 type ServerRoute = Extract<ModelRoute, { readonly provider: 'openai' }>;
 
 function getServerInfo(
@@ -184,9 +191,11 @@ function getServerInfo(
   const { price, ...otherFacts } = reportedFacts;
   // A preset with a changed address may have other prices.
   const isPresetServer = preset === undefined || preset.baseUrl === server.baseUrl;
+  const webSearch = API_WITH_SEARCH.get(name) === resolveServerApi(name, server);
+  const searchPrice = name === 'gemini' ? { webSearch: parseGeneration(id) >= 3 ? 0.014 : 0.035 } : {};
   return mergeModelFacts(
-    { ...getServerModelDefaults(id, preset), id: model, label: model },
-    { ...otherFacts, ...(price && isPresetServer && { price }), ...settingsFacts },
+    { ...getServerModelDefaults(id, preset), id: model, label: model, webSearch },
+    { ...otherFacts, ...(price && isPresetServer && { price: { ...price, ...searchPrice } }), ...settingsFacts },
     preset?.reasoning,
   );
 }

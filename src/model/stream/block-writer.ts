@@ -52,3 +52,10 @@ export function createBlockWriter(): BlockWriter {
 export const EMPTY_TEXT_BLOCK = { type: 'text', text: '' } as const;
 /** Initial content of a thinking block. */
 export const EMPTY_THINKING_BLOCK = { type: 'thinking', thinking: '', signature: '' } as const;
+
+/** Writes the pages that a provider's own web search found, as a result of the Messages API. */
+export function writePages(key: string, pages: readonly JsonObject[], writer: BlockWriter): readonly JsonObject[] {
+  if (pages.length === 0) return [];
+  const content = pages.map(({ url, title }) => ({ type: 'web_search_result', url, title: title ?? null }));
+  return [...writer.start(key, { type: 'web_search_tool_result', content }), ...writer.end(key)];
+}

@@ -68,8 +68,22 @@ function chunksOf(reply: ApiReply, id: string, body: RequestBody): readonly Serv
   const finish = {
     content: { role: 'model', parts: [{ text: '' }] },
     finishReason: FINISH[reply.stop ?? ''] ?? 'STOP',
+    ...groundingOf(reply),
   };
   return [...parts, ...(reply.stop === undefined ? [] : [chunk('finish', finish)])];
+}
+
+/** What the search found; each page is a redirect with its host as title. */
+function groundingOf({ blocks }: ApiReply): object {
+  const webSearchQueries = blocks.flatMap(({ type, input }) =>
+    type === 'server_tool_use' && isDict(input) ? [input.query] : [],
+  );
+  const groundingChunks = blocks.flatMap(({ type, content }) =>
+    type === 'web_search_tool_result' && Array.isArray(content)
+      ? content.filter(isDict).map(({ url, title }) => ({ web: { uri: url, title } }))
+      : [],
+  );
+  return webSearchQueries.length === 0 ? {} : { groundingMetadata: { webSearchQueries, groundingChunks } };
 }
 
 function partsOf(block: ApiBlock, size: number | undefined, thoughtSignature?: string): readonly object[] {

@@ -37,7 +37,7 @@ function numbered(events: readonly ServerEvent[]): readonly ServerEvent[] {
 function eventsOfReply(reply: ApiReply, id: string, body: RequestBody): readonly ServerEvent[] {
   const response = { id: `resp_${id}`, object: 'response', model: body.model, status: 'in_progress', output: [] };
   const told = (type: string, more: object): ServerEvent => ({ event: type, data: { type, ...more } });
-  const items = reply.blocks.flatMap((block, output_index) =>
+  const items = listShownBlocks(reply, body).flatMap((block, output_index) =>
     itemEvents(block, reply).map(([type, more]) => told(type, { output_index, ...more })),
   );
   const last = responseOf(reply, id, body);
@@ -48,6 +48,20 @@ function eventsOfReply(reply: ApiReply, id: string, body: RequestBody): readonly
     ...items,
     ...(reply.stop === undefined ? [] : [told(end, { response: last })]),
   ];
+}
+
+/** The blocks of a reply, each search with the pages it found, if they are asked for. */
+function listShownBlocks({ blocks }: ApiReply, { include }: RequestBody): readonly ApiBlock[] {
+  const isAsked = Array.isArray(include) && include.includes('web_search_call.action.sources');
+  const found = blocks.filter(({ type }) => type === 'web_search_tool_result');
+  return blocks
+    .filter(({ type }) => type !== 'web_search_tool_result')
+    .map((block) => {
+      if (block.type !== 'server_tool_use' || !isAsked) return block;
+      const result = found.find(({ tool_use_id }) => tool_use_id === block.id);
+      const pages = Array.isArray(result?.content) ? result.content.filter(isDict) : [];
+      return { ...block, sources: pages.map(({ url }) => ({ type: 'url', url })) };
+    });
 }
 
 type Told = readonly [type: string, more: object];
@@ -72,6 +86,8 @@ function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[]
       done,
     ];
   }
+  if (block.type === 'server_tool_use')
+    return [added({ action: undefined }), ['response.web_search_call.completed', { item_id }], done];
   if (block.type === 'tool_use') {
     const json = argumentsOf(block);
     return [
@@ -104,11 +120,27 @@ function itemOf(block: ApiBlock, stop: string | undefined): { readonly id: strin
     }
     case 'tool_use':
       return { type: 'function_call', id, call_id: block.id, name: block.name, arguments: argumentsOf(block) };
+    case 'server_tool_use': {
+      const action = {
+        type: 'search',
+        ...(isDict(block.input) && block.input),
+        ...(block.sources ? { sources: block.sources } : {}),
+      };
+      return { type: 'web_search_call', id, status: 'completed', action };
+    }
     default: {
+      const cited = Array.isArray(block.citations) ? block.citations.filter(isDict) : [];
+      const annotations = cited.map(({ url, title }) => ({
+        type: 'url_citation',
+        url,
+        title,
+        start_index: 0,
+        end_index: 1,
+      }));
       const part =
         stop === 'refusal'
           ? { type: 'refusal', refusal: block.text }
-          : { type: 'output_text', text: block.text, annotations: [] };
+          : { type: 'output_text', text: block.text, annotations };
       return { type: 'message', id, role: 'assistant', content: [part] };
     }
   }
@@ -126,7 +158,7 @@ function responseOf(reply: ApiReply, id: string, body: RequestBody) {
     model: body.model,
     status: reason === undefined ? 'completed' : 'incomplete',
     incomplete_details: reason === undefined ? null : { reason },
-    output: blocks.map((block) => itemOf(block, stop)),
+    output: listShownBlocks(reply, body).map((block) => itemOf(block, stop)),
     usage: {
       input_tokens,
       input_tokens_details: { cached_tokens },

@@ -38,6 +38,8 @@ function thinking({ generationConfig }: Dict, model: string): string | undefined
 
 function declarations(tools: unknown): string | undefined {
   if (tools === undefined) return undefined;
+  if (Array.isArray(tools) && tools.length === 1 && isDict(tools[0]) && isDict(tools[0].google_search))
+    return undefined;
   const listed = Array.isArray(tools) && isDict(tools[0]) ? tools[0].functionDeclarations : undefined;
   if (!Array.isArray(listed) || listed.length === 0) return 'tools: functionDeclarations is empty';
   const bad = listed.find((one) => !isDict(one) || !/^[a-zA-Z_][\w.:-]{0,63}$/.test(String(one.name)));

@@ -10,6 +10,7 @@ const FIELDS = [
   'max_output_tokens',
   'tools',
   'tool_choice',
+  'max_tool_calls',
   'parallel_tool_calls',
   'reasoning',
   'include',
@@ -49,6 +50,13 @@ function tools(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value) || value.length === 0) return "Invalid type for 'tools': expected an array.";
   for (const [at, tool] of value.entries()) {
+    if (isDict(tool) && tool.type === 'web_search') {
+      const extra = Object.keys(tool).find(
+        (key) => !['type', 'filters', 'search_context_size', 'user_location'].includes(key),
+      );
+      if (extra !== undefined) return `Unknown parameter: 'tools[${at}].${extra}'.`;
+      continue;
+    }
     if (!isDict(tool) || tool.type !== 'function') return `Missing required parameter: 'tools[${at}].type'.`;
     if (!TOOL_NAME.test(String(tool.name)))
       return `Invalid 'tools[${at}].name': string does not match pattern '^[a-zA-Z0-9_-]+$'.`;

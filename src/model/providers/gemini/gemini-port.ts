@@ -6,7 +6,7 @@ import { parseJson, readNumber, readObject } from '../../stream/json-values.ts';
 import { createStreamingPort, createVariantSender } from '../../stream/streaming-port.ts';
 import { mapToolNames } from '../tool-identifiers.ts';
 import { createGeminiReader } from './gemini-reader.ts';
-import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT } from './gemini-request.ts';
+import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT, parseGeneration } from './gemini-request.ts';
 
 /** Connection settings for Google's Gemini API. */
 export type GeminiSettings = {
@@ -51,7 +51,8 @@ export function createGeminiPort(settings: GeminiSettings): ModelPort {
               attempt,
             );
           }),
-        createReader: ({ tools }, newId) => createGeminiReader(newId, mapToolNames(tools)),
+        createReader: ({ model, tools }, newId) =>
+          createGeminiReader(newId, mapToolNames(tools), parseGeneration(model) >= 3 ? 'per query' : 'per prompt'),
       },
       timeouts,
     ),

@@ -4,6 +4,7 @@ import {
   createBlockWriter,
   EMPTY_TEXT_BLOCK,
   EMPTY_THINKING_BLOCK,
+  writePages,
 } from '../../stream/block-writer.ts';
 import { parseJson, readNumber, readObject, readObjects, readString } from '../../stream/json-values.ts';
 import type { ReplyReader } from '../../stream/read-reply.ts';
@@ -21,23 +22,45 @@ type ReaderState = {
 };
 
 /** Creates a reader that translates `generateContent` chunks into Messages API events. */
-export function createGeminiReader(newId: () => string, tools: ReadonlyMap<string, string>): ReplyReader {
+export function createGeminiReader(
+  newId: () => string,
+  tools: ReadonlyMap<string, string>,
+  searchBilling: SearchBilling = 'per query',
+): ReplyReader {
   const state: ReaderState = { writer: createBlockWriter(), tools, newId, progress: new Set() };
   /** The latest token counts, which are totals; the last chunk may omit them. */
   let usageMetadata: JsonObject | undefined;
+  let groundingMetadata: JsonObject | undefined;
   return {
     read({ data }) {
       const parsed = parseJson(data);
       const chunk = readObject(parsed) ?? readObjects(parsed)[0];
       if (chunk === undefined || state.progress.has('end')) return [];
       usageMetadata = readObject(chunk.usageMetadata) ?? usageMetadata;
-      return readChunk({ ...chunk, ...(usageMetadata && { usageMetadata }) }, state);
+      groundingMetadata = readObject(readObjects(chunk.candidates)[0]?.groundingMetadata) ?? groundingMetadata;
+      const search = groundingMetadata === undefined ? undefined : readSearch(groundingMetadata, searchBilling);
+      return readChunk({ ...chunk, ...(usageMetadata && { usageMetadata }) }, state, search);
     },
     end: () => [],
   };
 }
 
-function readChunk(chunk: JsonObject, state: ReaderState): Events {
+/** How searches count towards the price: since generation 3 each query, before that each prompt with a search. */
+type SearchBilling = 'per query' | 'per prompt';
+
+type Search = { readonly pages: readonly JsonObject[]; readonly count: number };
+
+/** Reads the pages and queries of a reply that used the search. Pages are redirects, titled with their host. */
+function readSearch({ groundingChunks, webSearchQueries }: JsonObject, billing: SearchBilling): Search {
+  const queries = Array.isArray(webSearchQueries) ? webSearchQueries.length : 0;
+  const pages = readObjects(groundingChunks).flatMap(({ web }) => {
+    const { uri, title } = readObject(web) ?? {};
+    return uri === undefined ? [] : [{ url: uri, title: title ?? null }];
+  });
+  return { pages, count: billing === 'per query' ? queries : Math.min(1, queries) };
+}
+
+function readChunk(chunk: JsonObject, state: ReaderState, search: Search | undefined): Events {
   const { writer, progress, newId } = state;
   const error = readObject(chunk.error);
   if (error !== undefined) return [{ type: 'error', error }];
@@ -56,9 +79,11 @@ function readChunk(chunk: JsonObject, state: ReaderState): Events {
     return [...partEvents, { type: 'error', error: { status: failure, message } }];
   }
   const stop_reason = STOP_REASONS[reason] ?? (progress.has('call') ? 'tool_use' : 'end_turn');
-  const usage = parseUsage(chunk);
+  const counts = parseUsage(chunk);
+  const usage = counts && search ? { ...counts, server_tool_use: { web_search_requests: search.count } } : counts;
+  const pageEvents = search === undefined ? [] : writePages('pages', search.pages, writer);
   const end = { type: 'message_delta', delta: { stop_reason }, ...(usage && { usage }) };
-  return [...partEvents, ...writer.endAll(), end, { type: 'message_stop' }];
+  return [...partEvents, ...writer.endAll(), ...pageEvents, end, { type: 'message_stop' }];
 }
 
 /** Returns a finish reason for a blocked prompt, which has no candidates. */

@@ -25,12 +25,16 @@ export const DEFAULT_GEMINI_VARIANT: GeminiVariant = { thinking: 'requested', im
 
 /** Builds the body of a `generateContent` request. The same request always gives the same bytes. */
 export function buildGeminiRequest(request: ModelRequest, variant: GeminiVariant): JsonObject {
-  const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== '');
+  const system = [...request.system.map(({ text }) => text), formatDomains(request)].filter(
+    (text) => text.trim() !== '',
+  );
   const generation = parseGeneration(request.model);
   const thinkingConfig = variant.thinking === 'omitted' ? undefined : buildThinkingConfig(request, variant, generation);
   const callNames = new Map(request.messages.flatMap(listCallNames));
   return {
     ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
+    // Only for requests without functions: not every model takes both.
+    ...(request.webSearch && { tools: [{ google_search: {} }] }),
     ...(request.tools.length > 0 && {
       tools: [
         {
@@ -65,8 +69,19 @@ export function adaptGeminiVariant(variant: GeminiVariant, { kind, message }: Mo
   return variant.thinking === 'model default' ? { ...variant, thinking: 'omitted' } : undefined;
 }
 
+/** Formats domains as an instruction, because the search has no filters. */
+function formatDomains({ webSearch }: ModelRequest): string {
+  const { allowedDomains = [], blockedDomains = [] } = webSearch ?? {};
+  return [
+    allowedDomains.length === 0 ? '' : `Search only these sites, with the operator site: ${allowedDomains.join(', ')}`,
+    blockedDomains.length === 0 ? '' : `Use no pages of these sites: ${blockedDomains.join(', ')}`,
+  ]
+    .join('\n')
+    .trim();
+}
+
 /** Parses the generation from a model name: 3.1 for `gemini-3.1-pro`; 0 if there is none. */
-function parseGeneration(model: string): number {
+export function parseGeneration(model: string): number {
   return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
 }
 

@@ -4,6 +4,7 @@ import {
   createBlockWriter,
   EMPTY_TEXT_BLOCK,
   EMPTY_THINKING_BLOCK,
+  writePages,
 } from '../../stream/block-writer.ts';
 import { parseJson, readNumber, readObject, readObjects, readString } from '../../stream/json-values.ts';
 import type { ReplyReader } from '../../stream/read-reply.ts';
@@ -15,12 +16,14 @@ type ReaderState = {
   readonly tools: ReadonlyMap<string, string>;
   /** Events so far that determine the stop reason. */
   readonly progress: Set<'call' | 'refusal'>;
+  /** Ids of the web searches so far. */
+  readonly searches: Set<string>;
 };
 type Events = readonly JsonObject[];
 
 /** Creates a reader that translates Responses API events into Messages API events; `tools` maps sent tool names. */
 export function createResponsesReader(tools: ReadonlyMap<string, string>): ReplyReader {
-  const state: ReaderState = { writer: createBlockWriter(), tools, progress: new Set() };
+  const state: ReaderState = { writer: createBlockWriter(), tools, progress: new Set(), searches: new Set() };
   return {
     read({ name, data }) {
       const event = readObject(parseJson(data));
@@ -33,7 +36,8 @@ export function createResponsesReader(tools: ReadonlyMap<string, string>): Reply
 }
 
 /** Reads events that start, end or fail the whole response; `undefined` for other events. */
-function readLifecycleEvent(type: string, event: JsonObject, { writer, progress }: ReaderState): Events | undefined {
+function readLifecycleEvent(type: string, event: JsonObject, state: ReaderState): Events | undefined {
+  const { writer, progress, searches } = state;
   const response = readObject(event.response) ?? {};
   switch (type) {
     case 'response.created':
@@ -45,11 +49,12 @@ function readLifecycleEvent(type: string, event: JsonObject, { writer, progress 
         ...buildEndEvents(
           response,
           progress.has('call') ? 'tool_use' : progress.has('refusal') ? 'refusal' : 'end_turn',
+          searches.size,
         ),
       ];
     case 'response.incomplete': {
       const reason = readString(readObject(response.incomplete_details)?.reason);
-      return buildEndEvents(response, reason === 'content_filter' ? 'refusal' : 'max_tokens');
+      return buildEndEvents(response, reason === 'content_filter' ? 'refusal' : 'max_tokens', searches.size);
     }
     case 'response.failed':
       return [
@@ -149,8 +154,19 @@ function finishItem(raw: JsonObject, item: string, state: ReaderState): Events {
         const signature = readString(raw.phase);
         const signatureEvents =
           signature === undefined ? [] : writer.append(key, { type: 'signature_delta', signature });
-        return [...contentEvents, ...signatureEvents, ...writer.end(key)];
+        const citations = readObjects(part.annotations).filter(({ type }) => type === 'url_citation');
+        return [
+          ...contentEvents,
+          ...signatureEvents,
+          ...writer.end(key),
+          ...writePages(`${key}.pages`, citations, writer),
+        ];
       });
+    case 'web_search_call': {
+      const action = readObject(raw.action) ?? {};
+      if (action.type === 'search') state.searches.add(item);
+      return writePages(item, readObjects(action.sources), writer);
+    }
     default:
       return [];
   }
@@ -163,8 +179,9 @@ function serializeReasoning({ id, summary, encrypted_content }: JsonObject): str
     : '';
 }
 
-function buildEndEvents(response: JsonObject, stop_reason: string): Events {
-  const usage = parseUsage(response);
+function buildEndEvents(response: JsonObject, stop_reason: string, searches: number): Events {
+  const counts = parseUsage(response);
+  const usage = counts && searches > 0 ? { ...counts, server_tool_use: { web_search_requests: searches } } : counts;
   return [{ type: 'message_delta', delta: { stop_reason }, ...(usage && { usage }) }, { type: 'message_stop' }];
 }
 

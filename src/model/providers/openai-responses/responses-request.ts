@@ -41,29 +41,51 @@ export function buildResponsesRequest(
   variant: ResponsesVariant,
   formatCallId: CallIdFormatter,
 ): JsonObject {
-  const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== '');
+  const system = [...request.system.map(({ text }) => text), formatBlockedDomains(request)].filter(
+    (text) => text.trim() !== '',
+  );
+  const tools = buildTools(request);
+  const include = [
+    ...(variant.encrypted === 'requested' ? ['reasoning.encrypted_content'] : []),
+    ...(request.webSearch === undefined ? [] : ['web_search_call.action.sources']),
+  ];
   const reasoning = buildReasoningField(request.effort, variant);
   return {
     model: request.model,
     max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, request.maxOutputTokens),
     ...(system.length > 0 && { instructions: system.join('\n\n') }),
-    ...(request.tools.length > 0 && {
-      tools: request.tools.map(({ name, description, input_schema }) => ({
-        type: 'function',
-        name: encodeToolName(name),
-        description,
-        parameters: input_schema,
-        strict: false,
-      })),
-    }),
+    ...(tools.length > 0 && { tools }),
+    ...(request.webSearch?.maxUses !== undefined && { max_tool_calls: request.webSearch.maxUses }),
     ...(request.forcedTool && { tool_choice: { type: 'function', name: encodeToolName(request.forcedTool) } }),
     input: request.messages.flatMap((message) => buildInputItems(message, formatCallId)),
     ...(reasoning && { reasoning }),
-    ...(variant.encrypted === 'requested' && { include: ['reasoning.encrypted_content'] }),
+    ...(include.length > 0 && { include }),
     ...(request.metadataUserId && { prompt_cache_key: request.metadataUserId.slice(0, 64) }),
     store: false,
     stream: true,
   };
+}
+
+function buildTools({ tools, webSearch }: ModelRequest): readonly JsonObject[] {
+  const functions = tools.map(({ name, description, input_schema }) => ({
+    type: 'function',
+    name: encodeToolName(name),
+    description,
+    parameters: input_schema,
+    strict: false,
+  }));
+  if (webSearch === undefined) return functions;
+  const { allowedDomains } = webSearch;
+  return [
+    ...functions,
+    { type: 'web_search', ...(allowedDomains && { filters: { allowed_domains: allowedDomains } }) },
+  ];
+}
+
+/** Formats blocked domains as an instruction, because the search has a filter for allowed ones only. */
+function formatBlockedDomains({ webSearch }: ModelRequest): string {
+  const { blockedDomains = [] } = webSearch ?? {};
+  return blockedDomains.length === 0 ? '' : `Use no pages of these sites: ${blockedDomains.join(', ')}`;
 }
 
 /** Builds the reasoning field. Without an effort the model decides; the summary is requested in any case. */
