@@ -102,6 +102,7 @@ export function createSandboxPlanner(
       homePaths: listHomePaths(environment, {
         roots: [...getRoots(), ...writable].map(resolveLinks),
         named: [...allowRead.map(toAbsolute).map(resolveLinks), ...writable],
+        scanFolders,
       }),
       runtimeCache: resolveLinks(environment.runtimeCache),
       ouroHome: resolveLinks(environment.ouroHome),

@@ -100,6 +100,8 @@ const CREDENTIALS: readonly string[] = [
     '/etc/NetworkManager/system-connections',
     '/etc/wireguard',
   ],
+  ...['.hex/hex.config', '.conan/.conan.db', '.conan2/.conan.db', '.platformio/appstate.json', '.foundry/keystores'],
+  ...['.luarocks/upload_config.lua', '.wasmer/wasmer.toml', '.julia/servers', '.dotnet/corefx', '.stack/upload'],
   ...['/etc/ssh/ssh_host_ed25519_key', '/etc/ssh/ssh_host_rsa_key', '/etc/ssh/ssh_host_ecdsa_key', '/etc/openvpn'],
   ...['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssl/private'],
 ];

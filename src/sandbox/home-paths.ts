@@ -1,43 +1,78 @@
-import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { lstatSync, readFileSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
+import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
 import { isInside } from '../permissions/resolve-path.ts';
 import { listGitUserFiles } from './git-paths.ts';
 import { getPathKind, listFolderNames, resolveLinks } from './host-paths.ts';
 import type { HomePaths } from './plan.ts';
+import type { ScanFolders, ScanTests } from './scan-folders.ts';
 
 /**
  * Lists what sandboxes hide in the home folder: every entry that starts with a dot, except toolchains, package caches
- * and configuration without secrets. `named` lists further paths that stay readable. In a workspace that contains the
- * home folder only secrets are hidden.
+ * and configuration without secrets; and in those, files with logins. In a workspace that contains the home folder only
+ * secrets are hidden.
  */
 export function listHomePaths(
   environment: Pick<Environment, 'home' | 'path' | 'variables'>,
-  { roots, named }: { readonly roots: readonly string[]; readonly named: readonly string[] },
+  { roots, named, scanFolders }: HomeSearch,
 ): HomePaths {
   const home = resolveLinks(environment.home);
-  const secretFiles = PLAIN_FILES.map((name) => resolveLinks(join(home, name))).filter(
-    (path) => getPathKind(path) === 'file' && !isPlainFile(path),
-  );
-  if (roots.some((root) => isInside(home, root))) return { hidden: [], opened: [], secretFiles };
+  const plainFiles = PLAIN_FILES.map((name) => resolveLinks(join(home, name)));
+  const secretPlainFiles = plainFiles.filter((path) => getPathKind(path) === 'file' && !isPlainFile(path));
+  if (roots.some((root) => isInside(home, root))) return { hidden: [], opened: [], secretFiles: secretPlainFiles };
   const opened = [...named, ...listToolPaths(environment, home), ...listGitUserFiles(home).filter(isPlainFile)];
   const entries = listFolderNames(home)
     .filter((name) => name.startsWith('.') && !OPEN_ENTRIES.has(name))
     .map((name) => ({ name, path: resolveLinks(join(home, name)) }))
     // A link may lead to a folder that contains the home folder.
     .filter(({ path }) => !isInside(home, path) && getPathKind(path) !== 'missing');
+  const shown = entries.flatMap(({ name, path }) => [
+    ...(OPEN_FOLDERS[name] ?? []).map((open) => resolveLinks(join(path, open))),
+    ...opened.filter((candidate) => isInside(candidate, path)),
+  ]);
+  const open = [...[...OPEN_ENTRIES].map((name) => join(home, name)), ...shown];
+  const isNamed = (path: string) => named.some((folder) => isInside(path, folder));
+  const openFolders = open.filter((path) => !isNamed(path) && getPathKind(path) === 'directory');
+  const logins = scanFolders(openFolders, LOGIN_TESTS).unreadablePaths;
+  const secretFiles = [...secretPlainFiles, ...logins.filter((path) => !plainFiles.includes(path) && !isNamed(path))];
   return {
     hidden: entries.map(({ path }) => path),
-    opened: entries
-      .flatMap(({ name, path }) => [
-        ...(OPEN_FOLDERS[name] ?? []).map((open) => resolveLinks(join(path, open))),
-        ...opened.filter((candidate) => isInside(candidate, path)),
-      ])
-      .filter((path) => isPresent(path) && !secretFiles.includes(path)),
+    opened: shown.filter((path) => isPresent(path) && !secretFiles.includes(path)),
     secretFiles,
   };
 }
+
+const LOGIN_NAME =
+  /^(?!.*\.(?:zip|tgz|gz|so|dylib|whl|jar|pub|crt)$).*(?:creds?\b|credential|passw|secret|token|oauth|netrc|api[-_]?key|keystore|cookie|(?:^|[._-])(?:auth|login)(?:[._-]|$))/i;
+const CONFIGURATION_NAME =
+  /(?:^|\.)(?:config|conf|cfg|ini|toml|ya?ml|json|properties|xml|gradle|kts|sbt|lua|edn|clj|pm|rc)$|rc$/i;
+const MAX_CONFIGURATION_BYTES = 64_000;
+
+/** Tests that find the files with logins: by their names, and configuration by its content. */
+const LOGIN_TESTS: ScanTests = {
+  key: 'logins',
+  maxDepth: 1,
+  isUnreadable: (path, kind) => kind === 'file' && isLoginFile(path),
+  isUnwritable: () => false,
+};
+
+function isLoginFile(path: string): boolean {
+  const name = basename(path);
+  const isNamedLikeOne = LOGIN_NAME.test(name) || isSecretFileArg(name);
+  if (!isNamedLikeOne && !CONFIGURATION_NAME.test(name)) return false;
+  const { mode, size } = lstatSync(path, { throwIfNoEntry: false }) ?? { mode: 0, size: 0 };
+  const isProgram = (mode & 0o111) !== 0;
+  return isNamedLikeOne ? !isProgram : size < MAX_CONFIGURATION_BYTES && !isPlainFile(path);
+}
+
+/** The workspace, further paths that stay readable, and the search for logins in folders of toolchains. */
+type HomeSearch = {
+  readonly roots: readonly string[];
+  readonly named: readonly string[];
+  readonly scanFolders: ScanFolders;
+};
 
 const isPresent = (path: string) => getPathKind(path) !== 'missing';
 
@@ -45,7 +80,7 @@ const isPresent = (path: string) => getPathKind(path) !== 'missing';
 function isPlainFile(path: string): boolean {
   try {
     const text = readFileSync(path, 'utf8');
-    return redactSecrets(text) === text && !/_auth\b|authorization:|extraheader/i.test(text);
+    return redactSecrets(text) === text && !/_auth\b|authorization:|extraheader|passw(?:or)?d\s*['"(>]/i.test(text);
   } catch {
     return false;
   }

@@ -6,6 +6,8 @@ const MAX_FOLDERS = 2_000;
 const SKIPPED_FOLDERS = ['node_modules', '.git', 'target', '.venv'];
 /** A folder that changed this shortly before it was read may have changed again with the same time stamp. */
 const STAMP_GRANULARITY_MS = 50;
+/** The workspace and the home folder are scanned with different tests. */
+const MAX_CACHES = 2;
 
 /** The result of a workspace scan. */
 export type FolderScan = {
@@ -21,7 +23,9 @@ export type FolderScan = {
 /** The tests of a scan. `key` changes whenever a test may give another answer for the same path. */
 export type ScanTests = {
   readonly key: string;
-  readonly isUnreadable: (path: string) => boolean;
+  /** The depth to which folders are entered, if it is less than usual. */
+  readonly maxDepth?: number;
+  readonly isUnreadable: (path: string, kind: 'file' | 'other') => boolean;
   readonly isUnwritable: (path: string) => boolean;
 };
 
@@ -37,10 +41,18 @@ export function createFolderScanner(
   now: () => number,
   { findHung }: Pick<MountHealth, 'findHung'> = { findHung: () => undefined },
 ): ScanFolders {
-  const cache = new Map<string, CachedFolder>();
-  let key: string | undefined;
+  /** The known folders by the key of the tests, the last used key last. */
+  const caches = new Map<string, Map<string, CachedFolder>>();
 
-  function scanFolder(folder: string, tests: ScanTests): FolderContent {
+  function selectCache(key: string): Map<string, CachedFolder> {
+    const cache = caches.get(key) ?? new Map<string, CachedFolder>();
+    caches.delete(key);
+    caches.set(key, cache);
+    for (const old of [...caches.keys()].slice(0, -MAX_CACHES)) caches.delete(old);
+    return cache;
+  }
+
+  function scanFolder(folder: string, tests: ScanTests, cache: Map<string, CachedFolder>): FolderContent {
     if (findHung(folder) !== undefined) return EMPTY;
     try {
       const { mtimeMs: stamp } = statSync(folder);
@@ -57,16 +69,16 @@ export function createFolderScanner(
   }
 
   return (roots, tests) => {
-    if (tests.key !== key) cache.clear();
-    key = tests.key;
+    const cache = selectCache(tests.key);
+    const { maxDepth = MAX_DEPTH } = tests;
     const contents: FolderContent[] = [];
     const pending = roots.map((folder) => ({ folder, depth: 0 }));
     for (let index = 0; index < pending.length && index < MAX_FOLDERS; index += 1) {
       const { folder = '', depth = 0 } = pending[index] ?? {};
-      const content = scanFolder(folder, tests);
+      const content = scanFolder(folder, tests, cache);
       // The repository of a root itself is not nested.
       contents.push(depth > 0 ? content : { ...content, nestedGitPaths: [] });
-      if (depth < MAX_DEPTH) for (const inner of content.folders) pending.push({ folder: inner, depth: depth + 1 });
+      if (depth < maxDepth) for (const inner of content.folders) pending.push({ folder: inner, depth: depth + 1 });
     }
     return {
       nestedGitPaths: contents.flatMap(({ nestedGitPaths }) => nestedGitPaths),
@@ -85,7 +97,7 @@ function readFolder(folder: string, tests: ScanTests): FolderContent {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = `${folder === '/' ? '' : folder}/${entry.name}`;
     if (entry.name === '.git') content.nestedGitPaths.push(path);
-    if (tests.isUnreadable(path)) content.unreadablePaths.push(path);
+    if (tests.isUnreadable(path, entry.isFile() ? 'file' : 'other')) content.unreadablePaths.push(path);
     else if (tests.isUnwritable(path)) content.unwritablePaths.push(path);
     else if (entry.isFIFO()) content.pipes.push(path);
     else if (entry.isDirectory() && !SKIPPED_FOLDERS.includes(entry.name)) content.folders.push(path);

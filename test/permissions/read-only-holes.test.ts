@@ -271,6 +271,13 @@ test('commands that print secrets of containers and pods ask', () => {
     ],
     ...[
       'docker logs -f web',
+      'docker inspect -f json web',
+      'docker inspect --format json web',
+      'docker top web e',
+      'docker top web auxeww',
+      'docker top web axo pid,environ',
+      'docker history --no-trunc img',
+      'docker volume inspect v',
       'docker stats',
       'go env GOPATH GOFLAGS',
       'docker exec web env',

@@ -29,6 +29,11 @@ const LOGINS =
   .local/share/uv/credentials/x .bundle/config .yarnrc.yml .condarc .nuget/NuGet/NuGet.Config .ivy2/.credentials
   .sbt/.credentials .config/pip/pip.conf .pip/pip.conf .config/pypoetry/auth.toml .env .envrc .secrets/x .tokens .bashrc
   .newest-assistant/token .config/newest/x .local/share/newest/db .local/state/newest/log .cache/newest/x .cache/ouro/x
+  .hex/hex.config .cache/huggingface/stored_tokens .config/nix/nix.conf .conan2/.conan.db .conan2/credentials.json
+  .platformio/appstate.json .cabal/config .stack/upload/credentials.json .luarocks/upload_config.lua .nimble/github_api_token
+  .wasmer/wasmer.toml .foundry/keystores/x .pub-cache/credentials.json .julia/servers/x/auth.toml .gradle/init.gradle
+  .gradle/init.d/x.gradle .sbt/1.0/sonatype.sbt .sbt/sonatype_credentials .config/mise/config.toml .coursier/credentials.properties
+  .lein/credentials.clj .conda/aau_token .virtualenvs/x/.env .pyenv/.env .cargo/config .boot/boot.properties .clojure/deps.edn
   .config/containers/auth.json .dockercfg .zshenv .profile .ouro/keys.json .hgrc .subversion/auth/x`.split(/\s+/);
 
 async function plant(project: TempProject): Promise<void> {

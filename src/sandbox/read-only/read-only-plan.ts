@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CallEnforcement, Policy } from '../../contracts/permission.ts';
+import { ToolFailure } from '../../contracts/tool.ts';
 import { getSecretPathReason } from '../../permissions/paths/secret-paths.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
 import { isInside } from '../../permissions/resolve-path.ts';
@@ -41,7 +42,7 @@ export function createReadOnlyPlan(
   const home = resolveLinks(environment.home);
   const roots = [...new Set([...policy.workspaceRoots.map(resolveLinks), resolveLinks(cwd)])].filter(isPresent);
   const allowed = listReadablePaths(policy).map(resolveLinks).filter(isPresent);
-  const homePaths = listHomePaths(environment, { roots, named: [...roots, ...allowed] });
+  const homePaths = listHomePaths(environment, { roots, named: [...roots, ...allowed], scanFolders });
   const denied = listDeniedPaths(policy, 'read');
   const scan = scanFolders(roots, {
     key: [denied.key, policy.home, ...policy.sensitivePaths, ...(policy.taintedPaths ?? [])].join('\0'),
@@ -74,15 +75,37 @@ export function createReadOnlyPlan(
     home,
     hiddenHome: homePaths.hidden,
     visible,
-    hidden: all.filter(isHideable).slice(0, MAX_HIDDEN),
+    hidden: mergeHidden(all.filter(isHideable), [...visible, ...roots, ...allowed, ...readable, home, cwd]),
     readable: [...readable, sessionFolder].map(resolveLinks).filter(isPresent),
   };
 }
 
 const isPresent = (path: string) => ['directory', 'file'].includes(getPathKind(path));
 
-/** Limit of paths that are hidden one by one: each costs a mount. Denied paths come first, then the nearest secrets. */
+/** Limit of paths that are hidden one by one: each costs a mount, and the time for them grows with its square. */
 const MAX_HIDDEN = 400;
+
+/**
+ * Hides whole folders instead of more single paths than can be hidden: first those with most of them. A folder that
+ * contains a visible one stays open. Throws if too many paths remain, so that the command does not see any of them.
+ */
+function mergeHidden(paths: readonly string[], open: readonly string[]): readonly string[] {
+  let merged = paths;
+  while (merged.length > MAX_HIDDEN) {
+    const counts = new Map<string, number>();
+    for (const folder of merged.map((path) => dirname(path))) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    const [fullest] = [...counts]
+      .filter(([folder]) => ![...open, ...SYSTEM_FOLDERS].some((inner) => isInside(inner, folder)))
+      .toSorted(([, a], [, b]) => b - a);
+    if (fullest === undefined)
+      throw new ToolFailure(
+        `Nothing was run: ${merged.length} secret files in the workspace would have to be hidden from the command, and only ${MAX_HIDDEN} can be. Read single files instead, or ask the user to allow the command by a rule.`,
+      );
+    const [folder] = fullest;
+    merged = [...merged.filter((path) => !isInside(path, folder)), folder];
+  }
+  return merged;
+}
 
 /** Folders without which no program starts. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/lib', '/etc', '/tmp'];

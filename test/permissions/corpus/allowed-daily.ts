@@ -16,7 +16,6 @@ export const ALLOWED_DAILY: readonly string[] = [
   'dotnet --info',
   'gem list',
   'zig version',
-  'docker history app',
   'docker top web',
   'kubectl get svc,deploy -n web',
   'kubectl config view --minify',

@@ -195,6 +195,17 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
     expect(printed).toBe('tool\nmine\n[user]\n  name = me\ngit\n');
   });
 
+  test('more secret files than can be hidden one by one are hidden by folder, or nothing runs', async () => {
+    await using project = await createTempProject({ 'decoys/readme': 'x', 'last/deep/real.pem': 'SECRET' }, PARENT);
+    const fill = (folder: string) =>
+      Promise.all([...Array(420).keys()].map((n) => project.write(join(folder, `${n}.pem`), 'SECRET')));
+    await fill('decoys');
+    const { printed } = await createReadOnlyBox(project).run('grep -rs SECRET .; ls decoys last/deep');
+    expect(printed).toBe('decoys:\n\nlast/deep:\nreal.pem\n');
+    await fill('.');
+    await expect(async () => createReadOnlyBox(project).run('ls')).rejects.toThrow('secret files');
+  });
+
   test('a command wrongly classified as read-only does no harm, and is asked about', async () => {
     await using project = await createTempProject({ a: '1', '.env': 'SECRET' }, PARENT);
     const asked: CallRequest['blocked'][] = [];

@@ -56,17 +56,19 @@ const PLAIN_OPERAND = /^(?!.*\.\.)\w[\w./@#,:-]*$/;
 
 /** `npm ls x`: a read-only sub-command with its allowed options and plain names. */
 function isReadOnlySubcommand(
-  { readOnlySubcommands = {}, plainOperand = PLAIN_OPERAND }: Program,
+  { readOnlySubcommands = {}, maxSubcommandOperands = {}, plainOperand = PLAIN_OPERAND }: Program,
   [, ...args]: readonly string[],
 ): boolean {
   const subcommand = [args.slice(0, 2).join(' '), args[0] ?? ''].find((candidate) =>
     Object.hasOwn(readOnlySubcommands, candidate),
   );
   const options = subcommand === undefined ? undefined : readOnlySubcommands[subcommand];
-  const rest = args.slice(subcommand?.split(' ').length ?? 0);
+  if (subcommand === undefined || options === undefined) return false;
+  const rest = args.slice(subcommand.split(' ').length);
+  const operands = rest.filter((arg, index) => !options.test(arg) && !options.test(`${arg} ${rest[index + 1]}`));
   return (
-    options !== undefined &&
-    rest.every((arg, index) => options.test(arg) || options.test(`${arg} ${rest[index + 1]}`) || plainOperand.test(arg))
+    operands.every((arg) => plainOperand.test(arg)) &&
+    operands.length <= (maxSubcommandOperands[subcommand] ?? Number.POSITIVE_INFINITY)
   );
 }
 

@@ -121,6 +121,8 @@ export type Program = {
   readonly usesGit?: boolean;
   /** Read-only sub-commands, each with the options that keep it read-only. */
   readonly readOnlySubcommands?: Readonly<Record<string, RegExp>>;
+  /** The number of operands of a read-only sub-command that takes further words for options or a format. */
+  readonly maxSubcommandOperands?: Readonly<Record<string, number>>;
   /**
    * An argument with which it prints facts about itself, unless a file nearby makes it run or download another version.
    */

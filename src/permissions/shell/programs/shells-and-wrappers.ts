@@ -156,7 +156,6 @@ export const SHELLS_AND_WRAPPERS: Programs = {
       'system df': LIST_OPTION,
       'compose version': /^$/,
       'buildx ls': /^$/,
-      history: LIST_OPTION,
       top: /^$/,
       info: /^$/,
       // Without `-f`, which never ends.
@@ -166,9 +165,10 @@ export const SHELLS_AND_WRAPPERS: Programs = {
       'inspect -f': INSPECTED_FIELD,
       'inspect --format': INSPECTED_FIELD,
       'network inspect': /^$/,
-      'volume inspect': /^$/,
       'compose ls': LIST_OPTION,
     },
+    // `top web auxe` prints the environment of the processes, and `inspect -f json web` everything.
+    maxSubcommandOperands: { top: 1, 'inspect -f': 1, 'inspect --format': 1 },
     implicitReads: ['.env'],
     globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'],
   },
