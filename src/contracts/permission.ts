@@ -161,8 +161,8 @@ export type RuleSuggestion = {
 
 /** The reason of a step in a form that frontends word themselves. */
 export type StepReason =
-  /** The program, or an option of it, is not in the table of read-only commands. */
-  | { readonly code: 'not_read_only' }
+  /** The program, or an option of it, is not in the table of read-only commands; no rule allows the tool or host. */
+  | { readonly code: 'not_read_only' | 'no_rule' }
   | { readonly code: 'writes_workspace' | 'outside_workspace'; readonly path: string };
 
 /**

@@ -9,6 +9,7 @@ import type {
   ToolFacts,
 } from '../contracts/permission.ts';
 import type { CallRequest } from '../contracts/tool.ts';
+import { formatHomePath } from '../lib/text/home-path.ts';
 import type { JudgeInput, Judgement } from './auto-mode/judge-prompt.ts';
 import { findConcealment, getRememberScope, listCallRisks } from './call-risks.ts';
 import { decide } from './decide.ts';
@@ -77,9 +78,10 @@ async function createRequest(
   deps: ApprovalDeps,
   signal: AbortSignal,
 ): Promise<PermissionRequest> {
-  const { request, facts, decision } = pending;
+  const { request, facts, decision, policy } = pending;
   const preview = await deps.createPreview?.(facts, request.cwd, signal);
-  const risks = listCallRisks(facts, decision.secrets);
+  const secrets = decision.secrets?.map((path) => formatHomePath(path, policy.home, policy.cwd));
+  const risks = listCallRisks(facts, secrets);
   const basicRequest = createBasicRequest(request, facts, decision, deps.newId());
   const canRemember = getRememberScope(decision, basicRequest.concealed, risks);
   const permissionRequest = {
@@ -205,14 +207,13 @@ function createExactRule({ kind, command }: ToolFacts, { secrets = [] }: Decisio
 }
 
 function explainNarrowRule(facts: ToolFacts, risks: readonly CallRisk[]): string {
-  const lasting = risks.find(isLastingRisk);
-  if (lasting !== undefined && lasting.kind !== 'deletes' && lasting.kind !== 'runs_download')
-    return `it ${lasting.text}`;
+  const { kind, text } = risks.find(isLastingRisk) ?? {};
+  if (text !== undefined && kind !== 'deletes') return `it ${text}`;
   const { command, parse } = getShellAnalysis(facts);
   const names = collectEffects(parse(command), parse).commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
-  if (risks.some(({ kind }) => kind === 'runs_download')) return 'it runs code from the network';
   const deleting = names.find((name) => findProgram(name).deletes === true);
   if (deleting !== undefined) return `${deleting} deletes`;
+  if (text !== undefined) return `it ${text}`;
   const running = names.find((name) => {
     const { isShell, interpreter, runsShellCommands, wrapper } = findProgram(name);
     return isShell === true || runsShellCommands === true || (interpreter ?? wrapper) !== undefined;

@@ -23,7 +23,6 @@ const SEVERITY_ORDER = [
 const MAX_NAMED_FILES = 3;
 /** Options that give an interpreter its code inline, or only print its version or help. */
 const INLINE_CODE = /^(?:-[a-z]*[cep]|-[vVh]|--(?:eval|print|command|version|help))$/;
-const RUNS_DOWNLOAD: CallRisk = { kind: 'runs_download', text: 'runs code from the network' };
 const RUNS_PROJECT: CallRisk = { kind: 'runs_project', text: 'runs code of this project' };
 
 /**
@@ -40,17 +39,29 @@ export function listCallRisks(
   const { parse } = getShellAnalysis(facts);
   const { commands } = collectEffects(parse(command), parse);
   const single = [
-    ...describeSecrets([...secrets, ...commands.flatMap(listNamedSecrets)]),
+    ...describeSecrets([...commands.flatMap(listNamedSecrets), ...secrets]),
     ...commands.flatMap(listCommandRisks),
   ];
-  const risks = runsDownload(commands) ? [...single.filter((risk) => risk !== RUNS_PROJECT), RUNS_DOWNLOAD] : single;
+  const risks = runsDownload(commands)
+    ? [...single.filter((risk) => risk !== RUNS_PROJECT), describeDownload(commands)]
+    : single;
   const distinct = [...new Map(risks.map((risk) => [risk.text, risk])).values()];
   return SEVERITY_ORDER.flatMap((severity) => distinct.filter(({ kind: riskKind }) => riskKind === severity));
 }
 
 function describeSecrets(paths: readonly string[]): readonly CallRisk[] {
-  const names = [...new Set(paths.map(getBaseName))];
-  return names.length === 0 ? [] : [describeTargets('reads_secret', 'reads', names)];
+  // A file that a command names is listed as it is written there.
+  const distinct = [...new Map(paths.toReversed().map((path) => [getBaseName(path), path])).values()].toReversed();
+  return distinct.length === 0 ? [] : [describeTargets('reads_secret', 'reads', distinct)];
+}
+
+function describeDownload(commands: readonly ReachableCommand[]): CallRisk {
+  const hosts = commands.flatMap(({ argv: [word = '', ...args] }) =>
+    isDownloader(getBaseName(word)) ? listHosts(args) : [],
+  );
+  return hosts.length === 0
+    ? { kind: 'runs_download', text: 'runs code from the network' }
+    : describeTargets('runs_download', 'runs code from', [...new Set(hosts)]);
 }
 
 /** Options before a key that a connection is authenticated with; the key itself is not sent. */
@@ -76,7 +87,9 @@ function listCommandRisks({ argv }: ReachableCommand): readonly CallRisk[] {
   const runsFile = runsCode(name) && args.length > 0 && !args.some((arg) => INLINE_CODE.test(arg));
   return [
     ...(findProgram(name).deletes === true ? [describeDeletion(args)] : []),
-    ...listProgramRisks(name, args).map(({ kind, text }): CallRisk => {
+    ...listProgramRisks(name, args).map(({ kind, text, packageAfter }): CallRisk => {
+      const packageName = packageAfter && args.find((arg) => !arg.startsWith('-') && !packageAfter.test(arg));
+      if (packageName !== undefined) return describeTargets(kind, 'runs the downloaded package', [packageName]);
       const targets = listTargets(kind, args);
       return { kind, text, ...(targets.length === 0 ? {} : { targets }) };
     }),
@@ -105,21 +118,20 @@ const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/(?:[^/@]*@)?([^/:?#]+)|(?:[\w.-]+@)?([\w
 
 /** Returns the hosts or the operands that a risk concerns. */
 function listTargets(kind: CallRisk['kind'], args: readonly string[]): readonly string[] {
-  if (USES_NETWORK.includes(kind)) {
-    return [
-      ...new Set(
-        args.flatMap(
-          (arg) =>
-            HOST.exec(arg)
-              ?.slice(1)
-              .find((host) => host !== undefined) ?? [],
-        ),
-      ),
-    ];
-  }
+  if (USES_NETWORK.includes(kind)) return listHosts(args);
   if (kind === 'runs_project') return [];
   const [, ...operands] = args.filter((arg) => !arg.startsWith('-'));
   return operands;
+}
+
+function listHosts(args: readonly string[]): readonly string[] {
+  const hosts = args.flatMap(
+    (arg) =>
+      HOST.exec(arg)
+        ?.slice(1)
+        .find((host) => host !== undefined) ?? [],
+  );
+  return [...new Set(hosts)];
 }
 
 /** Returns how long an answer to a call may be remembered, by its decision and its risks. */

@@ -173,7 +173,8 @@ function createRequirement(
 ): Requirement {
   const rule = findRule(context, 'allow', matches);
   const suggestion = { rule: suggested, covers: subject };
-  if (rule === undefined) return { kind, subject, text: `No rule allows ${subject}.`, suggestion };
+  if (rule === undefined)
+    return { kind, subject, text: `No rule allows ${subject}.`, reason: { code: 'no_rule' }, suggestion };
   return {
     kind,
     subject,

@@ -109,8 +109,8 @@ export type ViewState = {
    * after `limited` it continues when the usage limit resets.
    */
   readonly lastRunEnd: 'ended' | 'stopped' | 'failed' | 'limited';
-  /** Temporary message in the status line. */
-  readonly hint: { readonly text: string; readonly untilMs: number } | undefined;
+  /** Temporary message in the status line. One about a key in a dialog ends with the next key. */
+  readonly hint: { readonly text: string; readonly untilMs: number; readonly about?: 'dialog_key' } | undefined;
   readonly keys: KeyState;
 };
 

@@ -2,11 +2,22 @@ import type { CallRisk } from '../../../contracts/permission.ts';
 import { findProgram, isUnknownProgram } from './find-program.ts';
 
 /** A risk of a program, always or if its arguments match. */
-export type ProgramRisk = { readonly kind: CallRisk['kind']; readonly text: string; readonly when?: RegExp };
+export type ProgramRisk = {
+  readonly kind: CallRisk['kind'];
+  readonly text: string;
+  readonly when?: RegExp;
+  /** Words before the name of the package that is run. */
+  readonly packageAfter?: RegExp;
+};
 
 const NETWORK: ProgramRisk = { kind: 'network', text: 'uses the network' };
 const PROJECT: ProgramRisk = { kind: 'runs_project', text: 'runs code of this project' };
-const PACKAGE: ProgramRisk = { kind: 'runs_download', text: 'runs a downloaded package' };
+const PACKAGE: ProgramRisk = {
+  kind: 'runs_download',
+  text: 'runs a downloaded package',
+  packageAfter: /^(?:exec|x|dlx|create|init|run)$/,
+};
+const FORCED_PUSH = String.raw`(?: --force\S*| -\w*f\w*| --mirror\b| \+)`;
 const REMOTE_CHANGE =
   /(?:^|[\s-])(?:apply|create|delete|destroy|deploy|import|install|patch|promote|publish|push|put|remove|replace|restart|rm|rollback|rollout|run|scale|set|start|stop|sync|uninstall|up|update|upgrade|--prod)\b/;
 
@@ -50,10 +61,12 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
       /^(?:(?:branch|tag)\b.* (?:-\w*[dDMC]\w*|--delete|--force|-f)\b|update-ref\b.* -d\b|push\b.*(?: --delete\b| -d\b| --prune\b| :))/,
     ),
     createDeletion('deletes history', /^(?:reflog (?:expire|delete)|gc\b.* --prune|prune\b|filter-branch|filter-repo)/),
-    createDeletion('overwrites pushed commits', /^push\b.*(?: --force\S*| -\w*f\w*| --mirror\b| \+)/),
+    createDeletion('overwrites pushed commits', new RegExp(`^push\\b.*${FORCED_PUSH}`)),
     createPublication(
       'publishes commits',
-      /^(?:push|send-pack|send-email|lfs push|svn dcommit|p4 submit|subtree push)\b/,
+      new RegExp(
+        String.raw`^(?:push\b(?!.*${FORCED_PUSH})|(?:send-pack|send-email|lfs push|svn dcommit|p4 submit|subtree push)\b)`,
+      ),
     ),
     createSecretRead(/^credential\S* (?:fill|get)\b/),
     restrictTo(NETWORK, /^(?:clone|fetch|ls-remote|pull|push|remote update|submodule (?:add|update))\b/),

@@ -6,8 +6,8 @@ import type { DialogLayout } from './fit-dialog.ts';
 
 /** The dialog behind a bar: title, body, options one per row, and further keys. */
 export function Dialog({ layout }: { readonly layout: DialogLayout }) {
-  const { title, body, options, keys, gaps } = layout;
-  const isFolded = body.length === 0 && options.length === 0;
+  const { title, body, options, keys, gaps, inSight } = layout;
+  const isFolded = inSight === 'part' && body.length === 0 && options.length === 0;
   return (
     <Frame token={isFolded ? 'dim' : 'warn'}>
       <Rows rows={[title]} />

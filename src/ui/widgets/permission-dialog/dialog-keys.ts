@@ -54,11 +54,12 @@ type KeyInput = Extract<InputEvent, { type: 'key' }>;
 /** Handles a key for the dialog. Returns undefined for keys of the draft; keys that must not answer are swallowed. */
 export function handleDialogKey(
   before: ViewState,
-  view: ViewState,
+  current: ViewState,
   input: KeyInput,
   context: InputContext,
 ): InputResult | undefined {
   const { chord } = input;
+  const view = current.hint?.about === 'dialog_key' ? { ...current, hint: undefined } : current;
   // Without a quiet time (linear mode) whole lines are sent, so there are no key repeats.
   if (context.quietMs > 0 && isKeyRepeat(before, input, context.nowMs))
     return setView(chord === view.keys.lastAnswer.chord ? setLastAnswer(view, chord) : view);
@@ -136,7 +137,7 @@ function handleOpenDialogKey(
         return noteAnswer(applyAnswerStep(view, request, dialog, { type: 'send_marked' }), chord);
       }
       if (option !== undefined) return runAction(view, request, dialog, option.action, chord, context);
-      const hint = { text: NOTHING_SELECTED, untilMs: context.nowMs + HINT_MS };
+      const hint = { text: NOTHING_SELECTED, untilMs: context.nowMs + HINT_MS, about: 'dialog_key' } as const;
       return setView(chord === 'enter' ? { ...view, hint } : view);
     }
     case 'ctrl+o':

@@ -86,10 +86,17 @@ function createPermissionOptions(request: PermissionRequest): readonly DialogOpt
 const NO_LABEL = 'No, and say what to do instead';
 
 /** Creates the option that also allows further calls, by a mode or by rules stored for the project. */
-function createRememberOptions({ facts, suggestions, exact, narrow }: PermissionRequest): readonly DialogOption[] {
-  if (facts.kind === 'edit')
-    return [createAlwaysOption("Yes, and don't ask again for edits in this session", allow({ mode: 'acceptEdits' }))];
+function createRememberOptions(request: PermissionRequest): readonly DialogOption[] {
+  const { facts, suggestions, exact, narrow, trace } = request;
   const [first] = suggestions;
+  if (facts.kind === 'edit') {
+    if (!isOutsideWorkspace(trace))
+      return [createAlwaysOption("Yes, and don't ask again for edits in this session", allow({ mode: 'acceptEdits' }))];
+    // Accepting edits would not cover a file outside of the workspace.
+    const option = createAlwaysOption("Yes, and don't ask again for", rememberRules(suggestions, 'session'));
+    const subject = suggestions.map(formatRule).join(', ');
+    return first === undefined ? [] : [{ ...option, subject, labelEnd: 'in this session' }];
+  }
   if (first !== undefined) {
     const { uncovered = [] } = first;
     const option: DialogOption = {
@@ -105,7 +112,12 @@ function createRememberOptions({ facts, suggestions, exact, narrow }: Permission
     "Yes, and don't ask again for this exact command in this project",
     rememberRules([exact], 'local'),
   );
-  return [narrow === undefined ? option : { ...option, note: `(no wider rule: ${narrow})` }];
+  return [narrow === undefined ? option : { ...option, note: `(others still ask: ${narrow})` }];
+}
+
+/** Returns whether a call was not allowed because a path is outside of the workspace. */
+export function isOutsideWorkspace(trace: PermissionRequest['trace']): boolean {
+  return trace.some(({ reason }) => reason?.code === 'outside_workspace');
 }
 
 /** Creates the keys for narrower and wider answers than those of the list. */

@@ -18,6 +18,8 @@ export type DialogLayout = {
 
 const GAP_ROWS = 3;
 const NARROW_COLUMNS = 64;
+/** A truncated call keeps at least this many rows beside the line of keys. */
+const MIN_ROWS_BESIDE_KEYS = 10;
 
 /** The parts of a dialog as rows. `short`: options truncated to a row; `focused`: all but the selected one truncated. */
 export type DialogParts = Readonly<
@@ -52,10 +54,11 @@ export function fitDialog(parts: DialogParts, { room, width, cut }: FitOptions):
   if (subject.length === 1 && fixedRows + short.length - 1 <= room && getTextWidth(getRowText(line)) <= width) {
     return { ...compact, title: line, body: [...warnings, ...risks] };
   }
-  const freeRows = Math.max(0, room - 1 - short.length);
+  const keys = room - 1 - short.length - parts.keys.length >= MIN_ROWS_BESIDE_KEYS ? parts.keys : [];
+  const freeRows = Math.max(0, room - 1 - short.length - keys.length);
   const subjectRoom = Math.max(Math.min(2, freeRows), freeRows - warnings.length - risks.length);
   const body = [...warnings, ...cut(subject, subjectRoom), ...risks].slice(0, freeRows);
-  return { ...compact, options: short.slice(0, room - 1), body, inSight: 'part' };
+  return { ...compact, options: short.slice(0, room - 1), keys, body, inSight: 'part' };
 }
 
 function fitAll(
@@ -75,14 +78,50 @@ function fitAll(
   return { title, body, options, keys: shownKeys, gaps: freeRows >= GAP_ROWS ? 'shown' : 'none', inSight: 'all' };
 }
 
-/** Creates a function that truncates rows: in the middle, or at the end for diffs. */
-export function createRowTruncator(from: 'end' | 'middle', { glyphs, width }: RenderContext) {
+/**
+ * Creates a function that truncates rows: in the middle, or at the end for diffs. The last row, and rows that name what
+ * is at risk, are shown before any other.
+ */
+export function createRowTruncator(
+  from: 'end' | 'middle',
+  riskyRows: readonly number[],
+  { glyphs, width }: RenderContext,
+) {
   return (rows: readonly Row[], to: number): readonly Row[] => {
-    const keptRows = Math.max(0, to - 1);
-    const headRows = from === 'end' ? keptRows : Math.floor(keptRows / 2);
-    const hidden = formatCount(rows.length - keptRows, 'row');
+    const shown = selectRows(rows.length, to, from, riskyRows);
     const hint = width < NARROW_COLUMNS ? 'v shows all' : 'v shows all, and takes the answer';
-    const note = [colored('warn', `${glyphs.ellipsis} ${hidden} hidden: ${hint}`)];
-    return [...rows.slice(0, headRows), note, ...rows.slice(rows.length - (keptRows - headRows))];
+    let note = `: ${hint}`;
+    return shown.flatMap((row, index) => {
+      const hiddenCount = row - (shown[index - 1] ?? -1) - 1;
+      const lines = hiddenCount === 0 ? [] : [createCutNote(hiddenCount, note)];
+      if (hiddenCount > 0) note = '';
+      return row < rows.length ? [...lines, rows[row] ?? []] : lines;
+    });
+
+    function createCutNote(count: number, end: string): Row {
+      return [colored('warn', `${glyphs.ellipsis} ${formatCount(count, 'row')} hidden${end}`)];
+    }
   };
+}
+
+/** Selects the rows that fit together with a note for each gap, in order; the end of the text closes the list. */
+function selectRows(count: number, to: number, from: 'end' | 'middle', risky: readonly number[]): readonly number[] {
+  const candidates = Array.from({ length: count }, (_, index) => {
+    if (from === 'end') return index;
+    return index % 2 === 0 ? count - 1 - index / 2 : (index - 1) / 2;
+  });
+  const ordered = from === 'end' ? candidates : [count - 1, ...risky, ...candidates.slice(1)];
+  let shown: readonly number[] = [];
+  for (const row of ordered) {
+    if (shown.includes(row)) continue;
+    const next = [...shown, row].toSorted((one, other) => one - other);
+    if (countRows(next) > Math.max(1, to) && shown.length > 0) continue;
+    shown = next;
+  }
+  return [...shown, count];
+
+  function countRows(rows: readonly number[]): number {
+    const gaps = [...rows, count].filter((row, index) => row > (rows[index - 1] ?? -1) + 1);
+    return rows.length + gaps.length;
+  }
 }

@@ -73,10 +73,12 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
   const lines = filterListedOptions(options).map((option, index) => createOptionLine(option, index, selected, context));
   const short = lines.map((line) => truncateLine(line, width + 2));
   const focused = lines.map((line, index) => (index === selected ? line : (short[index] ?? line)));
+  const subject = body.subject.map((line) => wrapLines([line], width));
+  const risky = subject.flatMap((rows, line) => rows.map(() => body.riskyLines.includes(line)));
   const parts: DialogParts = {
     title,
     warnings: wrapLines([...overflow, ...body.warnings], width),
-    subject: wrapLines(body.subject, width),
+    subject: subject.flat(),
     description: wrapLines(body.description, width),
     risks: wrapLines(body.risks, width),
     details: wrapLines(body.details, width),
@@ -86,7 +88,8 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
     isShortened: short.some((line, index) => line !== lines[index]),
     keys: wrapLines([createKeysLine(options, dialog, context)], width),
   };
-  return fitDialog(parts, { room, width, cut: createRowTruncator(getTruncation(request), context) });
+  const last = risky.flatMap((isRisky, row) => (isRisky ? [row] : []));
+  return fitDialog(parts, { room, width, cut: createRowTruncator(getTruncation(request), last, context) });
 }
 
 /**
@@ -110,7 +113,7 @@ function createTitle(
     ],
     overflow: [
       ...(isTextCut ? [createLine(plain(text))] : []),
-      ...(fitsHeadline || headline.length === 0 ? [] : [createLine(...headline)]),
+      ...(fitsHeadline || headline.length === 0 ? [] : [createProseLine(...headline)]),
     ],
   };
 }

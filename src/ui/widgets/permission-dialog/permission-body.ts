@@ -6,7 +6,7 @@ import { colored, createLine, createProseLine, type LogicalLine, plain, type Spa
 import { type RenderContext, shortenPath, shortenPaths } from '../../text/render-context.ts';
 import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
 import { createInputDiff } from '../diff/input-diff.ts';
-import { isSevereRisk, splitMcpName } from './dialog-options.ts';
+import { isOutsideWorkspace, isSevereRisk, splitMcpName } from './dialog-options.ts';
 
 /** The body of a dialog above its options, from top to bottom. */
 export type DialogBody = {
@@ -16,6 +16,8 @@ export type DialogBody = {
   readonly warnings: readonly LogicalLine[];
   /** Command, diff or input. If it is truncated, the call can only be allowed in the viewer. */
   readonly subject: readonly LogicalLine[];
+  /** Indexes of the lines of the subject that name what is at risk. They are truncated last. */
+  readonly riskyLines: readonly number[];
   /** Description by the model; dropped first. */
   readonly description: readonly LogicalLine[];
   /** Always shown. */
@@ -28,6 +30,7 @@ export const EMPTY_BODY: DialogBody = {
   headline: [],
   warnings: [],
   subject: [],
+  riskyLines: [],
   description: [],
   risks: [],
   details: [],
@@ -88,7 +91,7 @@ export function createPermissionBody(
   const isUnstored = narrow !== undefined && suggestions.length === 0 && exact?.keep !== 'always';
   const otherReasons = [
     ...reasons.filter((text) => !coded.some((step) => step.text === text)),
-    ...(isUnstored ? [`no rule for the project: ${narrow}`] : []),
+    ...(isUnstored ? [`Not remembered beyond this session: ${narrow}.`] : []),
   ];
   return {
     headline: createHeadline(request, context),
@@ -97,10 +100,15 @@ export function createPermissionBody(
       ...linkWarnings,
     ],
     subject: createSubject(request, context),
+    riskyLines: sanitize(request.facts.command ?? '', 'prompt')
+      .split('\n')
+      .flatMap((text, index) => (isRiskyLine(text, risks) ? [index] : [])),
     description: description === '' ? [] : [createLine(colored('dim', sanitize(description, 'line')))],
     risks: [
-      ...(effects.length === 0 ? [] : [createLine(colored('dim', sanitize(effects.join(glyphs.separator), 'line')))]),
-      ...otherReasons.map((reason) => createLine(colored('dim', sanitize(reason, 'line')))),
+      ...(effects.length === 0
+        ? []
+        : [createProseLine(colored('dim', sanitize(effects.join(glyphs.separator), 'line')))]),
+      ...otherReasons.map((reason) => createProseLine(colored('dim', sanitize(reason, 'line')))),
     ],
     details: details === 'shown' ? createDetailLines(request, context.cwd) : [],
   };
@@ -115,7 +123,7 @@ const CONCEALED_WARNINGS = {
 function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderContext): readonly Span[] {
   const { facts, preview, trace } = request;
   const [path] = facts.writes ?? [];
-  const isOutside = trace.some(({ reason }) => reason?.code === 'outside_workspace');
+  const isOutside = isOutsideWorkspace(trace);
   const isNew = isNewFile(request);
   const name = isNew && path !== undefined ? [[plain(sanitize(shortenPath(path, cwd), 'line'))]] : [];
   const counts = countLines(request, preview);
@@ -153,7 +161,7 @@ export function describeSevereRisks({ risks = [] }: Pick<PermissionRequest, 'ris
 /** Describes a risk with its targets. */
 function describeRisk({ kind, text, targets = [] }: CallRisk): string {
   const isNamed = targets.length === 0 || targets.some((target) => text.includes(target));
-  const preposition = kind === 'sends' ? ' to ' : kind === 'runs_download' ? ' from ' : ': ';
+  const preposition = kind === 'sends' ? ' to ' : ': ';
   const named = isNamed ? text : `${text}${preposition}${targets.join(', ')}`;
   return kind === 'reads_secret' ? `${named} (may be a secret)` : named;
 }
@@ -176,7 +184,10 @@ function createSubject(request: PermissionRequest, context: RenderContext): read
     default: {
       const title = shortenPaths(sanitize(request.title, 'line'), context.cwd);
       // For MCP tools the dialog title already names the tool.
-      return [...(facts.kind === 'mcp' ? [] : [createLine(plain(title))]), ...createInputLines(facts.input)];
+      if (facts.kind === 'mcp') return createInputLines(facts.input);
+      const isInTitle = (value: unknown) => typeof value === 'string' && request.title.includes(value);
+      const others = Object.entries(facts.input).filter(([, value]) => !isInTitle(value));
+      return [createLine(plain(title)), ...createInputLines(Object.fromEntries(others))];
     }
   }
 }
@@ -191,13 +202,18 @@ const MIN_DIMMED_LINES = 4;
 
 /** Renders a command. The lines of a long here-document are dim, those with a target of a grave risk bold. */
 function createCommandLines(command: string, risks: readonly CallRisk[] = []): readonly LogicalLine[] {
-  const targets = risks.filter(isSevereRisk).flatMap((risk) => risk.targets ?? []);
   const lines = sanitize(command, 'prompt').split('\n');
   const dimmed = findHeredocLines(lines);
   return lines.map((text, index) => {
-    const isDim = dimmed.has(index) && !targets.some((target) => text.includes(target));
+    const isDim = dimmed.has(index) && !isRiskyLine(text, risks);
     return createLine(isDim ? colored('dim', text) : { text, style: { bold: true } });
   });
+}
+
+/** Returns whether a line of a command names the target of a grave risk. */
+function isRiskyLine(text: string, risks: readonly CallRisk[]): boolean {
+  const targets = risks.filter(isSevereRisk).flatMap((risk) => risk.targets ?? []);
+  return targets.some((target) => text.includes(target.slice(target.lastIndexOf('/') + 1)));
 }
 
 /** Returns the indexes of the lines inside long here-documents. */

@@ -39,7 +39,7 @@ test('in little space the empty rows are dropped; folded it has two rows', () =>
     '▌ ❯ 1  y  Yes, once',
     '▌   2  n  No',
   ]);
-  expect(drawn({ ...PLAN, body: [], options: [], gaps: 'none' })).toEqual([
+  expect(drawn({ ...PLAN, body: [], options: [], gaps: 'none', inSight: 'part' })).toEqual([
     '▌ Run this command?',
     '▌ esc no, and stop',
   ]);

@@ -29,6 +29,11 @@ function askedFor(quietMs: number, command = 'npm run build'): StageScreen {
 }
 
 const answer = (screen: StageScreen) => screen.effects.filter(({ type }) => type.startsWith('answer'));
+const shown = (screen: StageScreen) =>
+  screen
+    .screen()
+    .join(' ')
+    .replaceAll(/[\s▌]+/g, ' ');
 
 describe('a question accepts', () => {
   test('a letter when no key was pressed before', () => {
@@ -182,7 +187,10 @@ describe('a question accepts', () => {
     screen.wait(600);
     screen.press('enter');
     expect(answer(screen)).toEqual([]);
-    screen.press('down', 'enter');
+    expect(screen.view().hint?.text).toContain('nothing is selected: press a letter');
+    screen.press('down');
+    expect(screen.view().hint).toBeUndefined();
+    screen.press('enter');
     expect(answer(screen)).toHaveLength(1);
   });
 
@@ -299,15 +307,10 @@ test('a command without a wider rule is suggested verbatim, with the reason and 
   };
   const [always, session] = [request('always'), request('session')];
   await Promise.all([always.settled(), session.settled()]);
-  const shown = (screen: StageScreen) =>
-    screen
-      .screen()
-      .join(' ')
-      .replaceAll(/[\s▌]+/g, ' ');
   expect(shown(always)).toContain(
-    "2 a Yes, and don't ask again for this exact command in this project (no wider rule: node can run anything)",
+    "2 a Yes, and don't ask again for this exact command in this project (others still ask: node can run anything)",
   );
-  expect(shown(session)).toContain('no rule for the project: node can run anything');
+  expect(shown(session)).toContain('Not remembered beyond this session: node can run anything.');
   expect(shown(session)).toContain('1 y Yes 3 n No, and say what to do instead');
   always.press('a');
   session.press('a');

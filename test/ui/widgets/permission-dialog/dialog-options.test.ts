@@ -63,7 +63,7 @@ test.each<[string, DialogRequest, readonly string[]]>([
     ask({ exact: { rule: 'Bash(node x.js)', keep: 'always' }, narrow: 'node can run anything' }),
     [
       YES,
-      "2 a Yes, and don't ask again for this exact command in this project (no wider rule: node can run anything)",
+      "2 a Yes, and don't ask again for this exact command in this project (others still ask: node can run anything)",
       NO,
     ],
   ],
@@ -77,6 +77,15 @@ test.each<[string, DialogRequest, readonly string[]]>([
     'an edit',
     ask({ facts: EDIT, suggestions: [{ rule: 'Edit(//p/a.ts)', covers: 'it' }] }),
     [YES, "2 a Yes, and don't ask again for edits in this session", NO],
+  ],
+  [
+    'an edit outside of the project',
+    ask({
+      facts: EDIT,
+      trace: [{ stage: 'default', reason: { code: 'outside_workspace', path: '/etc/hosts' }, text: 'It is outside.' }],
+      suggestions: [{ rule: 'Edit(//etc/hosts)', covers: 'it', access: { use: 'write', path: '/etc/hosts' } }],
+    }),
+    [YES, "2 a Yes, and don't ask again for changing /etc/hosts in this session", NO],
   ],
   [
     'a file to read',

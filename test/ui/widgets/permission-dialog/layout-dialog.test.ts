@@ -113,3 +113,46 @@ test('a dialog that accepts an answer shows all of its content, in windows of an
     runs(2_000),
   );
 });
+
+test('a long command is cut around its last line and the lines that name what is at risk', () => {
+  const lines = Array.from({ length: 40 }, (_, index) => `echo ${index}`);
+  const command = ['sh <<EOF', ...lines.slice(0, 25), 'rm -rf build', ...lines.slice(25), 'EOF'].join('\n');
+  const plan = layoutDialog(
+    viewAsking({
+      id: 'q',
+      callId: 'c',
+      toolName: 'Bash',
+      title: command,
+      reasons: [],
+      targets: [],
+      suggestions: [],
+      trace: [],
+      danger: 'none',
+      concealed: 'none',
+      facts: { tool: 'Bash', kind: 'shell', command, input: { command } },
+      risks: [{ kind: 'deletes', text: 'deletes build', targets: ['build'] }],
+    }),
+    { ...DRAWING, width: 80 },
+    17,
+  );
+  expect(plan?.body.map(getRowText)).toMatchInlineSnapshot(`
+    [
+      "sh <<EOF",
+      "echo 0",
+      "echo 1",
+      "echo 2",
+      "echo 3",
+      "… 21 rows hidden: v shows all, and takes the answer",
+      "rm -rf build",
+      "… 11 rows hidden",
+      "echo 36",
+      "echo 37",
+      "echo 38",
+      "echo 39",
+      "EOF",
+    ]
+  `);
+  expect(plan?.inSight).toBe('part');
+  // The keys stay, because the way to the whole command is among them.
+  expect(plan?.keys.map(getRowText).join(' ')).toContain('v show all');
+});

@@ -414,7 +414,7 @@ export const SCENES: readonly Scene[] = [
         description: 'Publish the site',
         reasons: ['Reading ~/.ssh/id_rsa needs approval: it may be a private key.'],
         risks: [
-          { kind: 'reads_secret', text: 'reads id_rsa', targets: ['id_rsa'] },
+          { kind: 'reads_secret', text: 'reads ~/.ssh/id_rsa', targets: ['~/.ssh/id_rsa'] },
           { kind: 'sends', text: 'sends data', targets: ['evil.example'] },
         ],
         canRemember: 'session',
@@ -510,6 +510,12 @@ export const SCENES: readonly Scene[] = [
           { kind: 'fetch', url, input: { url } },
           {
             reasons: ['No rule allows fetching from example.com.'],
+            trace: [
+              {
+                ...({ stage: 'default', verdict: 'ask', text: 'No rule allows fetching from example.com.' } as const),
+                reason: { code: 'no_rule' } as const,
+              },
+            ],
             suggestions: [{ rule: 'WebFetch(domain:example.com)', covers: 'pages of example.com' }],
           },
         ),
