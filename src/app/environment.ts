@@ -28,7 +28,7 @@ export function readEnvironment(
     version: manifest.version,
     home,
     ouroHome: resolveLink(resolve(nonEmpty(env.OURO_HOME) ?? join(home, '.ouro'))),
-    runtimeCache: join(nonEmpty(env.XDG_CACHE_HOME) ?? join(home, '.cache'), 'ouro'),
+    runtimeCache: findCacheFolder(env, home),
     credentials: {
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(authToken === undefined ? {} : { authToken }),
@@ -96,6 +96,14 @@ function addRipgrepToPath(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   }
 }
 
+/** `%LOCALAPPDATA%\\ouro` is where the installer puts the program, so the cache of Windows is a folder in it. */
+function findCacheFolder(env: Readonly<Record<string, string | undefined>>, home: string): string {
+  const [cache, local] = [nonEmpty(env.XDG_CACHE_HOME), nonEmpty(env.LOCALAPPDATA)];
+  return cache === undefined && local !== undefined
+    ? join(local, 'ouro', 'cache')
+    : join(cache ?? join(home, '.cache'), 'ouro');
+}
+
 function readModelRecording(env: Readonly<Record<string, string | undefined>>): Environment['modelRecording'] {
   const [record, replay] = [nonEmpty(env.OURO_MODEL_RECORD), nonEmpty(env.OURO_MODEL_REPLAY)];
   if (replay !== undefined) return { mode: 'replay', file: replay };
@@ -126,9 +134,21 @@ const RUNTIME_TUNING: Readonly<Record<string, string>> = {
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
 };
 
+/** Variable that keeps Windows from running a program of the working directory instead of the one on the PATH. */
+const SAFE_SEARCH = 'NoDefaultCurrentDirectoryInExePath';
+
+/** Lets this process find the programs it runs on the PATH only. Scripts of the user search as they do elsewhere. */
+export function limitProgramSearch(): void {
+  if (process.platform === 'win32') process.env[SAFE_SEARCH] ??= OWN_VALUE;
+}
+
+/** Any value works; this one tells it from a value of the user. */
+const OWN_VALUE = 'ouro';
+
 function isPrivate(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
   // A nested ouro would overwrite the recording.
   if (name === 'OURO_DEBUG_SCREEN') return true;
+  if (name === SAFE_SEARCH) return env[name] === OWN_VALUE;
   const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
   if (name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH') return ['0', `${caches}/ouro`].includes(env[name] ?? '');
   return RUNTIME_TUNING[name] !== undefined && env[name] === RUNTIME_TUNING[name];

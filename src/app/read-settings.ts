@@ -13,7 +13,8 @@ import { isInside } from '../permissions/resolve-path.ts';
 import { findRepositoryTop, listTrackedFiles } from '../permissions/shell/programs/git-repository.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 
-const MANAGED_DIR = '/etc/ouro';
+/** The folder of managed settings and instructions, which only administrators can write. */
+export const MANAGED_DIR = process.platform === 'win32' ? 'C:\\Program Files\\ouro' : '/etc/ouro';
 
 /** Reads all settings of a folder from disk. */
 export function readSettings(

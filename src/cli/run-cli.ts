@@ -1,4 +1,4 @@
-import { getStartDirectory, readEnvironment } from '../app/environment.ts';
+import { getStartDirectory, limitProgramSearch, readEnvironment } from '../app/environment.ts';
 import type { Environment } from '../contracts/environment.ts';
 import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
 import type { Invocation } from './args/invocation.ts';
@@ -14,6 +14,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
     process.stderr.write('The working directory does not exist any more. Change to another folder.\n');
     return systemProcess.exit(1);
   }
+  limitProgramSearch();
   const environment = findEnvironment();
   if (environment === undefined) {
     process.stderr.write('The user of this process has no home folder. Set HOME to a folder that it may write.\n');

@@ -1,5 +1,6 @@
 import { extname, relative } from 'node:path';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
+import { findShell } from '../lib/processes/find-shell.ts';
 import { runProgram } from '../lib/processes/run-program.ts';
 import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
 import { findProjectProgram, matchesProject, type ProjectCondition } from './project-programs.ts';
@@ -57,12 +58,16 @@ export async function formatFiles(request: FormatRequest, signal: AbortSignal): 
   const before = await readTexts(request.files.slice(0, MAX_FILES));
   const failures: string[] = [];
   for (const [command, { args, files }] of groupByFormatter([...before.keys()], request)) {
-    const { code, stdout, stderr, timedOut, problem } = await runProgram(command, [...args, ...files], {
-      cwd: folder,
-      env,
-      timeoutMs: TIMEOUT_MS,
-      signal,
-    });
+    const { code, stdout, stderr, timedOut, problem } = await runProgram(
+      command === SHELL ? (findShell('sh', env) ?? SHELL) : command,
+      [...args, ...files],
+      {
+        cwd: folder,
+        env,
+        timeoutMs: TIMEOUT_MS,
+        signal,
+      },
+    );
     if (code === 0 || signal.aborted) continue;
     const output = sanitizeUntrusted(`${stdout}${stderr}`).trim().slice(-OUTPUT_CHARS);
     const reason = timedOut ? `took more than ${TIMEOUT_MS / 1_000} s` : (problem ?? `exited with code ${code}`);

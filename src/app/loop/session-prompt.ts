@@ -8,6 +8,7 @@ import type { SystemPart } from '../../contracts/model.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { createGitChangeTracker } from '../../git/change-tracker.ts';
 import { findEnclosingRepository } from '../../git/repository-root.ts';
+import { findShell } from '../../lib/processes/find-shell.ts';
 import { listAllowedCalls } from '../../permissions/denial-message.ts';
 import type { AnswerPreferences } from '../../prompt/answer-preferences.ts';
 import { listNamedFiles, type NamedInstructions } from '../../prompt/memory/memory-locations.ts';
@@ -29,6 +30,7 @@ import type { DiskChange } from '../../tools/files/disk-changes.ts';
 import type { Core } from '../core.ts';
 import { createInstructionGate } from '../permissions/instruction-access.ts';
 import type { Permissions } from '../permissions/permissions.ts';
+import { MANAGED_DIR } from '../read-settings.ts';
 
 type PromptDeps = {
   readonly permissions: Pick<Permissions, 'getPolicy' | 'canAsk'>;
@@ -154,7 +156,7 @@ function createMemoryFiles(core: Core, { permissions }: Pick<PromptDeps, 'permis
     root: repository.root,
     home: environment.home,
     globalFiles: [
-      { path: '/etc/ouro/CLAUDE.md', scope: 'managed' },
+      { path: join(MANAGED_DIR, 'CLAUDE.md'), scope: 'managed' },
       ...(isIncluded('user') ? ['CLAUDE.md', 'AGENTS.md'] : []).map((name) => ({
         path: join(environment.ouroHome, name),
         scope: 'user' as const,
@@ -190,7 +192,7 @@ async function renderParts(core: Core, deps: PromptDeps, memory: SessionMemory):
       additionalDirectories: options.addDirs,
       platform: process.platform,
       osRelease: release(),
-      shell: '/bin/bash',
+      shell: findShell('bash', core.environment.variables) ?? 'none',
       date: formatToday(),
       git: git ?? explainUnreadRepository(core),
       ...describeModelAndPermissions(core, deps),

@@ -6,6 +6,7 @@ import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { markAsPrintable, type Printable } from '../../lib/printable.ts';
+import { findShell, NO_SHELL } from '../../lib/processes/find-shell.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { escapeLine } from '../../lib/text/sanitize.ts';
 import { readStoredKeys } from '../../model/keys/stored-keys.ts';
@@ -40,7 +41,13 @@ export async function runChecks(context: CheckContext): Promise<readonly CheckRe
       'Without git, ouro has no branch name, no ignore rules and no overview of changes.',
       environment,
     ),
-    await checkProgram('bash', '/bin/bash', ['--version'], 'Shell commands need /bin/bash.', environment),
+    await checkProgram(
+      'bash',
+      findShell('bash', environment.variables) ?? 'bash',
+      ['--version'],
+      NO_SHELL,
+      environment,
+    ),
     await checkReadOnlySandbox(context),
     await checkRipgrep(),
     checkTerminal(context),

@@ -1,6 +1,12 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, normalize } from 'node:path';
 import type { Readable } from 'node:stream';
+import { ToolFailure } from '../../contracts/tool.ts';
+import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
+import { findShell, NO_SHELL } from '../../lib/processes/find-shell.ts';
 import { getProcessStartTime } from '../../lib/processes/process-info.ts';
 import { createMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
@@ -145,16 +151,31 @@ function createLineSplitter(listener: (line: string) => void): (chunk: Buffer) =
   };
 }
 
+const isWindows = process.platform === 'win32';
+
+/**
+ * On Windows, Git Bash does not inherit further descriptors, so the third one is a file whose name is the last argument,
+ * and `pwd -W` names the directory as other programs know it.
+ */
+const WINDOWS_WRAPPER = `exec 3>"$2"; set -- "$1"; ${WRAPPER.replaceAll('pwd -P', 'pwd -W')}`;
+
 /** Spawns the process with two channels: its output, and the directory it ended in. */
 function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: ShellOptions, output: OutputBuffer) {
-  const unwrapped = ['/bin/bash', '--noprofile', '--norc', '-c', createMarkerCommand(env) + WRAPPER, 'bash', command];
-  const [file = '/bin/bash', ...args] = wrap?.(unwrapped) ?? unwrapped;
+  const bash = findShell('bash', env);
+  if (bash === undefined) throw new ToolFailure(NO_SHELL);
+  const channelFile = isWindows ? join(tmpdir(), `ouro-${randomUUID()}`) : undefined;
+  const script = channelFile === undefined ? WRAPPER : WINDOWS_WRAPPER;
+  const params = ['bash', command, ...(channelFile === undefined ? [] : [channelFile])];
+  const unwrapped = [bash, '--noprofile', '--norc', '-c', createMarkerCommand(env) + script, ...params];
+  const [file = bash, ...args] = wrap?.(unwrapped) ?? unwrapped;
   const wrapperFd = wrapperFile === undefined ? undefined : openSync(wrapperFile, 'r');
   const child = spawn(file, args, {
     cwd,
     env: { ...env },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore', 'pipe', ...(wrapperFd === undefined ? [] : [wrapperFd])],
+    // On Windows, a detached program gets a console window of its own.
+    detached: !isWindows,
+    windowsHide: true,
+    stdio: ['ignore', 'pipe', 'ignore', isWindows ? 'ignore' : 'pipe', ...(wrapperFd === undefined ? [] : [wrapperFd])],
   });
   if (wrapperFd !== undefined) closeSync(wrapperFd);
   const startTime = child.pid === undefined ? '' : (getProcessStartTime(child.pid) ?? '');
@@ -168,6 +189,7 @@ function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: Sh
       resolve();
     });
   });
+  if (channelFile !== undefined) child.on('exit', () => (channelText = takeText(channelFile)));
   const channel = child.stdio[3];
   const channelClosed = new Promise<void>((resolve) => {
     if (!isReadable(channel)) return resolve();
@@ -182,13 +204,28 @@ function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: Sh
     closed: Promise.all([outputClosed, channelClosed]),
     isOpen: () => isOpen,
     hasExcludedSecrets: () => channelText.split('\n').includes(EXCLUSION_REPORT),
-    directory: () => channelText.split('\n').findLast(isReportedCwd),
+    directory() {
+      const reported = channelText.split('\n').findLast(isReportedCwd);
+      return isWindows && reported !== undefined ? normalize(reported) : reported;
+    },
   };
+}
+
+/** Reads the end of a file and removes it, unless a process that was left behind has it open. */
+function takeText(file: string): string {
+  let text = '';
+  try {
+    text = readFileSync(file, 'utf8').slice(-CHANNEL_CHARS);
+    rmSync(file);
+  } catch {
+    // The shell did not start, or the file stays in the folder of temporary files.
+  }
+  return text;
 }
 
 /** Tells whether a line is a reported directory; the command may write to the channel too. */
 function isReportedCwd(line: string): boolean {
-  return line.startsWith('/') || line === 'gone';
+  return ABSOLUTE_PATH.test(line) || line === 'gone';
 }
 
 /** Waits; a timer in the background does not keep the process alive. */

@@ -8,7 +8,7 @@ import type { ScreenTerminal } from '../open-screen.ts';
 import { createAsciiOutput } from '../terminal/ascii-output.ts';
 import type { TerminalOutput } from '../terminal/screen-host.ts';
 import type { ScreenOptions } from '../terminal/screen-options.ts';
-import { editInEditor } from '../terminal/terminal-handover.ts';
+import { DEFAULT_EDITOR, editInEditor } from '../terminal/terminal-handover.ts';
 import type { RenderContext } from '../text/render-context.ts';
 import { ASCII_GLYPHS } from '../theme/glyphs.ts';
 import { createPaint } from '../theme/paint.ts';
@@ -31,7 +31,7 @@ export type LinearWriter = {
 export function createLinearWriter(
   reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
   terminal: ScreenTerminal,
-  { lineEditing, editor = 'vi' }: Pick<LinearOptions, 'lineEditing' | 'editor'>,
+  { lineEditing, editor = DEFAULT_EDITOR }: Pick<LinearOptions, 'lineEditing' | 'editor'>,
   view: () => ViewState,
 ): LinearWriter {
   const out = createAsciiOutput(terminal.out);

@@ -40,7 +40,7 @@ export function createTerminalHandover({
   keyboard,
   getView,
   updateView,
-  editor = 'vi',
+  editor = DEFAULT_EDITOR,
 }: HandoverDeps): TerminalHandover {
   let isLent = false;
 
@@ -68,7 +68,8 @@ export function createTerminalHandover({
 
   return {
     isHandedOver: () => isLent,
-    suspend: () => void handOver(suspendUntilContinued),
+    // Windows has no stopped processes.
+    suspend: () => (isWindows ? undefined : void handOver(suspendUntilContinued)),
     openExternalEditor: () =>
       void handOver(async () => {
         const draft = getView().editor;
@@ -93,6 +94,11 @@ export function createTerminalHandover({
   };
 }
 
+const isWindows = process.platform === 'win32';
+
+/** The editor of those who have not set one. */
+export const DEFAULT_EDITOR = isWindows ? 'notepad' : 'vi';
+
 /** Longest time until the stop signal takes effect. Without a shell with job control it never does. */
 const STOP_MS = 200;
 
@@ -114,9 +120,9 @@ export async function editInEditor(text: string, editor: string, name: string): 
   try {
     await writeFile(file, text, { mode: 0o600 });
     const { execa } = await import('execa');
-    // The setting may contain arguments (`code --wait`), so a shell parses it.
-    const args = ['-c', `${editor} "$1"`, 'sh', file];
-    const { exitCode: code } = await execa('/bin/sh', args, { stdio: 'inherit', reject: false });
+    // The setting may contain arguments (`code --wait`), so the shell of the system parses it.
+    const line = isWindows ? `${editor} "${file}"` : `${editor} '${file.replaceAll("'", `'\\''`)}'`;
+    const { exitCode: code } = await execa(line, { shell: true, stdio: 'inherit', reject: false });
     if (code !== 0) throw new Error(`The editor (${editor}) exited with ${code ?? 'a signal'}; the text is unchanged.`);
     return await readFile(file, 'utf8');
   } finally {
