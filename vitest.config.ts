@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { isWholeRun, WAIT_MS } from './test/support/runs.ts';
-import Sequence from './test/support/sequence.ts';
+import Sequence from './test/support/test-sequencer.ts';
 
 // Where every case of a search is tried, a search may take longer.
 const patience = isWholeRun ? 2 : 1;

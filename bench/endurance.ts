@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { SeenRequest } from '../test/support/api/dialect.ts';
 import { type ApiBlock, calls, says, toolUse } from '../test/support/api/reply.ts';
-import { expectNoneLeft } from '../test/support/processes.ts';
+import { expectNoProcessesLeft } from '../test/support/processes.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
 import { cpuSeconds, memoryMb, openOuro, PROMPT, peakMemoryMb, withApi } from './programs.ts';
 import type { Measure, Row } from './row.ts';
@@ -39,7 +39,7 @@ async function atOnce(name: string, wanted: readonly ApiBlock[]): Promise<Row> {
   return withApi({ turns: script }, async ({ project, api }) => {
     const flags = ['--allowedTools', 'Bash', 'Read', 'Task'];
     const value = await peakMemoryMb([LAUNCHER, '-p', 'go', ...flags], project, api.url);
-    await expectNoneLeft(project.marker);
+    await expectNoProcessesLeft(project.marker);
     return { name, unit: 'MB', value, must: 300 };
   });
 }

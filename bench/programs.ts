@@ -3,7 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { type ApiServer, type Script, startApiServer } from '../test/support/api/server.ts';
-import { bareEnvironment, type Surroundings, terminalEnvironment, withSettings } from '../test/support/environment.ts';
+import {
+  bareEnvironment,
+  type ProjectFolders,
+  terminalEnvironment,
+  withSettings,
+} from '../test/support/environment.ts';
 import { LAUNCHER } from '../test/support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
 import { openTerminal, type VirtualTerminal } from '../test/support/terminal/virtual-terminal.ts';
@@ -86,7 +91,7 @@ export function startInTerminal(project: TempProject, apiUrl: string, args: read
   return openTerminal([LAUNCHER, '--trust', ...args], { cwd: project.dir, env, cols: 120, rows: 40 });
 }
 
-function shippedEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
+function shippedEnvironment(project: ProjectFolders, apiUrl?: string): Record<string, string> {
   return withSettings(bareEnvironment(project, apiUrl), AS_SHIPPED);
 }
 

@@ -1,7 +1,7 @@
 import {
   HEAVY_FILES,
   HEAVY_TURNS,
-  rowsOfWork,
+  listWorkRows,
   WORK_DONE,
   WORK_FILES,
   WORK_TURNS,
@@ -26,6 +26,6 @@ function countRows(name: string, files: typeof WORK_FILES, turns: typeof WORK_TU
     terminal.type('go');
     terminal.press('enter');
     await terminal.waitForText(WORK_DONE, 30_000);
-    return { name, unit: 'count', value: rowsOfWork(terminal).length, must };
+    return { name, unit: 'count', value: listWorkRows(terminal).length, must };
   });
 }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { query } from '../src/engine/query.ts';
-import { invariantBreaches } from './support/loop/invariants.ts';
+import { findInvariantViolations } from './support/loop/invariants.ts';
 import {
   calls,
-  cutOff,
+  contextTooLong,
   empty,
   fails,
   malformedCall,
   overloaded,
-  pauses,
-  refusal,
+  pausedReply,
+  refusalReply,
   says,
   scripted,
-  tooLong,
+  truncatedReply,
   userSays,
 } from './support/loop/scripted.ts';
 import { isWholeRun } from './support/runs.ts';
@@ -20,11 +20,11 @@ import { isWholeRun } from './support/runs.ts';
 const REPLIES = {
   fine: () => says('fine'),
   call: () => calls('Echo'),
-  cutOff,
-  tooLong,
+  truncatedReply,
+  contextTooLong,
   overloaded,
-  refusal,
-  pause: pauses,
+  refusalReply,
+  pause: pausedReply,
   empty,
   malformed: malformedCall,
   streamCut: () => fails('cut'),
@@ -111,7 +111,7 @@ for (const objects of ['always', 'never'] as const) {
         const total = deps.calls() + (known ?? 0);
         for (const { memory, calls: before } of passed) tails.set(memory, total - before);
         most = Math.max(most, total);
-        const breaches = deps.requests().slice(checked).flatMap(invariantBreaches);
+        const breaches = deps.requests().slice(checked).flatMap(findInvariantViolations);
         if (breaches.length > 0 || (known === undefined && !ENDS.includes(end))) {
           problems.push(`${script.join(' ')}: ${end} ${breaches.join('; ')}`);
         }

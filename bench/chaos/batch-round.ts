@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ApiTurn, status } from '../../test/support/api/reply.ts';
 import { startApiServer } from '../../test/support/api/server.ts';
-import { projectWithRepos, writePolicy, writingModel } from '../../test/support/fleet.ts';
-import { expectNoneLeft } from '../../test/support/processes.ts';
+import { fileWritingModel, projectWithRepos, writePolicy } from '../../test/support/fleet.ts';
+import { expectNoProcessesLeft } from '../../test/support/processes.ts';
 import { runOuro, startOuro } from '../../test/support/run-ouro.ts';
 import { createDice } from './dice.ts';
 import type { Round } from './round.ts';
@@ -34,7 +34,7 @@ export async function playBatchRound(seed: number): Promise<Round> {
   await using api = await startApiServer({
     turns(request) {
       left -= 1;
-      return left >= 0 && dice.percent(70) ? dice.pick(OUTAGES) : writingModel(request);
+      return left >= 0 && dice.percent(70) ? dice.pick(OUTAGES) : fileWritingModel(request);
     },
   });
   const args = [
@@ -76,7 +76,7 @@ export async function playBatchRound(seed: number): Promise<Round> {
   for (const { key, tries } of tasks)
     if (tries > 1 + kills) faults.push(`${key} used ${tries} attempts, with ${kills} kills.`);
   faults.push(
-    ...(await expectNoneLeft(project.marker).then(
+    ...(await expectNoProcessesLeft(project.marker).then(
       () => [],
       (found) => [String(found)],
     )),

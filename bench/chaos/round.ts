@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../src/contracts/session.ts';
 import { AFTER, requestFaults } from '../../test/e2e/crash-run.ts';
 import { type ApiServer, startApiServer } from '../../test/support/api/server.ts';
 import { canMountHung } from '../../test/support/hung-mount.ts';
-import { expectNoneLeft } from '../../test/support/processes.ts';
+import { expectNoProcessesLeft } from '../../test/support/processes.ts';
 import { runOuro } from '../../test/support/run-ouro.ts';
 import { storedFiles } from '../../test/support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../../test/support/temp-project.ts';
@@ -71,7 +71,7 @@ export async function playRound(seed: number): Promise<Round> {
     ...api.all().flatMap(({ violation }) => (violation === undefined ? [] : [`Invalid request: ${violation}`])),
   );
   faults.push(
-    ...(await expectNoneLeft(project.marker).then(
+    ...(await expectNoProcessesLeft(project.marker).then(
       () => [],
       (left) => [String(left)],
     )),

@@ -1,26 +1,26 @@
 import type { SeenRequest } from '../../test/support/api/dialect.ts';
 import {
-  cutAt,
-  endAt,
+  disconnectAt,
+  endBodyAt,
   errorAt,
-  garbageAt,
   overloaded,
-  pingsAt,
   rateLimited,
-  silenceAt,
-  unheardOfAt,
+  sendGarbageAt,
+  sendPingsAt,
+  sendUnknownEventsAt,
+  stallAt,
 } from '../../test/support/api/faults.ts';
 import {
   type ApiBlock,
   type ApiTurn,
+  brokenToolUse,
   calls,
-  halfCall,
-  html,
-  later,
-  type Moment,
+  delayed,
+  htmlError,
   reply,
   reset,
   type StreamFault,
+  type StreamPosition,
   says,
   status,
   text,
@@ -51,7 +51,7 @@ export function createScript(dice: Dice) {
     const length = request.body.messages?.length ?? 0;
     const answer =
       length < 14 && dice.percent(65) ? calls(...createText(dice), ...createCalls(dice)) : reply(createText(dice));
-    const odd = dice.percent(10) ? unheardOfAt(2) : [];
+    const odd = dice.percent(10) ? sendUnknownEventsAt(2) : [];
     return { ...answer, delayMs: dice.below(5), chunk: 10 + dice.below(60), faults: odd };
   }
 
@@ -92,27 +92,27 @@ const CALLS: readonly [(dice: Dice) => ApiBlock, ...((dice: Dice) => ApiBlock)[]
   () => toolUse('a tool: with | odd 👍 letters', { x: 1 }),
   () => toolUse('', {}),
   (dice) => toolUse('Read', { file_path: 'b.txt' }, dice.pick(['', 'one', 'call:1|👍'])),
-  () => halfCall('Read', '{"file_path": '),
-  () => halfCall('Read', `${'{"in":'.repeat(5_000)}1${'}'.repeat(5_000)}`),
+  () => brokenToolUse('Read', '{"file_path": '),
+  () => brokenToolUse('Read', `${'{"in":'.repeat(5_000)}1${'}'.repeat(5_000)}`),
 ];
 
 type Failure = readonly [string, () => ApiTurn];
 
 function failures(dice: Dice): readonly [Failure, ...Failure[]] {
-  const at = dice.pick<Moment>(MOMENTS);
+  const at = dice.pick<StreamPosition>(MOMENTS);
   const broken = (...faults: readonly StreamFault[]) => ({ ...reply(createText(dice)), chunk: 20, faults });
   return [
     ['overloaded', overloaded],
     ['500', () => status(500)],
-    ['502 with a page', () => html()],
+    ['502 with a page', () => htmlError()],
     ['rate limit', () => rateLimited(0)],
     ['reset', reset],
-    ['cut', () => broken(cutAt(at))],
-    ['end', () => broken(endAt(at))],
+    ['cut', () => broken(disconnectAt(at))],
+    ['end', () => broken(endBodyAt(at))],
     ['error event', () => broken(...errorAt(3))],
-    ['rubbish', () => broken(garbageAt(2), cutAt(4))],
-    ['silence', () => broken(silenceAt(3, never))],
-    ['pings', () => broken(pingsAt(3, never))],
-    ['slow headers', () => later(dice.below(400), says(`Late. ${crypto.randomUUID()}`))],
+    ['rubbish', () => broken(sendGarbageAt(2), disconnectAt(4))],
+    ['silence', () => broken(stallAt(3, never))],
+    ['pings', () => broken(sendPingsAt(3, never))],
+    ['slow headers', () => delayed(dice.below(400), says(`Late. ${crypto.randomUUID()}`))],
   ];
 }

@@ -3,9 +3,9 @@ import type { AgentPort } from '../../src/agent/agent-deps.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { listBlocks, type Message } from '../../src/contracts/message.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
-import { unbalanced } from '../support/loop/event-balance.ts';
-import { calls, echoTool, empty, fails, roomyContext, says, userSays } from '../support/loop/scripted.ts';
+import { calls, echoTool, empty, fails, says, unlimitedContext, userSays } from '../support/loop/scripted.ts';
 import { type ScriptedAgent, scriptedAgent } from '../support/loop/scripted-agent.ts';
+import { findUnbalancedEvents } from '../support/loop/unbalanced-events.ts';
 
 const FOR_EVER = new Promise<void>(() => undefined);
 const held = { ...says('thinking about it'), hold: FOR_EVER };
@@ -54,7 +54,7 @@ test('an abort affects one prompt only: the next one has its own controller', as
 test('the compaction breaker stays open across queries until space is freed', async () => {
   let tries = 0;
   const full: QueryDeps['context'] = {
-    ...roomyContext,
+    ...unlimitedContext,
     prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
     compact: async () => {
       tries += 1;
@@ -75,7 +75,7 @@ test('the compaction breaker stays open across queries until space is freed', as
 test('a compaction that frees no space counts as failed', async () => {
   let tries = 0;
   const stuck: QueryDeps['context'] = {
-    ...roomyContext,
+    ...unlimitedContext,
     prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
     compact: async (messages) => {
       tries += 1;
@@ -306,7 +306,7 @@ test('a listener that throws or rejects is reported and affects neither the run 
     },
   );
   expect(await made.agent.prompt('go')).toEqual({ reason: 'completed' });
-  expect(unbalanced(made.events)).toEqual([]);
+  expect(findUnbalancedEvents(made.events)).toEqual([]);
   expect(made.listenerFaults).toHaveLength(2 * made.events.length);
 });
 

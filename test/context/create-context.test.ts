@@ -4,7 +4,7 @@ import { parseDecisions } from '../../src/context/reduction-log.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
-import { calls, echoTool, says as replies, scripted, tooLong } from '../support/loop/scripted.ts';
+import { calls, contextTooLong, echoTool, says as replies, scripted } from '../support/loop/scripted.ts';
 import { bench, exchange, INFO, prompt, reads, words } from './workbench.ts';
 
 const SMALL = { ...INFO, contextWindow: 40_000, defaultOutputTokens: 1_000 };
@@ -25,7 +25,7 @@ test('a conversation that exceeds its window is compacted once and answered', as
 test('one huge result that the API refuses is shortened, and the same turn continues', async () => {
   const { context, asked, stored } = bench({ limitChars: () => 10_000_000 });
   const huge = words(200_000, 'log');
-  const deps = scripted([calls('Huge'), tooLong(), replies('Seen.')], {
+  const deps = scripted([calls('Huge'), contextTooLong(), replies('Seen.')], {
     context,
     tools: () => [echoTool({ name: 'Huge', call: async () => ({ content: huge }) })],
   });

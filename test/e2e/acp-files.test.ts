@@ -5,10 +5,10 @@ import { type ClientCapabilities, client, ndJsonStream } from '@agentclientproto
 import { expect, test } from 'vitest';
 import { type ApiBlock, calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { bytesOf } from '../support/bytes-of.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { startHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
+import { toWebStream } from '../support/web-stream.ts';
 
 /** What the model was told of these calls by an editor in which a.txt is open with these unsaved words. */
 async function inEditor(
@@ -41,7 +41,7 @@ async function inEditor(
       await writeFile(params.path, params.content);
       return {};
     })
-    .connect(ndJsonStream(Writable.toWeb(child.stdin), bytesOf(child.stdout)));
+    .connect(ndJsonStream(Writable.toWeb(child.stdin), toWebStream(child.stdout)));
   await agent.request('initialize', { protocolVersion: 1, clientCapabilities: { fs } });
   const { sessionId } = await agent.request('session/new', { cwd: project.dir, mcpServers: [] });
   await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompt }] });

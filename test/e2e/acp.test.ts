@@ -7,13 +7,13 @@ import { client, ndJsonStream, type RequestPermissionRequest, type SessionUpdate
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
-import { bytesOf } from '../support/bytes-of.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { startHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { toWebStream } from '../support/web-stream.ts';
 
 let project: TempProject;
 let server: ApiServer;
@@ -47,7 +47,7 @@ async function editor(
         ? new Promise<never>(() => undefined)
         : { outcome: { outcome: 'selected', optionId } };
     })
-    .connect(ndJsonStream(Writable.toWeb(child.stdin), bytesOf(child.stdout)));
+    .connect(ndJsonStream(Writable.toWeb(child.stdin), toWebStream(child.stdout)));
   const { agent } = connection;
   await agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
   return {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { boxIn, NO_BOX } from '../support/box.ts';
 import { longTest } from '../support/long-test.ts';
+import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 /** Ways to get something of one's own into a place whose folder may be written; `$n` is the place. */
@@ -19,7 +19,7 @@ const WAYS = [
 
 const HEAD = 'ref: refs/heads/main\n';
 
-describe.skipIf(NO_BOX !== undefined)(`deep inside the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test('hooks and settings that a repository defines elsewhere in the workspace are protected', async () => {
     await using project = await createTempProject({
       ...{ '.git/HEAD': HEAD, 'lib/.git/HEAD': HEAD, 'tools/git/hooks/pre-commit': 'own', 'lib/more': '' },
@@ -29,7 +29,7 @@ describe.skipIf(NO_BOX !== undefined)(`deep inside the sandbox (${NO_BOX ?? 'bub
       'conf/git/second': '[user]\n\tname = me\n',
     });
     const named = ['tools/git/hooks', 'conf/git/first', 'conf/git/second', 'lib/deep/hooks', 'lib/more'];
-    const { run, sandbox } = await boxIn(project);
+    const { run, sandbox } = await createTestSandbox(project);
     await run(`exec 2>/dev/null; for n in ${named.join(' ')}; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`);
     expect(await run('echo x > tools/other && echo free; echo x > tools/git/other && echo free')).toBe('free\nfree\n');
     sandbox.close();
@@ -43,7 +43,7 @@ describe.skipIf(NO_BOX !== undefined)(`deep inside the sandbox (${NO_BOX ?? 'bub
 
   longTest('protected paths stay in place, also when the folders above them are moved', async () => {
     await using project = await createTempProject({ 'conf/deep/prod.yaml': 'own', 'gen/src/a': 'own' });
-    const { run, sandbox } = await boxIn(project, {
+    const { run, sandbox } = await createTestSandbox(project, {
       settings: { network: false, denyWrite: ['conf/deep/prod.yaml'] },
       deny: ['Edit(gen/src/**)'],
     });
@@ -58,7 +58,7 @@ describe.skipIf(NO_BOX !== undefined)(`deep inside the sandbox (${NO_BOX ?? 'bub
   longTest('where home is the workspace, nothing that runs at login can be created by moving its folder', async () => {
     await using project = await createTempProject();
     await project.write('../home/.config/own', 'x');
-    const { run, sandbox } = await boxIn(project, { roots: [project.home] });
+    const { run, sandbox } = await createTestSandbox(project, { roots: [project.home] });
     const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
     await run(
       `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
@@ -72,7 +72,7 @@ describe.skipIf(NO_BOX !== undefined)(`deep inside the sandbox (${NO_BOX ?? 'bub
 
   longTest('no file can be made setuid, and all other mode bits can be set', async () => {
     await using project = await createTempProject({ a: '' });
-    const { run, sandbox } = await boxIn(project);
+    const { run, sandbox } = await createTestSandbox(project);
     const printed = await run(`exec 2>/dev/null
       cp /bin/true t; chmod u+s t; chmod 4755 t; chmod 6755 t; install -m 4755 /bin/true t2
       perl -e 'use Fcntl; sysopen(F, "t3", O_CREAT|O_WRONLY, 04755); open(G, ">", "t4"); chmod(04755, *G);

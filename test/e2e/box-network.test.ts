@@ -2,8 +2,8 @@ import { createServer as createPages } from 'node:http';
 import type { Server } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { SandboxNetworkDeps } from '../../src/sandbox/network/sandbox-network.ts';
-import { boxIn, NO_BOX } from '../support/box.ts';
 import { longTest } from '../support/long-test.ts';
+import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 async function listening<Made extends Server | ReturnType<typeof createPages>>(server: Made) {
@@ -17,13 +17,13 @@ const pages = () => listening(createPages((request, response) => response.end(`p
 
 const all: SandboxNetworkDeps['decideHost'] = async () => ({ ok: true });
 
-describe.skipIf(NO_BOX !== undefined)(`network of the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`network of the sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test('a command reaches allowed hosts with any protocol, and the model learns about the others', async () => {
     await using project = await createTempProject();
     await using server = await pages();
     const named = `127.0.0.1:${server.port}`;
     const asked: string[] = [];
-    const { run, sandbox } = await boxIn(project, {
+    const { run, sandbox } = await createTestSandbox(project, {
       settings: { allowedDomains: [named] },
       names: { 'good.test': '127.0.0.1', 'inner.test': '10.0.0.1', 'evil.test': '127.0.0.1' },
       async decide({ command }, { host }) {
@@ -60,7 +60,7 @@ describe.skipIf(NO_BOX !== undefined)(`network of the sandbox (${NO_BOX ?? 'bubb
 
   longTest('a server started by one command is reached by the next', async () => {
     await using project = await createTempProject();
-    const { run, sandbox } = await boxIn(project, { settings: {}, decide: all });
+    const { run, sandbox } = await createTestSandbox(project, { settings: {}, decide: all });
     const serving = run(
       `node -e 'require("node:http").createServer((_, answer) => answer.end("served")).listen(8099)' >/dev/null 2>&1 & until [ -e stop ]; do sleep 0.05; done; kill %1`,
     );
@@ -76,7 +76,7 @@ describe.skipIf(NO_BOX !== undefined)(`network of the sandbox (${NO_BOX ?? 'bubb
     await using project = await createTempProject();
     await using pack = await npmRegistry(project.home);
     await using repository = await gitServer(project.home);
-    const { run, sandbox } = await boxIn(project, {
+    const { run, sandbox } = await createTestSandbox(project, {
       settings: { allowedDomains: [`127.0.0.1:${pack.port}`, `127.0.0.1:${repository.port}`] },
       names: { 'registry.test': '127.0.0.1', 'git.test': '127.0.0.1' },
       decide: all,
@@ -92,7 +92,7 @@ describe.skipIf(NO_BOX !== undefined)(`network of the sandbox (${NO_BOX ?? 'bubb
 
   test('without the proxy the sandbox has no network, and the reason is reported', async () => {
     await using project = await createTempProject();
-    const { run, sandbox } = await boxIn(project, { settings: {}, env: { PATH: '/nowhere' } });
+    const { run, sandbox } = await createTestSandbox(project, { settings: {}, env: { PATH: '/nowhere' } });
     await expect(run('true')).rejects.toThrow('bwrap is not installed');
     sandbox.close();
   });

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PROTECTED_IN_GIT_DIR } from '../../src/sandbox/git-dirs.ts';
 import { PROTECTED_IN_PROJECT } from '../../src/sandbox/protected-paths.ts';
-import { boxIn, NO_BOX } from '../support/box.ts';
 import { someOf } from '../support/runs.ts';
+import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const NAMES = [
@@ -63,7 +63,7 @@ function everything(folder: string): readonly string[] {
     });
 }
 
-describe.skipIf(NO_BOX !== undefined)(`protected paths (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`protected paths (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test.each(STATES)(
     'no kind of write changes a path that is %s',
     async (state) => {
@@ -82,7 +82,7 @@ describe.skipIf(NO_BOX !== undefined)(`protected paths (${NO_BOX ?? 'bubblewrap 
         if (state === 'a link to nothing') await symlink(join(project.dir, `kept/none${at}`), path);
       }
       const before = everything(project.dir);
-      const { run, sandbox } = await boxIn(project);
+      const { run, sandbox } = await createTestSandbox(project);
       const tries = names.flatMap((name, at) => {
         const ways = WAYS.filter((_, index) => (index + at + STATES.indexOf(state)) % THIRD === 0);
         const fresh = 'cp -r attacker/folder $e/d1; cp attacker/file $e/f1; cp attacker/file $e/f2';

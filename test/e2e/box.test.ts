@@ -2,10 +2,10 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { boxIn, NO_BOX } from '../support/box.ts';
+import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-if (NO_BOX !== undefined) process.stderr.write(`\n${NO_BOX}\n`);
+if (NO_SANDBOX !== undefined) process.stderr.write(`\n${NO_SANDBOX}\n`);
 
 /** Each prints a word of its own when it gets somewhere. */
 const WAYS_OUT: Readonly<Record<string, string>> = {
@@ -77,11 +77,11 @@ mount -o remount,rw / && echo remounted
 [ "$(ls /proc | grep -c '^[0-9]')" -lt 12 ] && echo alone
 `;
 
-describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test('there is no way out of it', async () => {
     await using project = await createTempProject();
     await writeFile(join(project.home, 'kept'), '');
-    const { run } = await boxIn(project, { env: { MY_TOKEN: 'a-key-of-mine' } });
+    const { run } = await createTestSandbox(project, { env: { MY_TOKEN: 'a-key-of-mine' } });
     const script = Object.entries(WAYS_OUT).map(
       ([name, way], at) => `(cd .; mkdir w${at}; cd w${at}; ${way}) 2>/dev/null | sed 's/^OUT/OUT by ${name}/'`,
     );
@@ -102,7 +102,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
     await mkdir(join(project.home, '.ssh'));
     await writeFile(join(project.home, '.ssh/id'), 'key');
     const settings = { network: false, denyRead: ['secret'], allowWrite: ['later'] };
-    const { run, sandbox } = await boxIn(project, { settings, env: { MY_TOKEN: 'a-key-of-mine' } });
+    const { run, sandbox } = await createTestSandbox(project, { settings, env: { MY_TOKEN: 'a-key-of-mine' } });
     const printed = await run(`exec 2>/dev/null; ${TRIES}`);
     expect(existsSync(join(project.dir, '.git/commondir'))).toBe(false);
     // A link that one command leaves behind opens nothing to the next.
@@ -133,7 +133,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
     await symlink('shared', join(project.dir, '.claude'));
     await project.write('.git/HEAD', 'ref: refs/heads/main\n');
     await symlink('../shared', join(project.dir, '.git/hooks'));
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     await run(
       'rm .mcp.json .claude; echo x > .mcp.json; mkdir .claude; echo x > .claude/settings.json; echo x > shared/settings.json; rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit',
     );
@@ -146,7 +146,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
 
   test('a .git file is not redirected, and no folder is turned into a repository', async () => {
     await using project = await createTempProject({ 'sub/.git': 'gitdir: ../elsewhere\n' });
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     await run(
       'echo "gitdir: evil" > sub/.git; mv sub sub2; rm -rf sub; git init -q --bare .; echo "ref: refs/heads/main" > HEAD',
     );
@@ -156,7 +156,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
 
   test('where home is the workspace, nothing that runs at the next login can be created', async () => {
     await using project = await createTempProject();
-    const { run } = await boxIn(project, { roots: [project.home] });
+    const { run } = await createTestSandbox(project, { roots: [project.home] });
     const names = [
       '.bash_profile',
       '.profile',
@@ -189,7 +189,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
     await project.initGit();
     const tree = join(project.home, 'tree');
     await project.git('worktree', 'add', '-q', tree);
-    const { run } = await boxIn(project, { roots: [tree] });
+    const { run } = await createTestSandbox(project, { roots: [tree] });
     const common = join(project.dir, '.git');
     const printed = await run(
       `echo 2 > a; git -c user.name=a -c user.email=a@b commit -qam two; git log --format=%s -1
@@ -210,7 +210,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
     const liar = join(project.home, 'liar');
     await mkdir(liar);
     await writeFile(join(liar, '.git'), `gitdir: ${project.dir}/.git/worktrees/tree\n`);
-    const { run } = await boxIn(project, { roots: [liar] });
+    const { run } = await createTestSandbox(project, { roots: [liar] });
     await run(`echo x > ${project.dir}/.git/planted`);
     expect(existsSync(join(project.dir, '.git/planted'))).toBe(false);
   });
@@ -218,7 +218,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
   test('read-only paths stay unchanged, also where they are writable', async () => {
     await using project = await createTempProject({ 'conf/a': '1', b: '1', '.envrc': '1' });
     await link(join(project.dir, 'b'), join(project.home, 'hard'));
-    const { run } = await boxIn(project, { settings: { network: false, denyWrite: ['conf', 'later'] } });
+    const { run } = await createTestSandbox(project, { settings: { network: false, denyWrite: ['conf', 'later'] } });
     await run('echo 2 > conf/a; echo 2 > later; rm -rf conf; ln ../home/hard h; echo 2 > .envrc');
     expect([await project.read('conf/a'), await project.read('.envrc')]).toEqual(['1', '1']);
     expect((await readdir(project.dir)).sort()).toEqual(['.envrc', 'b', 'conf']);
@@ -243,7 +243,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
       'Edit(gen/**)',
       'Edit(*.lock)',
     ];
-    const { run } = await boxIn(project, { deny });
+    const { run } = await createTestSandbox(project, { deny });
     const printed = await run(
       'cat .env a/b/.env secrets/x/y a/k.pem ../home/private/z 2>/dev/null; echo 2 > gen/a; rm -rf gen; echo 2 > ok/b; grep -r SECRET . ; echo over',
     );
@@ -254,7 +254,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
 
   test('a placeholder stays while another command relies on it, and is removed with the last', async () => {
     await using project = await createTempProject();
-    const [first, second] = [await boxIn(project), await boxIn(project)];
+    const [first, second] = [await createTestSandbox(project), await createTestSandbox(project)];
     const command = { id: 'a', command: 'x', cwd: project.dir };
     await first.sandbox.wrap(command);
     await second.sandbox.wrap(command);
@@ -275,7 +275,7 @@ describe.skipIf(NO_BOX !== undefined)(`the sandbox (${NO_BOX ?? 'bubblewrap work
       made: [[join(project.dir, 'left'), 'folder']],
     };
     await writeFile(join(covers, 'dead.json'), JSON.stringify(claim));
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     await run('true');
     expect([await readdir(project.dir), await readdir(covers)]).toEqual([[], []]);
   });

@@ -6,11 +6,11 @@ import { client, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/s
 import { expect } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { bytesOf } from '../support/bytes-of.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
+import { toWebStream } from '../support/web-stream.ts';
 
 const AGENT = createRequire(import.meta.url).resolve('@agentclientprotocol/claude-agent-acp/dist/index.js');
 
@@ -29,7 +29,7 @@ longTest('the Claude agent of editors drives ouro unchanged: text, a permission 
       const yes = params.options.find(({ kind }) => kind === 'allow_once');
       return { outcome: { outcome: 'selected', optionId: yes?.optionId ?? '' } };
     })
-    .connect(ndJsonStream(Writable.toWeb(child.stdin), bytesOf(child.stdout)));
+    .connect(ndJsonStream(Writable.toWeb(child.stdin), toWebStream(child.stdout)));
   await agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
   const { sessionId } = await agent.request('session/new', { cwd: project.dir, mcpServers: [] });
   const prompt = [{ type: 'text', text: 'make it' } as const];

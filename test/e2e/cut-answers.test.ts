@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventsOf } from '../support/api/events.ts';
-import { cutAt, pingsAt } from '../support/api/faults.ts';
+import { disconnectAt, sendPingsAt } from '../support/api/faults.ts';
 import { type ApiBlock, calls, reply, type StreamFault, says, text, thinking, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
@@ -34,7 +34,7 @@ function unfinished(happens: (at: number) => StreamFault, ...before: readonly Ap
   return { ...whole, faults: [happens(eventsOf(whole, '', '').length - 3)] };
 }
 
-const stays = (...before: readonly ApiBlock[]) => unfinished((at) => pingsAt(at, FOR_EVER), ...before);
+const stays = (...before: readonly ApiBlock[]) => unfinished((at) => sendPingsAt(at, FOR_EVER), ...before);
 
 async function open(turns: Script['turns'], ...flags: readonly string[]) {
   server = await startApiServer({ turns });
@@ -93,7 +93,7 @@ test('a host that interrupts receives the partial answer, marked as cut off', as
 });
 
 longTest('a connection lost for good keeps the partial answer', async () => {
-  server = await startApiServer({ turns: [unfinished(cutAt), says('Two.')] });
+  server = await startApiServer({ turns: [unfinished(disconnectAt), says('Two.')] });
   const lost = await runOuro(project, ['-p', 'how many?'], server.url, { env: { OURO_MAX_RETRIES: '0' } });
   expect(lost).toMatchObject({
     code: 1,

@@ -7,11 +7,11 @@ import manifest from '../../package.json' with { type: 'json' };
 import { readImageInfo } from '../../src/tools/read/image.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
-import { NO_BOX } from '../support/box.ts';
 import { startJsonServer } from '../support/json-server.ts';
-import { striped } from '../support/picture.ts';
-import { answersOf, archiveOf, buildExecutableOfVersion } from '../support/releases.ts';
+import { buildExecutableOfVersion, createReleaseArchive, createReleaseResponses } from '../support/releases.ts';
 import { isWholeRun } from '../support/runs.ts';
+import { NO_SANDBOX } from '../support/sandbox.ts';
+import { createStripedPng } from '../support/striped-png.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
@@ -24,10 +24,10 @@ type Machine = { readonly project: TempProject; readonly root: string; readonly 
 let folder: TempProject;
 let next: Buffer;
 
-describe.runIf(isWholeRun && process.platform === 'linux' && NO_BOX === undefined)('the executable alone', () => {
+describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === undefined)('the executable alone', () => {
   beforeAll(async () => {
     folder = await createTempProject();
-    next = archiveOf(readFileSync(await buildExecutableOfVersion(NEXT, folder.dir)), NEXT);
+    next = createReleaseArchive(readFileSync(await buildExecutableOfVersion(NEXT, folder.dir)), NEXT);
   });
   afterAll(() => folder.remove());
 
@@ -65,7 +65,7 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_BOX === undefine
       ],
     });
     writeFileSync(join(machine.root, 'project/a.txt'), 'alpha\n');
-    writeFileSync(join(machine.root, 'project/large.png'), striped(9_000, 900));
+    writeFileSync(join(machine.root, 'project/large.png'), createStripedPng(9_000, 900));
     const first = await run(machine, ['-p', 'What does a.txt say?'], api);
     expect(first).toEqual({ code: 0, stdout: 'It says alpha.\n', stderr: '' });
     // A decoder that is missing would refuse the picture.
@@ -91,7 +91,7 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_BOX === undefine
 
   test('updates itself from a release, goes back, and removes itself', async () => {
     await using machine = await startMachine();
-    await using server = await startJsonServer(answersOf({ version: NEXT, archive: next }));
+    await using server = await startJsonServer(createReleaseResponses({ version: NEXT, archive: next }));
     const version = async () => (await run(machine, ['--version'])).stdout.trim();
     const update = (...args: readonly string[]) =>
       run(machine, ['update', ...args], undefined, { OURO_RELEASE_URL: server.url });
@@ -130,15 +130,19 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_BOX === undefine
   test.each([
     [
       'half a download',
-      () => answersOf({ version: NEXT, archive: next.subarray(0, 1_000), listed: next }),
+      () => createReleaseResponses({ version: NEXT, archive: next.subarray(0, 1_000), listed: next }),
       /The checksum of/,
     ],
     [
       'a program that does not run',
-      () => answersOf({ version: NEXT, archive: archiveOf('no program', NEXT) }),
+      () => createReleaseResponses({ version: NEXT, archive: createReleaseArchive('no program', NEXT) }),
       /does not run on this machine/,
     ],
-    ['another version', () => answersOf({ version: '9.9.8', archive: next }), /does not run on this machine/],
+    [
+      'another version',
+      () => createReleaseResponses({ version: '9.9.8', archive: next }),
+      /does not run on this machine/,
+    ],
     ['a server without releases', () => ({}), /Cannot read .*SHA256SUMS: the server answered 404/],
   ])('%s is refused, and nothing is changed', async (_, answers, problem) => {
     await using machine = await startMachine();

@@ -1,30 +1,30 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import {
-  cutAt,
-  cutOff,
-  endAt,
+  disconnectAt,
+  emptyReply,
+  endBodyAt,
   errorAt,
-  garbageAt,
   imageTooLarge,
-  outgrowsWindow,
+  keepOpenAfterEnd,
+  maxTokensReply,
   overloaded,
-  pausesTurn,
-  pingsAt,
+  pausedReply,
   rateLimited,
-  refuses,
-  saysNothing,
-  silenceAt,
-  staysOpen,
-  unheardOfAt,
+  refusalReply,
+  sendGarbageAt,
+  sendPingsAt,
+  sendUnknownEventsAt,
+  stallAt,
   unreadableImage,
+  windowExceededReply,
 } from '../support/api/faults.ts';
 import {
   type ApiTurn,
+  brokenToolUse,
   calls,
-  halfCall,
   hang,
-  html,
+  htmlError,
   promptTooLong,
   refusedSignature,
   reply,
@@ -65,12 +65,15 @@ type Prompt = {
 const PROMPTS: readonly Prompt[] = [
   {
     what: '500, 502 with a web page, 503, 529, 408, a reset and no headers are tried again',
-    turns: [status(500), html(502), status(503), overloaded(), status(408), reset(), hang(), fine],
+    turns: [status(500), htmlError(502), status(503), overloaded(), status(408), reset(), hang(), fine],
   },
-  { what: 'a reply is cut short, at any point', turns: [...MOMENTS.map((at) => half(cutAt(at))), fine] },
-  { what: 'a body ends too early, at any point', turns: [...MOMENTS.map((at) => half(endAt(at))), fine] },
-  { what: 'a reply is cut before its very last event, which says nothing', turns: [half(cutAt('message_stop'))] },
-  { what: 'a body ends before its very last event', turns: [half(endAt('message_stop'))] },
+  { what: 'a reply is cut short, at any point', turns: [...MOMENTS.map((at) => half(disconnectAt(at))), fine] },
+  { what: 'a body ends too early, at any point', turns: [...MOMENTS.map((at) => half(endBodyAt(at))), fine] },
+  {
+    what: 'a reply is cut before its very last event, which says nothing',
+    turns: [half(disconnectAt('message_stop'))],
+  },
+  { what: 'a body ends before its very last event', turns: [half(endBodyAt('message_stop'))] },
   {
     what: 'errors and rubbish in the middle',
     turns: [
@@ -78,37 +81,44 @@ const PROMPTS: readonly Prompt[] = [
       half(...errorAt(1)),
       half(...errorAt(4, 'api_error', 'Internal')),
       half(...errorAt(4, 'rate_limit_error', 'Slow down')),
-      half(garbageAt(4), cutAt(5)),
+      half(sendGarbageAt(4), disconnectAt(5)),
       fine,
     ],
   },
-  { what: 'silence, or nothing but pings', turns: [half(silenceAt(5, never)), half(pingsAt(5, never)), fine] },
+  { what: 'silence, or nothing but pings', turns: [half(stallAt(5, never)), half(sendPingsAt(5, never)), fine] },
   { what: 'a wish to wait up to a minute is waited out', turns: [rateLimited(1), fine] },
-  { what: 'a socket stays open after message_stop', turns: [half(staysOpen())] },
+  { what: 'a socket stays open after message_stop', turns: [half(keepOpenAfterEnd())] },
   {
     what: 'unknown events, deltas and blocks are passed over and never sent back',
-    turns: [reply([{ type: 'hologram', beam: 'blue' }, text('I look.'), read()], { faults: unheardOfAt(6, 1) }), fine],
+    turns: [
+      reply([{ type: 'hologram', beam: 'blue' }, text('I look.'), read()], { faults: sendUnknownEventsAt(6, 1) }),
+      fine,
+    ],
   },
   {
     what: 'a cut after a finished call keeps its result, and the loop goes on',
     turns: [
-      reply([text('I look.'), read(), text('and then some more')], { chunk: 2, delayMs: 10, faults: [cutAt(24)] }),
+      reply([text('I look.'), read(), text('and then some more')], {
+        chunk: 2,
+        delayMs: 10,
+        faults: [disconnectAt(24)],
+      }),
       fine,
     ],
   },
-  { what: 'an empty reply is nudged once', turns: [saysNothing(), fine] },
-  { what: 'a paused turn is taken up again', turns: [pausesTurn(text('Still at it.')), fine] },
+  { what: 'an empty reply is nudged once', turns: [emptyReply(), fine] },
+  { what: 'a paused turn is taken up again', turns: [pausedReply(text('Still at it.')), fine] },
   {
     what: 'half a call is never run: first more room is given, then the model goes on',
     turns: [
-      cutOff(text('I write.'), halfCall('Write', '{"file_path":"b.txt","content":"half of')),
-      cutOff(text('I write.'), halfCall('Write', '{"file_path":"b.txt","content":"half of')),
+      maxTokensReply(text('I write.'), brokenToolUse('Write', '{"file_path":"b.txt","content":"half of')),
+      maxTokensReply(text('I write.'), brokenToolUse('Write', '{"file_path":"b.txt","content":"half of')),
       fine,
     ],
   },
   {
     what: 'a refusal is no success',
-    turns: [refuses()],
+    turns: [refusalReply()],
     end: { is_error: true, terminal_reason: 'refusal' },
   },
   {
@@ -128,7 +138,7 @@ const PROMPTS: readonly Prompt[] = [
   },
   {
     what: '200 with a web page',
-    turns: [html(200)],
+    turns: [htmlError(200)],
     end: { is_error: true, result: expect.stringMatching(/web page instead of an event stream.*base URL/s) },
   },
 ];
@@ -190,7 +200,7 @@ longTest.concurrent('retries end with one clear line and exit code 1', async () 
 });
 
 longTest.concurrent('replies that are always cut off end without success', async () => {
-  const { code, requests, violations } = await play({ turns: [], after: cutOff(text('la la la')) });
+  const { code, requests, violations } = await play({ turns: [], after: maxTokensReply(text('la la la')) });
   expect({ code, violations }).toEqual({ code: 1, violations: [] });
   expect(requests).toBeLessThanOrEqual(6);
 });
@@ -199,7 +209,7 @@ test.concurrent.each(
   someOf(
     [
       ['is told to be too long', promptTooLong()],
-      ['outgrows the window while it is answered', outgrowsWindow(text('I was'))],
+      ['outgrows the window while it is answered', windowExceededReply(text('I was'))],
     ],
     1,
   ),

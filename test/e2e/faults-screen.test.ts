@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutAt, overloaded, rateLimited, silenceAt } from '../support/api/faults.ts';
+import { disconnectAt, overloaded, rateLimited, stallAt } from '../support/api/faults.ts';
 import type { StreamFault } from '../support/api/reply.ts';
 import { type ApiTurn, says, status } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -57,8 +57,8 @@ longTest.concurrent('ESC ends the countdown, and the next prompt is sent', async
 
 test.concurrent.each(
   someOf<[string, (at: number) => StreamFault]>([
-    ['breaks', cutAt],
-    ['stalls', (at) => silenceAt(at, new Promise(() => undefined))],
+    ['breaks', disconnectAt],
+    ['stalls', (at) => stallAt(at, new Promise(() => undefined))],
   ]),
 )('a reply that %s half-way is removed and shown once', async (_how, fault) => {
   const half = says('Once upon a midnight dreary, and then', { chunk: 6, faults: [fault(7)] });

@@ -4,11 +4,11 @@ import { chmod, readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ApiBlock, calls, halfCall, later, says, toolUse } from '../support/api/reply.ts';
+import { type ApiBlock, brokenToolUse, calls, delayed, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
-import { expectNoneLeft, processesMarked } from '../support/processes.ts';
+import { expectNoProcessesLeft, processesMarked } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { isWholeRun, someOf } from '../support/runs.ts';
@@ -61,9 +61,9 @@ longTest('invalid input is answered with the field and what was expected, and th
     toolUse('Bash', { command: { text: 'ls' } }, 'kind'),
     toolUse('Grep', { pattern: 'x', output_mode: 'all' }, 'choice'),
     toolUse('Read', ['a.txt'], 'list'),
-    halfCall('Read', '{"file_path":', 'cut'),
-    halfCall('Read', '"a.txt"', 'text'),
-    halfCall('Edit', '{"file_path":"a.txt",}', 'comma'),
+    brokenToolUse('Read', '{"file_path":', 'cut'),
+    brokenToolUse('Read', '"a.txt"', 'text'),
+    brokenToolUse('Edit', '{"file_path":"a.txt",}', 'comma'),
     toolUse('Read', { file_path: 'a.txt' }, 'good'),
   ]);
   expect(outcomes).toMatchObject({
@@ -124,7 +124,7 @@ longTest(`${FLOOD.words} of output: bounded memory, head, tail and a path`, asyn
     turns: (_request, index) =>
       index === 0
         ? calls(toolUse('Bash', { command: `echo first; head -c ${FLOOD.bytes} /dev/zero; echo; echo last` }, 'big'))
-        : later(closed, says('seen')),
+        : delayed(closed, says('seen')),
   });
   await using running = startOuro(project, ['-p', 'go', ...FREE], server.url);
   const { raw } = await server.waitForRequest(2);
@@ -149,7 +149,7 @@ describe('no process is left running', () => {
       await using server = await startApiServer({ turns: [calls(toolUse('Bash', input, id)), says('seen')] });
       const { code } = await runOuro(own, ['-p', 'go', ...FREE], server.url);
       expect(code).toBe(0);
-      await expectNoneLeft(own.marker);
+      await expectNoProcessesLeft(own.marker);
       return resultsIn(server.requests()[1]?.raw)[id];
     };
     const both = [
@@ -170,7 +170,7 @@ describe('no process is left running', () => {
     await vi.waitFor(() => expect(existsSync(join(project.dir, 'up'))).toBe(true));
     running.child.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ code: 143 });
-    await expectNoneLeft(project.marker);
+    await expectNoProcessesLeft(project.marker);
   });
 
   longTest('after ESC, while ouro itself continues', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 
-describe.each(STORES_OF_A_RUN)('an edited task file on %s', (kind) => {
+describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
   const on = fleetBench(kind);
   const write = (prompt: string, limits: string, more = '') =>
     on.project.write(
@@ -17,7 +17,7 @@ describe.each(STORES_OF_A_RUN)('an edited task file on %s', (kind) => {
   test('has no effect until it is confirmed; then its limits are in force', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await write('write it', '{ each: 5, all: 20 }');
     expect(await run('--detach')).toMatchObject({ code: 0 });
     await write('write it', '{ each: 0.001, all: 0.001, minutes: 3, turns: 7 }', 'env: [NPM_TOKEN]\n');
@@ -39,7 +39,7 @@ describe.each(STORES_OF_A_RUN)('an edited task file on %s', (kind) => {
   test('moves its tasks to another account, and lines to another priority', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await write('write it', '{ each: 5 }');
     expect(await run('--detach')).toMatchObject({ code: 0 });
     await write('write it', '{ each: 5 }', 'account: team\npriority: 3\n');
@@ -73,7 +73,7 @@ describe.each(STORES_OF_A_RUN)('an edited task file on %s', (kind) => {
     expect(await run('--yes', '--detach')).toMatchObject({ code: 0 });
     expect(await status()).toMatchObject({ version: 2, limits: { all: 27_000_000 } });
     await on.server.close();
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await on.run('retry', 'edits', '--failed');
     expect((await run()).stdout).toContain('its limit of turns was reached');
   });
@@ -81,7 +81,7 @@ describe.each(STORES_OF_A_RUN)('an edited task file on %s', (kind) => {
   test('with another prompt replaces the batch of that name, and the old prompt continues it', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await write('write it', '{ each: 5 }');
     const { stdout: first } = await run('--detach');
     await write('write it well', '{ each: 5 }');

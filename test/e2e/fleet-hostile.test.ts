@@ -10,15 +10,15 @@ import { openMirrors } from '../../src/fleet/git/mirrors.ts';
 import { openTaskSandbox } from '../../src/fleet/worker/task-sandbox.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { NO_BOX } from '../support/box.ts';
-import { addRepo, isAfterCall, projectWithRepos, STORES_OF_A_RUN } from '../support/fleet.ts';
+import { addRepo, isAfterCall, projectWithRepos, TESTED_STORES } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
+import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-if (NO_BOX !== undefined) process.stderr.write(`\n${NO_BOX}\n`);
-const sandboxed = test.skipIf(NO_BOX !== undefined);
+if (NO_SANDBOX !== undefined) process.stderr.write(`\n${NO_SANDBOX}\n`);
+const sandboxed = test.skipIf(NO_SANDBOX !== undefined);
 const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
 const SECRETS = {
   ANTHROPIC_API_KEY: 'sk-ant-marked-provider-key-1',
@@ -71,7 +71,7 @@ socket.on('error', end);
 function end() { fs.writeFileSync(process.argv[2], JSON.stringify(loot)); process.exit(0); }
 `;
 
-describe.each(STORES_OF_A_RUN)('a hostile repository on %s', (kind) => {
+describe.each(TESTED_STORES)('a hostile repository on %s', (kind) => {
   const on = fleetBench(kind);
 
   sandboxed(

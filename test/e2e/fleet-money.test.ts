@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
-import { projectWithRepos, STORES_OF_A_RUN, testQueue, writePolicy } from '../support/fleet.ts';
+import { projectWithRepos, TESTED_STORES, testQueue, writePolicy } from '../support/fleet.ts';
 import { runHere } from '../support/run-here.ts';
 import { type Running, startOuro } from '../support/run-ouro.ts';
 import { isWholeRun } from '../support/runs.ts';
@@ -18,7 +18,7 @@ const ALL = 1_000_000;
 const tokensOf = (request: number) => 1_000 + ((request * 1_237) % 4_000);
 const costOf = (tokens: number) => tokens * 10 + 25 * 2;
 
-describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the cost of a batch on %s', { timeout: 300_000 }, (kind) => {
+describe.skipIf(!isWholeRun).each(TESTED_STORES)('the cost of a batch on %s', { timeout: 300_000 }, (kind) => {
   const queue = testQueue(kind);
   let project: TempProject;
   let server: ApiServer;

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type ApiTurn, html, reset, says, status } from '../support/api/reply.ts';
+import { type ApiTurn, htmlError, reset, says, status } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
@@ -11,7 +11,7 @@ import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
 const NO_RETRIES = { OURO_MAX_RETRIES: '0' };
 
-describe.each(STORES_OF_A_RUN)('an outage on %s', (kind) => {
+describe.each(TESTED_STORES)('an outage on %s', (kind) => {
   const on = fleetBench(kind);
   const state = async (id: string) => JSON.parse((await on.run('status', id, '--json')).stdout);
 
@@ -19,7 +19,7 @@ describe.each(STORES_OF_A_RUN)('an outage on %s', (kind) => {
     on.project = await projectWithRepos(['one', 'two', 'three']);
     await writePolicy(on.project);
     let isDown = true;
-    on.server = await startApiServer({ turns: (request) => (isDown ? status(503) : writingModel(request)) });
+    on.server = await startApiServer({ turns: (request) => (isDown ? status(503) : fileWritingModel(request)) });
     const args = [
       'write it',
       '--name',
@@ -49,12 +49,12 @@ describe.each(STORES_OF_A_RUN)('an outage on %s', (kind) => {
   });
 
   test.each<readonly [string, ApiTurn, string]>([
-    ['a web page of a gateway', html(502), 'the provider has an outage (502)'],
+    ['a web page of a gateway', htmlError(502), 'the provider has an outage (502)'],
     ['a timeout of a gateway', status(408), 'the provider has an outage (408)'],
     ['an empty balance', status(400, 'Your credit balance is too low.'), 'the credit is used up (400)'],
     ['a key that is refused', status(400, 'API key not valid.'), 'the API key was rejected (400)'],
     ['a rate limit', status(429, undefined, { 'retry-after': '7200' }), 'the quota is used up (429)'],
-    ['a login page of the network', html(200), 'answered with a web page'],
+    ['a login page of the network', htmlError(200), 'answered with a web page'],
     ['a connection that breaks off', reset(), 'No connection to'],
     ['a server without TLS', says('It is done.'), 'TLS handshake'],
   ])('%s ends no task and costs no attempt', async (name, turn, reason) => {
@@ -85,7 +85,7 @@ describe.each(STORES_OF_A_RUN)('an outage on %s', (kind) => {
   test('of the connection makes one machine wait, is reported, and costs no attempt', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { url } = on.server;
     await on.server.close();
     on.server = undefined;
@@ -110,14 +110,14 @@ describe.each(STORES_OF_A_RUN)('an outage on %s', (kind) => {
       waits: [{ kind: 'returned', tasks: 1 }],
       tasks: [{ tries: 0 }, { tries: 0 }],
     });
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     expect(await on.run(...args)).toMatchObject({ code: 0 });
   });
 
   test('a worker without the key of a task does other work, and leaves the task to one with the key', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const submit = (name: string, repo: string, model: string) =>
       on.run('write it', '--name', name, '--over', repo, '--attempts', '1', '--detach', '--yes', '--model', model);
     await submit('keyed', 'repos/one', 'claude-sonnet-5-5');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
-import { projectWithRepos, writePolicy, writingModel } from '../support/fleet.ts';
+import { fileWritingModel, projectWithRepos, writePolicy } from '../support/fleet.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
@@ -49,7 +49,7 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
 
   test('tasks submitted on one machine are run by others and collected by any', async () => {
     await begin(['one', 'two', 'three']);
-    server = await startApiServer({ turns: writingModel });
+    server = await startApiServer({ turns: fileWritingModel });
     const submitted = await batch('write it', '--over', 'repos/*', '--detach', '--model', 'claude-sonnet-5-5');
     expect(submitted).toMatchObject({ code: 0 });
     const workers = [worker(), worker(await otherMachine())];
@@ -89,7 +89,7 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
     server = await startApiServer({
       turns(request) {
         requests += 1;
-        if (requests === 1) return writingModel(request);
+        if (requests === 1) return fileWritingModel(request);
         return requests === 2 ? { kind: 'later', until: held.closed, turn: says('too late') } : says('Went on.');
       },
     });
@@ -118,7 +118,7 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
 
   test('a deleted batch leaves nothing on any machine as soon as its worker runs again', async () => {
     await begin(['one']);
-    server = await startApiServer({ turns: writingModel });
+    server = await startApiServer({ turns: fileWritingModel });
     const submit = ['write it', '--name', 'old', '--over', 'repos/one', '--detach', '--model', 'claude-sonnet-5-5'];
     const { stdout: id } = await batch(...submit);
     const there = await otherMachine();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { isAfterCall, projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { fileWritingModel, isAfterCall, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { fakeGh, gitServer } from '../support/git-server.ts';
 import { longTest } from '../support/long-test.ts';
@@ -15,7 +15,7 @@ import { isWholeRun } from '../support/runs.ts';
 const whole = test.skipIf(!isWholeRun);
 const MODEL = ['--model', 'claude-sonnet-5-5'];
 
-describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
+describe.each(TESTED_STORES)('results on %s', (kind) => {
   const on = fleetBench(kind);
 
   longTest(
@@ -23,7 +23,7 @@ describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
     async () => {
       on.project = await projectWithRepos(['one', 'two']);
       await writePolicy(on.project);
-      on.server = await startApiServer({ turns: writingModel });
+      on.server = await startApiServer({ turns: fileWritingModel });
       const origin = await gitServer(on.project, ['one', 'two']);
       await fakeGh(on.project);
       const withGh = { env: { ...on.env, PATH: `${on.project.dir}/bin:${process.env.PATH}` } };
@@ -113,7 +113,7 @@ describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
   longTest('completed batches are deleted with everything they left, after showing which', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await on.run('write it', '--name', 'old', '--over', 'repos/one', '--yes', ...MODEL);
     await on.run('write it', '--name', 'open', '--over', 'repos/two', '--detach', '--yes', ...MODEL);
     const listed = async () =>
@@ -157,7 +157,7 @@ describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
   test('a full disk is reported, and the worker ends', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project, { freeMegabytes: 1_000_000_000 });
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { code, stderr } = await on.run('write it', '--over', 'repos/one', '--model', 'claude-sonnet-5-5', '--yes');
     expect(code).toBe(4);
     expect(stderr).toMatch(/This worker stops: only .* are free/);
@@ -177,7 +177,7 @@ describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
     let judgements = 0;
     on.server = await startApiServer({
       turns(request) {
-        if (!JSON.stringify(request.body.messages).includes('Is it nice?')) return writingModel(request);
+        if (!JSON.stringify(request.body.messages).includes('Is it nice?')) return fileWritingModel(request);
         judgements += 1;
         return calls(toolUse('StructuredOutput', { accepted: judgements > 1, reason: 'It is not nice yet.' }));
       },
@@ -197,7 +197,7 @@ describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
     async () => {
       on.project = await projectWithRepos(['one', 'two']);
       await writePolicy(on.project);
-      on.server = await startApiServer({ turns: writingModel });
+      on.server = await startApiServer({ turns: fileWritingModel });
       await on.run('write it', '--name', 'prs', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes');
       const refused = await on.run('collect', 'prs', '--prs');
       expect(refused.code).toBe(1);
@@ -287,7 +287,7 @@ describe.each(STORES_OF_A_RUN)('results on %s', (kind) => {
     await writePolicy(on.project);
     on.server = await startApiServer({
       turns: (request, index) =>
-        index % 3 === 1 ? status(429, undefined, { 'retry-after': '0.1' }) : writingModel(request),
+        index % 3 === 1 ? status(429, undefined, { 'retry-after': '0.1' }) : fileWritingModel(request),
     });
     const end = await on.run('write it', '--over', 'repos/*', '--model', 'claude-sonnet-5-5', '--yes', '-j', '3');
     expect(end).toMatchObject({ code: 0 });

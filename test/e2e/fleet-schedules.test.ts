@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, withSettings } from '../support/environment.ts';
-import { projectWithRepos, STORES_OF_A_RUN, writePolicy, writingModel } from '../support/fleet.ts';
+import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { runHere, startHere } from '../support/run-here.ts';
 
 const MODEL = ['--model', 'claude-sonnet-5-5'];
 
-describe.each(STORES_OF_A_RUN)('a schedule on %s', (kind) => {
+describe.each(TESTED_STORES)('a schedule on %s', (kind) => {
   const on = fleetBench(kind);
   const work = (...more: readonly string[]) =>
     runHere(on.project, ['worker', '--until-empty', ...more], on.server?.url, { env: on.env });
@@ -18,7 +18,7 @@ describe.each(STORES_OF_A_RUN)('a schedule on %s', (kind) => {
   test('is stored, listed, submitted by a worker at the current commits, and deleted', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const args = ['write it at {{repo.commit}}', '--name', 'nightly', '--over', 'repos/*', '--all', '3', ...MODEL];
     const stored = await on.run(...args, '--every', '1d');
     expect(stored).toMatchObject({ code: 0 });
@@ -75,7 +75,7 @@ describe.each(STORES_OF_A_RUN)('a schedule on %s', (kind) => {
   test('whose repository is gone reports it, and pays for nothing', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project, { repositories: ['https://elsewhere.example/*'] });
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await on.run('write it', '--name', 'gone', '--over', 'repos/*', '--every', '30m', ...MODEL);
     const ended = await work();
     expect(ended.stderr).toContain('Schedule gone is due, but this machine does not work on');

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { openStore } from '../../src/fleet/store/open-store.ts';
 import { terminalEnvironment } from '../support/environment.ts';
-import { STORES_OF_A_RUN, testQueue } from '../support/fleet.ts';
+import { TESTED_STORES, testQueue } from '../support/fleet.ts';
 import { stormBatch, stormTasks } from '../support/fleet-storm.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
@@ -27,7 +27,7 @@ const RESULT = {
   notes: [],
 } as const;
 
-describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the batch screen on %s', (kind) => {
+describe.skipIf(!isWholeRun).each(TESTED_STORES)('the batch screen on %s', (kind) => {
   const queue = testQueue(kind);
   let project: TempProject;
   let env: Readonly<Record<string, string>> = {};

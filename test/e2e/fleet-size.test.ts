@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { openStore } from '../../src/fleet/store/open-store.ts';
-import { projectWithRepos, STORES_OF_A_RUN, testQueue, writePolicy } from '../support/fleet.ts';
+import { projectWithRepos, TESTED_STORES, testQueue, writePolicy } from '../support/fleet.ts';
 import { stormBatch, stormTasks } from '../support/fleet-storm.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
@@ -15,7 +15,7 @@ import type { TempProject } from '../support/temp-project.ts';
 const PATIENCE = 6;
 const CLOCK_TICKS = 100;
 
-describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('the size of a fleet on %s', (kind) => {
+describe.skipIf(!isWholeRun).each(TESTED_STORES)('the size of a fleet on %s', (kind) => {
   const queue = testQueue(kind);
   let project: TempProject;
   let env: Readonly<Record<string, string>> = {};

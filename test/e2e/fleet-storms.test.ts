@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AttemptView } from '../../src/contracts/fleet.ts';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { openStore, type StoreLocation } from '../../src/fleet/store/open-store.ts';
-import { addRepo, STORES_OF_A_RUN, testQueue } from '../support/fleet.ts';
+import { addRepo, TESTED_STORES, testQueue } from '../support/fleet.ts';
 import type { StormRole } from '../support/fleet-process.ts';
-import { endOf, fakeOuro, hears, startStorm, stormBatch, stormTasks } from '../support/fleet-storm.ts';
+import { fakeOuro, startStorm, stormBatch, stormTasks, waitForExit, waitForOutput } from '../support/fleet-storm.ts';
 import { killNow } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { isWholeRun, runs } from '../support/runs.ts';
@@ -20,7 +20,7 @@ const LEASE_MS = 1_500;
 /** A storm takes a minute where nothing else runs, and what it takes where much does. */
 const PATIENCE = { timeout: 300_000 };
 
-describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, (kind) => {
+describe.skipIf(!isWholeRun).each(TESTED_STORES)('a storm over %s', PATIENCE, (kind) => {
   const onServer = test.skipIf(kind === 'SQLite');
   const queue = testQueue(kind);
   let project: TempProject;
@@ -61,7 +61,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
       const count = Math.max(12, runs(200).numRuns);
       const tasks = stormTasks(count, 0.2);
       const submitter = startStorm(project, { role: 'submit', place, batch: stormBatch(), count, seconds: 0.2 });
-      await hears(submitter, 'ready');
+      await waitForOutput(submitter, 'ready');
       await wait(Math.random() * 40);
       killNow(submitter.pid ?? 0);
       await store.submit(stormBatch(), tasks);
@@ -89,10 +89,10 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     for (let at = 0; at < runs(20).numRuns; at += 1) {
       const batch = { ...stormBatch(), id: `storm-${at}` };
       const child = startStorm(project, { role: 'submit', place, batch, count: tasks.length, seconds: 0.1 });
-      await hears(child, 'ready');
+      await waitForOutput(child, 'ready');
       await wait(Math.random() * 60);
       if (child.pid !== undefined) killNow(child.pid);
-      await endOf(child);
+      await waitForExit(child);
       const { added, known } = await store.submit(batch, tasks);
       expect([added, known]).toEqual(known === 0 ? [tasks.length, 0] : [0, tasks.length]);
     }
@@ -119,7 +119,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     const held = async () => (await attemptsOfEach(long.length)).map(([attempt]) => attempt?.outcome);
     while ((await held()).some((outcome) => outcome !== 'lost')) await wait(20);
     process.kill(frozen.pid ?? 0, 'SIGCONT');
-    for (const one of [frozen, ...healthy]) expect(await endOf(one)).toBe(0);
+    for (const one of [frozen, ...healthy]) expect(await waitForExit(one)).toBe(0);
     expect((await store.getStatus('storm'))?.counts).toMatchObject({ done: count, failed: 0 });
     const all = await attemptsOfEach(count);
     expectEachOnce(all);
@@ -135,7 +135,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     if (limited === 'lane') await limitLaneTo(5);
     await store.submit(stormBatch({ atOnce: limited === 'lane' ? 100 : 5 }), stormTasks(count, 0.05));
     const workers = [worker({ slots: 2 }), worker({ slots: 2 }), worker({ slots: 2 }), worker({ slots: 2 })];
-    for (const one of workers) expect(await endOf(one)).toBe(0);
+    for (const one of workers) expect(await waitForExit(one)).toBe(0);
     const all = await attemptsOfEach(count);
     // Each quiet minute adds one to the limit of a lane.
     const minutes = limited === 'lane' ? Math.floor(((await store.getTime()) - sinceMs) / 60_000) : 0;
@@ -156,7 +156,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
   test('a batch never costs more than allowed', async () => {
     const dollars = (at: number) => 0.01 + (createHash('md5').update(String(at)).digest()[0] ?? 0) / 6_400;
     await store.submit(stormBatch({ each: 50_000, all: 300_000, atOnce: 4 }), stormTasks(40, 0.05, dollars));
-    expect(await endOf(worker())).toBe(0);
+    expect(await waitForExit(worker())).toBe(0);
     const status = await store.getStatus('storm');
     expect(status?.spent).toBeLessThanOrEqual(300_000);
     expect(status?.waits).toMatchObject([{ kind: 'money' }]);
@@ -182,7 +182,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     expect(new Set(waits?.map(({ words }) => words))).toEqual(new Set(['the credit is used up (402)']));
     await rm(join(project.dir, 'gone'));
     await store.applyCommand('storm', { command: 'resume' });
-    for (const one of workers) expect(await endOf(one)).toBe(0);
+    for (const one of workers) expect(await waitForExit(one)).toBe(0);
     expect(await store.getStatus('storm')).toMatchObject({ counts: { done: count, failed: 0 }, spent: count * 1_000 });
   });
 
@@ -191,7 +191,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     const bad = [1, 5, 9];
     const tasks = stormTasks(count, 0.01, undefined, (at) => bad.includes(at));
     await store.submit(stormBatch({ attempts: 1, atOnce: 8 }), tasks);
-    expect(await endOf(worker({ slots: 8 }))).toBe(0);
+    expect(await waitForExit(worker({ slots: 8 }))).toBe(0);
     const { code, stdout } = await runHere(project, ['batch', 'status', 'storm'], undefined, { env });
     expect(code).toBe(1);
     expect(stdout).toContain(`storm: 3 failed\n  ${count - 3} of ${count} done, 3 failed\n`);
@@ -208,7 +208,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     }));
     await store.submit(stormBatch(), tasks);
     const workers = [worker(), worker()];
-    for (const one of workers) expect(await endOf(one)).toBe(0);
+    for (const one of workers) expect(await waitForExit(one)).toBe(0);
     expect(await store.listTasks('storm', ['failed'])).toEqual([]);
     const name = `${createHash('sha256').update(repo).digest('hex').slice(0, 24)}.git`;
     const mirror = join(project.dir, 'fleet', 'work', '.mirrors', name);
@@ -246,9 +246,9 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
     await store.submit(stormBatch(), stormTasks(2, 0.1));
     const { OURO_QUEUE: url = '' } = env;
     const frozen = startStorm(project, { role: 'freeze', url });
-    await hears(frozen, 'frozen');
+    await waitForOutput(frozen, 'frozen');
     const frozenAt = await store.getTime();
-    expect(await endOf(worker())).toBe(0);
+    expect(await waitForExit(worker())).toBe(0);
     const started = (await attemptsOfEach(2)).flat().map(({ startedMs }) => startedMs);
     expect(Math.min(...started) - frozenAt).toBeLessThan(10_000);
     killNow(frozen.pid ?? 0);
@@ -256,7 +256,7 @@ describe.skipIf(!isWholeRun).each(STORES_OF_A_RUN)('a storm over %s', PATIENCE, 
 
   /** Everything is done, and what was begun is paid for: once for each time it was begun. */
   async function expectAllDone(workers: readonly ReturnType<typeof worker>[], count: number): Promise<void> {
-    for (const one of workers) expect(await endOf(one)).toBe(0);
+    for (const one of workers) expect(await waitForExit(one)).toBe(0);
     await store.close();
     store = await openStore(place);
     const begun = (await linesOf('begun')).length;

@@ -11,11 +11,11 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import {
   addRepo,
+  fileWritingModel,
   isAfterCall,
   projectWithRepos,
-  STORES_OF_A_RUN,
+  TESTED_STORES,
   writePolicy,
-  writingModel,
 } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { processesMarked } from '../support/processes.ts';
@@ -48,7 +48,7 @@ function forgedSession(session: string, cwd: string): string {
 const whole = test.skipIf(!isWholeRun);
 const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
 
-describe.each(STORES_OF_A_RUN)('trust on %s', (kind) => {
+describe.each(TESTED_STORES)('trust on %s', (kind) => {
   const on = fleetBench(kind);
 
   test('a hostile repository runs nothing', async () => {
@@ -69,7 +69,7 @@ describe.each(STORES_OF_A_RUN)('trust on %s', (kind) => {
     await on.project.write('repos/evil/.git/hooks/post-checkout', `#!/bin/sh\ntouch ${mark}\n`);
     await chmod(join(repo, '.git/hooks/post-checkout'), 0o755);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     expect(await on.run('write it', '--over', 'repos/evil', ...MODEL)).toMatchObject({ code: 0 });
     expect(existsSync(mark)).toBe(false);
   });
@@ -82,7 +82,7 @@ describe.each(STORES_OF_A_RUN)('trust on %s', (kind) => {
     const allowedSigners = join(on.project.dir, 'allowed');
     await writeFile(allowedSigners, `me@here ${await readFile(`${key}.pub`, 'utf8')}`);
     await writePolicy(on.project, { allowedSigners });
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const batch = (words: string, ...more: readonly string[]) =>
       on.run(words, '--over', 'repos/one', ...MODEL, ...more);
     const unsigned = await batch('unsigned');
@@ -104,7 +104,7 @@ describe.each(STORES_OF_A_RUN)('trust on %s', (kind) => {
   whole('what somebody wrote into the queue leads nowhere else, and runs no command', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const mark = join(on.project.dir, 'ran');
     await symlink('../..', join(on.project.dir, 'repos/one/out'));
     await on.project.git('-C', join(on.project.dir, 'repos/one'), 'add', 'out');
@@ -139,7 +139,7 @@ describe.each(STORES_OF_A_RUN)('trust on %s', (kind) => {
   whole('a task that this ouro cannot read fails alone, and its batch can be looked at', async () => {
     on.project = await projectWithRepos(['one', 'two', 'three']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { stdout } = await on.run('write it', '--name', 'odd', '--over', 'repos/*', '--detach', ...MODEL);
     const newer = `'{"prompt":"x","verify":{"kind":"of a later version"}}'`;
     await change(`UPDATE fleet_tasks SET spec = ${newer} WHERE title = 'one'`);

@@ -6,11 +6,11 @@ import { says, status } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import {
   addRepo,
+  fileWritingModel,
   isAfterCall,
   projectWithRepos,
-  STORES_OF_A_RUN,
+  TESTED_STORES,
   writePolicy,
-  writingModel,
 } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { longTest } from '../support/long-test.ts';
@@ -23,14 +23,14 @@ import { createTempProject } from '../support/temp-project.ts';
 /** What is slow besides, and the same in another order, is tried in whole runs only. */
 const whole = test.skipIf(!isWholeRun);
 
-describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
+describe.each(TESTED_STORES)('a batch on %s', (kind) => {
   const on = fleetBench(kind);
   const model = ['--model', 'claude-sonnet-5-5', '--yes'];
 
   test('one prompt runs over every repository a pattern finds; a second run sends nothing', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const first = await on.run('write it', '--over', 'repos/*', ...model);
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).toContain('2 of 2 done');
@@ -62,7 +62,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
 
   test('a dry run lists every task and the maximum cost, and sends and stores nothing', async () => {
     on.project = await projectWithRepos(['one', 'two', 'three']);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { code, stdout } = await on.run('write it', '--over', 'repos/*', '--each', '0.5', '--dry-run');
     expect(code).toBe(0);
     expect(stdout.match(/^ {2}(one|three|two) {2}/gm)).toHaveLength(3);
@@ -74,7 +74,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   longTest('--try at a terminal runs the first task and asks; without it the rest is run', async () => {
     on.project = await projectWithRepos(['one', 'two', 'three', 'four']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const asked = (answers: readonly string[]) =>
       runHere(
         on.project,
@@ -104,7 +104,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
       turns(request) {
         if (isAfterCall(request)) return says('Done.');
         asked += 1;
-        return asked === 1 ? says('I think it is fine.') : writingModel(request);
+        return asked === 1 ? says('I think it is fine.') : fileWritingModel(request);
       },
     });
     const end = await on.run(
@@ -129,7 +129,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
       await writePolicy(on.project);
       let isGone = true;
       on.server = await startApiServer({
-        turns: (request) => (isGone ? status(402, 'Your credit balance is too low') : writingModel(request)),
+        turns: (request) => (isGone ? status(402, 'Your credit balance is too low') : fileWritingModel(request)),
       });
       const waiting = await on.run('write it', '--over', 'repos/*', '-j', '2', '--no-wait', ...model);
       expect(waiting.code).toBe(4);
@@ -161,7 +161,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
     on.server = await startApiServer({
       turns: (request, index) =>
         index === 0
-          ? writingModel(request)
+          ? fileWritingModel(request)
           : index === 1
             ? { kind: 'later', until: held.closed, turn: says('late') }
             : says('Went on.'),
@@ -188,7 +188,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   test('a paused batch is not reported as done', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { stdout } = await on.run('write it', '--over', 'repos/one', '--detach', ...model);
     await on.run('pause', stdout.trim());
     const { code, stdout: said } = await on.run('write it', '--over', 'repos/one', ...model);
@@ -200,7 +200,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   whole('another prompt is another batch', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await on.run('write it', '--over', 'repos/*', ...model);
     await on.run('write something else', '--over', 'repos/*', ...model);
     expect(on.server.requests()).toHaveLength(4);
@@ -210,7 +210,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   whole('--reuse sends only what is new when a repository was added', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     await on.run('write it', '--over', 'repos/*', ...model);
     await addRepo(on.project, 'two', { 'a.txt': 'beta\n' });
     const { code, stderr } = await on.run('write it', '--over', 'repos/*', '--reuse', ...model);
@@ -222,7 +222,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   whole('--try where nobody can be asked says what is left', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const tried = await on.run('write it', '--over', 'repos/*', '--try', '1', ...model);
     expect(tried.stderr).toContain('1 task not started');
     expect(on.server.requests()).toHaveLength(2);
@@ -232,7 +232,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
     on.project = await projectWithRepos(['one', 'two']);
     await addRepo(on.project, 'bad', { 'a.txt': 'bad\n' });
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { code, stdout } = await on.run('write it', '--over', 'repos/*', '--verify', 'grep -q alpha a.txt', ...model);
     expect(code).toBe(1);
     expect(stdout).toContain('1 failed');
@@ -243,7 +243,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   whole('the budget stops what has not begun, with 3, and more of it goes on', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const stopped = await on.run(
       'write it',
       '--over',
@@ -267,7 +267,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
   whole('a machine without git leaves with a sentence, and no attempt is used up', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
-    on.server = await startApiServer({ turns: writingModel });
+    on.server = await startApiServer({ turns: fileWritingModel });
     const { stdout } = await on.run('write it', '--over', 'repos/one', '--detach', ...model);
     const without = { env: { ...on.env, PATH: on.project.home } };
     const { code, stderr } = await runHere(on.project, ['worker', '--until-empty', '-j', '1'], on.server.url, without);
@@ -294,7 +294,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
       let summaries = 0;
       on.server = await startApiServer({
         turns(request) {
-          if (!JSON.stringify(request.body.messages).includes('What differs?')) return writingModel(request);
+          if (!JSON.stringify(request.body.messages).includes('What differs?')) return fileWritingModel(request);
           summaries += 1;
           return summaries === 1
             ? { kind: 'later', until: held.closed, turn: says('Too late.') }
@@ -321,7 +321,9 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
     await writePolicy(on.project);
     on.server = await startApiServer({
       turns: (request) =>
-        JSON.stringify(request.body.messages).includes('interrupted') ? writingModel(request) : says('I did nothing.'),
+        JSON.stringify(request.body.messages).includes('interrupted')
+          ? fileWritingModel(request)
+          : says('I did nothing.'),
     });
     const args = ['write it', '--over', 'repos/one', '--verify', 'test -f done.txt', ...model];
     const failed = await on.run(...args);
@@ -341,7 +343,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
       await writePolicy(on.project, { leaseSeconds: 6 });
       let isHanging = true;
       on.server = await startApiServer({
-        turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : writingModel(request)),
+        turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : fileWritingModel(request)),
       });
       const running = startOuro(
         on.project,
@@ -395,7 +397,7 @@ describe.each(STORES_OF_A_RUN)('a batch on %s', (kind) => {
       await writePolicy(on.project);
       let isHanging = true;
       on.server = await startApiServer({
-        turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : writingModel(request)),
+        turns: (request) => (isHanging && isAfterCall(request) ? { kind: 'hang' } : fileWritingModel(request)),
       });
       const { stdout } = await on.run('write it', '--over', 'repos/one', '--detach', ...model);
       const worker = startOuro(on.project, ['worker', '-j', '2'], on.server.url, { env: on.env });

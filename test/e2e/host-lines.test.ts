@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, later, says, status, toolUse } from '../support/api/reply.ts';
+import { calls, delayed, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, type Script, startApiServer } from '../support/api/server.ts';
 import { HOST_FLAGS, startHostProcess, startJsonHost } from '../support/json-host.ts';
 import { longTest } from '../support/long-test.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -279,7 +279,7 @@ test('a host receives the cost of each reply, the queue, and summaries of calls'
   const reads = ['1', '2', '3'].map((id) => toolUse('Read', { file_path: 'a.txt' }, `toolu_${id}`));
   const at = await host(
     {
-      turns: [calls(...reads), later(gate.promise, says('read'))],
+      turns: [calls(...reads), delayed(gate.promise, says('read'))],
       side: ({ raw }) => (raw.includes('these tool calls') ? says('Read a file thrice') : undefined),
     },
     '--settings={"callSummaries":true}',
@@ -325,7 +325,7 @@ test('the end of the parent process ends a running command within seconds', asyn
   running.child.stdout.destroy();
   running.child.stderr.destroy();
   await once(running.child, 'exit');
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
 });
 
 test('a sub-agent is reported with its own lines: started, progress, completed', async () => {

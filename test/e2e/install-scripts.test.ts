@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { startJsonServer } from '../support/json-server.ts';
-import { answersOf, archiveOf, programOfVersion, TARGET } from '../support/releases.ts';
+import { createReleaseArchive, createReleaseResponses, programOfVersion, TARGET } from '../support/releases.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -14,7 +14,7 @@ const SCRIPT = join(SCRIPTS, 'install.sh');
 /** Every small shell that is here: a script for sh must not need more than dash has. */
 const SHELLS = ['/bin/dash', '/bin/bash'].filter(existsSync);
 
-const archive = (version: string) => archiveOf(programOfVersion(version), version);
+const archive = (version: string) => createReleaseArchive(programOfVersion(version), version);
 
 type Install = { readonly script?: string; readonly shell?: string; readonly args?: readonly string[] };
 type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -36,7 +36,7 @@ async function install(
 
 const folderOf = ({ home }: TempProject) => join(home, '.local/share/ouro');
 const versionOf = (file: string) => spawnSync(file, { encoding: 'utf8' }).stdout?.trim();
-const answersOfBoth = answersOf(
+const answersOfBoth = createReleaseResponses(
   { version: '1.1.0', archive: archive('1.1.0') },
   { version: '1.0.0', archive: archive('1.0.0') },
 );
@@ -79,17 +79,23 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
   test.each([
     [
       'half a download',
-      { ...answersOf({ version: '1.2.0', archive: archive('1.2.0').subarray(0, 200), listed: archive('1.2.0') }) },
+      {
+        ...createReleaseResponses({
+          version: '1.2.0',
+          archive: archive('1.2.0').subarray(0, 200),
+          listed: archive('1.2.0'),
+        }),
+      },
       /The checksum of .* Nothing was installed/,
     ],
     [
       'other bytes',
-      answersOf({ version: '1.2.0', archive: archive('1.3.0'), listed: archive('1.2.0') }),
+      createReleaseResponses({ version: '1.2.0', archive: archive('1.3.0'), listed: archive('1.2.0') }),
       /The checksum of/,
     ],
     [
       'an archive of another version',
-      answersOf({ version: '1.2.0', archive: archive('1.3.0') }),
+      createReleaseResponses({ version: '1.2.0', archive: archive('1.3.0') }),
       /does not run on this machine/,
     ],
     [

@@ -10,7 +10,7 @@ import type { FileDiagnostics } from '../../src/lsp/language-server.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
 import { findRenameChanges } from '../../src/lsp/rename.ts';
 import type { LineChanges } from '../../src/tools/edit/line-changes.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
 
@@ -52,7 +52,7 @@ function openServers(project: TempProject) {
     },
     async [Symbol.asyncDispose]() {
       await servers.close();
-      await expectNoneLeft(`${CALL_MARKER}=${marker}`);
+      await expectNoProcessesLeft(`${CALL_MARKER}=${marker}`);
     },
   };
 }

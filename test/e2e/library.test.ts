@@ -22,9 +22,9 @@ import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { writeBuiltSuite } from '../support/built-suite.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { isWholeRun } from '../support/runs.ts';
-import { STRICT } from '../support/strict.ts';
+import { STRICT_MODULE } from '../support/strict-module.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -117,7 +117,7 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
       blocked: 'No Pay today.',
       failures: [expect.stringContaining('did not answer within 1 s')],
     });
-    await expectNoneLeft(`${CALL_MARKER}=${mark}`);
+    await expectNoProcessesLeft(`${CALL_MARKER}=${mark}`);
   });
 
   test('a team shares a budget, and mistakes are refused by name', async () => {
@@ -242,9 +242,9 @@ test.runIf(isWholeRun)('a strict project compiles against every export', async (
     types: [],
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['strict.ts'] }));
-  writeFileSync(join(project, 'strict.ts'), STRICT);
+  writeFileSync(join(project, 'strict.ts'), STRICT_MODULE);
   await run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: project });
-  writeFileSync(join(project, 'strict.ts'), STRICT.replace('number: 7 }', "number: 'seven' }"));
+  writeFileSync(join(project, 'strict.ts'), STRICT_MODULE.replace('number: 7 }', "number: 'seven' }"));
   const wrong = run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], { cwd: project });
   await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining('TS2322') });
 });

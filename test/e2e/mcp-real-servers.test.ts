@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { inTime, startHub, stdio } from '../mcp/servers.ts';
 import { callTool } from '../support/call-tool.ts';
-import { expectNoneLeft, processesMarked } from '../support/processes.ts';
+import { expectNoProcessesLeft, processesMarked } from '../support/processes.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -46,7 +46,7 @@ test('a stdio server provides tools, prompts, resources and instructions, and le
     });
     expect(await processesMarked(`${CALL_MARKER}=${marker}`)).not.toEqual([]);
   }
-  await expectNoneLeft(`${CALL_MARKER}=${marker}`);
+  await expectNoProcessesLeft(`${CALL_MARKER}=${marker}`);
 });
 
 test.runIf(isWholeRun)('a filesystem server serves its folder', async () => {

@@ -2,7 +2,7 @@ import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -75,5 +75,5 @@ longTest('twenty servers, half of them broken, delay neither the prompt nor an a
   await terminal.waitForScreen((rows) => !rows.join('\n').includes('MCP servers'));
   terminal.type('/exit\r');
   await terminal.exited;
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
 });

@@ -7,7 +7,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -34,7 +34,7 @@ longTest('a server is added, listed, used by the model, removed, and ends with o
     mcp_servers: [{ name: 'every', status: 'connected' }],
     tools: expect.arrayContaining(['mcp__every__echo', 'ListMcpResources']),
   });
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
   expect(await ouro(project, 'mcp', 'remove', 'every')).toMatchObject({ code: 0 });
   expect((await ouro(project, 'mcp', 'list')).text).toContain('No MCP server is configured');
 });
@@ -89,7 +89,7 @@ test('another program uses the tools of ouro within the rules', async () => {
   expect(refused.isError).toBe(true);
   await expect(project.read('made')).rejects.toThrow('ENOENT');
   await client.close();
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
 });
 
 longTest('servers that never start cost a script their time limit and nothing else', async () => {
@@ -118,7 +118,7 @@ longTest('servers that never start cost a script their time limit and nothing el
   expect(offered.toSorted()).toEqual([0, 0, 2]);
   // Variables of the settings are there for servers, and where a configuration names them.
   expect(await project.read('team.txt')).toBe('core core\n');
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
 });
 
 longTest('resources are attached with @ and read by tools, and prompts are commands', async () => {

@@ -154,7 +154,7 @@ describe('nothing but the base URL is contacted', () => {
 
   // Where the kernel lets a user have a network of their own, it counts the packets that found no way out.
   test.runIf(ownNetwork && isWholeRun)('on a machine with loopback only, no packet is sent elsewhere', async () => {
-    const program = fileURLToPath(new URL('../support/lonely-run.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../support/offline-run.ts', import.meta.url));
     const line = 'ip link set lo up && exec "$@"';
     const runtime = [process.execPath, '--no-env-file', `--config=${join(import.meta.dirname, '../../bunfig.toml')}`];
     const { stdout } = await run('unshare', ['-rn', 'sh', '-c', line, 'sh', ...runtime, program]);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { NO_BOX } from '../support/box.ts';
 import { runHere } from '../support/run-here.ts';
+import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-describe.skipIf(NO_BOX !== undefined)(`read-only commands (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`read-only commands (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test('run unasked with empty secrets, whatever the sandbox setting; others are asked about and run outside', async () => {
     await using project = await createTempProject({ a: 'in a\n', 'certs/x.pem': 'SECRET' });
     const look = 'cat a; find . -name "*.pem" -size +0c; find . -name "*.pem"';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { calls, later, says, toolUse } from '../support/api/reply.ts';
+import { calls, delayed, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
@@ -147,7 +147,7 @@ longTest(
     const path = join(project.dir, 'a.ipynb');
     const edit = toolUse('NotebookEdit', { notebook_path: path, cell_id: 'c', new_source: 'beta' });
     const turns = [
-      later(1_200, calls(toolUse('Read', { file_path: path }))),
+      delayed(1_200, calls(toolUse('Read', { file_path: path }))),
       says('Ready.'),
       calls(edit),
       says('Done.'),

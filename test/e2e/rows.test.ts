@@ -4,7 +4,7 @@ import { openOuro } from '../support/terminal/open-ouro.ts';
 import {
   HEAVY_FILES,
   HEAVY_TURNS,
-  rowsOfWork,
+  listWorkRows,
   WORK_DONE,
   WORK_FILES,
   WORK_TURNS,
@@ -20,7 +20,7 @@ longTest('a prompt with 21 calls, text between them and a failure takes at most 
   ouro.terminal.type('go');
   ouro.terminal.press('enter');
   await ouro.terminal.waitForText(WORK_DONE);
-  const rows = rowsOfWork(ouro.terminal);
+  const rows = listWorkRows(ouro.terminal);
   expect(rows.length).toBeLessThanOrEqual(60);
   expect(rows.filter((row) => /^[✓✗]/.test(row)).map(withoutSeconds)).toMatchInlineSnapshot(`
     [
@@ -47,7 +47,7 @@ longTest('two failing test runs, a listing, a file and a log cost at most 75 row
   ouro.terminal.type('go');
   ouro.terminal.press('enter');
   await ouro.terminal.waitForText(WORK_DONE);
-  const rows = rowsOfWork(ouro.terminal);
+  const rows = listWorkRows(ouro.terminal);
   expect(rows.filter((row) => /^[✓✗]|^│ ✗/.test(row)).map(withoutSeconds)).toMatchInlineSnapshot(`
     [
       "✓ Looked  $ ls -la 9, git log 5, cat src/prices.mjs 60 · Read package.json, src/cart.mjs · Glob **/*.mjs 2",

@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SeenRequest } from '../support/api/dialect.ts';
-import { type ApiTurn, calls, later, says, toolUse } from '../support/api/reply.ts';
+import { type ApiTurn, calls, delayed, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -50,7 +50,7 @@ function linesOf(stdout: string) {
 test('several sub-agents work in parallel, each with its own folder and reads, and report to the parent', async () => {
   const both = gate();
   let waiting = 0;
-  const meet = (turn: ApiTurn): ApiTurn => later(both.closed, turn);
+  const meet = (turn: ApiTurn): ApiTurn => delayed(both.closed, turn);
   const play = cast({
     parent: [
       calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_first')),
@@ -132,11 +132,11 @@ longTest('a file read by one agent does not count as read by another', async () 
     ],
     Ann: [
       calls(toolUse('Read', { file_path })),
-      later(bobWrote.closed, calls(write('by Ann\n'))),
+      delayed(bobWrote.closed, calls(write('by Ann\n'))),
       says('Ann is done.'),
     ],
     Bob: [
-      later(annRead.closed, calls(write('unseen\n'))),
+      delayed(annRead.closed, calls(write('unseen\n'))),
       calls(toolUse('Read', { file_path })),
       calls(write('by Bob\n')),
       says('Bob is done.'),
@@ -171,8 +171,8 @@ longTest('print mode waits for background sub-agents, and the model answers with
       says('Bob, too.'),
       says('Ann found 42, Bob nothing.'),
     ],
-    Ann: [later(ann.closed, calls(bash('pwd'))), says('It is 42.')],
-    Bob: [later(bob.closed, says('Nothing here.'))],
+    Ann: [delayed(ann.closed, calls(bash('pwd'))), says('It is 42.')],
+    Bob: [delayed(bob.closed, says('Nothing here.'))],
   });
   await using server = await startApiServer({
     turns: (request) => {
@@ -198,7 +198,7 @@ test('a host that closed its input still gets the work of background sub-agents'
   const said = gate();
   const play = cast({
     parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.'), says('Ann is done.')],
-    Ann: [later(said.closed, calls(bash('pwd'))), calls(bash('echo made > ann')), says('Done.')],
+    Ann: [delayed(said.closed, calls(bash('pwd'))), calls(bash('echo made > ann')), says('Done.')],
   });
   await using server = await startApiServer({
     turns: (request) => {
@@ -230,7 +230,7 @@ longTest('sub-agents end with their parent, and so do their processes', async ()
   );
   running.child.kill('SIGINT');
   expect(await running.ended).toMatchObject({ code: 130 });
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
 });
 
 test('the end of a background sub-agent is reported, and its transcript is stored beside the session', async () => {
@@ -238,7 +238,7 @@ test('the end of a background sub-agent is reported, and its transcript is store
   const play = cast({
     parent: [
       calls(task('Ann', { run_in_background: true })),
-      later(done.closed, calls(bash('echo waited'))),
+      delayed(done.closed, calls(bash('echo waited'))),
       says('Heard of it.'),
     ],
     Ann: [says('Ann looked.')],
@@ -264,7 +264,7 @@ longTest(
     const asked = gate();
     const play = cast({
       parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.')],
-      Ann: [later(asked.closed, calls(bash('touch made'))), says('Ann made it.')],
+      Ann: [delayed(asked.closed, calls(bash('touch made'))), says('Ann made it.')],
     });
     await using server = await startApiServer({
       turns: (request) => (request.raw.includes('and now') ? says('All heard.') : play(request)),

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
+import { calls, delayed, says, text, toolUse } from '../support/api/reply.ts';
 import { gate } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
@@ -55,7 +55,7 @@ longTest(
   'notifications are sent only to users who looked away for a while; titles are set, without sequences of a prompt',
   async () => {
     const answering = gate();
-    await using ouro = await openOuro([later(answering.closed, says('Done.'))], { settings: { notify: 'bell' } });
+    await using ouro = await openOuro([delayed(answering.closed, says('Done.'))], { settings: { notify: 'bell' } });
     const { terminal } = ouro;
     terminal.send('\x1b[O');
     terminal.paste('look\x1b]2;evil\x07 here');

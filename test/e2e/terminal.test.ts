@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { calls, later, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
+import { calls, delayed, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
 import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { type OpenOuro, openOuro } from '../support/terminal/open-ouro.ts';
@@ -25,7 +25,7 @@ longTest(
   'the cursor is at the caret, also with wide characters and a spinner; a paste folds and is sent whole',
   async () => {
     const gate = Promise.withResolvers<void>();
-    await using ouro = await openOuro([later(gate.promise, says('First.')), says('Second.'), says('Third.')]);
+    await using ouro = await openOuro([delayed(gate.promise, says('First.')), says('Second.'), says('Third.')]);
     const { terminal } = ouro;
     terminal.type('日本語 né');
     await terminal.waitForText(/^[▌|] 日本語 né/m);
@@ -117,7 +117,7 @@ longTest('ESC stops thinking, commands, questions and retries; queued messages r
 test('messages are queued during work, Up takes the last one back, and keys typed before a question never answer it', async () => {
   const gate = Promise.withResolvers<void>();
   await using ouro = await openOuro([
-    later(gate.promise, calls(toolUse('Bash', { command: 'touch answered' }))),
+    delayed(gate.promise, calls(toolUse('Bash', { command: 'touch answered' }))),
     says('It was refused.'),
     says('Then this.'),
   ]);

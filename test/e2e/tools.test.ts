@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startOpenAiServer } from '../support/api/openai-server.ts';
-import { calls, later, says, text, toolUse } from '../support/api/reply.ts';
+import { calls, delayed, says, text, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
 import { terminalEnvironment } from '../support/environment.ts';
@@ -124,7 +124,7 @@ longTest('several calls are summarized in a line by the small model, on the scre
   await mkdir(project.ouroHome, { recursive: true });
   await writeFile(join(project.ouroHome, 'settings.json'), JSON.stringify({ callSummaries: true }));
   await using server = await startApiServer({
-    turns: [calls(look('one'), look('two'), look('three')), later(closed, says('Read it all.'))],
+    turns: [calls(look('one'), look('two'), look('three')), delayed(closed, says('Read it all.'))],
     side: ({ body }) => (String(body.model).includes('haiku') ? says('Looked at a.txt three times') : undefined),
   });
   await using terminal = openTerminal([LAUNCHER, '--trust'], {

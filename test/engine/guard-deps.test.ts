@@ -2,9 +2,17 @@ import { expect, test } from 'vitest';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
-import { unbalanced } from '../support/loop/event-balance.ts';
-import { invariantBreaches } from '../support/loop/invariants.ts';
-import { calls, echoTool, roomyContext, says, scripted, tooLong, userSays } from '../support/loop/scripted.ts';
+import { findInvariantViolations } from '../support/loop/invariants.ts';
+import {
+  calls,
+  contextTooLong,
+  echoTool,
+  says,
+  scripted,
+  unlimitedContext,
+  userSays,
+} from '../support/loop/scripted.ts';
+import { findUnbalancedEvents } from '../support/loop/unbalanced-events.ts';
 
 const PROMPT = [userSays('do it')];
 
@@ -30,11 +38,11 @@ const BROKEN: readonly (readonly [string, Partial<QueryDeps>, string])[] = [
   ['afterCall', { afterCall: boom }, 'completed'],
   ['onStop', { onStop: later }, 'stop_hook_prevented'],
   ['capResult', { capResult: boom, tools: () => [long] }, 'completed'],
-  ['context.prepare', { context: { ...roomyContext, prepare: later } }, 'completed'],
-  ['context.compact', { context: { ...roomyContext, compact: boom } }, 'prompt_too_long'],
-  ['context.drain', { context: { ...roomyContext, drain: later } }, 'completed'],
-  ['context.limits', { context: { ...roomyContext, limits: boom } }, 'completed'],
-  ['context.calibrate', { context: { ...roomyContext, calibrate: boom } }, 'completed'],
+  ['context.prepare', { context: { ...unlimitedContext, prepare: later } }, 'completed'],
+  ['context.compact', { context: { ...unlimitedContext, compact: boom } }, 'prompt_too_long'],
+  ['context.drain', { context: { ...unlimitedContext, drain: later } }, 'completed'],
+  ['context.limits', { context: { ...unlimitedContext, limits: boom } }, 'completed'],
+  ['context.calibrate', { context: { ...unlimitedContext, calibrate: boom } }, 'completed'],
   ['queues', { queues: { takeSteering: boom, takeFollowUps: boom, hasSteering: boom } }, 'completed'],
   ['attachments', { attachments: boom }, 'completed'],
   ['summarizeCalls', { summarizeCalls: boom }, 'completed'],
@@ -60,20 +68,20 @@ const BROKEN: readonly (readonly [string, Partial<QueryDeps>, string])[] = [
 test.each(BROKEN)(
   '%s may fail: the loop ends, reports it, and sends only valid requests',
   async (name, broken, wanted) => {
-    const deps = scripted([calls({ name: 'Echo', id: 'a', input: {} }), tooLong(), says('done')], {
+    const deps = scripted([calls({ name: 'Echo', id: 'a', input: {} }), contextTooLong(), says('done')], {
       ...broken,
       config: { maxBudgetUsd: 1 },
     });
     const { events, result } = await drain(query(PROMPT, deps, new AbortController().signal));
     expect(result.reason).toBe(wanted);
-    expect(deps.requests().flatMap(invariantBreaches)).toEqual([]);
-    expect(unbalanced(events)).toEqual([]);
+    expect(deps.requests().flatMap(findInvariantViolations)).toEqual([]);
+    expect(findUnbalancedEvents(events)).toEqual([]);
     expect(JSON.stringify([...events, result]), name).toContain('boom');
   },
 );
 
 test('a repeated error is reported once', async () => {
-  const deps = scripted([calls('Echo'), calls('Echo')], { context: { ...roomyContext, prepare: later } });
+  const deps = scripted([calls('Echo'), calls('Echo')], { context: { ...unlimitedContext, prepare: later } });
   const { events } = await drain(query(PROMPT, deps, new AbortController().signal));
   expect(events.filter((event) => event.type === 'notice').map((event) => event.text)).toEqual([
     'Preparing the context failed and was skipped: boom',

@@ -3,27 +3,27 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
-import { unbalanced } from '../support/loop/event-balance.ts';
 import {
+  buildHistory,
   calls,
-  cutOff,
+  contextTooLong,
   echoTool,
   empty,
   fails,
-  historyOf,
+  listTransitionReasons,
   type Overrides,
   overloaded,
-  pauses,
-  queued,
-  reasonsOf,
-  refusal,
-  roomyContext,
+  pausedReply,
+  queuedMessage,
+  refusalReply,
   type ScriptedReply,
   says,
   scripted,
-  tooLong,
+  truncatedReply,
+  unlimitedContext,
   userSays,
 } from '../support/loop/scripted.ts';
+import { findUnbalancedEvents } from '../support/loop/unbalanced-events.ts';
 
 const PROMPT = [userSays('do it')];
 const TWO_MODELS = { chain: [{ model: 'model-a' }, { model: 'model-b' }] };
@@ -37,7 +37,7 @@ const objectsOnce = (): QueryDeps['onStop'] => {
 const drainsOnce = (): QueryDeps['context'] => {
   let staged = true;
   return {
-    ...roomyContext,
+    ...unlimitedContext,
     drain: async () => {
       const was = staged;
       staged = false;
@@ -49,9 +49,9 @@ const drainsOnce = (): QueryDeps['context'] => {
 async function run(replies: readonly ScriptedReply[], overrides: Overrides = {}) {
   const deps = scripted(replies, overrides);
   const { events, result } = await drain(query(PROMPT, deps, new AbortController().signal));
-  expect(unbalanced(events)).toEqual([]);
-  const trace = [...reasonsOf(events), result.reason];
-  return { deps, events, result, trace, history: historyOf(PROMPT, events) };
+  expect(findUnbalancedEvents(events)).toEqual([]);
+  const trace = [...listTransitionReasons(events), result.reason];
+  return { deps, events, result, trace, history: buildHistory(PROMPT, events) };
 }
 
 const TRACES: readonly (readonly [string, readonly ScriptedReply[], Overrides, readonly string[]])[] = [
@@ -59,23 +59,23 @@ const TRACES: readonly (readonly [string, readonly ScriptedReply[], Overrides, r
   ['calls twice', [calls('Echo'), calls('Echo')], {}, ['next_turn', 'next_turn', 'completed']],
   ['is overloaded', [overloaded()], { config: TWO_MODELS }, ['fallback_retry', 'completed']],
   ['is not there', [fails('not_found')], { config: TWO_MODELS }, ['fallback_retry', 'completed']],
-  ['does not fit, folds', [tooLong()], { context: drainsOnce() }, ['collapse_drain_retry', 'completed']],
+  ['does not fit, folds', [contextTooLong()], { context: drainsOnce() }, ['collapse_drain_retry', 'completed']],
   [
     'does not fit even folded',
-    [tooLong(), tooLong()],
+    [contextTooLong(), contextTooLong()],
     { context: drainsOnce() },
     ['collapse_drain_retry', 'reactive_compact_retry', 'completed'],
   ],
   [
     'never fits',
-    [tooLong(), tooLong(), tooLong()],
+    [contextTooLong(), contextTooLong(), contextTooLong()],
     { context: drainsOnce() },
     ['collapse_drain_retry', 'reactive_compact_retry', 'prompt_too_long'],
   ],
-  ['is cut off once', [cutOff()], {}, ['max_output_tokens_escalate', 'completed']],
+  ['is cut off once', [truncatedReply()], {}, ['max_output_tokens_escalate', 'completed']],
   [
     'is cut off twice',
-    [cutOff(), cutOff()],
+    [truncatedReply(), truncatedReply()],
     {},
     ['max_output_tokens_escalate', 'max_output_tokens_recovery', 'completed'],
   ],
@@ -86,10 +86,10 @@ const TRACES: readonly (readonly [string, readonly ScriptedReply[], Overrides, r
     { config: { tokenBudget: 10_000 } },
     [...Array(3).fill('token_budget_continuation'), 'completed'],
   ],
-  ['pauses', [pauses()], {}, ['pause_turn_resume', 'completed']],
+  ['pauses', [pausedReply()], {}, ['pause_turn_resume', 'completed']],
   ['is empty', [empty()], {}, ['empty_response_nudge', 'completed']],
-  ['has a follow-up', [says('x')], { followUps: [queued('after', 'more')] }, ['follow_up', 'completed']],
-  ['refuses', [refusal()], {}, ['refusal']],
+  ['has a follow-up', [says('x')], { followUps: [queuedMessage('after', 'more')] }, ['follow_up', 'completed']],
+  ['refuses', [refusalReply()], {}, ['refusal']],
   ['refuses, another answers', [fails('refused')], { config: TWO_MODELS }, ['fallback_retry', 'completed']],
   ['may not', [fails('auth')], { config: TWO_MODELS }, ['api_error']],
   ['has a limit of turns', [calls('Echo')], { config: { maxTurns: 1 } }, ['max_turns']],
@@ -97,8 +97,17 @@ const TRACES: readonly (readonly [string, readonly ScriptedReply[], Overrides, r
   ['is stopped by its owner', [calls('Echo')], { shouldStopAfterTurn: () => true }, ['completed']],
   [
     'has everything go wrong at once',
-    [overloaded(), tooLong(), cutOff(), cutOff(), calls('Echo'), empty(), pauses(), says('x')],
-    { config: TWO_MODELS, onStop: objectsOnce(), followUps: [queued('after', 'more')] },
+    [
+      overloaded(),
+      contextTooLong(),
+      truncatedReply(),
+      truncatedReply(),
+      calls('Echo'),
+      empty(),
+      pausedReply(),
+      says('x'),
+    ],
+    { config: TWO_MODELS, onStop: objectsOnce(), followUps: [queuedMessage('after', 'more')] },
     [
       'fallback_retry',
       'reactive_compact_retry',
@@ -119,26 +128,26 @@ test.each(TRACES)('transitions of a conversation that %s', async (_what, replies
 });
 
 test('only successful results reset the recovery budget: then a second compaction is tried', async () => {
-  expect((await run([tooLong(), calls('Echo'), tooLong()])).trace).toEqual([
+  expect((await run([contextTooLong(), calls('Echo'), contextTooLong()])).trace).toEqual([
     'reactive_compact_retry',
     'next_turn',
     'reactive_compact_retry',
     'completed',
   ]);
-  for (const between of [cutOff(), pauses(), empty()]) {
-    const { trace } = await run([tooLong(), between, tooLong()]);
+  for (const between of [truncatedReply(), pausedReply(), empty()]) {
+    const { trace } = await run([contextTooLong(), between, contextTooLong()]);
     expect(trace.filter((reason) => reason === 'reactive_compact_retry')).toHaveLength(1);
     expect(trace.at(-1)).toBe('prompt_too_long');
   }
 });
 
 test('a follow-up resets the guards: an empty reply is nudged again', async () => {
-  const { trace } = await run([empty(), says('x'), empty()], { followUps: [queued('after', 'more')] });
+  const { trace } = await run([empty(), says('x'), empty()], { followUps: [queuedMessage('after', 'more')] });
   expect(trace).toEqual(['empty_response_nudge', 'follow_up', 'empty_response_nudge', 'completed']);
 });
 
 test('the higher output limit and the fallback model last for the following turns', async () => {
-  const { deps } = await run([overloaded(), cutOff(), calls('Echo'), calls('Echo')], { config: TWO_MODELS });
+  const { deps } = await run([overloaded(), truncatedReply(), calls('Echo'), calls('Echo')], { config: TWO_MODELS });
   expect(deps.requests().map((request) => `${request.model} ${request.maxOutputTokens}`)).toEqual([
     'model-a 8000',
     'model-b 8000',
@@ -188,13 +197,13 @@ test.each([
 
 test.each([
   ['a fallback', [overloaded()], { config: TWO_MODELS }],
-  ['a higher output cap', [cutOff()], {}],
+  ['a higher output cap', [truncatedReply()], {}],
 ])(
   '%s repeats the failed request byte for byte, whatever the context would now contain',
   async (_what, replies, more) => {
     let looks = 0;
     const context: QueryDeps['context'] = {
-      ...roomyContext,
+      ...unlimitedContext,
       prepare: async (messages) => {
         looks += 1;
         return { messages, view: [...messages, userSays(`look ${looks}`)], tokens: 0, freedTokens: 0 };
@@ -216,7 +225,7 @@ test('a cut-off reply keeps its text, but neither trailing thinking nor an incom
     ],
     stop: 'max_tokens',
   };
-  const { deps, trace } = await run([cutOff(), cut]);
+  const { deps, trace } = await run([truncatedReply(), cut]);
   expect(trace).toContain('max_output_tokens_recovery');
   expect(deps.requests()[2]?.messages.slice(1)).toMatchObject([
     { role: 'assistant', blocks: [{ type: 'text', text: 'half' }] },
@@ -225,12 +234,12 @@ test('a cut-off reply keeps its text, but neither trailing thinking nor an incom
 });
 
 test('steering typed during a stop hook follows the text of the hook', async () => {
-  const steering: ReturnType<typeof queued>[] = [];
+  const steering: ReturnType<typeof queuedMessage>[] = [];
   const { deps } = await run([says('x')], {
     steering,
     onStop: async ({ stopHookActive }) => {
       if (stopHookActive) return { kind: 'pass' };
-      steering.push(queued('next', 'and hurry'));
+      steering.push(queuedMessage('next', 'and hurry'));
       return { kind: 'object', words: 'tests fail' };
     },
   });
@@ -240,7 +249,7 @@ test('steering typed during a stop hook follows the text of the hook', async () 
 });
 
 test('steering is delivered one at a time, after the results of a batch too', async () => {
-  const steering = [queued('next', 'one'), queued('next', 'two')];
+  const steering = [queuedMessage('next', 'one'), queuedMessage('next', 'two')];
   const { deps } = await run([calls('Echo')], { steering });
   const words = deps.requests().map((request) => JSON.stringify(request.messages).match(/one|two/g) ?? []);
   expect(words).toEqual([['one'], ['one', 'two']]);
@@ -253,14 +262,19 @@ test('a token budget counts turns with calls too, and states the used share', as
 });
 
 test('a withheld error that is recovered is neither shown nor stored', async () => {
-  const { events, history } = await run([tooLong(), cutOff(), cutOff(), overloaded()], { config: TWO_MODELS });
+  const { events, history } = await run([contextTooLong(), truncatedReply(), truncatedReply(), overloaded()], {
+    config: TWO_MODELS,
+  });
   expect(events.filter((event) => event.type === 'notice' && event.level === 'error')).toEqual([]);
   expect(JSON.stringify(history)).not.toContain('scripted');
 });
 
 test('a withheld error that cannot be recovered is reported once, and never sent to the model', async () => {
-  const context: QueryDeps['context'] = { ...roomyContext, compact: async () => ({ ok: false, why: 'no summary' }) };
-  const { events, history, result } = await run([tooLong()], { context });
+  const context: QueryDeps['context'] = {
+    ...unlimitedContext,
+    compact: async () => ({ ok: false, why: 'no summary' }),
+  };
+  const { events, history, result } = await run([contextTooLong()], { context });
   expect(events.filter((event) => event.type === 'recovery_end')).toMatchObject([
     { recovery: 'reactive_compact_retry', outcome: 'released', detail: 'no summary' },
   ]);
@@ -271,7 +285,7 @@ test('a withheld error that cannot be recovered is reported once, and never sent
 
 test('a full context is compacted before it is sent, and the messages start anew', async () => {
   const context: QueryDeps['context'] = {
-    ...roomyContext,
+    ...unlimitedContext,
     prepare: async (messages) => ({
       messages,
       view: messages,
@@ -307,6 +321,6 @@ test('reply ids are made unique when a server repeats them', async () => {
     },
   };
   const { events } = await drain(query(PROMPT, { ...deps, model }, new AbortController().signal));
-  const ids = historyOf(PROMPT, events).map((message) => message.id);
+  const ids = buildHistory(PROMPT, events).map((message) => message.id);
   expect(new Set(ids).size).toBe(ids.length);
 });

@@ -2,33 +2,33 @@ import { expect, test } from 'vitest';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
-import { unbalanced } from '../support/loop/event-balance.ts';
 import {
+  buildHistory,
   calls,
-  cutOff,
+  contextTooLong,
   echoTool,
   empty,
   fails,
-  historyOf,
   INFO,
+  listTransitionReasons,
   overloaded,
-  pauses,
-  queued,
-  reasonsOf,
-  refusal,
-  roomyContext,
+  pausedReply,
+  queuedMessage,
+  refusalReply,
   type ScriptedDeps,
   says,
   scripted,
-  tooLong,
+  truncatedReply,
+  unlimitedContext,
   userSays,
 } from '../support/loop/scripted.ts';
+import { findUnbalancedEvents } from '../support/loop/unbalanced-events.ts';
 
 const PROMPT = [userSays('do it')];
 
 async function run(deps: ScriptedDeps, messages = PROMPT) {
   const { events, result } = await drain(query(messages, deps, new AbortController().signal));
-  return { events, result, reasons: reasonsOf(events), history: historyOf(PROMPT, events) };
+  return { events, result, reasons: listTransitionReasons(events), history: buildHistory(PROMPT, events) };
 }
 
 test('a plain reply completes the query in one request', async () => {
@@ -100,14 +100,14 @@ test('staged collapses are applied before a compaction', async () => {
     staged = false;
     return was;
   };
-  const deps = scripted([tooLong(), says('fits')], { context: { ...roomyContext, drain: drainOnce } });
+  const deps = scripted([contextTooLong(), says('fits')], { context: { ...unlimitedContext, drain: drainOnce } });
   const { reasons, result } = await run(deps);
   expect(reasons).toEqual(['collapse_drain_retry']);
   expect(result).toEqual({ reason: 'completed' });
 });
 
 test('a context that is too long is compacted once and sent again', async () => {
-  const deps = scripted([tooLong(), says('fits')]);
+  const deps = scripted([contextTooLong(), says('fits')]);
   const { reasons, events, history } = await run(deps);
   expect(reasons).toEqual(['reactive_compact_retry']);
   expect(events.some((event) => event.type === 'compacted')).toBe(true);
@@ -116,13 +116,13 @@ test('a context that is too long is compacted once and sent again', async () => 
 
 test('the compaction is for the model in use now, not for the skipped one', async () => {
   const asked: (string | undefined)[] = [];
-  const deps = scripted([overloaded(), tooLong(), says('fits')], {
+  const deps = scripted([overloaded(), contextTooLong(), says('fits')], {
     config: { chain: [{ model: 'model-a' }, { model: 'model-b' }] },
     context: {
-      ...roomyContext,
+      ...unlimitedContext,
       compact: (messages, trigger, signal, model) => {
         asked.push(model);
-        return roomyContext.compact(messages, trigger, signal);
+        return unlimitedContext.compact(messages, trigger, signal);
       },
     },
   });
@@ -131,7 +131,7 @@ test('the compaction is for the model in use now, not for the skipped one', asyn
 });
 
 test('a context that stays full after compaction is reported, not retried for ever', async () => {
-  const deps = scripted([], { after: tooLong() });
+  const deps = scripted([], { after: contextTooLong() });
   const { result } = await run(deps);
   expect(result.reason).toBe('prompt_too_long');
   expect(deps.calls()).toBe(2);
@@ -164,7 +164,7 @@ test.each([
 });
 
 test('a cut-off reply is repeated with the full output limit, then continued at most three times', async () => {
-  const deps = scripted([], { after: cutOff('piece') });
+  const deps = scripted([], { after: truncatedReply('piece') });
   const { result, reasons, history } = await run(deps);
   expect(result.reason).toBe('max_output_tokens');
   expect(reasons).toEqual([
@@ -179,7 +179,7 @@ test('a cut-off reply is repeated with the full output limit, then continued at 
 });
 
 test('a model at its highest output limit is continued at once', async () => {
-  const deps = scripted([cutOff(), says('rest')], {
+  const deps = scripted([truncatedReply(), says('rest')], {
     modelInfo: (id) => ({ ...INFO, id, defaultOutputTokens: 64_000 }),
   });
   expect((await run(deps)).reasons).toEqual(['max_output_tokens_recovery']);
@@ -190,13 +190,13 @@ test.each([
   ['left as it is in a window that is nearly full', 195_000, [8_000, 8_000]],
 ])('an output limit is %s', async (_what, inputTokens, caps) => {
   const usage = { inputTokens, outputTokens: 8_000, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  const deps = scripted([{ ...cutOff(), usage }, says('rest')]);
+  const deps = scripted([{ ...truncatedReply(), usage }, says('rest')]);
   expect((await run(deps)).result.reason).toBe('completed');
   expect(deps.requests().map((request) => request.maxOutputTokens)).toEqual(caps);
 });
 
 test.each([
-  ['raised', [cutOff(), fails('output_limit'), says('fine')], {}, [8_000, 64_000, 8_000]],
+  ['raised', [truncatedReply(), fails('output_limit'), says('fine')], {}, [8_000, 64_000, 8_000]],
   ['usual', [fails('output_limit'), says('fine')], {}, [8_000, 4_096]],
   [
     'large',
@@ -227,7 +227,7 @@ test('a call with incomplete input is never run', async () => {
 });
 
 test('a stop hook blocks with text for the model, at most eight times, and does not reset the compaction budget', async () => {
-  const deps = scripted([tooLong()], {
+  const deps = scripted([contextTooLong()], {
     onStop: async () => ({ kind: 'object', words: 'tests fail' }),
     after: says('done now'),
   });
@@ -246,7 +246,7 @@ test('compaction after a blocking stop hook is not repeated: no endless loop', a
     asked += 1;
     return { kind: 'object', words: 'again' } as const;
   };
-  const deps = scripted([tooLong(), says('a'), tooLong()], { onStop, after: tooLong() });
+  const deps = scripted([contextTooLong(), says('a'), contextTooLong()], { onStop, after: contextTooLong() });
   const { result } = await run(deps);
   expect(result.reason).toBe('prompt_too_long');
   expect(asked).toBe(1);
@@ -279,7 +279,7 @@ test('a nearly used token budget stops', async () => {
 });
 
 test('a paused turn is continued, at most ten times in a row', async () => {
-  const deps = scripted([], { after: pauses() });
+  const deps = scripted([], { after: pausedReply() });
   const { reasons, result } = await run(deps);
   expect(reasons).toEqual(Array(10).fill('pause_turn_resume'));
   // As it is: nobody says anything behind it.
@@ -299,7 +299,7 @@ test('an empty reply is nudged once, and no empty message is ever sent', async (
 });
 
 test('a queued follow-up starts when everything else is done', async () => {
-  const deps = scripted([says('one'), says('two')], { followUps: [queued('after', 'and then')] });
+  const deps = scripted([says('one'), says('two')], { followUps: [queuedMessage('after', 'and then')] });
   const { reasons, history } = await run(deps);
   expect(reasons).toEqual(['follow_up']);
   expect(history.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant']);
@@ -307,12 +307,12 @@ test('a queued follow-up starts when everything else is done', async () => {
 
 test('steering typed while the last reply streamed is delivered before the stop hooks run', async () => {
   const order: string[] = [];
-  const steering: ReturnType<typeof queued>[] = [];
+  const steering: ReturnType<typeof queuedMessage>[] = [];
   const deps = scripted([says('one'), says('two')], {
     steering,
     transformRequest: (request) => {
       order.push('request');
-      if (order.length === 1) steering.push(queued('next', 'wait'));
+      if (order.length === 1) steering.push(queuedMessage('next', 'wait'));
       return request;
     },
     onStop: async () => {
@@ -326,7 +326,7 @@ test('steering typed while the last reply streamed is delivered before the stop 
 });
 
 test('a refusal ends the query and is not sent again', async () => {
-  const { result, history } = await run(scripted([{ ...refusal(), blocks: [{ type: 'text', text: 'I' }] }]));
+  const { result, history } = await run(scripted([{ ...refusalReply(), blocks: [{ type: 'text', text: 'I' }] }]));
   expect(result.reason).toBe('refusal');
   expect(history).toEqual(PROMPT);
 });
@@ -353,12 +353,12 @@ test('a spent budget ends the query before the next request', async () => {
 
 test('a full context with no recovery left is blocked before the request', async () => {
   const full = {
-    ...roomyContext,
+    ...unlimitedContext,
     prepare: async (messages: readonly never[]) => ({ messages, view: messages, tokens: 5_000, freedTokens: 0 }),
   };
   const deps = scripted([says('never')], {
     config: { autoCompact: false },
-    context: { ...roomyContext, prepare: full.prepare },
+    context: { ...unlimitedContext, prepare: full.prepare },
   });
   const { result } = await run(deps);
   expect(result).toMatchObject({
@@ -373,7 +373,7 @@ test('a full context with no recovery left is blocked before the request', async
 test('three failed compactions in a row are not followed by a fourth', async () => {
   let tried = 0;
   const context: QueryDeps['context'] = {
-    ...roomyContext,
+    ...unlimitedContext,
     prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
     compact: async () => {
       tried += 1;
@@ -433,7 +433,7 @@ test('a refusal during a reply also drops the calls it started', async () => {
   const { result, events } = await run(deps);
   expect(result.reason).toBe('completed');
   expect(stopped).toBe(true);
-  expect(unbalanced(events)).toEqual([]);
+  expect(findUnbalancedEvents(events)).toEqual([]);
 });
 
 test('a model port that throws ends the query as a model error', async () => {

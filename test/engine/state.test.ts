@@ -8,26 +8,26 @@ import type { ModelRequest } from '../../src/contracts/model.ts';
 import type { ExcludedContent } from '../../src/contracts/query.ts';
 import type { Terminal } from '../../src/contracts/terminal-reason.ts';
 import { query } from '../../src/engine/query.ts';
-import { unbalanced } from '../support/loop/event-balance.ts';
-import { invariantBreaches } from '../support/loop/invariants.ts';
+import { findInvariantViolations } from '../support/loop/invariants.ts';
 import {
+  buildHistory,
   calls,
-  cutOff,
+  contextTooLong,
   echoTool,
   empty,
   fails,
-  historyOf,
   malformedCall,
   overloaded,
-  pauses,
-  queued,
-  refusal,
+  pausedReply,
+  queuedMessage,
+  refusalReply,
   type ScriptedReply,
   says,
   scripted,
-  tooLong,
+  truncatedReply,
   userSays,
 } from '../support/loop/scripted.ts';
+import { findUnbalancedEvents } from '../support/loop/unbalanced-events.ts';
 import { runs } from '../support/runs.ts';
 
 const REPLIES: Readonly<Record<string, () => ScriptedReply>> = {
@@ -48,11 +48,11 @@ const REPLIES: Readonly<Record<string, () => ScriptedReply>> = {
   breaksAfterCall: () => ({ ...calls('Slow'), failure: { kind: 'cut', message: 'cut' } }),
   surrogate: () => says('half \ud83d'),
   blank: () => says(' \n'),
-  cutOff,
-  tooLong,
+  truncatedReply,
+  contextTooLong,
   overloaded,
-  refusal,
-  pauses,
+  refusalReply,
+  pausedReply,
   empty,
   malformedCall,
   cut: () => fails('cut'),
@@ -86,7 +86,7 @@ async function play(history: readonly Message[], said: RandomPrompt, at: number,
     },
   });
   const many = (count: number, lane: 'next' | 'after') =>
-    Array.from({ length: count }, (_, index) => queued(lane, `${lane} ${at}.${index}`));
+    Array.from({ length: count }, (_, index) => queuedMessage(lane, `${lane} ${at}.${index}`));
   const deps = scripted(
     said.script.map((name) => REPLIES[name]?.() ?? says('x')),
     {
@@ -110,7 +110,7 @@ async function play(history: readonly Message[], said: RandomPrompt, at: number,
     if (events.length === said.abortAt) controller.abort();
   }
   const left = events.reduce(addExcludedContent, excluded);
-  return { events, result, requests: deps.requests(), history: historyOf(first, events), stripped: left };
+  return { events, result, requests: deps.requests(), history: buildHistory(first, events), stripped: left };
 }
 
 /** A request may begin otherwise than the one before it only for these reasons, told since then. */
@@ -128,8 +128,8 @@ test('random conversations with failures, ESC, model switches and resumes end, s
       let since: AgentEvent[] = [];
       for (const [at, said] of prompts.entries()) {
         const run = await play(history, said, at, stripped);
-        expect(unbalanced(run.events)).toEqual([]);
-        expect(run.requests.flatMap(invariantBreaches)).toEqual([]);
+        expect(findUnbalancedEvents(run.events)).toEqual([]);
+        expect(run.requests.flatMap(findInvariantViolations)).toEqual([]);
         expect(run.requests.length).toBeLessThanOrEqual(60);
         const requests = [...run.requests];
         for (const event of run.events) {

@@ -7,11 +7,11 @@ import type { SeenRequest } from '../support/api/dialect.ts';
 import { OPENAI_DIALECT } from '../support/api/openai-dialect.ts';
 import { type ApiTurn, calls, hang, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer, startServer } from '../support/api/server.ts';
-import { NO_BOX } from '../support/box.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { isAfterCall } from '../support/fleet.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { type HereEnd, runHere, startHere } from '../support/run-here.ts';
+import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -149,7 +149,7 @@ test('a signal ends the runs, their processes and their folders', async () => {
   program.kill();
   expect(await program.ended).toMatchObject({ code: 143 });
   expect(JSON.parse(printed.join(''))).toMatchObject({ runs: [{ outcome: 'error', reason: 'it was stopped' }] });
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
   expect(await readdir(`${project.ouroHome}-work`)).toEqual([]);
 });
 
@@ -198,7 +198,7 @@ test('settings, memory and skills of the user do not take part, except those tha
   expect(existsSync(join(project.ouroHome, 'projects'))).toBe(false);
 });
 
-test.skipIf(NO_BOX !== undefined)('with --sandbox, commands need no rule and cannot leave the folder', async () => {
+test.skipIf(NO_SANDBOX !== undefined)('with --sandbox, commands need no rule and cannot leave the folder', async () => {
   await using away = await createTempProject({}, '/var/tmp');
   const script = "files: { make.sh: 'touch ../escaped; echo hello > greeting.txt' }";
   const task = GREETING_TASK.replace(/^files: .*$/m, script).replace('sh hidden.sh', 'test ! -e ../escaped');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadedWith, SOURCES } from '../support/loaded-with.ts';
+import { listLoadedModules, SOURCE_FILES } from '../support/loaded-modules.ts';
 
 const isOfFleet = (path: string) => /(?:^|\/)fleet\//.test(path) || path === 'node:sqlite' || path === 'pg';
 
@@ -10,25 +10,27 @@ test('no conversation, on a screen, printed or served, ever loads the fleet', ()
     'cli/modes/sdk-host/run-sdk-host.ts',
     'cli/args/invocation.ts',
   ];
-  for (const face of faces) expect(SOURCES.has(face)).toBe(true);
-  const loaded = [...loadedWith(faces, { until: 'later' })];
+  for (const face of faces) expect(SOURCE_FILES.has(face)).toBe(true);
+  const loaded = [...listLoadedModules(faces, { until: 'later' })];
   expect(loaded).toContain('model/providers/anthropic/anthropic-port.ts');
   expect(loaded.filter(isOfFleet)).toEqual([]);
 });
 
 test('parsing the command line loads nothing of it', () => {
-  const loaded = [...loadedWith(['cli/main.ts', 'cli/run-cli.ts', 'cli/run-subcommand.ts'], { until: 'at once' })];
+  const loaded = [
+    ...listLoadedModules(['cli/main.ts', 'cli/run-cli.ts', 'cli/run-subcommand.ts'], { until: 'at once' }),
+  ];
   expect(loaded.length).toBeGreaterThan(5);
   expect(loaded.filter(isOfFleet)).toEqual([]);
 });
 
 test('a store is loaded only when its queue is used', () => {
   const commands = ['fleet/cli/run-batch.ts', 'fleet/cli/worker-command.ts', 'fleet/cli/change-batch.ts'];
-  const atOnce = [...loadedWith(commands, { until: 'at once' })];
+  const atOnce = [...listLoadedModules(commands, { until: 'at once' })];
   expect(atOnce.some((path) => path.startsWith('fleet/'))).toBe(true);
   expect(atOnce.filter((path) => path === 'node:sqlite' || path === 'pg')).toEqual([]);
   const store = 'fleet/store/open-store.ts';
-  expect(loadedWith([store], { until: 'later' }).has('pg')).toBe(true);
+  expect(listLoadedModules([store], { until: 'later' }).has('pg')).toBe(true);
   const without = ['fleet/store/postgres.ts'];
-  expect(loadedWith([store], { until: 'later', without }).has('pg')).toBe(false);
+  expect(listLoadedModules([store], { until: 'later', without }).has('pg')).toBe(false);
 });

@@ -8,7 +8,7 @@ import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnos
 import { runLanguageQuery } from '../../src/lsp/language-query.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
 import { longTest } from '../support/long-test.ts';
-import { expectNoneLeft } from '../support/processes.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const STUB = join(import.meta.dirname, '../support/lsp-stub.mjs');
@@ -52,7 +52,7 @@ function watched(project: TempProject, more: Partial<LanguageServerConfig> = {})
         .map((line) => JSON.parse(line)),
     async [Symbol.asyncDispose]() {
       await languages.close();
-      await expectNoneLeft(`${CALL_MARKER}=${marker}`);
+      await expectNoProcessesLeft(`${CALL_MARKER}=${marker}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { boxIn, NO_BOX } from '../support/box.ts';
+import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const IDENTITY = 'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\n';
@@ -14,11 +14,11 @@ const PLANTED = [
   ...['config', 'config.lock', 'description', 'svn/config', 'commondir.lock'],
 ];
 
-describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`git in a sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test('commits, branches, stashes, merges, rebases, tags and clean-up work', async () => {
     await using project = await createTempProject({ a: '1\n' });
     await project.initGit();
-    const { run, sandbox } = await boxIn(project);
+    const { run, sandbox } = await createTestSandbox(project);
     const printed = await run(`${IDENTITY}set -e
       echo 2 > a; git commit -qam two; git switch -qc topic HEAD~1; echo x > b; git add b; git commit -qm b
       echo 3 > a; git stash -q; git stash pop -q; git checkout -q a; git rebase -q main; git tag v1
@@ -37,7 +37,7 @@ describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap
     await project.git('add', 'a');
     await project.git('commit', '-qm', 'Start');
     await writeFile(join(project.dir, '.git/info/exclude'), '*.log');
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     const printed = await run(
       `${IDENTITY}echo 2 > b; echo 3 > c.log; git status --short; git add -A && git commit -qm all; git ls-files`,
     );
@@ -50,7 +50,7 @@ describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap
     await project.initGit();
     await mkdir(join(project.dir, '.git/svn'));
     const before = await readdir(join(project.dir, '.git'), { recursive: true });
-    const { run, sandbox } = await boxIn(project);
+    const { run, sandbox } = await createTestSandbox(project);
     const attempts = PLANTED.map(
       (name) =>
         `mkdir -p "$(dirname .git/${name})"; echo ../evil > .git/${name} && [ "$(cat .git/${name})" = ../evil ] && echo "made ${name}"; rm -rf .git/${name}; mv a .git/${name}; mv .git/${name} a`,
@@ -77,7 +77,7 @@ describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap
     await project.initGit();
     const outside = join(project.home, 'profile');
     await writeFile(outside, 'kept');
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     await run(`mkdir .git/rebase-merge; printf 'pick 123 x\\nexec touch /tmp/x\\n  x touch y\\n' > .git/rebase-merge/git-rebase-todo
       mkdir .git/sequencer; echo 'exec z' > .git/sequencer/todo
       for name in COMMIT_EDITMSG index MERGE_MSG logs/HEAD logs/refs/heads/new; do ln -sfn ${outside} .git/$name; done`);
@@ -100,7 +100,7 @@ describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap
     await other.git('init', '-q');
     await other.git('config', 'core.hooksPath', 'hooks');
     const proof = join(project.home, 'ran');
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     const create = (folder: string) =>
       `git init -q ${folder}; git -C ${folder} commit -q --allow-empty -m s; git add -f ${folder}`;
     await run(`exec 2>/dev/null; ${IDENTITY}${create('sub')}; ${create('node_modules/deep')}; ${create('to')}
@@ -122,7 +122,7 @@ describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap
     await mkdir(join(project.dir, '.git/rebase-merge'));
     const todo = join(project.dir, '.git/rebase-merge/git-rebase-todo');
     await writeFile(todo, 'exec npm test\n');
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     await run('echo "exec evil" >> .git/rebase-merge/git-rebase-todo');
     expect(await readFile(todo, 'utf8')).toBe('exec npm test\n# Removed after a sandboxed command: exec evil\n');
   });
@@ -131,7 +131,7 @@ describe.skipIf(NO_BOX !== undefined)(`git in a sandbox (${NO_BOX ?? 'bubblewrap
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     await project.git('config', 'core.worktree', project.dir);
-    const { run } = await boxIn(project);
+    const { run } = await createTestSandbox(project);
     expect(await run('git status --short -uno; echo ../evil > .git/commondir')).toBe('');
     expect(existsSync(join(project.dir, '.git/commondir'))).toBe(false);
   });

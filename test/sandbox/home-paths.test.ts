@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { boxIn, NO_BOX } from '../support/box.ts';
-import { createReadOnlyBox } from '../support/read-only-box.ts';
+import { createTestReadOnlySandbox } from '../support/read-only-sandbox.ts';
+import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** Logins and histories of many programs, those of programs nobody has heard of included. */
@@ -48,52 +48,55 @@ async function plant(project: TempProject): Promise<void> {
 
 const FIND = 'grep -rls PLANTED ~ | sort';
 
-describe.skipIf(NO_BOX !== undefined)(`the home folder in a sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
-  test('no login of any program is readable, known or not', async () => {
-    await using project = await createTempProject({}, '/var/tmp');
-    await plant(project);
-    const readable = `${join(project.home, 'notes.txt')}\n`;
-    expect((await createReadOnlyBox(project).run(FIND)).printed).toBe(readable);
-    const { run, sandbox } = await boxIn(project);
-    expect(await run(FIND)).toBe(readable);
-    sandbox.close();
-  });
+describe.skipIf(NO_SANDBOX !== undefined)(
+  `the home folder in a sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`,
+  () => {
+    test('no login of any program is readable, known or not', async () => {
+      await using project = await createTempProject({}, '/var/tmp');
+      await plant(project);
+      const readable = `${join(project.home, 'notes.txt')}\n`;
+      expect((await createTestReadOnlySandbox(project).run(FIND)).printed).toBe(readable);
+      const { run, sandbox } = await createTestSandbox(project);
+      expect(await run(FIND)).toBe(readable);
+      sandbox.close();
+    });
 
-  test('paths allowed by the settings are readable or writable', async () => {
-    await using project = await createTempProject({}, '/var/tmp');
-    await plant(project);
-    const settings = { network: false, allowRead: ['~/.dbt', '~/.ssh'], allowWrite: ['~/.cache'] };
-    const { run, sandbox } = await boxIn(project, { settings });
-    const printed = await run(
-      `cat ~/.dbt/profiles.yml; cat ~/.ssh/id_rsa; echo 1 > ~/.cache/made; ls -A ~/.cache/ouro; echo x > ~/.cache/ouro/x`,
-    );
-    sandbox.close();
-    expect(printed.split('\n').filter((line) => !/ssh/.test(line))).toEqual([
-      'PLANTED password = "correct-horse-battery"',
-      '',
-    ]);
-    expect(await readFile(join(project.home, '.cache/made'), 'utf8')).toBe('1\n');
-    expect(await readFile(join(project.home, '.cache/ouro/x'), 'utf8')).toMatch(/^PLANTED/);
-  });
+    test('paths allowed by the settings are readable or writable', async () => {
+      await using project = await createTempProject({}, '/var/tmp');
+      await plant(project);
+      const settings = { network: false, allowRead: ['~/.dbt', '~/.ssh'], allowWrite: ['~/.cache'] };
+      const { run, sandbox } = await createTestSandbox(project, { settings });
+      const printed = await run(
+        `cat ~/.dbt/profiles.yml; cat ~/.ssh/id_rsa; echo 1 > ~/.cache/made; ls -A ~/.cache/ouro; echo x > ~/.cache/ouro/x`,
+      );
+      sandbox.close();
+      expect(printed.split('\n').filter((line) => !/ssh/.test(line))).toEqual([
+        'PLANTED password = "correct-horse-battery"',
+        '',
+      ]);
+      expect(await readFile(join(project.home, '.cache/made'), 'utf8')).toBe('1\n');
+      expect(await readFile(join(project.home, '.cache/ouro/x'), 'utf8')).toMatch(/^PLANTED/);
+    });
 
-  test('files that other programs execute stay unchanged, deep ones too, and a new one is reported', async () => {
-    const names = [
-      'CLAUDE.md',
-      'sub/AGENTS.md',
-      '.github/workflows/ci.yml',
-      'lefthook.yml',
-      'mise.toml',
-      'a/b/c/d/e/.tool-versions',
-    ];
-    const contents = Object.fromEntries(names.map((name) => [name, 'own']));
-    await using project = await createTempProject(contents, '/var/tmp');
-    const { run, sandbox } = await boxIn(project);
-    const attempts = names.map((name) => `echo evil > ${name}; rm -f ${name}; mv ${name} x; mv $(dirname ${name}) y`);
-    await run(`exec 2>/dev/null; ${attempts.join('; ')}`);
-    for (const name of names) expect([name, await project.read(name)]).toEqual([name, 'own']);
-    expect(await run('echo x > .pnpmfile.cjs; echo x > ordinary.js; mkdir .gitlab')).toBe(
-      `[created, and other programs run from it: ${join(project.dir, '.gitlab')}, ${join(project.dir, '.pnpmfile.cjs')}. Tell the user what it is for.]`,
-    );
-    sandbox.close();
-  });
-});
+    test('files that other programs execute stay unchanged, deep ones too, and a new one is reported', async () => {
+      const names = [
+        'CLAUDE.md',
+        'sub/AGENTS.md',
+        '.github/workflows/ci.yml',
+        'lefthook.yml',
+        'mise.toml',
+        'a/b/c/d/e/.tool-versions',
+      ];
+      const contents = Object.fromEntries(names.map((name) => [name, 'own']));
+      await using project = await createTempProject(contents, '/var/tmp');
+      const { run, sandbox } = await createTestSandbox(project);
+      const attempts = names.map((name) => `echo evil > ${name}; rm -f ${name}; mv ${name} x; mv $(dirname ${name}) y`);
+      await run(`exec 2>/dev/null; ${attempts.join('; ')}`);
+      for (const name of names) expect([name, await project.read(name)]).toEqual([name, 'own']);
+      expect(await run('echo x > .pnpmfile.cjs; echo x > ordinary.js; mkdir .gitlab')).toBe(
+        `[created, and other programs run from it: ${join(project.dir, '.gitlab')}, ${join(project.dir, '.pnpmfile.cjs')}. Tell the user what it is for.]`,
+      );
+      sandbox.close();
+    });
+  },
+);

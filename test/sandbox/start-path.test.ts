@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { loadedWith } from '../support/loaded-with.ts';
+import { listLoadedModules } from '../support/loaded-modules.ts';
 
 test('a conversation loads no sandbox network code before a command needs it', () => {
-  const loaded = [...loadedWith(['app/permissions/permissions.ts'], { until: 'at once' })];
+  const loaded = [...listLoadedModules(['app/permissions/permissions.ts'], { until: 'at once' })];
   expect(loaded).toContain('sandbox/bwrap.ts');
   expect(loaded).not.toContain('sandbox/network/sandbox-network.ts');
   expect(loaded).not.toContain('sandbox/network/bridge.ts');

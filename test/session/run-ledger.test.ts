@@ -8,7 +8,7 @@ import { getProcessStartTime } from '../../src/lib/processes/process-info.ts';
 import { createMarkerCommand } from '../../src/lib/processes/process-markers.ts';
 import { CALL_MARKER, listMarkedProcesses, RUN_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { listSessionsToRecover, openRunLedger, reapDeadRuns } from '../../src/session/run-ledger.ts';
-import { killMarked, processesMarked } from '../support/processes.ts';
+import { killMarkedProcesses, processesMarked } from '../support/processes.ts';
 
 let home: string;
 let mark: string;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await killMarked(`${RUN_MARKER}=${mark}`);
+  await killMarkedProcesses(`${RUN_MARKER}=${mark}`);
   await rm(home, { recursive: true });
 });
 
@@ -108,7 +108,7 @@ test('an ended or reused pid is not touched', async () => {
   await orphan();
   expect(await reapDeadRuns(home)).toBe(1);
   expect(getProcessStartTime(other.pgid)).toBe(other.startTime);
-  await killMarked(`${RUN_MARKER}=other-${mark}`);
+  await killMarkedProcesses(`${RUN_MARKER}=other-${mark}`);
 });
 
 test('a damaged or foreign ledger is ignored, and none is kept where nothing can be written', async () => {

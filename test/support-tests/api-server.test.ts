@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import * as faults from '../support/api/faults.ts';
 import {
   type ApiTurn,
+  brokenToolUse,
   calls,
-  halfCall,
+  delayed,
   hang,
-  html,
+  htmlError,
   json,
-  later,
   promptTooLong,
   redactedThinking,
   refusedSignature,
@@ -96,11 +96,11 @@ test('a rate limit has its seconds', async () => {
 const hello = (...list: readonly StreamFault[]) => says('Hello there', { chunk: 4, faults: list });
 
 test.each<[string, readonly StreamFault[], readonly string[], 'error' | 'no error']>([
-  ['cut after three events', [faults.cutAt(3)], ['message_start', 'content_block_start'], 'error'],
-  ['cut before its end', [faults.cutAt('message_stop')], ['message_delta'], 'error'],
-  ['ended too early', [faults.endAt('message_stop')], ['message_delta'], 'no error'],
+  ['cut after three events', [faults.disconnectAt(3)], ['message_start', 'content_block_start'], 'error'],
+  ['cut before its end', [faults.disconnectAt('message_stop')], ['message_delta'], 'error'],
+  ['ended too early', [faults.endBodyAt('message_stop')], ['message_delta'], 'no error'],
   ['broken by an error event', faults.errorAt('content_block_stop'), ['content_block_delta'], 'error'],
-  ['with things unheard of', faults.unheardOfAt(3), ['message_start', 'message_stop'], 'no error'],
+  ['with things unheard of', faults.sendUnknownEventsAt(3), ['message_start', 'message_stop'], 'no error'],
 ])('a stream %s', async (_name, list, wanted, outcome) => {
   await using world = await start({ turns: [hello(...list)] });
   const { types, error } = await events(world.client);
@@ -111,7 +111,7 @@ test.each<[string, readonly StreamFault[], readonly string[], 'error' | 'no erro
 
 test('data sent before a cut arrives, later data does not', async () => {
   const { closed, open } = gate();
-  await using world = await start({ turns: [hello(faults.silenceAt(5, closed), faults.cutAt(5))] });
+  await using world = await start({ turns: [hello(faults.stallAt(5, closed), faults.disconnectAt(5))] });
   const { seen } = await events(world.client, (count) => count === 4 && open());
   const said = seen.flatMap((event) =>
     event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? [event.delta.text] : [],
@@ -120,8 +120,8 @@ test('data sent before a cut arrives, later data does not', async () => {
 });
 
 test.each([
-  ['silence', faults.silenceAt],
-  ['pings', faults.pingsAt],
+  ['silence', faults.stallAt],
+  ['pings', faults.sendPingsAt],
 ] as const)('a stream waits in %s for the gate', async (_name, waits) => {
   const { closed, open } = gate();
   await using world = await start({ turns: [hello(waits('message_stop', closed))] });
@@ -134,7 +134,7 @@ test.each([
 });
 
 test('a client that disconnects is noticed, mid-stream and before the headers', async () => {
-  await using world = await start({ turns: [hello(faults.silenceAt(3, new Promise(() => undefined))), hang()] });
+  await using world = await start({ turns: [hello(faults.stallAt(3, new Promise(() => undefined))), hang()] });
   for (const [n, path] of [
     [1, 'stream'],
     [2, 'hang'],
@@ -150,7 +150,7 @@ test('a client that disconnects is noticed, mid-stream and before the headers', 
 });
 
 test('a socket may stay open after the last event', async () => {
-  await using world = await start({ turns: [hello(faults.staysOpen())] });
+  await using world = await start({ turns: [hello(faults.keepOpenAfterEnd())] });
   const stream = await world.client.messages.create({ ...ASK, messages: [...ASK.messages], stream: true });
   for await (const event of stream) if (event.type === 'message_stop') break;
   expect(await world.server.waitForSocketClosed(1)).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ test('a socket may stay open after the last event', async () => {
 test('a reset, a late answer, an HTML page of a gateway and JSON instead of a stream', async () => {
   const { closed, open } = gate();
   await using world = await start({
-    turns: [reset(), later(closed, says('late')), html(), json({ ok: true }), later(5, html(200))],
+    turns: [reset(), delayed(closed, says('late')), htmlError(), json({ ok: true }), delayed(5, htmlError(200))],
   });
   expect(await ask(world.client).catch((error: unknown) => error)).toBeInstanceOf(Anthropic.APIConnectionError);
   const late = ask(world.client);
@@ -172,16 +172,16 @@ test('a reset, a late answer, an HTML page of a gateway and JSON instead of a st
 });
 
 test('bytes that are no event break the stream', async () => {
-  await using world = await start({ turns: [hello(faults.garbageAt(3))] });
+  await using world = await start({ turns: [hello(faults.sendGarbageAt(3))] });
   expect((await events(world.client)).error).toBeInstanceOf(Error);
 });
 
 test.each([
-  [faults.refuses('No.'), 'refusal', 1],
-  [faults.pausesTurn(text('searching')), 'pause_turn', 1],
-  [faults.cutOff(halfCall('Write', '{"file_path":"/a","con')), 'max_tokens', 1],
-  [faults.outgrowsWindow(text('half')), 'model_context_window_exceeded', 1],
-  [faults.saysNothing(), 'end_turn', 0],
+  [faults.refusalReply('No.'), 'refusal', 1],
+  [faults.pausedReply(text('searching')), 'pause_turn', 1],
+  [faults.maxTokensReply(brokenToolUse('Write', '{"file_path":"/a","con')), 'max_tokens', 1],
+  [faults.windowExceededReply(text('half')), 'model_context_window_exceeded', 1],
+  [faults.emptyReply(), 'end_turn', 0],
 ] as const)('a reply may end as $stop', async (turn, stop, blocks) => {
   await using world = await start({ turns: [turn] });
   const { seen } = await events(world.client);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutAt, endAt, overloaded } from '../support/api/faults.ts';
+import { disconnectAt, endBodyAt, overloaded } from '../support/api/faults.ts';
 import { contextLengthExceeded, startOpenAiServer } from '../support/api/openai-server.ts';
 import { type ApiTurn, calls, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
 import type { Script } from '../support/api/server.ts';
@@ -67,8 +67,8 @@ test.each<[string, ApiTurn, number, string]>([
   ['a wrong key', status(401, 'Incorrect API key provided.'), 401, '"code":"invalid_api_key"'],
   ['a full context', contextLengthExceeded(), 400, '"code":"context_length_exceeded"'],
   ['an overload', overloaded(), 529, 'Overloaded'],
-  ['a stream that ends early', says('Hello', { faults: [endAt('done')] }), 200, '"finish_reason":"stop"'],
-  ['a stream that is cut', says('Hello', { faults: [cutAt(2)] }), 200, 'cut'],
+  ['a stream that ends early', says('Hello', { faults: [endBodyAt('done')] }), 200, '"finish_reason":"stop"'],
+  ['a stream that is cut', says('Hello', { faults: [disconnectAt(2)] }), 200, 'cut'],
 ])('%s', async (_name, turn, code, words) => {
   const answer = await post({ turns: [turn] }, { ...GOOD, stream: true });
   expect(answer.status).toBe(code);

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from 'vitest';
 import {
   descendantsOf,
-  expectNoneLeft,
-  killMarked,
+  expectNoProcessesLeft,
+  killMarkedProcesses,
   livingProcesses,
   processesInGroup,
   processesInSession,
@@ -15,7 +15,7 @@ import {
 const marker = `OURO_TEST_MARK=${crypto.randomUUID()}`;
 const [name = '', value = ''] = marker.split('=');
 
-afterEach(() => killMarked(marker));
+afterEach(() => killMarkedProcesses(marker));
 
 /** Runs a shell script and waits for the words it says when everything has started. */
 async function shell(script: string) {
@@ -37,8 +37,8 @@ test('a daemon that left its parent, group and session is found by its marker', 
   const { child, said } = await shell('(setsid sh -c "echo \\$\\$; exec sleep 60" >&1 2>/dev/null &) ; exit 0');
   if (child.exitCode === null) await once(child, 'exit');
   expect((await processesMarked(marker)).map((one) => one.pid)).toContain(said);
-  await expect(expectNoneLeft(marker, 30)).rejects.toThrow(`Still alive after 30 ms with ${marker}`);
+  await expect(expectNoProcessesLeft(marker, 30)).rejects.toThrow(`Still alive after 30 ms with ${marker}`);
   process.kill(said, 'SIGKILL');
-  await expectNoneLeft(marker);
+  await expectNoProcessesLeft(marker);
   expect((await livingProcesses()).some((one) => one.pid === said)).toBe(false);
 });

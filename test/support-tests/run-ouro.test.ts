@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { silenceAt } from '../support/api/faults.ts';
+import { stallAt } from '../support/api/faults.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
-import { expectNoneLeft, processesMarked } from '../support/processes.ts';
+import { expectNoProcessesLeft, processesMarked } from '../support/processes.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -45,7 +45,7 @@ test('ouro runs as its own process, and its lines can be followed', async () => 
 
 test('stdin is passed on, and a removed project ends its running processes', async () => {
   await using server = await startApiServer({
-    turns: [says('…', { faults: [silenceAt(3, new Promise(() => undefined))] })],
+    turns: [says('…', { faults: [stallAt(3, new Promise(() => undefined))] })],
   });
   const project = await createTempProject();
   const args = ['-p', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'];
@@ -55,7 +55,7 @@ test('stdin is passed on, and a removed project ends its running processes', asy
   expect((await processesMarked(project.marker)).map(({ pid }) => pid)).toContain(running.child.pid);
   await project.remove();
   expect((await running.ended).signal).toBe('SIGKILL');
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
 });
 
 test('the launcher works in a terminal', async () => {

@@ -6,7 +6,7 @@ const codePoint = fc
   .integer({ min: 0, max: 0x10ffff - SURROGATES.count })
   .map((at) => String.fromCodePoint(at < SURROGATES.from ? at : at + SURROGATES.count));
 
-/** Text of any code points. The library's own unit for them first builds a table of all, which takes half a second. */
+/** Generates text of any code points. The generator of fast-check spends half a second on a table of all. */
 export function anyText(constraints: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
   return fc.string({ unit: codePoint, ...constraints });
 }

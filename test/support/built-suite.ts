@@ -13,7 +13,7 @@ const CONFIG = `export default {
 };
 `;
 
-/** Writes the engine's own suite into a project, led to the built modules, of which the package is bundled. */
+/** Writes the test suite of the engine into a project, with imports of the built modules. */
 export async function writeBuiltSuite(project: string): Promise<readonly string[]> {
   const built = join(TESTS, '../dist/lib');
   const files = withImports(SUITE.flatMap(filesIn).filter((name) => name !== NOT_OF_THE_PACKAGE));

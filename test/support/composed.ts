@@ -10,12 +10,12 @@ import type { TempProject } from './temp-project.ts';
 export type Composed = {
   readonly conversation: Conversation;
   readonly events: readonly AgentEvent[];
-  /** What a command answers, in words. */
+  /** Runs a command and returns its text. */
   readonly command: (line: string) => Promise<string>;
   readonly close: () => Promise<void>;
 };
 
-/** A conversation as the program makes it, without a face, against a server. */
+/** Composes a conversation as the program does, without a frontend, against a scripted server. */
 export async function composed(
   project: TempProject,
   apiUrl: string,

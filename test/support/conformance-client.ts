@@ -52,7 +52,7 @@ const hub = createMcpHub({
   newMarker: () => crypto.randomUUID(),
 });
 
-/** A person with a browser, who says yes to everything. */
+/** A user with a browser who accepts everything. */
 async function logIn(): Promise<void> {
   const openPage = (address: URL) => void fetch(address).catch(() => undefined);
   await loginInBrowser({ url, oauth, ouroHome, openPage, signal: AbortSignal.timeout(20_000) });

@@ -12,7 +12,7 @@ import { bareEnvironment } from './environment.ts';
 import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';
 
-/** What parts of a conversation in this project are made with; `more` replaces what a test is about. */
+/** Creates the core of a conversation in a project; `more` replaces parts of it. */
 export async function testCore(
   project: TempProject,
   { live = {}, ...more }: Partial<Omit<Core, 'live'>> & { readonly live?: Partial<LiveValues> } = {},

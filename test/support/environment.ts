@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What of a project its processes need to know. */
-export type Surroundings = { readonly home: string; readonly ouroHome: string; readonly marker: string };
+/** The folders of a project that its processes need. */
+export type ProjectFolders = { readonly home: string; readonly ouroHome: string; readonly marker: string };
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -13,7 +13,7 @@ export const SHARED_CACHE = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 
 const NO_COMPILER = { BUN_JSC_useJIT: '0' };
 
 /** The surroundings of a machine that has nothing but a key and a base URL. */
-export function bareEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
+export function bareEnvironment(project: ProjectFolders, apiUrl?: string): Record<string, string> {
   const [name = '', value = ''] = project.marker.split('=');
   return {
     ...SHARED_CACHE,
@@ -30,11 +30,11 @@ export function bareEnvironment(project: Surroundings, apiUrl?: string): Record<
 }
 
 /** The same in front of a terminal that can do what xterm can. */
-export function terminalEnvironment(project: Surroundings, apiUrl?: string): Record<string, string> {
+export function terminalEnvironment(project: ProjectFolders, apiUrl?: string): Record<string, string> {
   return { ...bareEnvironment(project, apiUrl), TERM: 'xterm-256color', COLORTERM: 'truecolor' };
 }
 
-/** A variable nobody else has, so that every process started with it can be found again. */
+/** A unique variable that marks the processes of a test. */
 export function newMarker(): string {
   return `OURO_TEST_MARK=${crypto.randomUUID()}`;
 }

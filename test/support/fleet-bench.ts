@@ -4,11 +4,11 @@ import { type StoreKind, testQueue } from './fleet.ts';
 import { type HereEnd, runHere } from './run-here.ts';
 import type { TempProject } from './temp-project.ts';
 
-/** What tests of batches work on: a queue for each, and the project and model a test gives itself; all go with it. */
+/** The fixture of batch tests: a queue for each, and the project and model of the test; disposed with it. */
 export type FleetBench = {
   project: TempProject;
   server: ApiServer | undefined;
-  /** What names the queue to the program. */
+  /** The flag or variable that selects the queue. */
   readonly env: Readonly<Record<string, string>>;
   readonly queue: ReturnType<typeof testQueue>;
   /** `ouro batch` in the project. */

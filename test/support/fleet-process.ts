@@ -11,7 +11,7 @@ import { runWorker } from '../../src/fleet/worker/worker.ts';
 import { formatEvent } from '../../src/fleet/worker/worker-events.ts';
 import { stormTasks } from './fleet-storm.ts';
 
-/** What a process of a storm is to do. */
+/** The role of a process in a stress test. */
 export type StormRole =
   | {
       readonly role: 'worker';

@@ -24,15 +24,15 @@ export function startStorm(project: TempProject, role: StormRole): ChildProcess 
   });
 }
 
-/** Resolves with how it ended. */
-export async function endOf(child: ChildProcess): Promise<number | null> {
+/** Resolves with the exit code. */
+export async function waitForExit(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null) return child.exitCode;
   await once(child, 'exit');
   return child.exitCode;
 }
 
-/** Resolves when a process has said a word. */
-export function hears(child: ChildProcess, word: string): Promise<void> {
+/** Resolves when a process has printed a word. */
+export function waitForOutput(child: ChildProcess, word: string): Promise<void> {
   return new Promise((resolve) => {
     child.stdout?.on('data', (chunk) => {
       if (String(chunk).includes(word)) resolve();

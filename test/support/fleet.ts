@@ -8,14 +8,14 @@ import { createTempProject, type TempProject } from './temp-project.ts';
 
 export type StoreKind = 'SQLite' | 'Postgres';
 
-/** The stores there are here. What is the same over both is tried over Postgres in whole runs only. */
+/** The available stores. Behaviour common to both is tested with Postgres in complete runs only. */
 const STORE_KINDS: readonly StoreKind[] = NO_POSTGRES === undefined ? ['SQLite', 'Postgres'] : ['SQLite'];
-export const STORES_OF_A_RUN = isWholeRun ? STORE_KINDS : STORE_KINDS.slice(0, 1);
+export const TESTED_STORES = isWholeRun ? STORE_KINDS : STORE_KINDS.slice(0, 1);
 if (NO_POSTGRES !== undefined) process.stderr.write(`\n${NO_POSTGRES}\n`);
 
 /** A queue for each test: the file of the machine, or a database on a server of all tests of a file. */
 export type TestQueue = {
-  /** What names the queue to the program. */
+  /** The flag or variable that selects the queue. */
   begin(): Promise<Readonly<Record<string, string>>>;
   readonly server: () => TestPostgres;
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export async function addRepo(
   return folder;
 }
 
-/** What this machine lets tasks do; the lease outlasts a machine that is busy. */
+/** Writes the worker policy; the lease is long enough for a busy machine. */
 export async function writePolicy(project: TempProject, policy: object = {}): Promise<void> {
   await mkdir(project.ouroHome, { recursive: true });
   await writeFile(
@@ -70,8 +70,8 @@ export async function writePolicy(project: TempProject, policy: object = {}): Pr
   );
 }
 
-/** A model that writes `done.txt` and says so: two requests a task. */
-export function writingModel(request: SeenRequest): ApiTurn {
+/** A model that writes `done.txt` and reports it: two requests per task. */
+export function fileWritingModel(request: SeenRequest): ApiTurn {
   return isAfterCall(request)
     ? says('It is written.')
     : calls(toolUse('Write', { file_path: 'done.txt', content: 'done\n' }));

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 const MOUNT = `exec 3<>/dev/fuse &&
   mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 hung "$0" && exec "$@"`;
 
-/** The program and arguments that run a command with a hung mount on a folder. */
+/** Returns the program and arguments that run a command with a hung mount on a folder. */
 export const withHungMount = (folder: string, ...command: readonly string[]): readonly string[] => [
   'unshare',
   '-rm',
@@ -18,7 +18,7 @@ export const withHungMount = (folder: string, ...command: readonly string[]): re
   ...command,
 ];
 
-/** Returns whether this machine allows it. */
+/** Returns whether hung mounts can be created on this machine. */
 export function canMountHung(): boolean {
   const [program = '', ...args] = withHungMount('/mnt', 'true');
   return spawnSync(program, args, { timeout: 5_000 }).status === 0;

@@ -46,7 +46,7 @@ export function startHostProcess(
   return { ...hostOf({ ...running, stdin: running.child.stdin }), running };
 }
 
-/** What a host needs of the program at the other end. */
+/** The program as a host uses it. */
 type Peer = {
   readonly stdin: Writable;
   readonly lines: () => AsyncIterable<string>;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 
-/** What was asked of a server. */
+/** A request to the server. */
 type Asked = {
   readonly method: string;
   readonly path: string;
@@ -8,7 +8,7 @@ type Asked = {
   readonly body: string;
 };
 
-/** What stands at a path: JSON, the bytes of a file, or the way to another address. */
+/** The response of a path: JSON, the bytes of a file, or a redirect. */
 type Answers = Readonly<Record<string, unknown>>;
 
 /** A server on 127.0.0.1 that answers paths with what stands there, and 404 to everything else. */

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
 import { isWholeRun } from './runs.ts';
 
-/** A test for whole runs: somebody who waits has a shorter one of the same promise. */
+/** A test for complete runs; a shorter one covers the same behaviour in quick runs. */
 export const longTest = test.runIf(isWholeRun);

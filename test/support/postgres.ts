@@ -8,19 +8,19 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A Postgres of a test's own: in a temporary folder, reached through a socket in it, by nobody else. */
+/** A Postgres server for one test, in a temporary folder, reachable only through its socket. */
 export type TestPostgres = {
   /** A new empty database. */
   database(): Promise<string>;
   query(url: string, text: string): Promise<string>;
   /** All that is in a database, as text. */
   dump(url: string): Promise<string>;
-  /** As after a power cut: connections break off, and nobody is there until the time is over. */
+  /** Simulates a power cut: connections break, and the server is down for the given time. */
   crashAndRestart(awayMs?: number): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Where Debian's package puts the programs. */
+/** The folder of the programs in Debian's package. */
 function programsFolder(): string | undefined {
   const root = '/usr/lib/postgresql';
   if (!existsSync(root)) return undefined;
@@ -30,13 +30,13 @@ function programsFolder(): string | undefined {
 
 const programs = programsFolder();
 
-/** Why no Postgres can be started here, in a sentence; `undefined` when one can. */
+/** The reason why Postgres cannot be started here; `undefined` if it can. */
 export const NO_POSTGRES =
   programs === undefined
-    ? 'Postgres is not installed (Debian: apt-get install postgresql), so what needs it is left out.'
+    ? 'Postgres is not installed (Debian: apt-get install postgresql), so tests that need it are skipped.'
     : undefined;
 
-/** Root may not run it, so it runs as nobody then. */
+/** Postgres refuses to run as root; it runs as the user nobody then. */
 const NOBODY = 65_534;
 
 export async function startPostgres(): Promise<TestPostgres> {

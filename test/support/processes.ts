@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WAIT_MS } from './runs.ts';
 
-/** A living process as /proc tells it (Linux). */
+/** A running process as listed in /proc (Linux). */
 export type ProcessFacts = {
   readonly pid: number;
   readonly parent: number;
@@ -32,7 +32,7 @@ export async function processesInSession(session: number): Promise<readonly Proc
   return (await livingProcesses()).filter((one) => one.session === session);
 }
 
-/** The number the system gave last: whoever is started from now on gets a higher one, until they begin anew. */
+/** Returns the newest process id: later processes get a higher one, until ids wrap around. */
 export function newestPid(): number {
   return Number(readFileSync('/proc/loadavg', 'utf8').trim().split(' ')[4]);
 }
@@ -45,8 +45,8 @@ export async function processesMarked(marker: string, after = 0): Promise<readon
   return marked.flatMap((pid) => factsOf(pid) ?? []);
 }
 
-/** Waits until nothing with the marker lives; throws with what is left after the limit. */
-export async function expectNoneLeft(marker: string, limitMs = WAIT_MS): Promise<void> {
+/** Waits until no process has the marker; throws with the remaining ones after the limit. */
+export async function expectNoProcessesLeft(marker: string, limitMs = WAIT_MS): Promise<void> {
   const left = await listLeft(marker, limitMs);
   if (left.length === 0) return;
   const lines = left.map(
@@ -65,8 +65,8 @@ export async function listLeft(marker: string, limitMs = WAIT_MS): Promise<reado
   }
 }
 
-/** Kills whatever carries the marker and was started after a process, until nothing does. */
-export async function killMarked(marker: string, after = 0): Promise<void> {
+/** Kills the processes with the marker that were started after a process, until there are none. */
+export async function killMarkedProcesses(marker: string, after = 0): Promise<void> {
   for (;;) {
     const left = await processesMarked(marker, after);
     if (left.length === 0) return;
@@ -75,7 +75,7 @@ export async function killMarked(marker: string, after = 0): Promise<void> {
   }
 }
 
-/** SIGKILL to a process, or to a group by its negative id; fine if it is gone. */
+/** Sends SIGKILL to a process, or to a group by its negative id; ignores missing ones. */
 export function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

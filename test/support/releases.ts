@@ -10,11 +10,11 @@ type Files = Readonly<Record<string, Uint8Array | string>>;
 /** The system these tests run on, as archives name it. */
 export const TARGET = `${process.platform}-${process.arch}`;
 
-/** A program that only says its version. */
+/** A program that only prints its version. */
 export const programOfVersion = (version: string): string => `#!/bin/sh\necho ${version}\n`;
 
-/** The archive of a release, whose other files are small. */
-export function archiveOf(ouro: Uint8Array | string, version: string): Buffer {
+/** Creates the archive of a release; its other files are small. */
+export function createReleaseArchive(ouro: Uint8Array | string, version: string): Buffer {
   const files: Files = { ouro, rg: `rg of ${version}\n`, LICENSE: 'MIT\n', 'THIRD-PARTY.txt': 'None.\n' };
   return packTarGz(
     Object.entries(files).map(([name, content]) => ({
@@ -26,8 +26,8 @@ export function archiveOf(ouro: Uint8Array | string, version: string): Buffer {
   );
 }
 
-/** What the server of releases answers, the newest release first; `listed` is what the checksums were made from. */
-export function answersOf(
+/** Creates the responses of the release server, the newest release first; `listed` are the files with checksums. */
+export function createReleaseResponses(
   ...releases: readonly { readonly version: string; readonly archive: Buffer; readonly listed?: Buffer }[]
 ): Readonly<Record<string, Buffer>> {
   const answers: Record<string, Buffer> = {};
@@ -43,7 +43,7 @@ export function answersOf(
 
 const MANIFEST = join(import.meta.dirname, '../../package.json');
 
-/** What a plugin may ask of Bun's bundler. */
+/** The part of Bun's bundler that plugins use. */
 type Builder = {
   onLoad(
     options: { readonly filter: RegExp },

@@ -8,16 +8,16 @@ import { bareEnvironment, withSettings } from './environment.ts';
 import type { RunSettings } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';
 
-/** As for a process, but nobody can be waited for on stdin. */
+/** The same options as for a process, without an open stdin. */
 type HereSettings = Omit<RunSettings, 'stdin'> & {
   readonly stdin?: string;
-  /** What somebody at a terminal types when they are asked, one after the other. */
+  /** Lines typed at the terminal as answers, in order. */
   readonly answers?: readonly string[];
 };
 
 export type HereEnd = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** The whole program from its arguments to its exit code, in this process: everything real but the process itself. */
+/** Runs the complete program in this process, from its arguments to its exit code. */
 export async function runHere(
   project: TempProject,
   args: readonly string[],
@@ -35,7 +35,7 @@ export async function runHere(
   return { code, stdout: said.join(''), stderr };
 }
 
-/** To whoever talks to it, a started program; it has pipes, but no process of its own that a signal could reach. */
+/** A program in this process that behaves like a started one; it has pipes, but signals cannot reach it. */
 export type HereProgram = EventEmitter & {
   readonly stdin: PassThrough;
   readonly stdout: PassThrough;
@@ -47,7 +47,7 @@ export type HereProgram = EventEmitter & {
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
 };
 
-/** Starts the program in this process, behind pipes that stay open. */
+/** Starts the program in this process with open pipes. */
 export function startHere(
   args: readonly string[],
   settings: {

@@ -1,6 +1,6 @@
 import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
 
-/** What a run is asked for where a test says nothing else: a new session that is kept in memory. */
+/** The default options of a run: a new session in memory. */
 export function runOptions(more: Partial<RunOptions> = {}): RunOptions {
   return {
     cwd: '/project',

@@ -9,7 +9,7 @@ import type { TempProject } from './temp-project.ts';
 /** The daily command. */
 export const LAUNCHER = join(import.meta.dirname, '../../bin/ouro');
 
-/** How a run ended. */
+/** The end of a run. */
 export type RunEnd = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -38,7 +38,7 @@ export type Running = {
 export type RunSettings = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** What stdin holds; the pipe stays open when it is `open`. */
+  /** The content of stdin; `open` leaves the pipe open. */
   readonly stdin?: string | 'open';
 };
 

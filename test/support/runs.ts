@@ -4,19 +4,19 @@
  */
 const times = Number(process.env.OURO_TEST_TIMES) || 0.025;
 
-/** Whether all tests run, the slow ones included, with every case that is not random. */
+/** True if all tests run, slow ones included, with all cases that are not random. */
 export const isWholeRun = times >= 0.4;
 
-/** How many random cases a property is tried on. */
+/** Returns the number of random cases of a property. */
 export function runs(whole: number): { readonly numRuns: number } {
   return { numRuns: Math.ceil(whole * times) };
 }
 
-/** All cases in a whole run; for somebody who waits a few that lie spread over them. */
+/** Returns all cases in a complete run, and a few evenly spread ones in a quick run. */
 export function someOf<T>(cases: readonly T[], few = 1): T[] {
   const step = Math.max(1, Math.floor(cases.length / few));
   return isWholeRun ? [...cases] : cases.filter((_, at) => at % step === 0).slice(0, few);
 }
 
-/** The limit of anything a test waits for: a busy machine may take a minute for what usually takes milliseconds. */
+/** The timeout of everything a test waits for: a busy machine may need a minute for milliseconds of work. */
 export const WAIT_MS = 45_000;

@@ -21,7 +21,7 @@ export type SdkHost = {
   processOptions(more?: Options): Options;
   /** Everything that is heard after one prompt. */
   ask(prompt: string, more?: Options): Promise<readonly SDKMessage[]>;
-  /** The whole of a request as text, to look for words in. */
+  /** The complete request as text, for searches. */
   sent(index: number): string;
   close(): Promise<void>;
 };

@@ -29,7 +29,7 @@ export async function storedFile(project: Pick<TempProject, 'ouroHome'>): Promis
   return file;
 }
 
-/** Cuts a session as a kill would have: only these records were written, and nobody holds it. */
+/** Truncates a session as a kill does: only these records were written, and it is not locked. */
 export async function cutAfter({ path, records }: StoredFile, count: number): Promise<void> {
   await writeFile(
     path,

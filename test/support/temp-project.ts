@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { newMarker } from './environment.ts';
-import { killMarked, newestPid } from './processes.ts';
+import { killMarkedProcesses, newestPid } from './processes.ts';
 import { isWholeRun } from './runs.ts';
 
 /** A project and a home of its own, gone after the test. */
@@ -49,7 +49,7 @@ export async function createTempProject(
   const marker = newMarker();
   const before = newestPid();
   const remove = async () => {
-    await killMarked(marker, before);
+    await killMarkedProcesses(marker, before);
     try {
       await checkReplays(join(home, '.ouro'));
     } finally {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where CI puts other people's programs that are too large to be dependencies; see `.ci/run`. */
+/** The folder in which CI installs third-party programs that are too large to be dependencies; see `.ci/run`. */
 const FOLDER = process.env.OURO_TEST_CLIENTS ?? '';
 
-/** Why what needs them is left out; `undefined` when they are here. */
+/** The reason to skip tests that need them; `undefined` if they are installed. */
 export const NO_CLIENTS = existsSync(join(FOLDER, 'acpx'))
   ? undefined
   : "Other people's programs are not here: what drives ouro by them was left out.";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { reduceAutoContinue } from '../../../src/app/loop/auto-continue.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
-import { type ApiTurn, calls, later, says, status, toolUse } from '../../support/api/reply.ts';
+import { type ApiTurn, calls, delayed, says, status, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -45,7 +45,7 @@ test('the end of a background command starts the next turn with its output', asy
 
 test('output that arrives during a turn starts another one afterwards, unless a request included it', async () => {
   const gate = Promise.withResolvers<void>();
-  await using at = await opened([inBackground('exit 0'), later(gate.promise, says('It runs.'))]);
+  await using at = await opened([inBackground('exit 0'), delayed(gate.promise, says('It runs.'))]);
   const running = at.conversation.agent.prompt('go');
   await vi.waitFor(() => expect(at.notices()).toContainEqual(expect.stringContaining('ended well')));
   const wasTold = (await at.server.waitForRequest(2)).raw.includes('ended well');

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
-import { expectNoneLeft } from '../../support/processes.ts';
+import { expectNoProcessesLeft } from '../../support/processes.ts';
 import { runHere } from '../../support/run-here.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -52,7 +52,7 @@ test('an MCP server in the front matter of a sub-agent runs only for that sub-ag
   ]);
   expect(api.requests()[2]?.raw).toContain('Echo: hello');
   await vi.waitFor(() => expect(stateOf()).toEqual([['inner', 'pending']]));
-  await expectNoneLeft(project.marker);
+  await expectNoProcessesLeft(project.marker);
   await made.conversation.agent.prompt('again');
   expect(api.requests().filter(({ raw }) => raw.includes('Echo: hello'))).toHaveLength(1);
   await made.close();

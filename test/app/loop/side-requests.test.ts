@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSideRequests } from '../../../src/app/loop/side-requests.ts';
 import { createModelRegistry } from '../../../src/model/registry/model-registry.ts';
 import { createUsageMeter, type UsageMeter } from '../../../src/model/usage-meter.ts';
-import { pausesTurn } from '../../support/api/faults.ts';
+import { pausedReply } from '../../support/api/faults.ts';
 import { type ApiTurn, reply, says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { citedText, webSearch } from '../../support/api/server-blocks.ts';
@@ -67,7 +67,7 @@ test('calls are summarized if enabled, from three on, and never without a small 
 
 test('a paused web search is continued, and returns every page once', async () => {
   await using asks = await sideAsks([
-    pausesTurn(...webSearch('ouro', PAGES)),
+    pausedReply(...webSearch('ouro', PAGES)),
     reply([...webSearch('ouro 2', PAGES, 'srvtoolu_2'), citedText('It is new.', PAGES)]),
   ]);
   expect(await asks.searchWeb('ouro', {}, SIGNAL)).toMatchObject({

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { SeenRequest } from '../../support/api/dialect.ts';
-import { type ApiTurn, calls, later, says, toolUse } from '../../support/api/reply.ts';
+import { type ApiTurn, calls, delayed, says, toolUse } from '../../support/api/reply.ts';
 import { gate, startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -35,13 +35,13 @@ test('a running sub-agent receives a message after its turn; a finished one cont
       [
         calls(task({ run_in_background: true })),
         // She has begun, so the message is for her next turn.
-        later(asked.closed, calls(send('ann', 'hurry'))),
+        delayed(asked.closed, calls(send('ann', 'hurry'))),
         says('Ann is at it.'),
         calls(send('ann', 'again')),
         says('Ann is asked again.'),
         says('I know it all.'),
       ],
-      [later(busy.closed, calls(toolUse('Bash', { command: 'pwd' }))), says('It is 42.'), says('Still 42.')],
+      [delayed(busy.closed, calls(toolUse('Bash', { command: 'pwd' }))), says('It is 42.'), says('Still 42.')],
       asked.open,
     ),
   });

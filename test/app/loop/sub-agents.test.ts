@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
-import { expectNoneLeft } from '../../support/processes.ts';
+import { expectNoProcessesLeft } from '../../support/processes.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 test('background work is listed, and stopping an entry by id ends everything it started', async () => {
@@ -34,7 +34,7 @@ test('background work is listed, and stopping an entry by id ends everything it 
     expect(await made.command('ps stop shell_1')).toBe('shell_1 had already ended.');
     expect(await made.command('ps show shell_1')).toContain('$ sleep 300\n(no output yet)');
     expect(await made.command('ps everything')).toContain('/ps stop <id>');
-    await expectNoneLeft(project.marker);
+    await expectNoProcessesLeft(project.marker);
   } finally {
     await made.close();
   }

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { startOpenAiServer } from '../../support/api/openai-server.ts';
 import { says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
-import { NO_BOX } from '../../support/box.ts';
 import { runHere } from '../../support/run-here.ts';
+import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const env = { https_proxy: 'http://127.0.0.1:1' };
@@ -51,7 +51,7 @@ test('without --live no model is asked', async () => {
   await using anthropic = await startApiServer({ turns: [says('yes')] });
   const { stdout } = await runHere(project, ['doctor'], anthropic.url);
   expect(stdout).not.toContain('live');
-  expect(stdout).toMatch(NO_BOX === undefined ? /ok {4}sandbox / : /warn {2}sandbox +not available/);
+  expect(stdout).toMatch(NO_SANDBOX === undefined ? /ok {4}sandbox / : /warn {2}sandbox +not available/);
   const { stdout: without } = await runHere(project, ['doctor'], anthropic.url, { env: { PATH: '/nowhere' } });
   expect(without).toMatch(
     /warn {2}sandbox +not available \(bwrap is not installed\), so most commands .* need approval/,

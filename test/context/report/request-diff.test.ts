@@ -13,7 +13,7 @@ import { createSessionMemory } from '../../../src/prompt/memory/session-memory.t
 import { createReminderCollector, type KnownFacts } from '../../../src/prompt/reminder-collector.ts';
 import { createSystemPrompt, renderSystemPrompt } from '../../../src/prompt/system-prompt.ts';
 import { drain } from '../../support/loop/drain.ts';
-import { calls, echoTool, historyOf, says, scripted } from '../../support/loop/scripted.ts';
+import { buildHistory, calls, echoTool, says, scripted } from '../../support/loop/scripted.ts';
 import { runs } from '../../support/runs.ts';
 import { bench, INFO, prompt, words } from '../workbench.ts';
 
@@ -131,7 +131,7 @@ function session() {
       },
     });
     const { events } = await drain(query(messages, deps, new AbortController().signal));
-    messages = historyOf(messages, events);
+    messages = buildHistory(messages, events);
     if (events.some((event) => event.type === 'compacted')) attachments.compacted();
     return found;
   }

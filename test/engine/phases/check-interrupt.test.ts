@@ -6,21 +6,21 @@ import type { Terminal } from '../../../src/contracts/terminal-reason.ts';
 import { query } from '../../../src/engine/query.ts';
 import { buildRequest } from '../../../src/engine/request/build-request.ts';
 import { createInitialState } from '../../../src/engine/state.ts';
-import { unbalanced } from '../../support/loop/event-balance.ts';
-import { invariantBreaches } from '../../support/loop/invariants.ts';
+import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import {
+  buildHistory,
   calls,
+  contextTooLong,
   echoTool,
   fails,
-  historyOf,
-  roomyContext,
   type ScriptedDeps,
   type ScriptedReply,
   says,
   scripted,
-  tooLong,
+  unlimitedContext,
   userSays,
 } from '../../support/loop/scripted.ts';
+import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
 
 const PROMPT = [userSays('do it')];
 const FOR_EVER = new Promise<void>(() => undefined);
@@ -45,10 +45,10 @@ async function abortedAt(deps: ScriptedDeps, fits: (event: AgentEvent) => boolea
       if (fits(step.value)) controller.abort();
     }
   }
-  const history = historyOf(PROMPT, events);
+  const history = buildHistory(PROMPT, events);
   const next = buildRequest([...history, userSays('again')], createInitialState([]), deps);
-  expect(invariantBreaches(next)).toEqual([]);
-  expect(unbalanced(events)).toEqual([]);
+  expect(findInvariantViolations(next)).toEqual([]);
+  expect(findUnbalancedEvents(events)).toEqual([]);
   return { events, result, history };
 }
 
@@ -212,10 +212,10 @@ test.each([
 });
 
 test.each([
-  ['of a request that did not fit', tooLong()],
+  ['of a request that did not fit', contextTooLong()],
   ['of a reply that ran into the end of the window', says('and then', 'model_context_window_exceeded')],
 ])('ESC during the compaction %s drops its result and keeps the messages', async (_of, reply) => {
-  const context = { ...roomyContext, compact: () => new Promise<never>(() => undefined) };
+  const context = { ...unlimitedContext, compact: () => new Promise<never>(() => undefined) };
   const deps = scripted([reply], { context });
   const { result, history } = await abortedAt(
     deps,
@@ -283,7 +283,7 @@ test.each([
     queueMicrotask(() => controller.abort());
     return new Promise(() => undefined);
   };
-  const deps = scripted(replies, { context: { ...roomyContext, prepare } });
+  const deps = scripted(replies, { context: { ...unlimitedContext, prepare } });
   const { result, history } = await abortedAt(deps, () => false, controller);
   expect(result).toEqual({ reason: 'aborted_streaming' });
   expect(deps.calls()).toBe(requests);
@@ -292,7 +292,7 @@ test.each([
 
 test('ESC during auto-compaction drops its result, and nothing is sent', async () => {
   const context: QueryDeps['context'] = {
-    ...roomyContext,
+    ...unlimitedContext,
     prepare: async (messages) => ({ messages, view: messages, tokens: 1_500, freedTokens: 0 }),
     compact: () => new Promise(() => undefined),
   };

@@ -4,17 +4,17 @@ import type { QueryDeps } from '../../../src/contracts/query.ts';
 import type { ToolOutcome } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { drain } from '../../support/loop/drain.ts';
-import { unbalanced } from '../../support/loop/event-balance.ts';
-import { invariantBreaches } from '../../support/loop/invariants.ts';
+import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import {
   echoTool,
+  listTransitionReasons,
   type Overrides,
-  queued,
-  reasonsOf,
+  queuedMessage,
   type ScriptedReply,
   scripted,
   userSays,
 } from '../../support/loop/scripted.ts';
+import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
 
 type Step = { readonly input: JsonObject; readonly text?: string };
 
@@ -40,12 +40,12 @@ async function repeat(
   });
   const deps = scripted(replies, { tools: () => [tool], ...overrides });
   const { events, result } = await drain(query([userSays('do it')], deps, new AbortController().signal));
-  expect(unbalanced(events)).toEqual([]);
-  expect(deps.requests().flatMap(invariantBreaches)).toEqual([]);
+  expect(findUnbalancedEvents(events)).toEqual([]);
+  expect(deps.requests().flatMap(findInvariantViolations)).toEqual([]);
   const reminders = deps
     .requests()
     .map(({ messages }) => JSON.stringify(messages.at(-1)).includes('You repeat yourself'));
-  return { result, reasons: reasonsOf(events), requests: deps.calls(), reminders };
+  return { result, reasons: listTransitionReasons(events), requests: deps.calls(), reminders };
 }
 
 const same = () => ({ content: 'same' });
@@ -176,7 +176,7 @@ test('a user message resets the count', async () => {
   let polls = 0;
   const takeSteering = () => {
     polls += 1;
-    return polls === 6 ? [queued('next', 'Go on anyway.')] : [];
+    return polls === 6 ? [queuedMessage('next', 'Go on anyway.')] : [];
   };
   const queues = { takeSteering, takeFollowUps: () => [], hasSteering: () => false };
   const { requests } = await repeat(() => ({ input: {} }), same, { queues });

@@ -4,12 +4,12 @@ import { query } from '../../../src/engine/query.ts';
 import { drain } from '../../support/loop/drain.ts';
 import {
   calls,
-  cutOff,
   echoTool,
   overloaded,
   type ScriptedReply,
   says,
   scripted,
+  truncatedReply,
   userSays,
 } from '../../support/loop/scripted.ts';
 
@@ -46,7 +46,7 @@ test('a fallback stays as long as the chain is unchanged, and a new chain starts
 
 test('a repeated request stays with its models', async () => {
   expect(await asked([overloaded(), says('done')], [A, B])).toEqual(['a low', 'a2 low']);
-  const [first, again] = await asked([cutOff(), says('done')], [A, B]);
+  const [first, again] = await asked([truncatedReply(), says('done')], [A, B]);
   expect(again).toBe(first);
 });
 

@@ -6,7 +6,7 @@ import { createInitialState } from '../../../src/engine/state.ts';
 import { isDeeperThan } from '../../../src/lib/json.ts';
 import { buildMessagesRequest } from '../../../src/model/providers/anthropic/messages-request.ts';
 import { violationOfMessages } from '../../support/api/validate-messages.ts';
-import { invariantBreaches } from '../../support/loop/invariants.ts';
+import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import { randomHistory } from '../../support/loop/random-history.ts';
 import { INFO, scripted, userSays } from '../../support/loop/scripted.ts';
 import { runs } from '../../support/runs.ts';
@@ -40,7 +40,7 @@ test('for any history all invariants hold, the API accepts the bytes, and buildi
   fc.assert(
     fc.property(randomHistory, stripped, modelIndex, (history, without, index) => {
       const built = request(history, { excluded: without, modelIndex: index });
-      expect(invariantBreaches(built)).toEqual([]);
+      expect(findInvariantViolations(built)).toEqual([]);
       const wire = buildMessagesRequest({ ...built, effort: 'off' }, INFO);
       expect(violationOfMessages({ ...wire, thinking: { type: 'adaptive' } }, ISSUED) ?? 'fine').toBe('fine');
       expect(isDeeperThan(wire, 200)).toBe(false);

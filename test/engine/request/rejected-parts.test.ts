@@ -8,7 +8,7 @@ import { buildRequest } from '../../../src/engine/request/build-request.ts';
 import { createInitialState } from '../../../src/engine/state.ts';
 import { buildMessagesRequest } from '../../../src/model/providers/anthropic/messages-request.ts';
 import { violationOfMessages } from '../../support/api/validate-messages.ts';
-import { invariantBreaches } from '../../support/loop/invariants.ts';
+import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import { randomHistory } from '../../support/loop/random-history.ts';
 import { INFO, scripted, userSays } from '../../support/loop/scripted.ts';
 import { runs } from '../../support/runs.ts';
@@ -54,7 +54,7 @@ test('whatever block a provider rejects, the conversation continues without it, 
       const { asked, stripped, round } = healed(history, dislikes(disliked, precision));
       expect(round).toBeLessThan(16);
       if (asked === undefined) throw new Error('it was not healed');
-      expect(invariantBreaches(asked)).toEqual([]);
+      expect(findInvariantViolations(asked)).toEqual([]);
       const wire = buildMessagesRequest({ ...asked, effort: 'off' }, INFO);
       expect(violationOfMessages(wire, ISSUED) ?? 'fine').toBe('fine');
       const more: readonly Message[] = [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { normalizeBlock, normalizeCallId } from '../../../src/engine/request/sendable-block.ts';
 import { anyText } from '../../support/any-text.ts';
-import { nested } from '../../support/loop/random-history.ts';
+import { createNestedJson } from '../../support/loop/random-history.ts';
 import { runs } from '../../support/runs.ts';
 
 const odd = fc.oneof(
@@ -37,11 +37,11 @@ test('two ids never become equal', () => {
 
 test('an input that is nested too deeply is described instead, without recursion', () => {
   const block = { type: 'tool_use' as const, id: 'a', name: 'Echo' };
-  expect(normalizeBlock({ ...block, input: nested(100_000) })).toEqual({
+  expect(normalizeBlock({ ...block, input: createNestedJson(100_000) })).toEqual({
     ...block,
     input: {},
     unparsed: '(an input nested more than 100 levels deep)',
   });
-  const shallow = { ...block, input: nested(99) };
+  const shallow = { ...block, input: createNestedJson(99) };
   expect(normalizeBlock(shallow)).toBe(shallow);
 });

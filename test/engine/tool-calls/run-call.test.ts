@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CallRequest, GateVerdict, ToolOutcome } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { drain } from '../../support/loop/drain.ts';
-import { calls, echoTool, historyOf, scripted, userSays } from '../../support/loop/scripted.ts';
+import { buildHistory, calls, echoTool, scripted, userSays } from '../../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 const LIMITS = { kind: 'read-only', readable: [] } as const;
@@ -38,7 +38,7 @@ async function run(second: (request: CallRequest) => GateVerdict, outcome: ToolO
       new AbortController().signal,
     ),
   );
-  const message = historyOf(PROMPT, events)[2];
+  const message = buildHistory(PROMPT, events)[2];
   const results =
     message?.role === 'user' ? message.blocks.flatMap((block) => ('content' in block ? [block] : [])) : [];
   return { asked, limits, after, results: results.map(({ content }) => content) };

@@ -5,13 +5,13 @@ import { ToolFailure } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createToolScheduler } from '../../../src/engine/tool-calls/tool-scheduler.ts';
 import { drain } from '../../support/loop/drain.ts';
-import { calls, echoTool, historyOf, type Overrides, scripted, userSays } from '../../support/loop/scripted.ts';
+import { buildHistory, calls, echoTool, type Overrides, scripted, userSays } from '../../support/loop/scripted.ts';
 
 const PROMPT = [userSays('do it')];
 
 async function results(reply: ReturnType<typeof calls>, overrides: Overrides) {
   const { events } = await drain(query(PROMPT, scripted([reply], overrides), new AbortController().signal));
-  const message = historyOf(PROMPT, events)[2];
+  const message = buildHistory(PROMPT, events)[2];
   return { events, blocks: message?.role === 'user' ? message.blocks : [] };
 }
 
@@ -177,7 +177,7 @@ test('a hook that stops the run does so before the tool runs', async () => {
   const deps = scripted([calls('Echo')], { beforeCall: async () => ({ stop: 'no more' }) });
   const { result, events } = await drain(query(PROMPT, deps, new AbortController().signal));
   expect(result).toEqual({ reason: 'hook_stopped', words: 'no more' });
-  expect(historyOf(PROMPT, events).at(-1)).toMatchObject({ origin: 'results' });
+  expect(buildHistory(PROMPT, events).at(-1)).toMatchObject({ origin: 'results' });
 });
 
 test('a structured answer ends the run with its value', async () => {

@@ -6,7 +6,7 @@ import type { SqlDatabase } from '../../../src/fleet/store/database.ts';
 import { openStore } from '../../../src/fleet/store/open-store.ts';
 import { openPostgres } from '../../../src/fleet/store/postgres.ts';
 import { openSqlite } from '../../../src/fleet/store/sqlite.ts';
-import { STORES_OF_A_RUN, testQueue } from '../../support/fleet.ts';
+import { TESTED_STORES, testQueue } from '../../support/fleet.ts';
 import { stormBatch, stormTasks } from '../../support/fleet-storm.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -70,7 +70,7 @@ const VERSION_1 = (bytes: string) => [
   `INSERT INTO fleet_batches VALUES ('b1', 'b1', 'open', 0, 1000000, 9000000, 3, 8, '{"as":"patches","name":"b1"}', 5)`,
 ];
 
-describe.each(STORES_OF_A_RUN)('a queue of version 1 on %s', (kind) => {
+describe.each(TESTED_STORES)('a queue of version 1 on %s', (kind) => {
   const queue = testQueue(kind);
   afterAll(() => queue.close());
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../../src/lib/processes/process-tree.ts';
 import { runForOutput, runProgram } from '../../../src/lib/processes/run-program.ts';
-import { expectNoneLeft } from '../../support/processes.ts';
+import { expectNoProcessesLeft } from '../../support/processes.ts';
 
 const sh = (command: string, more: Partial<Parameters<typeof runProgram>[2]> = {}) =>
   runProgram('/bin/sh', ['-c', command], { timeoutMs: 60_000, ...more });
@@ -45,7 +45,7 @@ test.each([
   const mark = randomUUID();
   const { timedOut } = await sh(command, { ...more, ...marked(mark) });
   expect(timedOut).toBe('timeoutMs' in more);
-  await expectNoneLeft(`${CALL_MARKER}=${mark}`);
+  await expectNoProcessesLeft(`${CALL_MARKER}=${mark}`);
 });
 
 test('a process that left the group and holds the pipes is not waited for', async () => {

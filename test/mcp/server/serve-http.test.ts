@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { ServerLaunch } from '../../../src/mcp/configured-server.ts';
 import { serveHttp } from '../../../src/mcp/server/serve-http.ts';
 import { callTool } from '../../support/call-tool.ts';
-import { CONFORMANCE_OFFER } from '../../support/conformance-offer.ts';
+import { CONFORMANCE_FEATURES } from '../../support/conformance-features.ts';
 import { longTest } from '../../support/long-test.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { configured, startHub } from '../servers.ts';
@@ -15,7 +15,7 @@ const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conf
 
 longTest('the tool server passes every server scenario of the official suite', async () => {
   await using project = await createTempProject();
-  const { url, close } = await serveHttp(CONFORMANCE_OFFER, { port: 0, token: undefined });
+  const { url, close } = await serveHttp(CONFORMANCE_FEATURES, { port: 0, token: undefined });
   const args = [SUITE, 'server', '--url', url, '--suite', 'all'];
   const { exitCode, all } = await execa(process.execPath, args, { cwd: project.dir, all: true, reject: false });
   await close();
@@ -25,7 +25,7 @@ longTest('the tool server passes every server scenario of the official suite', a
 });
 
 test('a call with a closed stream is answered when the client reconnects; a configured token is required', async () => {
-  const { url, close } = await serveHttp(CONFORMANCE_OFFER, { port: 0, token: 'open sesame' });
+  const { url, close } = await serveHttp(CONFORMANCE_FEATURES, { port: 0, token: 'open sesame' });
   const launch = (token: string): ServerLaunch => ({
     kind: 'http',
     url,
@@ -47,7 +47,7 @@ test.each([
   ['a page whose name looks local', { origin: 'http://localhost.evil.example' }, 403],
   ['a session that is over', { 'mcp-session-id': 'gone' }, 404],
 ])('%s is refused', async (_, headers, status) => {
-  const { url, close } = await serveHttp(CONFORMANCE_OFFER, { port: 0, token: undefined });
+  const { url, close } = await serveHttp(CONFORMANCE_FEATURES, { port: 0, token: undefined });
   const { port } = new URL(url);
   const asked = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers }).end('{}');
   const [response] = await once(asked, 'response');

@@ -8,7 +8,7 @@ import { createUsageMeter } from '../../../src/model/usage-meter.ts';
 import { calls, says, text, thinking, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startServer } from '../../support/api/server.ts';
 import { drain } from '../../support/loop/drain.ts';
-import { historyOf, scripted, userSays } from '../../support/loop/scripted.ts';
+import { buildHistory, scripted, userSays } from '../../support/loop/scripted.ts';
 import { PROTOCOLS, type Protocol } from './protocols.ts';
 
 /** The configurations of many places as one. */
@@ -61,7 +61,7 @@ test('a conversation through every provider and back is accepted everywhere, and
     const { events, result } = await drain(query(asked, deps, new AbortController().signal));
     ends.push(result.reason);
     for (const event of events satisfies readonly AgentEvent[]) meter.countEvent(event);
-    history = historyOf(asked, events);
+    history = buildHistory(asked, events);
   }
   expect(servers.flatMap((server) => server.requests().flatMap(({ violation }) => violation ?? []))).toEqual([]);
   expect(ends).toEqual(order.map(() => 'completed'));

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Message, UserMessage } from '../../../src/contracts/message.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createModelRegistry, type ModelRegistry } from '../../../src/model/registry/model-registry.ts';
-import { cutAt, errorAt, overloaded, refuses } from '../../support/api/faults.ts';
+import { disconnectAt, errorAt, overloaded, refusalReply } from '../../support/api/faults.ts';
 import {
   type ApiTurn,
+  brokenToolUse,
   calls,
-  halfCall,
   hang,
   reply,
   reset,
@@ -18,7 +18,7 @@ import {
 } from '../../support/api/reply.ts';
 import { type ApiServer, startServer } from '../../support/api/server.ts';
 import { drain } from '../../support/loop/drain.ts';
-import { echoTool, historyOf, type Overrides, scripted, userSays } from '../../support/loop/scripted.ts';
+import { buildHistory, echoTool, type Overrides, scripted, userSays } from '../../support/loop/scripted.ts';
 import { isWholeRun } from '../../support/runs.ts';
 import { drain as drainPort, REQUEST } from '../support.ts';
 import { PROTOCOLS, type Protocol } from './protocols.ts';
@@ -66,7 +66,7 @@ async function converse(
       ),
     );
   const { events, result } = await run([first], signal);
-  const history = historyOf([first], events);
+  const history = buildHistory([first], events);
   const asked = server.requests().length;
   const resumed = await run([...history, userSays('Go on')], new AbortController().signal);
   const violations = server.requests().flatMap(({ violation }) => (violation === undefined ? [] : [violation]));
@@ -146,13 +146,13 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
   });
 
   test('a refusal is reported as one', async () => {
-    await using run = await start(protocol, [refuses('I will not.')]);
+    await using run = await start(protocol, [refusalReply('I will not.')]);
     const { result } = await converse(run);
     expect(result.reason).toBe('refusal');
   });
 
   test('a reply at its limit is continued; an incomplete call is not run', async () => {
-    const half = reply([text('Half of'), halfCall('Echo', '{"a":')], { stop: 'max_tokens' });
+    const half = reply([text('Half of'), brokenToolUse('Echo', '{"a":')], { stop: 'max_tokens' });
     await using run = await start(protocol, [half, says(' it.')]);
     const { result, events, asked } = await converse(run);
     expect(result.reason).toBe('completed');
@@ -173,7 +173,7 @@ describe.each(PROTOCOLS.filter(({ name }) => isWholeRun || UNLIKE_FORMS.includes
     ['a fault of the server', status(500)],
     ['a connection that breaks', reset()],
     ['an error in the middle', says('Half of it is here', { chunk: 4, faults: errorAt(3) })],
-    ['a stream that breaks off', says('Half of it is here', { chunk: 4, faults: [cutAt(3)] })],
+    ['a stream that breaks off', says('Half of it is here', { chunk: 4, faults: [disconnectAt(3)] })],
   ])('%s is tried again', async (_what, turn) => {
     await using run = await start(protocol, [turn, says('Better.')]);
     const { result, blocks } = await converse(run);

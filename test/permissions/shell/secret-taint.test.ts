@@ -6,8 +6,8 @@ import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import type { Decision, Policy } from '../../../src/contracts/permission.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
-import { NO_BOX } from '../../support/box.ts';
 import { runs } from '../../support/runs.ts';
+import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createDecidedRuns } from '../decided-run.ts';
 import { decideBash, decideTool, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
@@ -75,7 +75,7 @@ const line = fc.tuple(
 const setup: Setup = {
   allow: ALLOW,
   mode: 'acceptEdits',
-  ...(NO_BOX === undefined ? {} : { readOnlySandbox: 'none' }),
+  ...(NO_SANDBOX === undefined ? {} : { readOnlySandbox: 'none' }),
 };
 const runDecided = createDecidedRuns(fixture);
 

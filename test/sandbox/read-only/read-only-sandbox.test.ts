@@ -8,14 +8,14 @@ import type { CallRequest, Tool } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
-import { NO_BOX } from '../../support/box.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { calls, scripted, userSays } from '../../support/loop/scripted.ts';
-import { createReadOnlyBox } from '../../support/read-only-box.ts';
+import { createTestReadOnlySandbox } from '../../support/read-only-sandbox.ts';
+import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 import { WAYS_OUT } from './ways-out.ts';
 
-if (NO_BOX !== undefined) process.stderr.write(`\n${NO_BOX}\n`);
+if (NO_SANDBOX !== undefined) process.stderr.write(`\n${NO_SANDBOX}\n`);
 
 /** Commands get a `/tmp` of their own, so the projects of these tests are somewhere else. */
 const PARENT = '/var/tmp';
@@ -58,7 +58,7 @@ async function takeSnapshot(folder: string): Promise<Readonly<Record<string, str
   return entries;
 }
 
-describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubblewrap works here'})`, () => {
+describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`, () => {
   test('there is no way out of it, and nothing is changed', async () => {
     await using project = await createTempProject({ a: '1' }, PARENT);
     await project.initGit();
@@ -80,7 +80,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
       TAR_OPTIONS: '-v',
       PATH: `${project.dir}/bin:/usr/bin:/bin`,
     };
-    const { sandbox, run } = createReadOnlyBox(project, { env, deny: ['Read(private/**)'] });
+    const { sandbox, run } = createTestReadOnlySandbox(project, { env, deny: ['Read(private/**)'] });
     expect(sandbox.canEnforceReadOnly()).toBe(true);
     const before = await takeSnapshot(join(project.dir, '..'));
 
@@ -100,7 +100,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
 
   test('processes started by a program end with it', async () => {
     await using project = await createTempProject({}, PARENT);
-    const { run } = createReadOnlyBox(project);
+    const { run } = createTestReadOnlySandbox(project);
     await run(`setsid -f sleep 70.${process.pid}; nohup sleep 70.${process.pid} & disown; (sleep 70.${process.pid} &)`);
     expect(spawnSync('pgrep', ['-f', `sleep 70.${process.pid}`]).stdout.toString()).toBe('');
   });
@@ -108,7 +108,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
   test('syntax checks find what is wrong, run nothing and leave nothing behind', async () => {
     const files = { 'good.js': 'touch', 'bad.js': 'if (', 'good.sh': 'touch made', 'bad.sh': 'if', 'good.py': 'x = 1' };
     await using project = await createTempProject({ ...files, 'bad.py': 'if' }, PARENT);
-    const { run } = createReadOnlyBox(project);
+    const { run } = createTestReadOnlySandbox(project);
     const checks = ['sh -n good.sh', 'sh -n bad.sh'];
     for (const [program, check] of [
       ['node', 'node --check X.js'],
@@ -130,7 +130,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
     await project.initGit();
     await project.write('.env.local', 'SECRET');
     await project.write('a', '2');
-    const { run } = createReadOnlyBox(project);
+    const { run } = createTestReadOnlySandbox(project);
     const { printed } = await run(
       'git status --short; git diff --stat | tail -1; git log --format=%s; git config user.email',
     );
@@ -148,7 +148,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
     await project.initGit();
     const tree = join(project.home, '.trees/one');
     await project.git('worktree', 'add', '-q', tree);
-    expect((await createReadOnlyBox(project, { roots: [tree] }).run('git log --format=%s; pwd')).printed).toBe(
+    expect((await createTestReadOnlySandbox(project, { roots: [tree] }).run('git log --format=%s; pwd')).printed).toBe(
       `Start\n${tree}\n`,
     );
     const liar = join(project.home, 'liar');
@@ -156,7 +156,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
     await writeFile(join(project.home, '.secret/HEAD'), 'SECRET');
     await mkdir(liar);
     await writeFile(join(liar, '.git'), `gitdir: ${project.home}/.secret\n`);
-    expect((await createReadOnlyBox(project, { roots: [liar] }).run('cat ../.secret/HEAD')).code).toBe(1);
+    expect((await createTestReadOnlySandbox(project, { roots: [liar] }).run('cat ../.secret/HEAD')).code).toBe(1);
   });
 
   test('rules open what they name: hidden files, temporary files, one secret', async () => {
@@ -164,12 +164,12 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
     await using other = await createTempProject({ log: 'logged' }, '/tmp');
     await mkdir(join(project.home, '.newtool'));
     await writeFile(join(project.home, '.newtool/notes'), 'noted');
-    const { run } = createReadOnlyBox(project, { allow: ['Read(~/.newtool/**)', `Read(/${other.dir}/*)`] });
+    const { run } = createTestReadOnlySandbox(project, { allow: ['Read(~/.newtool/**)', `Read(/${other.dir}/*)`] });
     const opened = await run(`cat ~/.newtool/notes ${other.dir}/log .env sub/.env; echo x > /tmp/x; cat /tmp/x`, [
       join(project.dir, '.env'),
     ]);
     expect(opened).toMatchObject({ printed: 'notedloggedonex\n', code: 0 });
-    const outside = await createReadOnlyBox(project).run(`cat ${other.dir}/log`);
+    const outside = await createTestReadOnlySandbox(project).run(`cat ${other.dir}/log`);
     expect(outside.blocked).toEqual([{ kind: 'read', path: join(other.dir, 'log') }]);
   });
 
@@ -190,7 +190,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
       await writeFile(join(project.home, name), text, { mode: 0o755 });
     }
     const path = `${project.home}/.cargo/bin:${project.home}/.mytool/bin:/usr/bin:/bin`;
-    const { run } = createReadOnlyBox(project, { env: { PATH: path } });
+    const { run } = createTestReadOnlySandbox(project, { env: { PATH: path } });
     const { printed } = await run('tool; mine; cat ~/.gitconfig ~/.npmrc ~/.cargo/credentials.toml; ls ~/.config');
     expect(printed).toBe('tool\nmine\n[user]\n  name = me\ngit\n');
   });
@@ -255,7 +255,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
   ])('a command that needs more says so: %s', async (command, effect) => {
     await using project = await createTempProject({ a: '1', 'sub/b': '1' }, PARENT);
     await project.initGit();
-    const { blocked, code } = await createReadOnlyBox(project).run(command);
+    const { blocked, code } = await createTestReadOnlySandbox(project).run(command);
     expect(code).not.toBe(0);
     const expected =
       effect !== undefined && 'path' in effect ? { ...effect, path: join(project.dir, effect.path) } : effect;
@@ -264,7 +264,7 @@ describe.skipIf(NO_BOX !== undefined)(`the read-only sandbox (${NO_BOX ?? 'bubbl
 });
 
 function createTool(project: TempProject): Tool {
-  const { sandbox } = createReadOnlyBox(project);
+  const { sandbox } = createTestReadOnlySandbox(project);
   return createBashTool({
     shells: createShellRegistry(Date.now, () => undefined),
     variables: () => ({ PATH: '/usr/bin:/bin', HOME: project.home }),

@@ -3,7 +3,7 @@ import { ANTHROPIC_DIALECT } from './anthropic-dialect.ts';
 import { awsMessage } from './aws-event-stream.ts';
 import type { Dialect, RequestBody, ServerEvent } from './dialect.ts';
 import { refusedSignature } from './sigv4.ts';
-import type { Issued } from './validate-messages.ts';
+import type { IssuedContent } from './validate-messages.ts';
 import { isDict } from './values.ts';
 
 /** Keys as AWS gives them out in its own examples. */
@@ -92,7 +92,7 @@ const GOOGLE_NAMES: Readonly<Record<number, string>> = {
 };
 
 /** The rules of the Messages API hold here, too, once the address and the version are where they belong. */
-function violationOfOwn(body: RequestBody, headers: IncomingHttpHeaders, issued: Issued): string | undefined {
+function violationOfOwn(body: RequestBody, headers: IncomingHttpHeaders, issued: IssuedContent): string | undefined {
   return ANTHROPIC_DIALECT.violationOf(body, { ...headers, 'anthropic-version': 'in the body' }, issued);
 }
 

@@ -10,13 +10,13 @@ const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
 
 type Answer = readonly [status: number, body: object, headers?: Readonly<Record<string, string>>];
 
-/** What is different from a company where all is well. */
+/** The faults of the company's servers. */
 export type CompanyFaults = {
   readonly idp?: Answer;
   readonly tokens?: Answer;
-  /** Who the authorization server says that it is. */
+  /** The issuer that the authorization server names. */
   readonly issuer?: string;
-  /** How far the identity provider lets anybody go. */
+  /** The scopes that the identity provider grants at most. */
   readonly most?: readonly string[];
   /** The MCP server takes no token at all. */
   readonly refusesAll?: true;
@@ -110,7 +110,7 @@ export async function startCompany(faults: CompanyFaults = {}) {
   return {
     base,
     url: `${base}/mcp`,
-    /** What was asked of the identity provider and of the authorization server, in order. */
+    /** The requests to the identity provider and the authorization server, in order. */
     requests: () => requests,
     expire: () => tokens.clear(),
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiReply } from './reply.ts';
-import type { Issued } from './validate-messages.ts';
+import type { IssuedContent } from './validate-messages.ts';
 
 /** One request as it arrived. */
 export type SeenRequest = {
@@ -10,7 +10,7 @@ export type SeenRequest = {
   /** The body byte for byte. */
   readonly raw: string;
   readonly body: RequestBody;
-  /** What the structural rules said against it, if anything. */
+  /** The structural rule it broke, if any. */
   readonly violation: string | undefined;
   readonly arrivedAtMs: number;
   /** Resolves when its socket is closed, with the time. Both times are of `performance.now`. */
@@ -26,22 +26,22 @@ export type RequestBody = {
 
 export type ServerEvent = { readonly event: string; readonly data: unknown };
 
-/** What an answer to a request with an error needs. */
+/** The parts of an error response. */
 export type Refusal = { readonly status: number; readonly type: string; readonly message: string };
 
-/** How one kind of API takes requests and words its answers. */
+/** The format of the requests and responses of one API. */
 export type Dialect = {
   readonly isConversation: (method: string, path: string) => boolean;
   /** Answers to everything that is no conversation. */
   readonly lookUp: (method: string, path: string, raw: string) => object | undefined;
-  /** What the address says in place of the body, put where the others look for it. */
+  /** Moves facts from the address into the body, where other APIs have them. */
   readonly read?: (path: string, body: RequestBody) => RequestBody;
   readonly refusedCredentials: (
     headers: IncomingHttpHeaders,
     expected: string | undefined,
     request: Pick<SeenRequest, 'method' | 'path' | 'raw'>,
   ) => string | undefined;
-  readonly violationOf: (body: RequestBody, headers: IncomingHttpHeaders, issued: Issued) => string | undefined;
+  readonly violationOf: (body: RequestBody, headers: IncomingHttpHeaders, issued: IssuedContent) => string | undefined;
   readonly eventsOf: (reply: ApiReply, id: string, body: RequestBody) => readonly ServerEvent[];
   readonly frame: (event: ServerEvent) => string | Uint8Array;
   readonly ping: string | Uint8Array;

@@ -54,27 +54,29 @@ function blockEvents(block: ApiBlock, index: number, chunk: number | undefined):
   const start = (content_block: object) => named({ type: 'content_block_start', index, content_block });
   const stop = named({ type: 'content_block_stop', index });
   if (block.type === 'text') {
-    const deltas = pieces(String(block.text), chunk).map((text) => delta({ type: 'text_delta', text }));
+    const deltas = splitText(String(block.text), chunk).map((text) => delta({ type: 'text_delta', text }));
     const { citations } = block;
     if (!Array.isArray(citations)) return [start({ type: 'text', text: '' }), ...deltas, stop];
     const sources = citations.map((citation) => delta({ type: 'citations_delta', citation }));
     return [start({ type: 'text', text: '', citations: [] }), ...sources, ...deltas, stop];
   }
   if (block.type === 'thinking') {
-    const deltas = pieces(String(block.thinking), chunk).map((thinking) => delta({ type: 'thinking_delta', thinking }));
+    const deltas = splitText(String(block.thinking), chunk).map((thinking) =>
+      delta({ type: 'thinking_delta', thinking }),
+    );
     const signed = delta({ type: 'signature_delta', signature: block.signature });
     return [start({ type: 'thinking', thinking: '', signature: '' }), ...deltas, signed, stop];
   }
   if (block.type === 'tool_use' || block.type === 'server_tool_use') {
     const json = typeof block.json === 'string' ? block.json : JSON.stringify(block.input);
-    const deltas = pieces(json, chunk).map((partial_json) => delta({ type: 'input_json_delta', partial_json }));
+    const deltas = splitText(json, chunk).map((partial_json) => delta({ type: 'input_json_delta', partial_json }));
     return [start({ type: block.type, id: block.id, name: block.name, input: {} }), ...deltas, stop];
   }
   return [start(block), stop];
 }
 
-/** A text in parts of a size, or of a usual one, never through the middle of a character. */
-export function pieces(text: string, wanted: number | undefined): readonly string[] {
+/** Splits a text into parts of a size, never inside a character. */
+export function splitText(text: string, wanted: number | undefined): readonly string[] {
   const characters = [...text];
   const size = wanted ?? Math.max(20, Math.ceil(characters.length / 100));
   const found: string[] = [];

@@ -2,14 +2,14 @@ import {
   type ApiBlock,
   type ApiReply,
   type ApiTurn,
-  type Moment,
   reply,
   type StreamFault,
+  type StreamPosition,
   status,
   text,
 } from './reply.ts';
 
-/** Too many requests; the headers say when to come back. */
+/** Too many requests; the headers contain the time to wait. */
 export function rateLimited(retryAfterSeconds?: number): ApiTurn {
   const reset = new Date(Date.now() + (retryAfterSeconds ?? 60) * 1000).toISOString();
   return status(429, 'This request would exceed your rate limit', {
@@ -25,25 +25,25 @@ export const imageTooLarge = (): ApiTurn =>
 export const unreadableImage = (): ApiTurn =>
   status(400, 'messages.0.content.1.image.source.base64.data: Could not process image');
 
-export const cutAt = (at: Moment): StreamFault => ({ at, do: 'cut' });
+export const disconnectAt = (at: StreamPosition): StreamFault => ({ at, do: 'cut' });
 /** The body ends cleanly, too early. */
-export const endAt = (at: Moment): StreamFault => ({ at, do: 'end' });
-export const silenceAt = (at: Moment, until: Promise<unknown>): StreamFault => ({
+export const endBodyAt = (at: StreamPosition): StreamFault => ({ at, do: 'end' });
+export const stallAt = (at: StreamPosition, until: Promise<unknown>): StreamFault => ({
   at,
   do: 'wait',
   until,
   pings: 'silence',
 });
-export const pingsAt = (at: Moment, until: Promise<unknown>): StreamFault => ({
+export const sendPingsAt = (at: StreamPosition, until: Promise<unknown>): StreamFault => ({
   at,
   do: 'wait',
   until,
   pings: 'pings',
 });
-export const staysOpen = (): StreamFault => ({ at: 0, do: 'keep-open' });
-/** Bytes that are no event of this API. */
-export const garbageAt = (
-  at: Moment,
+export const keepOpenAfterEnd = (): StreamFault => ({ at: 0, do: 'keep-open' });
+/** Bytes that are not an event of this API. */
+export const sendGarbageAt = (
+  at: StreamPosition,
   bytes = 'event: content_block_delta\ndata: {"type":"content_\n\n',
 ): StreamFault => ({
   at,
@@ -51,12 +51,16 @@ export const garbageAt = (
   text: bytes,
 });
 /** An error in the middle of a stream, which ends there. */
-export const errorAt = (at: Moment, type = 'overloaded_error', message = 'Overloaded'): readonly StreamFault[] => [
+export const errorAt = (
+  at: StreamPosition,
+  type = 'overloaded_error',
+  message = 'Overloaded',
+): readonly StreamFault[] => [
   { at, do: 'send', event: 'error', data: { type: 'error', error: { type, message } } },
   { at, do: 'end' },
 ];
-/** An event and a delta nobody has heard of. */
-export const unheardOfAt = (at: Moment, index = 0): readonly StreamFault[] => [
+/** An event and a delta of unknown types. */
+export const sendUnknownEventsAt = (at: StreamPosition, index = 0): readonly StreamFault[] => [
   { at, do: 'send', event: 'weather_report', data: { type: 'weather_report', sky: 'clear' } },
   {
     at,
@@ -66,9 +70,9 @@ export const unheardOfAt = (at: Moment, index = 0): readonly StreamFault[] => [
   },
 ];
 
-export const refuses = (words = ''): ApiReply => reply(words === '' ? [] : [text(words)], { stop: 'refusal' });
-export const pausesTurn = (...blocks: readonly ApiBlock[]): ApiReply => reply(blocks, { stop: 'pause_turn' });
-export const cutOff = (...blocks: readonly ApiBlock[]): ApiReply => reply(blocks, { stop: 'max_tokens' });
-export const outgrowsWindow = (...blocks: readonly ApiBlock[]): ApiReply =>
+export const refusalReply = (words = ''): ApiReply => reply(words === '' ? [] : [text(words)], { stop: 'refusal' });
+export const pausedReply = (...blocks: readonly ApiBlock[]): ApiReply => reply(blocks, { stop: 'pause_turn' });
+export const maxTokensReply = (...blocks: readonly ApiBlock[]): ApiReply => reply(blocks, { stop: 'max_tokens' });
+export const windowExceededReply = (...blocks: readonly ApiBlock[]): ApiReply =>
   reply(blocks, { stop: 'model_context_window_exceeded' });
-export const saysNothing = (): ApiReply => reply([]);
+export const emptyReply = (): ApiReply => reply([]);

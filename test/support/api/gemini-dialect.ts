@@ -1,5 +1,5 @@
 import type { Dialect, RequestBody, ServerEvent } from './dialect.ts';
-import { pieces } from './events.ts';
+import { splitText } from './events.ts';
 import type { ApiBlock, ApiReply } from './reply.ts';
 import { signatureFor, violationOfGemini } from './validate-gemini.ts';
 import { isDict } from './values.ts';
@@ -87,8 +87,9 @@ function groundingOf({ blocks }: ApiReply): object {
 }
 
 function partsOf(block: ApiBlock, size: number | undefined, thoughtSignature?: string): readonly object[] {
-  if (block.type === 'text') return pieces(String(block.text), size).map((text) => ({ text }));
-  if (block.type === 'thinking') return pieces(String(block.thinking), size).map((text) => ({ text, thought: true }));
+  if (block.type === 'text') return splitText(String(block.text), size).map((text) => ({ text }));
+  if (block.type === 'thinking')
+    return splitText(String(block.thinking), size).map((text) => ({ text, thought: true }));
   const functionCall = { id: block.id, name: block.name, args: block.input };
   return block.type === 'tool_use' ? [{ functionCall, ...(thoughtSignature && { thoughtSignature }) }] : [];
 }

@@ -1,5 +1,5 @@
 import type { Dialect, RequestBody, ServerEvent } from './dialect.ts';
-import { pieces } from './events.ts';
+import { splitText } from './events.ts';
 import type { ApiBlock, ApiReply } from './reply.ts';
 import { violationOfChat } from './validate-chat.ts';
 import { isDict } from './values.ts';
@@ -72,9 +72,9 @@ function chunksOf(reply: ApiReply, id: string, body: RequestBody): readonly Serv
 }
 
 function wordsOf(block: ApiBlock, size: number | undefined): readonly object[] {
-  if (block.type === 'text') return pieces(String(block.text), size).map((content) => ({ content }));
+  if (block.type === 'text') return splitText(String(block.text), size).map((content) => ({ content }));
   if (block.type === 'thinking')
-    return pieces(String(block.thinking), size).map((reasoning_content) => ({ reasoning_content }));
+    return splitText(String(block.thinking), size).map((reasoning_content) => ({ reasoning_content }));
   return [];
 }
 
@@ -83,7 +83,7 @@ const argumentsOf = (block: ApiBlock): string =>
 
 function callOf(block: ApiBlock, index: number, size: number | undefined): readonly object[] {
   const opening = { index, id: block.id, type: 'function', function: { name: block.name, arguments: '' } };
-  return [opening, ...pieces(argumentsOf(block), size).map((part) => ({ index, function: { arguments: part } }))];
+  return [opening, ...splitText(argumentsOf(block), size).map((part) => ({ index, function: { arguments: part } }))];
 }
 
 function messageOf(reply: ApiReply, id: string, body: RequestBody): object {

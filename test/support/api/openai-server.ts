@@ -2,12 +2,12 @@ import { OPENAI_DIALECT } from './openai-dialect.ts';
 import { type ApiTurn, status } from './reply.ts';
 import { type ApiServer, type Script, startServer } from './server.ts';
 
-/** The scripted server in the words of OpenAI chat completions; it lists its models as Ollama does, too. */
+/** The scripted server with the chat completions API; it also lists its models as Ollama does. */
 export function startOpenAiServer(script: Script): Promise<ApiServer> {
   return startServer(script, OPENAI_DIALECT);
 }
 
-/** What such a server says to a prompt that does not fit. */
+/** The error for a prompt that does not fit. */
 export const contextLengthExceeded = (limit = 8192, tokens = 9000): ApiTurn =>
   status(
     400,

@@ -1,7 +1,7 @@
 /** One content block as the API would send it. */
 export type ApiBlock = { readonly type: string; readonly [key: string]: unknown };
 
-/** What the scripted API answers a request with. */
+/** The scripted response to a request. */
 export type ApiReply = {
   readonly kind: 'reply';
   readonly blocks: readonly ApiBlock[];
@@ -17,24 +17,29 @@ export type ApiReply = {
   /** Pause before each event. */
   readonly delayMs: number;
   readonly faults: readonly StreamFault[];
-  /** What it left out of the request by itself. */
+  /** The content the provider removed from the request. */
   readonly cleared?: { readonly cleared_tool_uses: number; readonly cleared_input_tokens: number };
 };
 
-/** Where in a stream: after so many events, or right before the first event of a name. */
-export type Moment = number | string;
+/** A position in a stream: a number of events, or the name of the event before which it is. */
+export type StreamPosition = number | string;
 
 /** Something that goes wrong, or is merely odd, while a reply streams. */
 export type StreamFault =
   /** The socket is destroyed, or the body ends. */
-  | { readonly at: Moment; readonly do: 'cut' | 'end' }
+  | { readonly at: StreamPosition; readonly do: 'cut' | 'end' }
   /** Waits for the gate; pings meanwhile when asked. */
-  | { readonly at: Moment; readonly do: 'wait'; readonly until: Promise<unknown>; readonly pings: 'pings' | 'silence' }
-  | { readonly at: Moment; readonly do: 'send'; readonly event: string; readonly data: unknown }
+  | {
+      readonly at: StreamPosition;
+      readonly do: 'wait';
+      readonly until: Promise<unknown>;
+      readonly pings: 'pings' | 'silence';
+    }
+  | { readonly at: StreamPosition; readonly do: 'send'; readonly event: string; readonly data: unknown }
   /** Bytes that are no event. */
-  | { readonly at: Moment; readonly do: 'write'; readonly text: string }
+  | { readonly at: StreamPosition; readonly do: 'write'; readonly text: string }
   /** The socket stays open after the last event. */
-  | { readonly at: Moment; readonly do: 'keep-open' };
+  | { readonly at: StreamPosition; readonly do: 'keep-open' };
 
 export type ApiTurn =
   | ApiReply
@@ -71,7 +76,7 @@ export function reply(blocks: readonly ApiBlock[], options: ReplyOptions = {}): 
   };
 }
 
-/** The whole reply is one text. */
+/** A reply with one text. */
 export const says = (words: string, options?: ReplyOptions) => reply([text(words)], options);
 export const calls = (...blocks: readonly ApiBlock[]) => reply(blocks);
 
@@ -87,8 +92,8 @@ export const toolUse = (
   input: object,
   id = `toolu_${crypto.randomUUID().replaceAll('-', '')}`,
 ): ApiBlock => ({ type: 'tool_use', id, name, input });
-/** A call whose input breaks off. */
-export const halfCall = (
+/** A call with truncated input. */
+export const brokenToolUse = (
   name: string,
   json: string,
   id = `toolu_${crypto.randomUUID().replaceAll('-', '')}`,
@@ -117,7 +122,7 @@ const WORDS: Readonly<Record<number, string>> = {
   529: 'Overloaded',
 };
 
-/** A refusal with the API's own body. */
+/** An error response with the body of the API. */
 export function status(
   code: number,
   message = WORDS[code] ?? 'bad request',
@@ -126,13 +131,13 @@ export function status(
   return { kind: 'error', status: code, type: TYPES[code] ?? 'api_error', message, headers };
 }
 
-/** The answer comes later, headers included. */
-export const later = (until: Promise<unknown> | number, turn: ApiTurn): ApiTurn => ({ kind: 'later', until, turn });
+/** A response that is delayed, headers included. */
+export const delayed = (until: Promise<unknown> | number, turn: ApiTurn): ApiTurn => ({ kind: 'later', until, turn });
 
 export const promptTooLong = (tokens = 210_000, limit = 200_000) =>
   status(400, `prompt is too long: ${tokens} tokens > ${limit} maximum`);
 export const refusedSignature = () => status(400, 'messages.1.content.0: Invalid `signature` in `thinking` block');
-export const html = (code = 502): ApiTurn => ({
+export const htmlError = (code = 502): ApiTurn => ({
   kind: 'raw',
   status: code,
   contentType: 'text/html',

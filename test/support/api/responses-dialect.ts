@@ -1,5 +1,5 @@
 import type { Dialect, RequestBody, ServerEvent } from './dialect.ts';
-import { pieces } from './events.ts';
+import { splitText } from './events.ts';
 import { OPENAI_DIALECT } from './openai-dialect.ts';
 import type { ApiBlock, ApiReply } from './reply.ts';
 import { violationOfResponses } from './validate-responses.ts';
@@ -79,7 +79,7 @@ function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[]
     return [
       added({ summary: [], encrypted_content: '' }),
       ['response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } }],
-      ...pieces(String(block.thinking), chunk).map(
+      ...splitText(String(block.thinking), chunk).map(
         (delta): Told => ['response.reasoning_summary_text.delta', { ...at, delta }],
       ),
       ['response.reasoning_summary_text.done', { ...at, text: block.thinking }],
@@ -92,7 +92,7 @@ function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[]
     const json = argumentsOf(block);
     return [
       added({ arguments: '' }),
-      ...pieces(json, chunk).map((delta): Told => ['response.function_call_arguments.delta', { item_id, delta }]),
+      ...splitText(json, chunk).map((delta): Told => ['response.function_call_arguments.delta', { item_id, delta }]),
       ['response.function_call_arguments.done', { item_id, arguments: json }],
       ...(stop === 'max_tokens' ? [] : [done]),
     ];
@@ -102,7 +102,7 @@ function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[]
   return [
     added({ content: [] }),
     ['response.content_part.added', { ...at, part: { type: 'output_text', text: '' } }],
-    ...pieces(String(block.text), chunk).map((delta): Told => [`${kind}.delta`, { ...at, delta }]),
+    ...splitText(String(block.text), chunk).map((delta): Told => [`${kind}.delta`, { ...at, delta }]),
     [`${kind}.done`, { ...at, text: block.text }],
     done,
   ];

@@ -16,7 +16,7 @@ export function webSearch(query: string, pages: readonly Page[], id = 'srvtoolu_
   ];
 }
 
-/** Words with the pages they come from. */
+/** A text with citations of its pages. */
 export function citedText(words: string, pages: readonly Page[]): ApiBlock {
   const citations = pages.map((page) => ({
     type: 'web_search_result_location',

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { ANTHROPIC_DIALECT } from './anthropic-dialect.ts';
 import type { Dialect, RequestBody, SeenRequest } from './dialect.ts';
-import { play, type Stage, sendJson } from './play.ts';
+import { playTurn, type ReplyTarget, sendJson } from './play-turn.ts';
 import { type ApiTurn, promptTooLong, says, status } from './reply.ts';
 import { isDict } from './values.ts';
 
@@ -30,7 +30,7 @@ export type Script = {
    * Without it, short ones to the small model are answered with nothing.
    */
   readonly side?: (request: SeenRequest) => ApiTurn | undefined;
-  /** What is said once the script is used up. */
+  /** The response after the end of the script. */
   readonly after?: ApiTurn;
   /** The only key that is taken; without it every key is. */
   readonly apiKey?: string;
@@ -43,7 +43,7 @@ export function startApiServer(script: Script): Promise<ApiServer> {
   return startServer(script, ANTHROPIC_DIALECT);
 }
 
-/** The same server in the words of any API. */
+/** The scripted server for any dialect. */
 export async function startServer(script: Script, dialect: Dialect): Promise<ApiServer> {
   const main: SeenRequest[] = [];
   const side: SeenRequest[] = [];
@@ -99,11 +99,11 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
       : undefined;
     const request: SeenRequest = { method, path, headers, raw, body, violation, arrivedAtMs, closed };
     all.push(request);
-    const stage: Stage = { response, dialect, body, id: `msg_${String(all.length).padStart(4, '0')}` };
+    const stage: ReplyTarget = { response, dialect, body, id: `msg_${String(all.length).padStart(4, '0')}` };
     if (!isConversation) return answerLookUp(stage, request);
     const turn = answerTo(request);
     issue(turn);
-    await play(turn, stage);
+    await playTurn(turn, stage);
   }
 
   const server = createServer((incoming, response) => void take(incoming, response));
@@ -142,7 +142,7 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
   };
 }
 
-/** Lines for the screen alone (titles, summaries of calls), when the script says nothing of them: no answer. */
+/** Requests for texts on the screen (titles, summaries of calls) get no answer unless the script has one. */
 function quietly({ body }: SeenRequest): ApiTurn | undefined {
   const isSmall = typeof body.model === 'string' && body.model.includes('haiku') && body.tools === undefined;
   return isSmall && typeof body.max_tokens === 'number' && body.max_tokens <= 1024 ? says('') : undefined;
@@ -155,7 +155,7 @@ function closingOf(socket: Socket): Promise<number> {
   });
 }
 
-function answerLookUp(stage: Stage, { method, path, raw }: SeenRequest): void {
+function answerLookUp(stage: ReplyTarget, { method, path, raw }: SeenRequest): void {
   const found = stage.dialect.lookUp(method, path, raw);
   const refusal = { status: 404, type: 'not_found_error', message: `Not found: ${path}` };
   if (found === undefined) sendJson(stage, 404, stage.dialect.errorBody(refusal, `req_${stage.id}`));
@@ -171,7 +171,7 @@ function parse(raw: string): RequestBody {
   }
 }
 
-/** A promise and the key to it: streams wait at it until the test lets them go on. */
+/** Creates a promise that streams wait for until the test opens it. */
 export function gate(): { readonly closed: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { closed: promise, open: () => resolve() };

@@ -15,7 +15,7 @@ export type SigningKey = { readonly id: string; readonly secret: string; readonl
 const FORM =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
 
-/** What AWS says to a request whose signature is not that of the key, computed anew; `undefined` when it is. */
+/** Verifies the signature of a request; returns the error of AWS if it is wrong. */
 export function refusedSignature(request: SignedRequest, key: SigningKey): string | undefined {
   const { headers, method, path, raw } = request;
   const [, id, day = '', region = '', service = '', names = '', given] = FORM.exec(headers.authorization ?? '') ?? [];

@@ -26,7 +26,7 @@ const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
 const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 
-/** What is wrong with one block of a message, apart from its neighbours. */
+/** Returns the problem of one block of a message, regardless of its neighbours. */
 export function violationOfBlock(block: Dict, role: string, path: string): string | undefined {
   const kind = String(block.type);
   if (!(role === 'user' ? USER_BLOCKS : REPLY_BLOCKS).includes(kind))

@@ -5,7 +5,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const PARTS = ['text', 'image_url', 'input_audio', 'file'];
 
-/** The first rule of chat completions that a request breaks, in the words of OpenAI. */
+/** Returns OpenAI's error for the first rule of chat completions that a request breaks. */
 export function violationOfChat(body: unknown, headers: IncomingHttpHeaders): string | undefined {
   if (!String(headers['content-type']).startsWith('application/json')) return 'Unsupported content type.';
   if (!isDict(body) || Object.keys(body).length === 0 || !isWellFormed(body))

@@ -5,10 +5,10 @@ const FIELDS = ['contents', 'systemInstruction', 'tools', 'toolConfig', 'generat
 const PARTS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
 const NOT_CHECKED = 'skip_thought_signature_validator';
 
-/** What stands beside the first call of a reply. */
+/** The signature that has to accompany the first call of a reply. */
 export const signatureFor = (callId: string): string => btoa(`signed ${callId}`);
 
-/** The first rule of Gemini that a request breaks, in Google's words. */
+/** Returns Google's error for the first rule of Gemini that a request breaks. */
 export function violationOfGemini(body: unknown, headers: IncomingHttpHeaders): string | undefined {
   if (!String(headers['content-type']).startsWith('application/json')) return 'Invalid content type.';
   if (!isDict(body) || !isWellFormed(body)) return 'Invalid JSON payload received.';

@@ -4,18 +4,18 @@ import { type Dict, isDict, isText } from './values.ts';
 
 const MAX_IMAGES = 100;
 
-/** What the server has said so far: thoughts by signature, and the calls of replies that began with a thought. */
-export type Issued = {
+/** The content issued so far: thinking by signature, and the calls of replies that began with thinking. */
+export type IssuedContent = {
   readonly thoughts: ReadonlyMap<string, string>;
   readonly thoughtfulCalls: ReadonlySet<string>;
-  /** What it said before it paused. */
+  /** The blocks before a pause. */
   readonly paused?: readonly unknown[];
 };
 
 type Message = { readonly role: string; readonly blocks: readonly Dict[] };
 
 /** The rules about messages: roles, blocks, and that every call has its result right behind it. */
-export function violationOfMessages(body: Dict, issued: Issued): string | undefined {
+export function violationOfMessages(body: Dict, issued: IssuedContent): string | undefined {
   const messages = messagesOf(body.messages);
   if (isText(messages)) return messages;
   if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role';
@@ -55,7 +55,7 @@ function messagesOf(raw: unknown): readonly Message[] | string {
 }
 
 /** A paused reply is taken up where it ends, if it comes back as it was. */
-function isPaused({ blocks }: Message, { paused = [] }: Issued): boolean {
+function isPaused({ blocks }: Message, { paused = [] }: IssuedContent): boolean {
   return paused.length > 0 && isDeepStrictEqual(blocks.slice(-paused.length), paused);
 }
 
@@ -106,7 +106,7 @@ function answered(message: Message, at: number, before: Message | undefined): st
     : undefined;
 }
 
-/** What the provider ran itself stands beside its result, in one message. */
+/** Server tool calls and their results have to be in one message. */
 function serverPairs(messages: readonly Message[]): string | undefined {
   for (const [at, message] of messages.entries()) {
     const results = message.blocks.flatMap((block) => (isText(block.tool_use_id) ? [block.tool_use_id] : []));
@@ -132,7 +132,7 @@ const isThought = (block: Dict | undefined): boolean =>
   block?.type === 'thinking' || block?.type === 'redacted_thinking';
 
 /** Thoughts come back as they were said, never last, and first where a call still waits for its results. */
-function thoughts(messages: readonly Message[], issued: Issued, thinking: unknown): string | undefined {
+function thoughts(messages: readonly Message[], issued: IssuedContent, thinking: unknown): string | undefined {
   const latest = messages.findLastIndex(({ role }) => role === 'assistant');
   for (const [at, { role, blocks }] of messages.entries()) {
     if (role !== 'assistant') continue;

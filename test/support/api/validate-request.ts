@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeeperThan } from '../../../src/lib/json.ts';
-import { type Issued, violationOfMessages } from './validate-messages.ts';
+import { type IssuedContent, violationOfMessages } from './validate-messages.ts';
 import { violationOfThinking, violationOfToolChoice, violationOfTools } from './validate-tools.ts';
 import { type Dict, isDict, isText, isWellFormed } from './values.ts';
 
@@ -35,11 +35,11 @@ const OUTPUT_LIMITS: readonly (readonly [RegExp, number])[] = [
 const USUAL_OUTPUT_LIMIT = 128_000;
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 const MAX_BREAKPOINTS = 4;
-/** Where a reader of JSON gives up. */
+/** The nesting depth at which JSON parsers give up. */
 const DEEPEST = 200;
 
-/** The first structural rule a request breaks, in the API's words; `undefined` when it breaks none. */
-export function violationOf(body: unknown, headers: IncomingHttpHeaders, issued: Issued): string | undefined {
+/** Returns the API's error for the first structural rule a request breaks; `undefined` if it breaks none. */
+export function violationOf(body: unknown, headers: IncomingHttpHeaders, issued: IssuedContent): string | undefined {
   if (!headers['anthropic-version']) return 'anthropic-version: header is required';
   if (!String(headers['content-type']).startsWith('application/json')) return 'content-type: must be application/json';
   if (!isDict(body) || Object.keys(body).length === 0) return 'The request body is not valid JSON';
@@ -60,7 +60,7 @@ export function violationOf(body: unknown, headers: IncomingHttpHeaders, issued:
   );
 }
 
-/** What a request without credentials, or with the wrong ones, is told. */
+/** Returns the error for missing or wrong credentials. */
 export function refusedCredentials(headers: IncomingHttpHeaders, expected: string | undefined): string | undefined {
   const given = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '');
   if (given === undefined || given === '') return 'x-api-key header is required';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Issued } from './validate-messages.ts';
+import type { IssuedContent } from './validate-messages.ts';
 import { type Dict, isDict, isText, isWellFormed } from './values.ts';
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -21,8 +21,12 @@ const FIELDS = [
 ];
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
-/** The first rule of the Responses API that a request breaks, in the words of OpenAI. */
-export function violationOfResponses(body: unknown, headers: IncomingHttpHeaders, issued: Issued): string | undefined {
+/** Returns OpenAI's error for the first rule of the Responses API that a request breaks. */
+export function violationOfResponses(
+  body: unknown,
+  headers: IncomingHttpHeaders,
+  issued: IssuedContent,
+): string | undefined {
   if (!String(headers['content-type']).startsWith('application/json')) return 'Unsupported content type.';
   if (!isDict(body) || !isWellFormed(body)) return 'We could not parse the JSON body of your request.';
   const extra = Object.keys(body).find((key) => !FIELDS.includes(key));
@@ -66,7 +70,7 @@ function tools(value: unknown): string | undefined {
   return undefined;
 }
 
-function input({ input: items }: Dict, issued: Issued): string | undefined {
+function input({ input: items }: Dict, issued: IssuedContent): string | undefined {
   if (!Array.isArray(items) || items.length === 0) return "Missing required parameter: 'input'.";
   let open: readonly string[] = [];
   for (const [at, item] of items.entries()) {
@@ -85,7 +89,7 @@ function input({ input: items }: Dict, issued: Issued): string | undefined {
 
 const unanswered = ([id]: readonly string[]): string => `No tool output found for function call ${id}.`;
 
-function itemProblem(item: Dict, at: number, next: unknown, issued: Issued): string | undefined {
+function itemProblem(item: Dict, at: number, next: unknown, issued: IssuedContent): string | undefined {
   switch (item.type ?? 'message') {
     case 'message':
       return messageProblem(item, at);

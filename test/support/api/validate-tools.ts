@@ -61,7 +61,7 @@ export function violationOfToolChoice(body: Dict): string | undefined {
   return isOffered ? undefined : `tool_choice: Tool '${String(choice.name)}' not found in provided tools`;
 }
 
-/** What each kind of model does not take, the nearest pattern first. */
+/** Thinking types that models do not support; the first matching pattern applies. */
 const THINKING_REFUSED: readonly (readonly [RegExp, readonly string[]])[] = [
   [/opus-5-5|fable|mythos/, ['enabled', 'disabled', 'between_tools']],
   [/sonnet-5-5/, ['enabled', 'disabled']],

@@ -1,4 +1,4 @@
-/** Reads a generator to its end: everything it yielded, and what it returned. */
+/** Reads a generator to its end; returns the yielded values and the return value. */
 export async function drain<Item, Result>(
   generator: AsyncGenerator<Item, Result>,
 ): Promise<{ readonly events: readonly Item[]; readonly result: Result }> {

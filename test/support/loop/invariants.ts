@@ -1,7 +1,7 @@
 import type { ModelRequest, RequestMessage } from '../../../src/contracts/model.ts';
 
-/** Which of the twelve invariants a finished request breaks, in words. */
-export function invariantBreaches(request: ModelRequest): readonly string[] {
+/** Returns descriptions of the invariants that a finished request violates. */
+export function findInvariantViolations(request: ModelRequest): readonly string[] {
   const breaches: string[] = [];
   const { messages } = request;
   const ids = new Set<string>();

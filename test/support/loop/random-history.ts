@@ -13,8 +13,8 @@ const input: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
   ['a'],
   null,
   7,
-  nested(200),
-  nested(100_000),
+  createNestedJson(200),
+  createNestedJson(100_000),
   { '\ud83d': 'half a key' },
 );
 const picture = {
@@ -50,7 +50,7 @@ const userBlock: fc.Arbitrary<UserBlock> = fc.oneof(
   fc.constant<UserBlock>(picture),
 );
 
-/** Conversations nobody should have: what a crash, a bug or a hand at the file leaves behind. */
+/** Damaged conversations, as after a crash, a bug or a manual edit of the file. */
 export const randomHistory: fc.Arbitrary<readonly Message[]> = fc
   .array(
     fc.oneof(
@@ -78,8 +78,8 @@ export const randomHistory: fc.Arbitrary<readonly Message[]> = fc
     }),
   );
 
-/** A value with so many levels. */
-export function nested(levels: number): JsonValue {
+/** Creates a value with a number of levels. */
+export function createNestedJson(levels: number): JsonValue {
   let value: JsonValue = 'the core';
   for (let level = 0; level < levels; level += 1) value = { in: value };
   return value;

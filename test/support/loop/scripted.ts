@@ -32,18 +32,18 @@ export const says = (text: string, stop: StopReason = 'end_turn'): ScriptedReply
   blocks: [{ type: 'text', text }],
   stop,
 });
-export const cutOff = (text = 'half of it'): ScriptedReply => says(text, 'max_tokens');
+export const truncatedReply = (text = 'half of it'): ScriptedReply => says(text, 'max_tokens');
 export const fails = (kind: ModelFailure['kind'], more: Partial<ModelFailure> = {}): ScriptedReply => ({
   blocks: [],
   failure: { kind, message: `scripted ${kind}`, ...more },
 });
-export const tooLong = (): ScriptedReply => fails('too_long');
+export const contextTooLong = (): ScriptedReply => fails('too_long');
 export const overloaded = (): ScriptedReply => fails('overloaded');
-export const refusal = (): ScriptedReply => ({ blocks: [], stop: 'refusal' });
-export const pauses = (): ScriptedReply => says('searching', 'pause_turn');
+export const refusalReply = (): ScriptedReply => ({ blocks: [], stop: 'refusal' });
+export const pausedReply = (): ScriptedReply => says('searching', 'pause_turn');
 export const empty = (): ScriptedReply => ({ blocks: [], stop: 'end_turn' });
 
-/** A reply that calls tools, by name or with an input and an id of its own. */
+/** A reply that calls tools, by name, or with an input and an id. */
 export function calls(
   ...wanted: readonly (string | { name: string; input?: JsonObject; id?: string })[]
 ): ScriptedReply {
@@ -66,7 +66,7 @@ export type ScriptedDeps = QueryDeps & {
 
 export type Overrides = Partial<Omit<QueryDeps, 'config'>> & {
   readonly config?: Partial<QueryConfig>;
-  /** What the model says once the script is used up. */
+  /** The reply after the end of the script. */
   readonly after?: ScriptedReply;
   readonly steering?: QueuedMessage[];
   readonly followUps?: QueuedMessage[];
@@ -87,8 +87,8 @@ export const INFO: ModelInfo = {
   webSearch: false,
 };
 
-/** A context that never needs room, and whose compaction leaves a boundary and a summary. */
-export const roomyContext: QueryDeps['context'] = {
+/** A context that never needs compaction, and whose compaction produces a boundary and a summary. */
+export const unlimitedContext: QueryDeps['context'] = {
   prepare: async (messages) => ({ messages, view: messages, tokens: 0, freedTokens: 0 }),
   compact: async (messages, trigger) => ({
     ok: true,
@@ -150,7 +150,7 @@ export function scripted(replies: readonly ScriptedReply[], overrides: Overrides
     onStop: async () => ({ kind: 'pass' }),
     ask: async () => undefined,
     capResult: async (_call, outcome) => outcome,
-    context: roomyContext,
+    context: unlimitedContext,
     queues: {
       takeSteering: () => steering.splice(0, 1),
       takeFollowUps: () => followUps.splice(0, 1),
@@ -200,7 +200,7 @@ async function* play(reply: ScriptedReply, id: string, signal: AbortSignal): Asy
   return { ok: true, message: { role: 'assistant', id, model: '', blocks: reply.blocks }, stopReason, usage };
 }
 
-/** A tool that answers with its input, or does what the test says. */
+/** A tool that returns its input, or runs the function of the test. */
 export function echoTool(
   options: {
     readonly name?: string;
@@ -236,19 +236,19 @@ export function userSays(text: string): UserMessage {
   return { role: 'user', id: `u-${text}`, origin: 'prompt', blocks: [{ type: 'text', text }] };
 }
 
-export const queued = (lane: QueuedMessage['lane'], text: string): QueuedMessage => ({
+export const queuedMessage = (lane: QueuedMessage['lane'], text: string): QueuedMessage => ({
   id: `q-${text}`,
   lane,
   message: userSays(text),
 });
 
-/** The reasons of all transitions, as a value. */
-export function reasonsOf(events: readonly AgentEvent[]): readonly string[] {
+/** Lists the reasons of all transitions. */
+export function listTransitionReasons(events: readonly AgentEvent[]): readonly string[] {
   return events.flatMap((event) => (event.type === 'transition' ? [event.reason] : []));
 }
 
-/** The conversation as the events tell it. */
-export function historyOf(first: readonly Message[], events: readonly AgentEvent[]): readonly Message[] {
+/** Builds the conversation from its events. */
+export function buildHistory(first: readonly Message[], events: readonly AgentEvent[]): readonly Message[] {
   let messages = first;
   for (const event of events) {
     if (event.type === 'message_end') messages = [...messages, event.message];

@@ -25,7 +25,7 @@ declare namespace BunTerminal {
     readonly exitCode: number | null;
     readonly signalCode: NodeJS.Signals | null;
     kill(signal?: NodeJS.Signals | number): void;
-    /** What it used, once it has ended: times in microseconds. */
+    /** The resource usage after the end; times in microseconds. */
     resourceUsage(): { readonly maxRSS: number; readonly cpuTime: { readonly total: bigint } } | undefined;
   };
 

@@ -26,7 +26,7 @@ const CONTROL_SIGNS: Readonly<Record<string, number>> = {
   '-': 31,
 };
 
-/** What xterm sends for a key such as `enter`, `ctrl+c`, `shift+tab`, `alt+b` or `ctrl+left`. */
+/** Returns the bytes xterm sends for a key such as `enter`, `ctrl+c`, `shift+tab`, `alt+b` or `ctrl+left`. */
 export function bytesOfKey(key: string, cursorKeys: 'normal' | 'application' = 'normal'): string {
   const parts = key === '+' ? ['+'] : key.split('+');
   const name = parts.at(-1) ?? '';

@@ -20,7 +20,7 @@ export type OpenSettings = Partial<ScreenSize> & {
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: object;
   readonly args?: readonly string[];
-  /** What is on screen when it is ready. */
+  /** Text on the screen when it is ready. */
   readonly ready?: RegExp;
   readonly background?: 'dark' | 'light' | 'mute';
   /** Run in place of the launcher: a shell that starts it, for example. */

@@ -17,7 +17,7 @@ const SIXTEEN = [
   '#ffffff',
 ];
 
-/** The colour a terminal means, as a CSS colour. */
+/** Converts a terminal colour to a CSS colour. */
 export function rgbOf(colour: number, kind: 'rgb' | 'palette'): string {
   if (kind === 'rgb') return `#${colour.toString(16).padStart(6, '0')}`;
   const named = SIXTEEN[colour];

@@ -24,7 +24,7 @@ const CELL = { width: 8.4, height: 18, size: 14, rise: 13.5 } as const;
 const MARGIN = 12;
 const BAR_HEIGHT = 28;
 
-/** What a terminal shows, with its colours, as an SVG that needs nothing else. */
+/** Renders the content of a terminal with its colours as a self-contained SVG. */
 export function terminalPicture(terminal: Terminal, options: PictureOptions = {}): string {
   const colours = THEMES[options.theme ?? 'dark'];
   const lines = linesOf(terminal, options.rows ?? 'screen');

@@ -4,13 +4,13 @@ import { WAIT_MS } from '../runs.ts';
 export type ScreenSize = { readonly cols: number; readonly rows: number };
 
 export type ScreenOptions = Partial<ScreenSize> & {
-  /** What an OSC 11 question is answered with; `mute` terminals do not answer at all. */
+  /** The answer to an OSC 11 query; `mute` terminals do not answer. */
   readonly background?: 'dark' | 'light' | 'mute';
   /** `lf` moves to column 0 by itself, as the driver of a real terminal makes it do. */
-  /** What becomes of rows that are too wide when it becomes narrower; wrapped when left out. */
+  /** The handling of rows that are too wide after a resize; wrapped by default. */
   readonly tooWide?: 'wrapped' | 'cut' | undefined;
   readonly lineEnds?: 'lf' | 'crlf';
-  /** Takes what the terminal itself says: answers to questions about colours, cursor and kind. */
+  /** Receives the replies of the terminal to queries about colours, cursor and type. */
   readonly answer?: (data: string) => void;
 };
 

@@ -4,14 +4,14 @@ import { createScreen, type ScreenOptions, type TerminalScreen } from './termina
 
 export type TerminalEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** A process in front of a real pseudo-terminal, and somebody who types. */
+/** A process on a real pseudo-terminal, with functions to type into it. */
 export type VirtualTerminal = TerminalScreen &
   Keyboard & {
     readonly pid: number;
     readonly exited: Promise<TerminalEnd>;
     /** The window is closed: the program gets SIGHUP. */
     hangUp(): void;
-    /** Kills it and whoever shares its terminal. */
+    /** Kills it and all processes on its terminal. */
     kill(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
   };

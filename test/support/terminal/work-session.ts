@@ -9,7 +9,7 @@ const FAILURES = Array.from({ length: 90 }, (_, at) =>
   at === 40 ? 'not ok 41 takes the discount once' : `ok ${at + 1}`,
 );
 
-/** A project somebody works in for one prompt: a bug is looked for, mended, tested and written down. */
+/** A project for one long prompt: a bug is found, fixed, tested and documented. */
 export const WORK_FILES: Readonly<Record<string, string>> = {
   'package.json': '{ "name": "shop", "type": "module" }\n',
   'README.md': '# Shop\n\nA cart with a discount.\n',
@@ -21,7 +21,7 @@ export const WORK_FILES: Readonly<Record<string, string>> = {
 
 const DONE = 'All tests pass. The discount was taken twice in `src/cart.mjs`.';
 
-/** What the model says and calls: 21 calls in nine replies, some of them with words. */
+/** The replies of the model: 21 calls in nine replies, some of them with text. */
 export const WORK_TURNS: readonly ApiReply[] = [
   reply([
     text('I look at the project first.'),
@@ -55,7 +55,7 @@ export const WORK_TURNS: readonly ApiReply[] = [
   says(DONE),
 ];
 
-/** What a test runner says of two tests that fail, among many that pass. */
+/** The output of a test runner with two failures among many passed tests. */
 const RUN_LINES = Array.from({ length: 90 }, (_, at) => {
   if (at === 40) return `not ok 41 takes the discount once${failureBlock(90, 80, 6)}`;
   return at === 41 ? `not ok 42 rounds half a cent up${failureBlock(1.01, 1, 7)}` : `ok ${at + 1} test ${at + 1}`;
@@ -86,7 +86,7 @@ export const HEAVY_FILES: Readonly<Record<string, string>> = {
   'fails.txt': `TAP version 13\n${RUN_LINES.join('\n')}\n1..90\n# tests 90\n# pass 88\n# fail 2\n`,
 };
 
-/** What the model says and calls in the heavier session: 21 calls in twelve replies. */
+/** The replies of the model in the larger session: 21 calls in twelve replies. */
 export const HEAVY_TURNS: readonly ApiReply[] = [
   reply([text('I look at the project first.'), SHELL('ls -la'), SHELL('git log'), READ('package.json')]),
   calls(SHELL('cat src/prices.mjs'), toolUse('Glob', { pattern: '**/*.mjs' }), READ('src/cart.mjs')),
@@ -109,11 +109,11 @@ export const HEAVY_TURNS: readonly ApiReply[] = [
   says(DONE),
 ];
 
-/** What is on the screen when all of it is done. */
+/** Text on the screen when the work is done. */
 export const WORK_DONE = /21 calls/;
 
-/** The rows that what was said and done has cost: from the prompt, which is not counted, to the draft. */
-export function rowsOfWork({ scrollback, screen }: Pick<TerminalScreen, 'scrollback' | 'screen'>): readonly string[] {
+/** Lists the rows between the prompt and the draft. */
+export function listWorkRows({ scrollback, screen }: Pick<TerminalScreen, 'scrollback' | 'screen'>): readonly string[] {
   const rows = [...scrollback(), ...screen()];
   const from = rows.findIndex((row) => row.startsWith('▌ go'));
   return rows.slice(

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReadTool, getReadTokenLimit } from '../../../src/tools/read/read.ts';
 import { createWalkBackend } from '../../../src/tools/search/walk-backend.ts';
 import { longTest } from '../../support/long-test.ts';
-import { striped } from '../../support/picture.ts';
+import { createStripedPng } from '../../support/striped-png.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
 
 let bench: Awaited<ReturnType<typeof createWorkbench>>;
@@ -182,7 +182,7 @@ describe('images, documents, notebooks', () => {
     expect((await read(await file(name, Buffer.from(bytes)))).display).toMatchObject({ kind: 'image', mediaType });
   });
   longTest('an image the API would refuse is scaled down, which is reported', async () => {
-    const { content, display } = await read(await file('wide.png', striped(4000, 1000)));
+    const { content, display } = await read(await file('wide.png', createStripedPng(4000, 1000)));
     expect(content).toMatchObject([
       { type: 'text', text: expect.stringContaining('shown as 1568×392') },
       { type: 'image' },

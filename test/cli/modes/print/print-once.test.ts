@@ -7,7 +7,7 @@ import type { AbortReason } from '../../../../src/contracts/agent.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../../src/contracts/json.ts';
 import { fakeConversation } from '../../../support/loop/fake-conversation.ts';
-import { calls, cutOff, fails, refusal, says, tooLong } from '../../../support/loop/scripted.ts';
+import { calls, contextTooLong, fails, refusalReply, says, truncatedReply } from '../../../support/loop/scripted.ts';
 
 const QUIET: OutputOptions = {
   format: 'text',
@@ -98,17 +98,17 @@ test('verbose text output prints intermediate text on stderr, the answer on stdo
 });
 
 /** The first cut reply is asked for again with a higher limit. */
-const pieces = [cutOff('void'), cutOff('PART-ONE, '), says('PART-TWO')];
+const pieces = [truncatedReply('void'), truncatedReply('PART-ONE, '), says('PART-TWO')];
 
 test.each([
   ['text', pieces, 'PART-ONE, PART-TWO'],
-  ['with three pieces', [cutOff('void'), cutOff('a'), cutOff('b'), says('c')], 'abc'],
+  ['with three pieces', [truncatedReply('void'), truncatedReply('a'), truncatedReply('b'), says('c')], 'abc'],
   [
     'behind calls, whose words are no part of it',
     [{ ...calls('Echo'), blocks: [{ type: 'text' as const, text: 'I look.' }, ...calls('Echo').blocks] }, ...pieces],
     'PART-ONE, PART-TWO',
   ],
-  ['behind a failure that was survived', [tooLong(), ...pieces], 'PART-ONE, PART-TWO'],
+  ['behind a failure that was survived', [contextTooLong(), ...pieces], 'PART-ONE, PART-TWO'],
 ])('an answer in several parts is printed in full: %s', async (_how, replies, whole) => {
   expect(await printed(fakeConversation({ replies }))).toMatchObject({ code: 0, stdout: `${whole}\n` });
   const json = await printed(fakeConversation({ replies }), { format: 'json' });
@@ -118,7 +118,7 @@ test.each([
 });
 
 test('an incomplete answer is printed, and stderr reports that it was cut off', async () => {
-  const replies = [cutOff('void'), ...['a', 'b', 'c', 'd'].map((words) => cutOff(words))];
+  const replies = [truncatedReply('void'), ...['a', 'b', 'c', 'd'].map((words) => truncatedReply(words))];
   expect(await printed(fakeConversation({ replies }))).toEqual({
     code: 1,
     stdout: 'abcd\n',
@@ -157,7 +157,7 @@ test.each([
 });
 
 test('num_turns counts answers, not attempts', async () => {
-  const json = await printed(fakeConversation({ replies: [calls('Echo'), cutOff('void'), says('b')] }), {
+  const json = await printed(fakeConversation({ replies: [calls('Echo'), truncatedReply('void'), says('b')] }), {
     format: 'json',
   });
   expect(JSON.parse(json.stdout)).toMatchObject({ num_turns: 2 });
@@ -285,7 +285,7 @@ test('an API failure is reported once, not repeated on stderr, and the result is
 
 test.each([
   ['completed', fakeConversation({ replies: [says('x')] }), { code: 0, subtype: 'success', is_error: false }],
-  ['refusal', fakeConversation({ replies: [refusal()] }), { code: 1, subtype: 'success', is_error: true }],
+  ['refusal', fakeConversation({ replies: [refusalReply()] }), { code: 1, subtype: 'success', is_error: true }],
   ['api_error', fakeConversation({ replies: [fails('server')] }), { code: 1, subtype: 'success', is_error: true }],
   [
     'prompt_too_long',

@@ -8,7 +8,7 @@ import { createHardenedGitEnv } from '../../../../src/git/run-git.ts';
 import { decide } from '../../../../src/permissions/decide.ts';
 import { diskFs } from '../../../../src/permissions/permission-fs.ts';
 import { getExactProgram, PROGRAM_NAMES } from '../../../../src/permissions/shell/programs/find-program.ts';
-import { createReadOnlyBox } from '../../../support/read-only-box.ts';
+import { createTestReadOnlySandbox } from '../../../support/read-only-sandbox.ts';
 import { runs } from '../../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
 import { policyFor } from '../../fixture.ts';
@@ -168,7 +168,7 @@ test.skipIf(!hasStrace)(
 
 test.skipIf(!hasStrace)('no option of any row does harm in the read-only sandbox', { timeout: 900_000 }, async () => {
   await using project = await createHostileFolder();
-  const box = createReadOnlyBox(project);
+  const box = createTestReadOnlySandbox(project);
   if (!box.sandbox.canEnforceReadOnly()) return console.log('Skipped: there is no read-only sandbox on this machine.');
   const before = spawnSync('find', [project.dir, '-printf', '%p %s %T@\\n'], { encoding: 'utf8' }).stdout;
   // The kernel keeps these from harm, so fewer of them are tried than of those above.
@@ -187,7 +187,7 @@ test.skipIf(!hasStrace)('no option of any row does harm in the read-only sandbox
 
 test('a row that is wrong on purpose does no harm in the read-only sandbox', async () => {
   await using project = await createHostileFolder();
-  const box = createReadOnlyBox(project);
+  const box = createTestReadOnlySandbox(project);
   if (!box.sandbox.canEnforceReadOnly()) return console.log('Skipped: there is no read-only sandbox on this machine.');
   const wrong = [
     './evil',

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findBundledRipgrep } from '../../../../src/lib/processes/installed-files.ts';
 import { createSearchFunctions, EXCLUSION_REPORT } from '../../../../src/permissions/shell/search-exclusions.ts';
-import { NO_BOX } from '../../../support/box.ts';
 import { runs } from '../../../support/runs.ts';
+import { NO_SANDBOX } from '../../../support/sandbox.ts';
 import { createDecidedRuns } from '../../decided-run.ts';
 import { decideBash, makeFixture, policyFor, type Setup } from '../../fixture.ts';
 
@@ -44,7 +44,7 @@ const FOLDERS = [
 ];
 const SETUPS: readonly Setup[] = [{ deny: ['Read(secrets/**)', 'Read(**/secrets/**)'] }, { deny: ['Read(*.pem)'] }, {}];
 
-const BOX: Setup = NO_BOX === undefined ? {} : { readOnlySandbox: 'none' };
+const BOX: Setup = NO_SANDBOX === undefined ? {} : { readOnlySandbox: 'none' };
 
 const anyWord = fc.constantFrom(
   ...[

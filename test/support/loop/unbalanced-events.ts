@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 
-/** Which beginnings have no end, and which ends no beginning, in words. */
-export function unbalanced(events: readonly AgentEvent[]): readonly string[] {
+/** Returns descriptions of start events without an end, and of end events without a start. */
+export function findUnbalancedEvents(events: readonly AgentEvent[]): readonly string[] {
   const open = new Map<string, number>();
   const wrong: string[] = [];
   const begin = (name: string) => open.set(name, (open.get(name) ?? 0) + 1);

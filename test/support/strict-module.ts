@@ -1,5 +1,5 @@
-/** A module of a strict project, which takes something of every part of the package. */
-export const STRICT = `
+/** A module of a strict TypeScript project that uses every part of the package. */
+export const STRICT_MODULE = `
 import { createAgent, type AgentEvent } from '@ouro-cli/agent';
 import { query, type Message } from '@ouro-cli/agent/agent';
 import { builtInTools, rulesGate } from '@ouro-cli/agent/tools';

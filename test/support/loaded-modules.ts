@@ -4,8 +4,8 @@ import { parseSync } from 'oxc-parser';
 
 const SRC = join(import.meta.dirname, '../../src');
 
-/** Every source, by its path in `src`. */
-export const SOURCES: ReadonlySet<string> = new Set(
+/** All source files by their path in `src`. */
+export const SOURCE_FILES: ReadonlySet<string> = new Set(
   readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path)),
 );
 
@@ -16,14 +16,14 @@ type Options = {
   readonly without?: readonly string[];
 };
 
-/** Every source and package that is loaded with some sources. */
-export function loadedWith(from: readonly string[], { until, without = [] }: Options): ReadonlySet<string> {
+/** Lists the source files and packages that are loaded with the given ones. */
+export function listLoadedModules(from: readonly string[], { until, without = [] }: Options): ReadonlySet<string> {
   const seen = new Set<string>();
   const waiting = [...from];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (seen.has(path) || without.includes(path)) continue;
     seen.add(path);
-    if (!SOURCES.has(path)) continue;
+    if (!SOURCE_FILES.has(path)) continue;
     const { atOnce, later } = importsOf(path);
     for (const target of until === 'later' ? [...atOnce, ...later] : atOnce)
       waiting.push(target.startsWith('.') ? normalize(join(dirname(path), target)) : target);
@@ -57,5 +57,5 @@ function readImports(path: string): Imports {
   };
 }
 
-/** What stands between the quotes. */
+/** The content of a string literal. */
 const plainText = (quoted: string): readonly string[] => /^(['"`])([^$]*)\1$/.exec(quoted)?.slice(2) ?? [];

@@ -7,7 +7,7 @@ import { parseRuleTexts } from '../../src/permissions/rules/parse-rule.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../src/sandbox/read-only/read-only-sandbox.ts';
 import type { TempProject } from './temp-project.ts';
 
-export type ReadOnlyBox = {
+export type TestReadOnlySandbox = {
   readonly sandbox: ReadOnlySandbox;
   /** Runs a command to its end. */
   run(command: string, readable?: readonly string[]): Promise<ReadOnlyResult>;
@@ -27,10 +27,10 @@ type Options = {
 };
 
 /** The read-only sandbox of a project, as conversations have it. */
-export function createReadOnlyBox(
+export function createTestReadOnlySandbox(
   project: TempProject,
   { env = {}, deny = [], allow = [], roots = [project.dir] }: Options = {},
-): ReadOnlyBox {
+): TestReadOnlySandbox {
   const environment = readEnvironment({
     HOME: project.home,
     OURO_HOME: project.ouroHome,

@@ -177,8 +177,8 @@ const PROMPTS: Readonly<
   test_prompt_with_image: { args: [], get: () => said(image, line('Please analyze the image above.')) },
 };
 
-/** What the official suite wants of a server, served by the code that serves our own. */
-export const CONFORMANCE_OFFER: ServedFeatures = {
+/** The features the official suite requires of a server. */
+export const CONFORMANCE_FEATURES: ServedFeatures = {
   name: 'conformance',
   version: '1.0.0',
   tools: () =>

@@ -5,7 +5,7 @@ import { startApiServer } from './api/server.ts';
 import { runOuro } from './run-ouro.ts';
 import { createTempProject } from './temp-project.ts';
 
-/** Meant for a machine that has nothing but loopback: runs ouro there and tells how many packets found no way out. */
+/** Runs ouro on a machine with only loopback, and reports how many packets had no route. */
 await using project = await createTempProject({ 'a.txt': 'alpha\n' });
 await using api = await startApiServer({
   turns: [calls(toolUse('Read', { file_path: 'a.txt' })), says('It says alpha.')],
@@ -19,7 +19,7 @@ process.stdout.write(
   JSON.stringify({ code, stdout, attempts: during - before, seen: afterAnAttempt - during > 0 ? 'yes' : 'no' }),
 );
 
-/** What the kernel could not send for want of a route, names asked of a name server included. */
+/** Returns the number of packets that the kernel could not route, DNS queries included. */
 async function packetsWithoutWay(): Promise<number> {
   const [names = '', values = ''] = (await readFile('/proc/net/snmp', 'utf8'))
     .split('\n')

@@ -12,28 +12,28 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { testCore } from './core.ts';
 import type { TempProject } from './temp-project.ts';
 
-export type Box = {
+export type TestSandbox = {
   readonly sandbox: Sandbox;
-  /** Runs a command in it, to its end: what it printed, errors too, and what the model is told besides. */
+  /** Runs a command in the sandbox; returns its output and errors, and the notes for the model. */
   run(command: string): Promise<string>;
 };
 
-export type BoxOptions = {
+export type TestSandboxOptions = {
   readonly settings?: SandboxSettings;
   readonly env?: Readonly<Record<string, string>>;
-  /** Rules that deny. */
+  /** Deny rules. */
   readonly deny?: readonly string[];
   readonly roots?: readonly string[];
-  /** Places that were opened to each command. */
+  /** Paths opened for each command. */
   readonly opens?: readonly string[];
-  /** Which hosts may be reached; asked where the settings leave the network out. */
+  /** Decides about hosts that the settings do not mention. */
   readonly decide?: SandboxNetworkDeps['decideHost'];
-  /** Where names lead. */
+  /** Addresses by host name. */
   readonly names?: Readonly<Record<string, string>>;
 };
 
-/** A box of this project, as conversations have it. */
-export async function boxIn(
+/** Creates the sandbox of a project with the parts that conversations use. */
+export async function createTestSandbox(
   project: TempProject,
   {
     settings = { network: false },
@@ -43,8 +43,8 @@ export async function boxIn(
     names,
     deny = [],
     opens = [],
-  }: BoxOptions = {},
-): Promise<Box> {
+  }: TestSandboxOptions = {},
+): Promise<TestSandbox> {
   const environment = readEnvironment({
     HOME: project.home,
     OURO_HOME: project.ouroHome,
@@ -102,11 +102,11 @@ const tried = spawnSync(
   },
 );
 
-/** Why no box can be had on this machine, in a sentence; `undefined` when one can. */
-export const NO_BOX =
+/** The reason why the sandbox does not work on this machine; `undefined` if it does. */
+export const NO_SANDBOX =
   tried.status === 0
     ? undefined
-    : `bubblewrap does not work here (${tried.error?.message ?? tried.stderr.trim()}), so what needs it is left out.`;
+    : `bubblewrap does not work here (${tried.error?.message ?? tried.stderr.trim()}), so tests that need it are skipped.`;
 
 function outputOf(file: string, args: readonly string[], options: { cwd: string | undefined; env: NodeJS.ProcessEnv }) {
   return new Promise<string>((resolve, reject) => {

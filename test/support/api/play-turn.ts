@@ -5,16 +5,16 @@ import type { ApiReply, ApiTurn, StreamFault } from './reply.ts';
 
 const CUT_DELAY_MS = 15;
 
-/** Where an answer goes, and in whose words. */
-export type Stage = {
+/** The response that is written, and its dialect. */
+export type ReplyTarget = {
   readonly response: ServerResponse;
   readonly dialect: Dialect;
   readonly body: RequestBody;
   readonly id: string;
 };
 
-/** Plays one turn of the script, whatever is wrong with it. */
-export async function play(turn: ApiTurn, stage: Stage): Promise<void> {
+/** Plays one turn of the script with its faults. */
+export async function playTurn(turn: ApiTurn, stage: ReplyTarget): Promise<void> {
   const { response, dialect, id } = stage;
   switch (turn.kind) {
     case 'reset':
@@ -24,7 +24,7 @@ export async function play(turn: ApiTurn, stage: Stage): Promise<void> {
       return;
     case 'later':
       await Promise.race([typeof turn.until === 'number' ? wait(turn.until) : turn.until, closing(response)]);
-      if (!response.destroyed) await play(turn.turn, stage);
+      if (!response.destroyed) await playTurn(turn.turn, stage);
       return;
     case 'raw':
       response.writeHead(turn.status, { ...headersOf(id), 'content-type': turn.contentType }).end(turn.body);
@@ -42,7 +42,7 @@ export async function play(turn: ApiTurn, stage: Stage): Promise<void> {
 }
 
 export function sendJson(
-  { response, id }: Stage,
+  { response, id }: ReplyTarget,
   code: number,
   body: object,
   headers: Readonly<Record<string, string>> = {},
@@ -52,7 +52,7 @@ export function sendJson(
     .end(JSON.stringify(body));
 }
 
-async function stream(reply: ApiReply, stage: Stage): Promise<void> {
+async function stream(reply: ApiReply, stage: ReplyTarget): Promise<void> {
   const { response, dialect } = stage;
   response.writeHead(200, {
     ...headersOf(stage.id),
@@ -83,7 +83,7 @@ function positionOf(at: number | string, names: readonly string[]): number {
   return found;
 }
 
-async function suffer(fault: StreamFault, { response, dialect }: Stage): Promise<'over' | 'goes on'> {
+async function suffer(fault: StreamFault, { response, dialect }: ReplyTarget): Promise<'over' | 'goes on'> {
   switch (fault.do) {
     case 'cut':
       // A client may drop what it has not read when the socket breaks. Who must be sure lets it wait at a gate first.

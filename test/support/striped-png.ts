@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A real picture in one colour with stripes, as PNG. */
-export function striped(width: number, height: number): Buffer {
+/** Creates a striped image as PNG. */
+export function createStripedPng(width: number, height: number): Buffer {
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width, 200)]);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
