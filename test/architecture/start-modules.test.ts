@@ -6,7 +6,10 @@ const SRC = join(import.meta.dirname, '../../src');
 const SCANNERS = { '.ts': new Bun.Transpiler({ loader: 'ts' }), '.tsx': new Bun.Transpiler({ loader: 'tsx' }) };
 
 /** Returns the files and packages that are loaded with these files; what is imported on demand does not count. */
-function loadedWith(...roots: readonly string[]): { readonly packages: readonly string[]; readonly bytes: number } {
+function listLoadedModules(...roots: readonly string[]): {
+  readonly packages: readonly string[];
+  readonly bytes: number;
+} {
   let bytes = 0;
   const packages = new Set<string>();
   const files = new Set<string>();
@@ -36,11 +39,11 @@ const CONVERSATION = [
 ];
 
 test('a conversation starts without the libraries of features that it may never use', () => {
-  expect(loadedWith('app/compose.ts').packages).toEqual(CONVERSATION);
+  expect(listLoadedModules('app/compose.ts').packages).toEqual(CONVERSATION);
 });
 
 test('a prompt takes keys before a library is loaded that does not parse the command line', () => {
-  const loaded = loadedWith(
+  const loaded = listLoadedModules(
     'cli/main.ts',
     'cli/run-cli.ts',
     'cli/run-subcommand.ts',
@@ -53,6 +56,6 @@ test('a prompt takes keys before a library is loaded that does not parse the com
 
 test('the screen is drawn with its libraries and those of a conversation', () => {
   const screen = ['chalk', 'ink', 'marked', 'react'];
-  const { packages } = loadedWith('cli/modes/interactive/first-run.ts', 'app/compose.ts', 'ui/open-screen.ts');
+  const { packages } = listLoadedModules('cli/modes/interactive/first-run.ts', 'app/compose.ts', 'ui/open-screen.ts');
   expect(packages).toEqual([...CONVERSATION, ...screen].sort());
 });

@@ -403,7 +403,7 @@ test('thousands of calls are all run, in order, although only some wait at a tim
   const deps = scripted([calls(...ids.map((id) => ({ name: 'Echo', input: {}, id })))]);
   const events: AgentEvent[] = [];
   for await (const event of query(PROMPT, deps, new AbortController().signal)) events.push(event);
-  const results = historyOf(PROMPT, events)[2];
+  const results = buildHistory(PROMPT, events)[2];
   expect(
     results?.role === 'user' && results.blocks.map((block) => block.type === 'tool_result' && block.tool_use_id),
   ).toEqual(ids);
