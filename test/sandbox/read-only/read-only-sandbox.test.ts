@@ -200,10 +200,10 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     const fill = (folder: string) =>
       Promise.all([...Array(420).keys()].map((n) => project.write(join(folder, `${n}.pem`), 'SECRET')));
     await fill('decoys');
-    const { printed } = await createReadOnlyBox(project).run('grep -rs SECRET .; ls decoys last/deep');
+    const { printed } = await createTestReadOnlySandbox(project).run('grep -rs SECRET .; ls decoys last/deep');
     expect(printed).toBe('decoys:\n\nlast/deep:\nreal.pem\n');
     await fill('.');
-    await expect(async () => createReadOnlyBox(project).run('ls')).rejects.toThrow('secret files');
+    await expect(async () => createTestReadOnlySandbox(project).run('ls')).rejects.toThrow('secret files');
   });
 
   test('a command wrongly classified as read-only does no harm, and is asked about', async () => {
