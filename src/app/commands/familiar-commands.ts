@@ -83,14 +83,14 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
         import('../setup/import/find-importable.ts'),
         import('../setup/import/apply-imports.ts'),
       ]);
-      const selected = selectImports(await findImportable(environment, cwd), wanted);
+      const selected = selectImports(await findImportable(environment, cwd, wanted), wanted);
       if (!selected.ok) return reportFailure(selected.problem);
       const { items } = selected.importable;
       if (isTaken !== 'yes') {
         const plan = formatImportPlan(selected.importable, getImportFolders(environment, cwd));
         const hint = items.length === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` imports it.`];
         return plan.length === 0
-          ? reportFailure('Nothing to import: no files of other assistants were found here.')
+          ? reportFailure('Nothing to import: nothing of other assistants was found here.')
           : showMarkdown([plan.map((line) => `- ${line.trim()}`).join('\n'), ...hint].join('\n\n'));
       }
       const { taken, failed } = await applyImports(items, environment, cwd);

@@ -217,8 +217,8 @@ export const SUBCOMMANDS = {
   import: {
     usage: '[kind or assistant…]',
     operands: 'any',
-    description: 'list files of other assistants in this project and at home; --yes imports them',
-    choices: ['settings', 'instructions', 'servers', 'commands'],
+    description: 'list files and sessions of other assistants; --yes imports them',
+    choices: ['settings', 'instructions', 'servers', 'commands', 'sessions'],
     flags: { yes: defineFlag('--yes', 'boolean', 'import what is listed') },
   },
   mcp: {

@@ -9,16 +9,21 @@ import { UsageError } from '../args/usage-error.ts';
 export async function runImportCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.import.flags, rawFlags);
   const { environment, cwd } = io;
-  const selected = selectImports(await findImportable(environment, cwd), args);
+  const selected = selectImports(await findImportable(environment, cwd, args), args);
   if (!selected.ok) throw new UsageError(selected.problem);
   const { items, skipped } = selected.importable;
   if (items.length === 0 && skipped.length === 0) {
-    io.stdout.write('Nothing to import: no files of other assistants were found here.\n');
+    const what = args.includes('sessions') ? 'sessions' : 'files';
+    io.stdout.write(`Nothing to import: no ${what} of other assistants were found here.\n`);
     return 0;
   }
   if (flags.yes !== true) {
     const lines = formatImportPlan({ items, skipped }, getImportFolders(environment, cwd));
     for (const line of lines) io.stdout.write(`${line}\n`);
+    if (!args.includes('sessions'))
+      io.stdout.write(
+        '"ouro import sessions" lists the sessions of this project, "sessions all" those of all folders.\n',
+      );
     if (items.length > 0) io.stdout.write(`Nothing was changed. "ouro import${formatArgs(args)} --yes" imports it.\n`);
     return 0;
   }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../contracts/json.ts';
+import type { Message } from '../../contracts/message.ts';
 
 /** The kinds of things that can be imported from other assistants. */
-export const IMPORT_KINDS = ['settings', 'instructions', 'servers', 'commands'] as const;
+export const IMPORT_KINDS = ['settings', 'instructions', 'servers', 'commands', 'sessions'] as const;
 
 /** The place in which something is found and to which it goes: in the project, or with the user's own files. */
 export type ImportScope = 'project' | 'user';
@@ -20,6 +21,15 @@ export type ImportItem = {
   | { readonly kind: 'instructions'; readonly entry: string; readonly files: readonly string[] }
   | { readonly kind: 'servers'; readonly name: string; readonly entry: JsonObject }
   | { readonly kind: 'commands'; readonly name: string; readonly text: string }
+  | {
+      readonly kind: 'sessions';
+      /** The id that the session gets here. */
+      readonly id: string;
+      readonly cwd: string;
+      readonly title: string | undefined;
+      readonly messages: readonly Message[];
+      readonly updatedMs: number;
+    }
 );
 
 /** The folders in which files of other assistants are looked for. */

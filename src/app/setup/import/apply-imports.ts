@@ -1,12 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import type { Environment } from '../../../contracts/environment.ts';
+import { isTypedByUser } from '../../../contracts/message.ts';
 import type { ImportFolders, ImportItem, ImportScope } from '../../../extensions/foreign/import-item.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { parseServerEntry } from '../../../mcp/config/parse-server-entry.ts';
 import { describeServerLaunch } from '../../../mcp/configured-server.ts';
+import { storeImportedSession } from '../../../session/store/import-session.ts';
 import { editSettingsFile, getSettingsPath } from '../../../settings/settings-file.ts';
 import { createMcpManager } from '../../mcp/manage-servers.ts';
 import { answerImportOffer } from '../import-claude-files.ts';
@@ -34,9 +36,21 @@ function describeItem(item: ImportItem, places: ImportFolders): string {
     }
     case 'commands':
       return `command /${item.name} of ${item.path}`;
+    case 'sessions': {
+      const prompts = formatCount(item.messages.filter(isTypedByUser).length, 'prompt');
+      return `session "${getSessionTitle(item)}" of ${new Date(item.updatedMs).toISOString().slice(0, 10)}, ${prompts}`;
+    }
     default:
       return exhaustive(item);
   }
+}
+
+const TITLE_CHARS = 60;
+
+function getSessionTitle({ title, messages }: Extract<ImportItem, { kind: 'sessions' }>): string {
+  const first = messages.find(isTypedByUser)?.blocks.find((block) => block.type === 'text');
+  const text = title ?? (first?.type === 'text' ? first.text : '');
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, TITLE_CHARS);
 }
 
 /** The result of an import: what was taken, and what failed. */
@@ -98,6 +112,11 @@ async function takeItem(item: ImportItem, environment: Environment, places: Impo
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, item.text, { flag: 'wx' });
         return { taken: [`command /${item.name} (${relative(places.cwd, file)})`], failed: [] };
+      }
+      case 'sessions': {
+        const { ouroHome, version } = environment;
+        await storeImportedSession(item, { ouroHome, version });
+        return { taken: [`session "${getSessionTitle(item)}": ouro --resume ${item.id.slice(0, 8)}`], failed: [] };
       }
       default:
         return NOTHING;

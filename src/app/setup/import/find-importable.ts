@@ -34,8 +34,17 @@ export function getImportFolders(
 }
 
 /** Reads the files of other assistants and lists what ouro can take from them. Changes nothing. */
-export async function findImportable(environment: Environment, folder: string): Promise<Importable> {
+export async function findImportable(
+  environment: Environment,
+  folder: string,
+  wanted: readonly string[] = [],
+): Promise<Importable> {
   const places = getImportFolders(environment, folder);
+  // Sessions are many and large, so they are only looked for on request.
+  if (wanted.includes('sessions')) {
+    const { findSessions } = await import('./find-sessions.ts');
+    return findSessions(places, wanted.includes('all') ? 'all' : 'project');
+  }
   const parts = await Promise.all([
     findClaudeFiles(environment),
     findInstructions(places),

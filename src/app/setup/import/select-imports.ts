@@ -24,10 +24,12 @@ type Selection =
 /** Selects items by kinds and assistants: `cursor servers` means the servers of Cursor. */
 export function selectImports(importable: Importable, words: readonly string[]): Selection {
   const kinds: readonly string[] = IMPORT_KINDS;
-  const unknown = words.find((word) => !kinds.includes(word) && !Object.hasOwn(ASSISTANTS, word));
+  // `all` belongs to sessions, and was taken into account when they were looked for.
+  const names = words.includes('sessions') ? words.filter((word) => word !== 'all') : words;
+  const unknown = names.find((word) => !kinds.includes(word) && !Object.hasOwn(ASSISTANTS, word));
   if (unknown !== undefined) {
-    const names = [...kinds, ...Object.keys(ASSISTANTS)].join(', ');
-    return { ok: false, problem: `"${unknown}" is nothing that can be imported. Use: ${names}.` };
+    const known = [...kinds, ...Object.keys(ASSISTANTS)].join(', ');
+    return { ok: false, problem: `"${unknown}" is nothing that can be imported. Use: ${known}.` };
   }
   const wantedKinds = words.filter((word) => kinds.includes(word));
   const wantedAssistants = words.flatMap((word) => ASSISTANTS[word] ?? []);
@@ -35,5 +37,6 @@ export function selectImports(importable: Importable, words: readonly string[]):
     (wantedKinds.length === 0 || wantedKinds.includes(kind)) &&
     (wantedAssistants.length === 0 || wantedAssistants.includes(assistant));
   const items = importable.items.filter(isSelected);
-  return { ok: true, importable: { items, skipped: words.length === 0 ? importable.skipped : [] } };
+  const isComplete = words.length === 0 || words.includes('sessions');
+  return { ok: true, importable: { items, skipped: isComplete ? importable.skipped : [] } };
 }

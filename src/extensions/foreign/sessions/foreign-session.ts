@@ -1,0 +1,178 @@
+import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
+import type {
+  AssistantMessage,
+  ImageBlock,
+  Message,
+  ResultBlock,
+  TextBlock,
+  ToolResultBlock,
+  UserMessage,
+} from '../../../contracts/message.ts';
+import { formatCount } from '../../../lib/text/format.ts';
+import { parseJson, readObject } from '../../../model/stream/json-values.ts';
+
+/** A conversation with another assistant, converted to messages of ouro. */
+export type ForeignSession = {
+  /** The id that the other assistant uses. */
+  readonly id: string;
+  /** The folder in which it was started; empty if the file does not say. */
+  readonly cwd: string;
+  readonly title: string | undefined;
+  readonly messages: readonly Message[];
+  /** What the imported session does not contain. */
+  readonly lost: readonly string[];
+};
+
+/** What a converter leaves out, counted for the report. */
+type LossKind = 'thought' | 'attachment' | 'entry' | 'open call';
+
+/** A call as the other assistant recorded it. */
+export type ForeignCall = { readonly id: string; readonly name: string; readonly input: JsonValue };
+
+/** Collects the parts of a conversation in the order of the file. */
+export type ConversationBuilder = {
+  /** Adds a message of the user; texts that programs have inserted are left out by the caller. */
+  addPrompt(blocks: readonly (TextBlock | ImageBlock)[], at?: string): void;
+  /** Adds text of the model. */
+  addText(model: string, text: string, at?: string): void;
+  addCall(model: string, call: ForeignCall, at?: string): void;
+  /** Adds the result of a call; one without a call is ignored. */
+  addResult(callId: string, content: string | readonly ResultBlock[], options?: { readonly isError?: boolean }): void;
+  /** Starts anew: what came before was replaced by a summary, or rewound. */
+  clear(): void;
+  countLoss(kind: LossKind, count?: number): void;
+  build(): Pick<ForeignSession, 'messages' | 'lost'>;
+};
+
+type Reply = {
+  readonly model: string;
+  readonly blocks: (TextBlock | { type: 'tool_use'; id: string; name: string; input: JsonValue })[];
+  readonly at: string | undefined;
+  /** A result has arrived, so further blocks belong to the next reply. */
+  hasResults: boolean;
+};
+type Entry = { readonly prompt: UserMessage } | { readonly reply: Reply };
+
+const NO_RESULT = 'No result was recorded.';
+
+/**
+ * Creates a builder that returns messages every provider accepts: each call is followed by exactly one result. Ids of
+ * messages are derived from the session, so that two imports give the same messages.
+ */
+export function createConversationBuilder(sessionId: string): ConversationBuilder {
+  let entries: Entry[] = [];
+  let results = new Map<string, ToolResultBlock>();
+  /** Ids of calls as they are sent, by the ids in the file: a file may use one twice. */
+  const callIds = new Map<string, string>();
+  const usedIds = new Set<string>();
+  const losses = new Map<LossKind, number>();
+
+  function openReply(model: string, at: string | undefined): Reply {
+    const last = entries.at(-1);
+    if (last !== undefined && 'reply' in last && !last.reply.hasResults && last.reply.model === model)
+      return last.reply;
+    const reply: Reply = { model, blocks: [], at, hasResults: false };
+    entries.push({ reply });
+    return reply;
+  }
+
+  const countLoss = (kind: LossKind, count = 1) => void losses.set(kind, (losses.get(kind) ?? 0) + count);
+
+  return {
+    countLoss,
+    addPrompt(blocks, at) {
+      if (blocks.length === 0) return;
+      const id = `${sessionId}-${entries.length}`;
+      entries.push({ prompt: { role: 'user', id, origin: 'prompt', blocks, ...(at === undefined ? {} : { at }) } });
+    },
+    addText(model, text, at) {
+      if (text.trim() !== '') openReply(model, at).blocks.push({ type: 'text', text });
+    },
+    addCall(model, { id, name, input }, at) {
+      const clean = cleanId(id);
+      const callId = usedIds.has(clean) ? cleanId(`${usedIds.size}_${clean}`) : clean;
+      usedIds.add(callId);
+      callIds.set(id, callId);
+      openReply(model, at).blocks.push({ type: 'tool_use', id: callId, name: cleanName(name), input });
+    },
+    addResult(callId, content, { isError = false } = {}) {
+      const id = callIds.get(callId);
+      if (id === undefined) return;
+      results.set(id, { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) });
+      const last = entries.at(-1);
+      if (last !== undefined && 'reply' in last) last.reply.hasResults = true;
+    },
+    clear() {
+      entries = [];
+      results = new Map();
+    },
+    build() {
+      const messages = entries.flatMap((entry, at): readonly Message[] => {
+        if ('prompt' in entry) return [entry.prompt];
+        const calls = entry.reply.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+        countLoss('open call', calls.filter((id) => !results.has(id)).length);
+        return buildReply(entry.reply, `${sessionId}-${at}`, calls, results);
+      });
+      return {
+        messages,
+        lost: [...losses].flatMap(([kind, count]) => (count === 0 ? [] : [describeLoss(kind, count)])),
+      };
+    },
+  };
+}
+
+function buildReply(
+  { model, blocks, at }: Reply,
+  id: string,
+  calls: readonly string[],
+  results: ReadonlyMap<string, ToolResultBlock>,
+): readonly Message[] {
+  const time = at === undefined ? {} : { at };
+  const stopReason = calls.length > 0 ? 'tool_use' : 'end_turn';
+  const reply: AssistantMessage = { role: 'assistant', id, model, blocks, stopReason, ...time };
+  if (calls.length === 0) return [reply];
+  const answered = calls.map(
+    (callId): ToolResultBlock =>
+      results.get(callId) ?? { type: 'tool_result', tool_use_id: callId, content: NO_RESULT, is_error: true },
+  );
+  return [reply, { role: 'user', id: `${id}-results`, origin: 'results', blocks: answered, ...time }];
+}
+
+function describeLoss(kind: LossKind, count: number): string {
+  switch (kind) {
+    case 'thought':
+      return `${formatCount(count, 'thought')} of the model, which are signed for its provider`;
+    case 'attachment':
+      return formatCount(count, 'attachment');
+    case 'open call':
+      return `${formatCount(count, 'result')} of calls that were interrupted`;
+    default:
+      return `${count} ${count === 1 ? 'entry' : 'entries'} of a kind that ouro does not have`;
+  }
+}
+
+/** Providers accept these characters only. */
+const cleanId = (id: string) => id.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'call';
+const cleanName = (name: string) => name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
+
+/** Parses the lines of a JSONL file; lines that are no objects are left out. */
+export function parseJsonLines(text: string): readonly JsonObject[] {
+  return text
+    .split('\n')
+    .map((line) => readObject(parseJson(line)))
+    .filter((line) => line !== undefined);
+}
+
+/** Creates an image block from a data URL or from base64; `undefined` for anything that is no image. */
+export function createImageBlock(mediaType: string, data: string): ImageBlock | undefined {
+  const [, type = mediaType, bytes = data] = /^data:([^;,]+);base64,(.*)$/s.exec(data) ?? [];
+  return /^image\/(?:png|jpeg|gif|webp)$/.test(type) && bytes !== ''
+    ? { type: 'image', source: { type: 'base64', media_type: type, data: bytes } }
+    : undefined;
+}
+
+/** Names a model as ouro does. */
+export function createModelName(provider: string | undefined, model = 'unknown'): string {
+  if (provider === undefined || provider === 'anthropic') return model;
+  return `${provider === 'google' ? 'gemini' : provider}/${model}`;
+}

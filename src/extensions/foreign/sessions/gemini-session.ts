@@ -1,0 +1,106 @@
+import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
+import type { ImageBlock, TextBlock } from '../../../contracts/message.ts';
+import { parseJson, readObject, readObjects, readString } from '../../../model/stream/json-values.ts';
+import {
+  type ConversationBuilder,
+  createConversationBuilder,
+  createImageBlock,
+  createModelName,
+  type ForeignSession,
+  parseJsonLines,
+} from './foreign-session.ts';
+
+/**
+ * Converts a chat of Gemini CLI: one JSON object, or lines with the messages, `$set` for changed fields and `$rewindTo`
+ * for messages that were taken back. The folder is not in the file.
+ */
+export function convertGeminiSession(text: string, cwd: string): ForeignSession | undefined {
+  const { fields, messages } = readRecords(text);
+  const id = readString(fields.sessionId);
+  if (id === undefined || fields.kind === 'subagent') return undefined;
+  const builder = createConversationBuilder(id);
+  for (const message of messages) addMessage(message, builder);
+  return { id, cwd, title: readString(fields.summary), ...builder.build() };
+}
+
+type Records = { readonly fields: JsonObject; readonly messages: readonly JsonObject[] };
+
+function readRecords(text: string): Records {
+  const whole = readObject(parseJson(text));
+  if (whole !== undefined && Array.isArray(whole.messages))
+    return { fields: whole, messages: readObjects(whole.messages) };
+  let fields: JsonObject = {};
+  const messages = new Map<string, JsonObject>();
+  for (const record of parseJsonLines(text)) {
+    const changed = readObject(record.$set);
+    const rewindTo = readString(record.$rewindTo);
+    const id = readString(record.id);
+    if (rewindTo !== undefined) removeFrom(rewindTo, messages);
+    else if (changed !== undefined) {
+      fields = { ...fields, ...changed };
+      if (Array.isArray(changed.messages)) {
+        messages.clear();
+        for (const message of readObjects(changed.messages)) messages.set(readString(message.id) ?? '', message);
+      }
+    } else if (id !== undefined && typeof record.type === 'string') messages.set(id, record);
+    else fields = { ...fields, ...record };
+  }
+  return { fields, messages: [...messages.values()] };
+}
+
+function removeFrom(id: string, messages: Map<string, JsonObject>): void {
+  const ids = [...messages.keys()];
+  for (const one of ids.slice(Math.max(0, ids.indexOf(id)))) messages.delete(one);
+}
+
+function addMessage(message: JsonObject, builder: ConversationBuilder): void {
+  const at = readString(message.timestamp);
+  if (message.type === 'user') {
+    builder.addPrompt(readParts(message.content, builder), at);
+    return;
+  }
+  // Notices of the program.
+  if (message.type !== 'gemini') return;
+  const model = createModelName('google', readString(message.model));
+  builder.countLoss('thought', readObjects(message.thoughts).length);
+  for (const part of readParts(message.content, builder))
+    if (part.type === 'text') builder.addText(model, part.text, at);
+  const calls = readObjects(message.toolCalls);
+  for (const { id, name, args } of calls)
+    builder.addCall(model, { id: readString(id) ?? '', name: readString(name) ?? '', input: args ?? {} }, at);
+  for (const { id, result, status } of calls)
+    if (result !== undefined && result !== null)
+      builder.addResult(readString(id) ?? '', readResult(result), { isError: status === 'error' });
+}
+
+/** A list of parts is a text, one part, or several. */
+function listParts(value: JsonValue | undefined): readonly JsonObject[] {
+  if (typeof value === 'string') return [{ text: value }];
+  const one = readObject(value);
+  if (one !== undefined) return [one];
+  if (!Array.isArray(value)) return [];
+  return value
+    .map((part) => (typeof part === 'string' ? { text: part } : readObject(part)))
+    .filter((part) => part !== undefined);
+}
+
+function readParts(value: JsonValue | undefined, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
+  return listParts(value).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
+    const text = readString(part.text);
+    if (text !== undefined) return text.trim() === '' ? [] : [{ type: 'text', text }];
+    const { mimeType, data } = readObject(part.inlineData) ?? {};
+    const image = createImageBlock(readString(mimeType) ?? '', readString(data) ?? '');
+    if (image === undefined) builder.countLoss('attachment');
+    return image === undefined ? [] : [image];
+  });
+}
+
+function readResult(value: JsonValue): string {
+  return listParts(value)
+    .map((part) => {
+      const response = readObject(readObject(part.functionResponse)?.response);
+      if (response === undefined) return readString(part.text) ?? '';
+      return readString(response.output) ?? readString(response.error) ?? JSON.stringify(response);
+    })
+    .join('\n');
+}

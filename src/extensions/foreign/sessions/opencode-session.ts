@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../../contracts/json.ts';
+import type { ImageBlock, TextBlock } from '../../../contracts/message.ts';
+import { readNumber, readObject, readString } from '../../../model/stream/json-values.ts';
+import {
+  type ConversationBuilder,
+  createConversationBuilder,
+  createImageBlock,
+  createModelName,
+  type ForeignSession,
+} from './foreign-session.ts';
+
+/** A session of opencode as it is stored: three kinds of records, in files or in tables. */
+export type OpencodeRecords = {
+  readonly session: JsonObject;
+  /** Messages with their parts, each in the order of their ids. */
+  readonly messages: readonly { readonly info: JsonObject; readonly parts: readonly JsonObject[] }[];
+};
+
+/** Converts a session of opencode; sessions of its sub-agents are left out. */
+export function convertOpencodeSession({ session, messages }: OpencodeRecords): ForeignSession | undefined {
+  const id = readString(session.id);
+  if (id === undefined || typeof session.parentID === 'string') return undefined;
+  const builder = createConversationBuilder(id);
+  for (const { info, parts } of messages) {
+    const created = readNumber(readObject(info.time)?.created);
+    const at = created === undefined ? undefined : new Date(created).toISOString();
+    if (info.role === 'user') {
+      builder.addPrompt(
+        parts.flatMap((part) => readPromptPart(part, builder)),
+        at,
+      );
+    } else {
+      const model = createModelName(readString(info.providerID), readString(info.modelID));
+      for (const part of parts) addReplyPart(part, { model, at, builder });
+    }
+  }
+  return { id, cwd: readString(session.directory) ?? '', title: readString(session.title), ...builder.build() };
+}
+
+/** Texts that opencode itself inserts are marked as synthetic. */
+function readPromptPart(part: JsonObject, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
+  if (part.type === 'text') {
+    const text = readString(part.text) ?? '';
+    return text.trim() === '' || part.synthetic === true || part.ignored === true ? [] : [{ type: 'text', text }];
+  }
+  if (part.type !== 'file') return [];
+  const image = createImageBlock(readString(part.mime) ?? '', readString(part.url) ?? '');
+  if (image === undefined) builder.countLoss('attachment');
+  return image === undefined ? [] : [image];
+}
+
+type Place = { readonly model: string; readonly at: string | undefined; readonly builder: ConversationBuilder };
+
+function addReplyPart(part: JsonObject, { model, at, builder }: Place): void {
+  switch (part.type) {
+    case 'text':
+      builder.addText(model, readString(part.text) ?? '', at);
+      return;
+    case 'reasoning':
+      builder.countLoss('thought');
+      return;
+    case 'tool': {
+      const id = readString(part.callID) ?? '';
+      const { input, status, output, error } = readObject(part.state) ?? {};
+      builder.addCall(model, { id, name: readString(part.tool) ?? '', input: input ?? {} }, at);
+      if (status === 'completed') builder.addResult(id, readString(output) ?? '');
+      if (status === 'error') builder.addResult(id, readString(error) ?? '', { isError: true });
+      return;
+    }
+    case 'step-start':
+    case 'step-finish':
+      return;
+    default:
+      builder.countLoss('entry');
+      return;
+  }
+}

@@ -1,0 +1,112 @@
+import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
+import type { ImageBlock, ResultBlock, TextBlock } from '../../../contracts/message.ts';
+import { readObject, readObjects, readString } from '../../../model/stream/json-values.ts';
+import {
+  type ConversationBuilder,
+  createConversationBuilder,
+  createImageBlock,
+  createModelName,
+  type ForeignSession,
+  parseJsonLines,
+} from './foreign-session.ts';
+
+/** Converts a session of pi: a header, and entries that are a tree; the last entry is the current position. */
+export function convertPiSession(text: string): ForeignSession | undefined {
+  const [header, ...entries] = parseJsonLines(text);
+  const id = readString(header?.id);
+  if (header?.type !== 'session' || id === undefined) return undefined;
+  const builder = createConversationBuilder(id);
+  for (const entry of applyCompaction(listPath(entries))) addEntry(entry, builder);
+  const title = entries.flatMap(({ type, name }) => (type === 'session_info' ? (readString(name) ?? []) : [])).at(-1);
+  return { id, cwd: readString(header.cwd) ?? '', title, ...builder.build() };
+}
+
+/** Returns the entries from the root to the last one. The first version of the format had no parents. */
+function listPath(entries: readonly JsonObject[]): readonly JsonObject[] {
+  if (entries.every(({ parentId }) => parentId === undefined)) return entries;
+  const byId = new Map(entries.map((entry) => [readString(entry.id) ?? '', entry] as const));
+  const path: JsonObject[] = [];
+  const seen = new Set<JsonObject>();
+  for (let entry = entries.at(-1); entry !== undefined && !seen.has(entry); ) {
+    seen.add(entry);
+    path.unshift(entry);
+    entry = byId.get(readString(entry.parentId) ?? '');
+  }
+  return path;
+}
+
+/** After a compaction its summary comes first, then the entries from the first kept one. */
+function applyCompaction(path: readonly JsonObject[]): readonly JsonObject[] {
+  const at = path.findLastIndex(({ type }) => type === 'compaction');
+  const compaction = path[at];
+  if (compaction === undefined) return path;
+  const from = path.findIndex(({ id }) => id === compaction.firstKeptEntryId);
+  return [compaction, ...(from === -1 ? [] : path.slice(from, at)), ...path.slice(at + 1)];
+}
+
+function addEntry(entry: JsonObject, builder: ConversationBuilder): void {
+  const at = readString(entry.timestamp);
+  switch (entry.type) {
+    case 'message':
+      addMessage(readObject(entry.message) ?? {}, at, builder);
+      return;
+    case 'compaction':
+    case 'branch_summary':
+      builder.addPrompt(
+        [{ type: 'text', text: `Summary of the conversation so far:\n\n${readString(entry.summary) ?? ''}` }],
+        at,
+      );
+      return;
+    case 'custom_message':
+      builder.addPrompt(readParts(entry.content, builder), at);
+      return;
+    default:
+      return;
+  }
+}
+
+function addMessage(message: JsonObject, at: string | undefined, builder: ConversationBuilder): void {
+  const { role, content } = message;
+  if (role === 'user' || role === 'custom') {
+    builder.addPrompt(readParts(content, builder), at);
+    return;
+  }
+  if (role === 'toolResult') {
+    const parts = readParts(content, builder).flatMap((part): readonly ResultBlock[] =>
+      part.type === 'text' ? [part] : part.source.type === 'base64' ? [{ type: 'image', source: part.source }] : [],
+    );
+    builder.addResult(readString(message.toolCallId) ?? '', parts, { isError: message.isError === true });
+    return;
+  }
+  if (role === 'bashExecution') {
+    const text = `I ran: ${readString(message.command) ?? ''}\n\n${readString(message.output) ?? ''}`;
+    builder.addPrompt([{ type: 'text', text }], at);
+    return;
+  }
+  if (role !== 'assistant') {
+    builder.countLoss('entry');
+    return;
+  }
+  const model = createModelName(readString(message.provider), readString(message.model));
+  for (const block of readObjects(content)) {
+    if (block.type === 'text') builder.addText(model, readString(block.text) ?? '', at);
+    else if (block.type === 'thinking') builder.countLoss('thought');
+    else if (block.type === 'toolCall')
+      builder.addCall(
+        model,
+        { id: readString(block.id) ?? '', name: readString(block.name) ?? '', input: block.arguments ?? {} },
+        at,
+      );
+    else builder.countLoss('entry');
+  }
+}
+
+function readParts(content: JsonValue | undefined, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
+  if (typeof content === 'string') return content.trim() === '' ? [] : [{ type: 'text', text: content }];
+  return readObjects(content).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
+    if (part.type === 'text') return [{ type: 'text', text: readString(part.text) ?? '' }];
+    const image = createImageBlock(readString(part.mimeType) ?? '', readString(part.data) ?? '');
+    if (image === undefined) builder.countLoss('attachment');
+    return image === undefined ? [] : [image];
+  });
+}
