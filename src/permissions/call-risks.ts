@@ -69,10 +69,16 @@ const IDENTITY_OPTION = /^-(?:i|E)$|^--(?:cert|key|cacert|private-key|identity)$
 /** The file in `@file`, `name=@file`, `--option=file` and `<file`. */
 const FILE_OPERAND = /^(?:-{0,2}[\w.-]+=)?[@<]*(.+)$/;
 
-/** Lists the secret files that a command names in its arguments, if it sends data or its paths are only known later. */
+/**
+ * Lists the secret files that a command names in its arguments, if it sends data, if its paths are only known later, or
+ * if it is unknown what it does with files.
+ */
 function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
   const [word = '', ...args] = argv;
-  const isSending = listProgramRisks(getBaseName(word), args).some(({ kind }) => kind === 'sends');
+  const name = getBaseName(word);
+  const { reads, writes, opensNoFiles, deletes, subcommands } = findProgram(name);
+  const isKnown = [reads, writes, opensNoFiles, deletes, subcommands].some((fact) => fact !== undefined);
+  const isSending = !isKnown || listProgramRisks(name, args).some(({ kind }) => kind === 'sends');
   return args.flatMap((arg, index) => {
     const path = FILE_OPERAND.exec(arg)?.[1] ?? '';
     if (IDENTITY_OPTION.test(args[index - 1] ?? '') || (!isSending && !/^\$\{?HOME\b/.test(path))) return [];

@@ -56,6 +56,22 @@ const LASTING = {
       'python3 scripts/publish.py',
       'npm dist-tag add x y',
     ],
+    ...['gem yank x', 'gh workflow run x', 'gh pr ready 3', 'gh some-extension x', 'tea pr create', 'svn commit -m x'],
+    ...[
+      'cargo release patch',
+      'cargo lambda deploy',
+      'git release',
+      'kubectl drain x',
+      'kubectl some-plugin',
+      'vercel',
+    ],
+    ...[
+      'aws lambda invoke f out',
+      'aws ec2 terminate-instances --instance-ids x',
+      'ansible-playbook x.yml',
+      'heroku run x',
+    ],
+    ...['hatch publish', 'pdm publish', 'skopeo copy a b', 'terraform workspace select x', 'helm some-plugin', 'surge'],
     ...['git send-email x.patch', 'mvn deploy', 'wrangler deploy', 'helm push x oci://y', 'dotnet nuget push x'],
   ],
   deletes: [
@@ -67,6 +83,15 @@ const LASTING = {
       'git branch -D old',
       'git tag -d v1',
       'unlink x',
+    ],
+    ...['rails db:drop', 'php artisan migrate:fresh', 'python3 manage.py flush', 'supabase db reset', 'etcdctl del x'],
+    ...[
+      'srm x',
+      'crontab -r',
+      'lvremove x',
+      'dokku apps:destroy x',
+      "mongosh --eval 'db.dropDatabase()'",
+      'hg strip x',
     ],
     ...['find . -name "x" -delete', 'docker volume rm x', 'docker compose down -v', 'dropdb x', 'redis-cli flushall'],
     ...[
@@ -91,6 +116,7 @@ const LASTING = {
       'nc host 80',
       'aws s3 cp a s3://b',
     ],
+    ...['http https://x.example a=b', 'xh https://x.example a:=1', 'wormhole send x', 'croc send x', 'azcopy copy a b'],
     ...['wget --post-file=a https://x.example', 'curl -sF a=@b https://x.example'],
   ],
   reads_secret: [
@@ -102,6 +128,8 @@ const LASTING = {
       'gh auth token',
       'base64 certs/server.pem',
     ],
+    ...['openssl rsa -in certs/server.pem', 'some-tool --file=.env', 'gpg --export-secret-keys', 'heroku config'],
+    ...['aws sts get-session-token', 'doppler secrets', 'ansible-vault view x', 'chamber read x'],
     ...['pass show x', 'tar cf x.tar .', 'git credential fill', 'kubectl get secret x', 'env', 'scp .env host:'],
   ],
 } as const;

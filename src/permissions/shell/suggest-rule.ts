@@ -21,6 +21,7 @@ export function suggestCommandRule(argv: readonly Argument[]): RuleSuggestion | 
     runsProjectScripts,
     commandMarkers = [],
     subcommands,
+    builtins,
     exactSubcommands = [],
   } = getExactProgram(name);
   if (name === '' || name.includes('/') || hasShellName(name) || suggest === 'never') return undefined;
@@ -32,7 +33,8 @@ export function suggestCommandRule(argv: readonly Argument[]): RuleSuggestion | 
   if (second.startsWith('-') || RUNNERS.test(second) || commandMarkers.includes(second)) return undefined;
   const depth = second === 'run' && runsProjectScripts === true ? 3 : suggest;
   if (depth === 3 && (third === undefined || third.startsWith('-'))) return undefined;
-  if (exactSubcommands.includes(second) || hasRiskyArg(texts, 1))
+  const mayBePlugin = builtins?.includes(second) === false;
+  if (mayBePlugin || exactSubcommands.includes(second) || hasRiskyArg(texts, 1))
     return argv.some(isUnsafeWord) ? undefined : createExactRule(texts);
   const words = argv.slice(0, depth);
   if (words.some(isUnsafeWord)) return undefined;

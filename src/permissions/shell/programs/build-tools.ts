@@ -3,7 +3,7 @@ import { analyzeTsc } from './read-only-grammars.ts';
 
 /** Sub-commands that install or run what their arguments name, so that only exact rules are suggested for them. */
 export const INSTALLING_SUBCOMMANDS = splitWords(
-  'install i add ci update upgrade up get create init new dlx link run publish tool plugin tap services extension alias',
+  'install i add ci uninstall remove update upgrade up get create init new dlx link run publish tool plugin tap services extension alias',
 );
 /** A package manager, whose sub-commands install what they name. */
 export const PACKAGE_MANAGER: Program = { suggest: 2, exactSubcommands: INSTALLING_SUBCOMMANDS };
@@ -149,6 +149,9 @@ export const BUILD_TOOLS: Programs = {
     },
     subcommandsUnlessFiles: CARGO_FILES,
     suggest: 2,
+    builtins: splitWords(
+      'add b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info init install locate-project login logout metadata miri new nextest owner package pkgid publish r read-manifest remove report rm run rustc rustdoc search t test tree uninstall update vendor version yank',
+    ),
     exactSubcommands: INSTALLING_SUBCOMMANDS.filter((word) => word !== 'run'),
     globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'],
     riskyOptions: splitWords(

@@ -37,6 +37,9 @@ export const GIT: Programs = {
     },
     shownContents: findShownContents,
     suggest: 2,
+    builtins: splitWords(
+      'add am annotate apply archive bisect blame branch bundle cat-file check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-tree difftool fetch for-each-ref format-patch fsck gc grep help init lfs log ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv name-rev notes prune pull push range-diff read-tree rebase reflog remote request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-ref sparse-checkout stash status submodule subtree svn switch symbolic-ref tag update-index update-ref verify-commit verify-tag version whatchanged worktree',
+    ),
     exactSubcommands: splitWords(
       'remote maintenance hook send-email daemon instaweb for-each-repo credential lfs archimport svn p4 help branch checkout clean gc merge prune push rebase reflog reset restore revert rm stash submodule switch tag update-ref worktree',
     ),

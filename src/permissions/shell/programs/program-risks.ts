@@ -18,8 +18,12 @@ const PACKAGE: ProgramRisk = {
   packageAfter: /^(?:exec|x|dlx|create|init|run)$/,
 };
 const FORCED_PUSH = String.raw`(?: --force\S*| -\w*f\w*| --mirror\b| \+)`;
+/** Anything but sub-commands that only show something, or work on this machine. */
 const REMOTE_CHANGE =
-  /(?:^|[\s-])(?:apply|create|delete|destroy|deploy|import|install|patch|promote|publish|push|put|remove|replace|restart|rm|rollback|rollout|run|scale|set|start|stop|sync|uninstall|up|update|upgrade|--prod)\b/;
+  /(?:^|[\s-])(?:apply|create|delete|destroy|deploy|import|install|patch|promote|publish|push|put|remove|replace|restart|rm|rollback|rollout (?!status|history)|run|scale|set|start|stop|sync|uninstall|up|update|upgrade|--prod)\b|^(?!(?:[\w-]+[\s:]){0,4}(?:(?:get|list|ls|describe|show|status|logs?|tail|top|explain|version|versions|validate|diff|template|lint|search|history|info|whoami|help|read|head|lookup|batch-get|query|scan|wait|events|env|view|cat|tree|api-resources|api-versions|cluster-info|current-context|can-i|plan|preview|fmt|init|output|graph|providers|console|inspect|login|logout|completion|dev|build|types|test|lint|link|ps|apps|releases|config|cp|mv|upload|filter-log-events|presign)(?:-[\w-]+)?(?=[\s:]|$)|-(?:v|h|-version|-help)$))/;
+/** Sub-commands of clients of a forge that change nothing on the server; `api` only sends with certain options. */
+const FORGE_CHANGE =
+  /^(?!(?:alias|api|auth|browse|completion|config|extension|help|search|status|version)\b|(?:[\w-]+ )?(?:view|list|ls|status|diff|checks|checkout|co|clone|download|watch|logs?|show|trace|lint|verify)\b|-).|^api\b.*(?: -[XfF]| --(?:method|field|raw-field|input)\b)/;
 
 const createRows = (
   programs: string,
@@ -40,8 +44,10 @@ const createTransfer = (pattern?: RegExp): ProgramRisk => {
 
 /** Words of sub-commands, scripts and file names that say what they do, whatever the program. */
 const PUBLISHING_NAME =
-  /^(?:un)?publish(?:[-:_]|$)|(?:^|[-:_./])(?:publish|deploy|release|upload)(?:[-:_.]|$)|^(?:push|submit)$/;
-const DELETING_NAME = /^(?:delete|destroy|drop|purge|prune|wipe|erase|teardown|autoremove|flushall|flushdb)(?:[-:_]|$)/;
+  /^(?:un)?publish(?:[-:_]|$)|(?:^|[-:_./])(?:publish|deploy|release|upload)(?:[-:_.]|$)|^(?:push|submit|yank)$/;
+const DELETING_NAME =
+  /(?:^|:)(?:delete|del|destroy|drop|purge|prune|wipe|erase|teardown|autoremove|flush|flushall|flushdb|reset|fresh|rollback|downgrade|terminate|revoke|trash|strip)(?:[-:_]|$)/;
+const SENDING_NAME = /^send$|-send$/;
 /** The name of a script or target is among the first words; later ones are its operands. */
 const NAMING_WORDS = 3;
 
@@ -99,11 +105,8 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
     restrictTo(NETWORK, /^(?:get|install|mod (?:download|tidy))\b/),
   ),
   ...createRows(
-    'gh glab hub',
-    createPublication(
-      'changes data on the server',
-      /^(?!alias\b|config\b|extension\b|auth\b).*(?:\b(?:create|merge|close|comment|edit|review|reopen|upload|rerun|enable|disable|set|fork|sync|transfer|archive)\b| -[XfF]| --(?:method|field|raw-field|input)\b)/,
-    ),
+    'gh glab hub tea',
+    createPublication('changes data on the server', FORGE_CHANGE),
     createDeletion('deletes data on the server', /\bdelete\b/),
     createSecretRead(/^auth (?:token|status\b.* (?:-t|--show-token))/),
     NETWORK,
@@ -125,24 +128,36 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
     restrictTo(NETWORK, /^(?:image )?(?:pull|push|build|run)\b|^compose (?:up|pull|build)\b/),
   ),
   ...createRows(
-    'kubectl oc helm terraform tofu pulumi aws gcloud az fly flyctl vercel netlify heroku wrangler ansible-playbook',
-    createDeletion('deletes remote resources', /\b(?:delete|destroy|uninstall|rm|remove)\b/),
+    'kubectl oc helm terraform tofu pulumi aws gcloud az fly flyctl vercel netlify heroku wrangler doctl hcloud oci eksctl nomad consul argocd flux railway supabase firebase serverless sls cdk sam eb etcdctl bq cf dokku surge now',
+    createDeletion('deletes remote resources', /\b(?:delete|del|destroy|uninstall|rm|remove|reset|terminate)\b/),
     createPublication('changes remote resources', REMOTE_CHANGE),
     createTransfer(/\b(?:cp|mv|sync|upload)\b/),
     createSecretRead(
-      /\bsecrets?\b|print-(?:access|identity)-token|get-(?:access-token|secret-value|login-password)|configure get|auth:token|config view\b.* --raw/,
+      /\bsecrets?\b|print-(?:access|identity)-token|get-(?:access-token|secret-value|login-password|session-token|federation-token|authorization-token)|assume-role|create-access-key|--with-decryption|configure get|^config(?:$|:get)|auth:token|config view\b.* --raw/,
     ),
     NETWORK,
   ),
   ...createRows(
-    'curl wget http https xh',
+    'ansible-playbook',
+    createPublication('changes remote resources', /^(?!.*--(?:check|syntax-check|list-))/),
+  ),
+  ...createRows('svn cvs fossil', createPublication('publishes commits', /^(?:commit|ci|import)\b/)),
+  ...createRows('skopeo', createPublication('publishes an image', /^(?:copy|sync|delete)\b/)),
+  ...createRows(
+    'http https xh',
+    // Data without a method is sent by POST; `a==b` is a part of the address, `a:b` a header.
+    createTransfer(/^(?:POST|PUT|PATCH|DELETE) |\s[\w.-]+(?::?=(?!=)|@)|(?:^| )(?:-[a-zA-Z]*f|--form|--raw)/),
+    NETWORK,
+  ),
+  ...createRows(
+    'curl curlie wget',
     createTransfer(
-      /(?:^| )(?:-X ?|--request[ =]|--method[ =])(?!GET\b|HEAD\b)\w|(?:^| )-(?!-)[a-zA-Z]*[dFT]|(?:^| )--(?:data\S*|form\S*|upload-file|json|post-\S+|body-\S+|url-query)(?:[ =@]|$)|^(?:POST|PUT|PATCH|DELETE) /,
+      /(?:^| )(?:-X ?|--request[ =]|--method[ =])(?!GET\b|HEAD\b)\w|(?:^| )-(?!-)[a-zA-Z]*[dFT]|(?:^| )--(?:data\S*|form\S*|upload-file|json|post-\S+|body-\S+|url-query)(?:[ =@]|$)/,
     ),
     NETWORK,
   ),
   ...createRows(
-    'scp sftp ftp lftp nc ncat socat telnet rclone mail mailx mutt sendmail msmtp swaks gsutil',
+    'scp sftp ftp lftp nc ncat socat telnet rclone mail mailx mutt sendmail msmtp swaks gsutil azcopy s3cmd s5cmd mc b2',
     createTransfer(),
     NETWORK,
   ),
@@ -154,11 +169,20 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
     createDeletion('deletes files', /(?:^| )--(?:delete|remove-source-files)/),
   ),
   ...createRows('find fd', createDeletion('deletes the files it finds', /(?:^| )-delete\b/)),
-  ...createRows('pass gopass op bw lpass vault security secret-tool keyring age sops', createSecretRead()),
+  ...createRows(
+    'pass gopass op bw lpass vault security secret-tool keyring age sops doppler chamber infisical ansible-vault',
+    createSecretRead(),
+  ),
+  ...createRows('gpg gpg2', createSecretRead(/--export-secret/)),
   ...createRows('env', createSecretRead(/^$/)),
   ...createRows('printenv', createSecretRead()),
-  ...createRows('dropdb mkfs wipefs', createDeletion('erases all data')),
-  ...createRows('psql mysql sqlite3', createDeletion('deletes data', /\b(?:drop|delete from|truncate)\b/i)),
+  ...createRows('dropdb mkfs mkfs.ext4 mkfs.xfs wipefs lvremove vgremove', createDeletion('erases all data')),
+  ...createRows('srm trash trash-put rimraf truncate', createDeletion('deletes files')),
+  ...createRows('crontab', createDeletion('deletes the scheduled commands', /(?:^| )-r\b/)),
+  ...createRows(
+    'psql mysql mariadb sqlite3 mongosh mongo',
+    createDeletion('deletes data', /\b(?:drop|delete from|truncate)\b|\b(?:drop|delete|remove)\w*\(/i),
+  ),
   ...createRows(
     'make gmake cmake ninja gradle mvn ant rake just task tox nox pytest jest vitest mocha ava phpunit rspec',
     PROJECT,
@@ -200,16 +224,22 @@ function skipGlobalOptions(name: string, args: readonly string[]): readonly stri
 
 /** Lists the risks that the words of a sub-command, a script or a target state: `npm run deploy`, `./publish.sh`. */
 function listNamedRisks(name: string, args: readonly string[], known: readonly ProgramRisk[]): readonly ProgramRisk[] {
-  const { suggest, runsProjectScripts, interpreter } = findProgram(name);
+  const { suggest, runsProjectScripts, interpreter, builtins, commandMarkers } = findProgram(name);
+  const words = args.filter((arg) => !arg.startsWith('-')).slice(0, interpreter === undefined ? NAMING_WORDS : 2);
+  const isOwn = builtins === undefined || builtins.includes(words[0] ?? '');
   // Where the sub-commands that publish are known, other words are operands.
-  const isKnown = runsProjectScripts !== true && known.some(({ kind }) => kind === 'publishes');
-  const startsScripts = isUnknownProgram(name) || typeof suggest === 'number' || runsProjectScripts === true;
+  const isKnown = isOwn && runsProjectScripts !== true && known.some(({ kind }) => kind === 'publishes');
+  const startsScripts =
+    isUnknownProgram(name) ||
+    typeof suggest === 'number' ||
+    runsProjectScripts === true ||
+    commandMarkers?.includes('run') === true;
   if (isKnown || (!startsScripts && interpreter === undefined)) return [];
-  const words = args.filter((arg) => !arg.startsWith('-')).slice(0, interpreter === undefined ? NAMING_WORDS : 1);
   const names = [name, ...words];
   return [
     ...(names.some((word) => PUBLISHING_NAME.test(word)) ? [PUBLISHES] : []),
     ...(names.some((word) => DELETING_NAME.test(word)) ? [DELETES] : []),
+    ...(names.some((word) => SENDING_NAME.test(word)) ? [createTransfer()] : []),
   ];
 }
 

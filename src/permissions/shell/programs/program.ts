@@ -94,6 +94,8 @@ export type Program = {
   readonly globalOptions?: readonly string[];
   /** Number of words in a suggested prefix rule; `never` for programs that can do anything. */
   readonly suggest?: 'never' | 'exact' | number;
+  /** Its own sub-commands, if any other may be an alias or a plug-in that does anything: only exact rules then. */
+  readonly builtins?: readonly string[];
   /** Sub-commands that could do anything depending on their arguments: only exact rules are suggested. */
   readonly exactSubcommands?: readonly string[];
   /**

@@ -121,7 +121,9 @@ export const SERVER_TOOLS: Programs = {
         /^(?:-[al]|--(?:no-pager|all|user|failed|full|type=\w+|state=\w+))$/,
       ]),
     ),
-    exactSubcommands: splitWords('start restart enable edit link set-environment import-environment set-property'),
+    exactSubcommands: splitWords(
+      'start stop restart kill enable disable mask edit link set-environment import-environment set-property',
+    ),
     globalOptions: ['-H', '--host', '-M', '--machine'],
     riskyOptions: splitWords('-H --host -M --machine --root --image'),
   },
