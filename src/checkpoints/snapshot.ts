@@ -137,19 +137,23 @@ const accessFields = {
   attributes: z.record(z.string(), z.string()).exactOptional(),
 };
 
-const fileBefore = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('absent') }),
-  z.object({ kind: z.literal('file'), hash: z.string(), ...accessFields }),
-  z.object({ kind: z.literal('link'), target: z.string() }),
-  z.object({ kind: z.literal('folder'), ...accessFields }),
-  z.object({ kind: z.literal('pipe'), ...accessFields }),
-  z.object({ kind: z.literal('not-kept'), why: z.string() }),
-]);
+const fileBefore = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('absent') }),
+    z.object({ kind: z.literal('file'), hash: z.string(), ...accessFields }),
+    z.object({ kind: z.literal('link'), target: z.string() }),
+    z.object({ kind: z.literal('folder'), ...accessFields }),
+    z.object({ kind: z.literal('pipe'), ...accessFields }),
+    z.object({ kind: z.literal('not-kept'), why: z.string() }),
+  ]),
+);
 
-const manifest = z.object({
-  files: z.array(z.tuple([z.string(), fileBefore])),
-  unknown: z.array(z.tuple([z.string(), z.string()])),
-});
+const manifest = z.lazy(() =>
+  z.object({
+    files: z.array(z.tuple([z.string(), fileBefore])),
+    unknown: z.array(z.tuple([z.string(), z.string()])),
+  }),
+);
 
 /** Creates the manifest files of a session in `folder`. */
 export function createManifests(folder: string): Manifests {

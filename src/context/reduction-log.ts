@@ -89,15 +89,17 @@ function replaceContent(block: ToolResultBlock, text: string): ToolResultBlock {
   return { ...block, content: text };
 }
 
-const decisionSchema = z.discriminatedUnion('level', [
-  z.object({ level: z.enum(['budget', 'snip', 'microcompact']), callId: z.string(), text: z.string() }),
-  z.object({
-    level: z.literal('collapse'),
-    messageIds: z.array(z.string()),
-    callIds: z.array(z.string()),
-    text: z.string(),
-  }),
-]);
+const decisionSchema = z.lazy(() =>
+  z.discriminatedUnion('level', [
+    z.object({ level: z.enum(['budget', 'snip', 'microcompact']), callId: z.string(), text: z.string() }),
+    z.object({
+      level: z.literal('collapse'),
+      messageIds: z.array(z.string()),
+      callIds: z.array(z.string()),
+      text: z.string(),
+    }),
+  ]),
+);
 
 /** Parses decisions recorded in a session; invalid ones are omitted. */
 export function parseDecisions(records: readonly unknown[]): readonly ContextDecision[] {

@@ -1,38 +1,40 @@
 import { z } from 'zod';
 import type { HookEvent, HookOutput } from '../contracts/hook.ts';
 
-const outputSchema = z.object({
-  continue: z.boolean().optional(),
-  stopReason: z.string().optional(),
-  suppressOutput: z.boolean().optional(),
-  systemMessage: z.string().optional(),
-  decision: z.enum(['approve', 'block']).optional(),
-  reason: z.string().optional(),
-  hookSpecificOutput: z
-    .object({
-      permissionDecision: z.enum(['allow', 'deny', 'ask']).optional(),
-      permissionDecisionReason: z.string().optional(),
-      updatedInput: z.record(z.string(), z.json()).optional(),
-      additionalContext: z.string().optional(),
-      updatedToolOutput: z.json().optional(),
-      worktreePath: z.string().optional(),
-      action: z.enum(['accept', 'decline', 'cancel']).optional(),
-      content: z.record(z.string(), z.json()).optional(),
-      watchPaths: z.array(z.string()).optional(),
-      sessionTitle: z.string().optional(),
-      reloadSkills: z.boolean().optional(),
-      displayContent: z.string().optional(),
-      /** Alternative form of a PermissionRequest hook's decision, used by other assistants. */
-      decision: z
-        .object({
-          behavior: z.enum(['allow', 'deny']),
-          updatedInput: z.record(z.string(), z.json()).optional(),
-          message: z.string().optional(),
-        })
-        .optional(),
-    })
-    .optional(),
-});
+const outputSchema = z.lazy(() =>
+  z.object({
+    continue: z.boolean().optional(),
+    stopReason: z.string().optional(),
+    suppressOutput: z.boolean().optional(),
+    systemMessage: z.string().optional(),
+    decision: z.enum(['approve', 'block']).optional(),
+    reason: z.string().optional(),
+    hookSpecificOutput: z
+      .object({
+        permissionDecision: z.enum(['allow', 'deny', 'ask']).optional(),
+        permissionDecisionReason: z.string().optional(),
+        updatedInput: z.record(z.string(), z.json()).optional(),
+        additionalContext: z.string().optional(),
+        updatedToolOutput: z.json().optional(),
+        worktreePath: z.string().optional(),
+        action: z.enum(['accept', 'decline', 'cancel']).optional(),
+        content: z.record(z.string(), z.json()).optional(),
+        watchPaths: z.array(z.string()).optional(),
+        sessionTitle: z.string().optional(),
+        reloadSkills: z.boolean().optional(),
+        displayContent: z.string().optional(),
+        /** Alternative form of a PermissionRequest hook's decision, used by other assistants. */
+        decision: z
+          .object({
+            behavior: z.enum(['allow', 'deny']),
+            updatedInput: z.record(z.string(), z.json()).optional(),
+            message: z.string().optional(),
+          })
+          .optional(),
+      })
+      .optional(),
+  }),
+);
 
 /** Events whose plain-text output is context for the model. */
 const PLAIN_CONTEXT: readonly HookEvent[] = ['UserPromptSubmit', 'SessionStart'];

@@ -117,15 +117,17 @@ const countByPath = (files: readonly EditorProblems[]) =>
 const MAX_FILES = 1_000;
 const MAX_PROBLEMS = 1_000;
 
-const severity = z.union([z.enum(['Error', 'Warning']), z.literal(1), z.literal(2)]);
-const problemSchema = z.object({
-  message: z.string(),
-  severity,
-  range: z.object({ start: z.object({ line: z.number(), character: z.number() }) }),
-  source: z.string().nullish(),
-  code: z.union([z.string(), z.number()]).nullish().catch(undefined),
-});
-const filesSchema = z.array(z.object({ uri: z.string(), diagnostics: z.array(z.json()) }));
+const severity = z.lazy(() => z.union([z.enum(['Error', 'Warning']), z.literal(1), z.literal(2)]));
+const problemSchema = z.lazy(() =>
+  z.object({
+    message: z.string(),
+    severity,
+    range: z.object({ start: z.object({ line: z.number(), character: z.number() }) }),
+    source: z.string().nullish(),
+    code: z.union([z.string(), z.number()]).nullish().catch(undefined),
+  }),
+);
+const filesSchema = z.lazy(() => z.array(z.object({ uri: z.string(), diagnostics: z.array(z.json()) })));
 
 /** Parses the result of `getDiagnostics`; hints, and files that are not local, are dropped. */
 function parseEditorDiagnostics(text: string): readonly EditorProblems[] {

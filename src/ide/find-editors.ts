@@ -36,14 +36,16 @@ const MAX_LOCK_FILES = 100;
 const MAX_LOCK_BYTES = 64 * 1024;
 const MAX_PORT = 65_535;
 
-const lockSchema = z.object({
-  pid: z.int().positive(),
-  workspaceFolders: z.array(z.string()).default([]),
-  ideName: z.string().default('editor'),
-  transport: z.literal('ws').default('ws'),
-  // A token becomes a header, which must not contain a line break.
-  authToken: z.string().regex(/^[\x21-\x7e]+$/),
-});
+const lockSchema = z.lazy(() =>
+  z.object({
+    pid: z.int().positive(),
+    workspaceFolders: z.array(z.string()).default([]),
+    ideName: z.string().default('editor'),
+    transport: z.literal('ws').default('ws'),
+    // A token becomes a header, which must not contain a line break.
+    authToken: z.string().regex(/^[\x21-\x7e]+$/),
+  }),
+);
 
 /** Creates the search for editors from the variables of the environment. */
 export function createEditorSearch(

@@ -25,13 +25,15 @@ const anyPath = z
   .max(MAX_PATH_CHARS)
   .regex(/^[^\0-\x1f\x7f]+$/);
 const absolutePath = anyPath.regex(/^(?:\/|[A-Za-z]:[\\/])/);
-const position = z.object({ line: z.int().nonnegative(), character: z.int().nonnegative() });
+const position = z.lazy(() => z.object({ line: z.int().nonnegative(), character: z.int().nonnegative() }));
 
-const focusSchema = z.object({
-  text: z.string().nullish(),
-  filePath: absolutePath,
-  selection: z.object({ start: position, end: position, isEmpty: z.boolean().optional() }).nullish(),
-});
+const focusSchema = z.lazy(() =>
+  z.object({
+    text: z.string().nullish(),
+    filePath: absolutePath,
+    selection: z.object({ start: position, end: position, isEmpty: z.boolean().optional() }).nullish(),
+  }),
+);
 
 const line = z.int().nonnegative().nullish();
 /** Neovim sends paths of its folder as relative ones. */

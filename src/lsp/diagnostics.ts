@@ -4,19 +4,21 @@ import type { JsonValue } from '../contracts/json.ts';
 
 const position = z.object({ line: z.number(), character: z.number() });
 
-const publishedSchema = z.object({
-  uri: z.string(),
-  version: z.number().nullish(),
-  diagnostics: z.array(
-    z.object({
-      range: z.object({ start: position }),
-      severity: z.number().nullish(),
-      code: z.union([z.string(), z.number()]).nullish().catch(undefined),
-      source: z.string().nullish(),
-      message: z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]),
-    }),
-  ),
-});
+const publishedSchema = z.lazy(() =>
+  z.object({
+    uri: z.string(),
+    version: z.number().nullish(),
+    diagnostics: z.array(
+      z.object({
+        range: z.object({ start: position }),
+        severity: z.number().nullish(),
+        code: z.union([z.string(), z.number()]).nullish().catch(undefined),
+        source: z.string().nullish(),
+        message: z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]),
+      }),
+    ),
+  }),
+);
 
 /** An error or warning of a language server; hints and infos are dropped. */
 export type Diagnostic = {

@@ -80,13 +80,15 @@ export async function findAnsweringServer(languages: LanguageServers, path: stri
   return server;
 }
 
-const start = z.object({ start: z.object({ line: z.number(), character: z.number() }) });
-const location = z.union([
-  z.object({ uri: z.string(), range: start }),
-  z
-    .object({ targetUri: z.string(), targetSelectionRange: start })
-    .transform(({ targetUri, targetSelectionRange }) => ({ uri: targetUri, range: targetSelectionRange })),
-]);
+const start = z.lazy(() => z.object({ start: z.object({ line: z.number(), character: z.number() }) }));
+const location = z.lazy(() =>
+  z.union([
+    z.object({ uri: z.string(), range: start }),
+    z
+      .object({ targetUri: z.string(), targetSelectionRange: start })
+      .transform(({ targetUri, targetSelectionRange }) => ({ uri: targetUri, range: targetSelectionRange })),
+  ]),
+);
 
 function parseItems(value: JsonValue): readonly JsonObject[] {
   return z.array(z.record(z.string(), z.json())).catch([]).parse(value);
@@ -116,17 +118,19 @@ const SYMBOL_KINDS =
     ' ',
   );
 
-const symbol = z.looseObject({
-  name: z.string(),
-  kind: z.number(),
-  detail: z.string().nullish(),
-  containerName: z.string().nullish(),
-  uri: z.string().optional(),
-  range: start.optional(),
-  selectionRange: start.optional(),
-  location: z.looseObject({ uri: z.string(), range: start.optional() }).optional(),
-  children: z.array(z.json()).optional(),
-});
+const symbol = z.lazy(() =>
+  z.looseObject({
+    name: z.string(),
+    kind: z.number(),
+    detail: z.string().nullish(),
+    containerName: z.string().nullish(),
+    uri: z.string().optional(),
+    range: start.optional(),
+    selectionRange: start.optional(),
+    location: z.looseObject({ uri: z.string(), range: start.optional() }).optional(),
+    children: z.array(z.json()).optional(),
+  }),
+);
 
 /** Formats symbols and call items one per line; children follow their parent, indented. */
 function formatSymbols(value: JsonValue, formatUri: (uri: string) => string): readonly string[] {
@@ -156,7 +160,9 @@ function limitLines(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, MAX_LINES), `[and ${lines.length - MAX_LINES} more]`];
 }
 
-const markedString = z.union([z.string(), z.looseObject({ value: z.string() }).transform(({ value }) => value)]);
+const markedString = z.lazy(() =>
+  z.union([z.string(), z.looseObject({ value: z.string() }).transform(({ value }) => value)]),
+);
 const hover = z.looseObject({ contents: z.union([markedString, z.array(markedString)]) });
 
 function formatHover(value: JsonValue): readonly string[] {

@@ -3,6 +3,9 @@ import type { HostMcpServer } from '../contracts/frontend/host-capabilities.ts';
 import type { McpLoginConfig } from '../contracts/settings.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 
+/** Name of the file with the user's logins. */
+export const LOGINS_FILE = 'mcp-logins.json';
+
 /** The source that configured a server, highest precedence first. */
 export type ServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'host';
 

@@ -25,15 +25,17 @@ const modeSchema = z.string().transform((text, context): PermissionMode => {
   return z.NEVER;
 });
 const ruleListSchema = z.array(z.string()).optional();
-const caseSchema = z.object({
-  id: z.json().optional(),
-  tool: z.string().min(1),
-  input: z.json().default({}),
-  cwd: z.string().optional(),
-  mode: modeSchema.optional(),
-  rules: z.object({ allow: ruleListSchema, deny: ruleListSchema, ask: ruleListSchema }).optional(),
-  trusted: z.boolean().optional(),
-});
+const caseSchema = z.lazy(() =>
+  z.object({
+    id: z.json().optional(),
+    tool: z.string().min(1),
+    input: z.json().default({}),
+    cwd: z.string().optional(),
+    mode: modeSchema.optional(),
+    rules: z.object({ allow: ruleListSchema, deny: ruleListSchema, ask: ruleListSchema }).optional(),
+    trusted: z.boolean().optional(),
+  }),
+);
 
 /** The policy to decide by, and the tools its rules are about. */
 type Basis = { readonly policy: Policy; readonly tools: readonly ToolTraits[] };

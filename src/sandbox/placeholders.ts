@@ -37,15 +37,20 @@ export type Placeholders = {
 };
 
 /** The record each process keeps in a file about its placeholders. */
-const claimSchema = z.object({
-  pid: z.number(),
-  startTime: z.string().optional(),
-  /** Paths that running commands rely on. */
-  uses: z.array(z.string()),
-  made: z.array(
-    z.union([z.tuple([z.string(), z.enum(['folder', 'file'])]), z.tuple([z.string(), z.literal('file'), z.string()])]),
-  ),
-});
+const claimSchema = z.lazy(() =>
+  z.object({
+    pid: z.number(),
+    startTime: z.string().optional(),
+    /** Paths that running commands rely on. */
+    uses: z.array(z.string()),
+    made: z.array(
+      z.union([
+        z.tuple([z.string(), z.enum(['folder', 'file'])]),
+        z.tuple([z.string(), z.literal('file'), z.string()]),
+      ]),
+    ),
+  }),
+);
 type Claim = z.infer<typeof claimSchema>;
 type Placeholder = Claim['made'][number];
 

@@ -15,7 +15,9 @@ export type RequestDigest = {
 };
 
 /** Hashed parts stay `unknown`: they were parsed from a rendered request and may be nested arbitrarily deep. */
-const requestSchema = z.looseObject({ system: z.unknown(), tools: z.unknown(), messages: z.array(z.unknown()) });
+const requestSchema = z.lazy(() =>
+  z.looseObject({ system: z.unknown(), tools: z.unknown(), messages: z.array(z.unknown()) }),
+);
 
 /** Computes the digest of a request from its JSON text. */
 export function digestRequest(bytes: string): RequestDigest {
@@ -98,14 +100,16 @@ export function createDigestWriter(): (digest: RequestDigest) => RecordBody {
   };
 }
 
-const recordSchema = z.object({
-  whole: z.string(),
-  rest: z.record(z.string(), z.json()),
-  system: z.string(),
-  tools: z.string(),
-  same: z.number(),
-  messages: z.array(z.string()),
-});
+const recordSchema = z.lazy(() =>
+  z.object({
+    whole: z.string(),
+    rest: z.record(z.string(), z.json()),
+    system: z.string(),
+    tools: z.string(),
+    same: z.number(),
+    messages: z.array(z.string()),
+  }),
+);
 
 /** Creates a reader that restores full digests from such records; they must be read in order. */
 export function createDigestReader(): (data: JsonObject) => RequestDigest | undefined {

@@ -29,10 +29,12 @@ export function reduceHead(state: HeadState, record: SessionRecord): HeadState {
   return { ...state, head: { system, tools, version: record.version } };
 }
 
-const headSchema = z.object({
-  system: z.array(z.looseObject({ name: z.string(), text: z.string() })),
-  tools: z.array(z.looseObject({ name: z.string(), description: z.string(), input_schema: z.looseObject({}) })),
-});
+const headSchema = z.lazy(() =>
+  z.object({
+    system: z.array(z.looseObject({ name: z.string(), text: z.string() })),
+    tools: z.array(z.looseObject({ name: z.string(), description: z.string(), input_schema: z.looseObject({}) })),
+  }),
+);
 
 function isHead({ system, tools }: Pick<RecordedHead, 'system' | 'tools'>): boolean {
   try {

@@ -16,9 +16,11 @@ const nodeSchema = z.object({
   enum: z.array(z.string()).optional(),
   const: z.json().optional(),
 });
-const schemaTree = z.object({
-  properties: z.record(z.string(), nodeSchema.extend({ properties: z.record(z.string(), nodeSchema).optional() })),
-});
+const schemaTree = z.lazy(() =>
+  z.object({
+    properties: z.record(z.string(), nodeSchema.extend({ properties: z.record(z.string(), nodeSchema).optional() })),
+  }),
+);
 
 /** Returns how the value of a settings key can be entered. */
 export function getSettingInput(key: string): SettingInput {

@@ -11,32 +11,34 @@ const HOOK_NEEDS = {
   mcp_tool: ['server', 'tool'],
 } as const;
 
-const hook = z
-  .strictObject({
-    type: z.enum(['command', 'http', 'prompt', 'agent', 'mcp_tool']),
-    command: text.min(1).optional(),
-    args: z.array(text).optional(),
-    shell: z.enum(['bash', 'powershell']).optional(),
-    url: z.url().optional(),
-    headers: z.record(text, text).optional(),
-    allowedEnvVars: z.array(text).optional(),
-    prompt: text.min(1).optional(),
-    model: text.min(1).optional(),
-    server: text.min(1).optional(),
-    tool: text.min(1).optional(),
-    input: z.record(text, z.json()).optional(),
-    async: z.boolean().optional(),
-    asyncRewake: z.boolean().optional(),
-    once: z.boolean().optional(),
-    timeout: positive.optional(),
-    if: text.optional(),
-    onFailure: z.enum(['continue', 'block']).optional(),
-    statusMessage: text.optional(),
-  })
-  .refine((value) => HOOK_NEEDS[value.type].every((key) => value[key] !== undefined), {
-    error:
-      'a command hook needs "command", an http hook "url", a prompt or agent hook "prompt", an mcp_tool hook "server" and "tool"',
-  });
+const hook = z.lazy(() =>
+  z
+    .strictObject({
+      type: z.enum(['command', 'http', 'prompt', 'agent', 'mcp_tool']),
+      command: text.min(1).optional(),
+      args: z.array(text).optional(),
+      shell: z.enum(['bash', 'powershell']).optional(),
+      url: z.url().optional(),
+      headers: z.record(text, text).optional(),
+      allowedEnvVars: z.array(text).optional(),
+      prompt: text.min(1).optional(),
+      model: text.min(1).optional(),
+      server: text.min(1).optional(),
+      tool: text.min(1).optional(),
+      input: z.record(text, z.json()).optional(),
+      async: z.boolean().optional(),
+      asyncRewake: z.boolean().optional(),
+      once: z.boolean().optional(),
+      timeout: positive.optional(),
+      if: text.optional(),
+      onFailure: z.enum(['continue', 'block']).optional(),
+      statusMessage: text.optional(),
+    })
+    .refine((value) => HOOK_NEEDS[value.type].every((key) => value[key] !== undefined), {
+      error:
+        'a command hook needs "command", an http hook "url", a prompt or agent hook "prompt", an mcp_tool hook "server" and "tool"',
+    }),
+);
 
 /** The schema of a hook group: hooks of one event with the tools they match. */
 export const hookGroupSchema = z.strictObject({
@@ -45,49 +47,53 @@ export const hookGroupSchema = z.strictObject({
 });
 
 /** The schema of an MCP server, started by a command or reached by URL. */
-export const mcpServerSchema = z
-  .strictObject({
-    type: z.enum(['stdio', 'http', 'sse']).optional(),
-    command: z.string().min(1).optional(),
-    args: z.array(z.string()).optional(),
-    env: z.record(z.string(), z.string()).optional(),
-    url: z.string().optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-    timeout: z.number().positive().optional(),
-    disabled: z.boolean().optional(),
-    oauth: z
-      .object({
-        clientId: z.string().optional(),
-        clientSecret: z.string().optional(),
-        callbackPort: z.int().positive().optional(),
-        scope: z.string().optional(),
-        grant: z.enum(['authorization_code', 'client_credentials']).optional(),
-        privateKey: z.string().optional(),
-        algorithm: z.string().optional(),
-        issuer: z.string().optional(),
-        identityProvider: z
-          .strictObject({
-            tokenEndpoint: z.string(),
-            clientId: z.string(),
-            clientSecret: z.string().optional(),
-            idToken: z.string().optional(),
-            idTokenCommand: z.string().optional(),
-          })
-          .optional(),
-      })
-      .optional(),
-  })
-  .refine((value) => value.command !== undefined || value.url !== undefined, {
-    error: 'a server needs "command" or "url"',
-  });
+export const mcpServerSchema = z.lazy(() =>
+  z
+    .strictObject({
+      type: z.enum(['stdio', 'http', 'sse']).optional(),
+      command: z.string().min(1).optional(),
+      args: z.array(z.string()).optional(),
+      env: z.record(z.string(), z.string()).optional(),
+      url: z.string().optional(),
+      headers: z.record(z.string(), z.string()).optional(),
+      timeout: z.number().positive().optional(),
+      disabled: z.boolean().optional(),
+      oauth: z
+        .object({
+          clientId: z.string().optional(),
+          clientSecret: z.string().optional(),
+          callbackPort: z.int().positive().optional(),
+          scope: z.string().optional(),
+          grant: z.enum(['authorization_code', 'client_credentials']).optional(),
+          privateKey: z.string().optional(),
+          algorithm: z.string().optional(),
+          issuer: z.string().optional(),
+          identityProvider: z
+            .strictObject({
+              tokenEndpoint: z.string(),
+              clientId: z.string(),
+              clientSecret: z.string().optional(),
+              idToken: z.string().optional(),
+              idTokenCommand: z.string().optional(),
+            })
+            .optional(),
+        })
+        .optional(),
+    })
+    .refine((value) => value.command !== undefined || value.url !== undefined, {
+      error: 'a server needs "command" or "url"',
+    }),
+);
 
 /** The search provider of the tool WebSearch. */
-export const webSearchSchema = z.strictObject({
-  provider: z.enum(['brave', 'tavily', 'exa', 'searxng', 'command']),
-  /** Name of the variable with the key. */
-  apiKeyEnv: z.string().min(1).optional(),
-  /** Another address of the API; for SearXNG the instance. */
-  baseUrl: z.url().optional(),
-  command: z.string().min(1).optional(),
-  maxResults: z.int().min(1).max(20).optional(),
-});
+export const webSearchSchema = z.lazy(() =>
+  z.strictObject({
+    provider: z.enum(['brave', 'tavily', 'exa', 'searxng', 'command']),
+    /** Name of the variable with the key. */
+    apiKeyEnv: z.string().min(1).optional(),
+    /** Another address of the API; for SearXNG the instance. */
+    baseUrl: z.url().optional(),
+    command: z.string().min(1).optional(),
+    maxResults: z.int().min(1).max(20).optional(),
+  }),
+);

@@ -8,15 +8,19 @@ import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { describeServer } from './capability-grants.ts';
 
-const serverSchema = z.object({
-  command: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  url: z.string().optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  oauth: z.record(z.string(), z.unknown()).optional(),
-});
-const serversSchema = z.object({ mcpServers: z.record(z.string(), z.unknown()) }).catch({ mcpServers: {} });
+const serverSchema = z.lazy(() =>
+  z.object({
+    command: z.string().optional(),
+    args: z.array(z.string()).optional(),
+    url: z.string().optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    oauth: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
+const serversSchema = z.lazy(() =>
+  z.object({ mcpServers: z.record(z.string(), z.unknown()) }).catch({ mcpServers: {} }),
+);
 
 const MEMORY_FILES = ['CLAUDE.md', 'AGENTS.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/AGENTS.md'];
 const EXTENSION_FOLDERS = ['commands', 'skills', 'agents', 'rules', 'output-styles'];

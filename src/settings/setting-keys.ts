@@ -42,8 +42,10 @@ function nextSessionKey<Type extends z.ZodType>(
 }
 
 function defineKey<Type extends z.ZodType>(type: Type, info: SettingInfo) {
-  const schema = type.optional().describe(info.description);
+  const schema = type.optional();
   keyInfos.add(schema, info);
+  // Unlike `describe`, this does not create another schema.
+  z.globalRegistry.add(schema, { description: info.description });
   return schema;
 }
 

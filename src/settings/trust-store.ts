@@ -5,13 +5,15 @@ import { getErrorMessage } from '../lib/errors.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import { openJsonStore } from '../lib/files/json-store.ts';
 
-const marksSchema = z.object({
-  project: z.string().optional(),
-  local: z.string().optional(),
-  commands: z.string().optional(),
-  instructions: z.string().optional(),
-  above: z.string().optional(),
-});
+const marksSchema = z.lazy(() =>
+  z.object({
+    project: z.string().optional(),
+    local: z.string().optional(),
+    commands: z.string().optional(),
+    instructions: z.string().optional(),
+    above: z.string().optional(),
+  }),
+);
 /** Fingerprints that match nothing: an unreadable entry is asked about again, instead of being accepted as new. */
 const UNREADABLE_MARKS = {
   project: 'unreadable',
@@ -20,18 +22,22 @@ const UNREADABLE_MARKS = {
   instructions: 'unreadable',
   above: 'unreadable',
 };
-const folderSchema = z.object({
-  at: z.string(),
-  reach: z.enum(['folder', 'below']),
-  /** Fingerprints of the approved settings, by source. */
-  approved: marksSchema.optional(),
-});
-const trustSchema = z.object({
-  v: z.literal(1),
-  folders: z.record(z.string(), folderSchema),
-  /** Fingerprints first seen in folders below a trusted one. */
-  met: z.record(z.string(), marksSchema.catch(UNREADABLE_MARKS)).optional(),
-});
+const folderSchema = z.lazy(() =>
+  z.object({
+    at: z.string(),
+    reach: z.enum(['folder', 'below']),
+    /** Fingerprints of the approved settings, by source. */
+    approved: marksSchema.optional(),
+  }),
+);
+const trustSchema = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    folders: z.record(z.string(), folderSchema),
+    /** Fingerprints first seen in folders below a trusted one. */
+    met: z.record(z.string(), marksSchema.catch(UNREADABLE_MARKS)).optional(),
+  }),
+);
 type Stored = z.output<typeof trustSchema>;
 
 /** The store of trusted folders, keyed by real path and independent of any repository content. */

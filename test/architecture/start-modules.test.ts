@@ -29,14 +29,7 @@ function listLoadedModules(...roots: readonly string[]): {
   return { packages: [...packages].sort(), bytes };
 }
 
-const CONVERSATION = [
-  '@modelcontextprotocol/sdk/shared/auth.js',
-  'diff',
-  'jsonc-parser',
-  'string-width',
-  'unbash',
-  'zod',
-];
+const CONVERSATION = ['diff', 'jsonc-parser', 'string-width', 'unbash', 'zod'];
 
 test('a conversation starts without the libraries of features that it may never use', () => {
   expect(listLoadedModules('app/compose.ts').packages).toEqual(CONVERSATION);

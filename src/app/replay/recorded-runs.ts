@@ -35,32 +35,38 @@ export type RecordedRun = {
 };
 
 const tokenCountSchema = z.number().default(0);
-const failureSchema = z
-  .object({
-    kind: z.enum(FAILURE_KINDS),
-    message: z.string(),
-    refusedPart: z.enum(['signature', 'image']).optional(),
-  })
-  .transform(
-    ({ refusedPart, ...failure }): ModelFailure => ({
-      ...failure,
-      ...(refusedPart === undefined ? {} : { refusedPart }),
-    }),
-  );
-const turnEndSchema = z.object({
-  messageId: z.string().optional(),
-  stopReason: z.string().optional(),
-  usage: z
+const failureSchema = z.lazy(() =>
+  z
     .object({
-      inputTokens: tokenCountSchema,
-      outputTokens: tokenCountSchema,
-      cacheReadTokens: tokenCountSchema,
-      cacheWriteTokens: tokenCountSchema,
+      kind: z.enum(FAILURE_KINDS),
+      message: z.string(),
+      refusedPart: z.enum(['signature', 'image']).optional(),
     })
-    .optional(),
-  failure: failureSchema.optional(),
-});
-const agentEndSchema = z.object({ terminal: z.object({ reason: z.string(), words: z.string().optional() }) });
+    .transform(
+      ({ refusedPart, ...failure }): ModelFailure => ({
+        ...failure,
+        ...(refusedPart === undefined ? {} : { refusedPart }),
+      }),
+    ),
+);
+const turnEndSchema = z.lazy(() =>
+  z.object({
+    messageId: z.string().optional(),
+    stopReason: z.string().optional(),
+    usage: z
+      .object({
+        inputTokens: tokenCountSchema,
+        outputTokens: tokenCountSchema,
+        cacheReadTokens: tokenCountSchema,
+        cacheWriteTokens: tokenCountSchema,
+      })
+      .optional(),
+    failure: failureSchema.optional(),
+  }),
+);
+const agentEndSchema = z.lazy(() =>
+  z.object({ terminal: z.object({ reason: z.string(), words: z.string().optional() }) }),
+);
 
 /** Splits the records of a session into queries. A request without a preceding transition starts a query. */
 export function* splitIntoRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {

@@ -15,14 +15,16 @@ export const NPM_PREFIX = 'npm:';
 
 /** Valid names of marketplaces and plugins; folders are named after them. */
 const NAME = /^\w[\w.-]*$/;
-const marketplace = z.looseObject({
-  name: z.string().regex(NAME, 'must be letters, digits, dots and dashes'),
-  description: z.string().optional(),
-  metadata: z.looseObject({ pluginRoot: z.string().optional(), description: z.string().optional() }).optional(),
-  plugins: z.array(
-    z.looseObject({ name: z.string().regex(NAME), source: z.union([z.string(), z.record(z.string(), z.json())]) }),
-  ),
-});
+const marketplace = z.lazy(() =>
+  z.looseObject({
+    name: z.string().regex(NAME, 'must be letters, digits, dots and dashes'),
+    description: z.string().optional(),
+    metadata: z.looseObject({ pluginRoot: z.string().optional(), description: z.string().optional() }).optional(),
+    plugins: z.array(
+      z.looseObject({ name: z.string().regex(NAME), source: z.union([z.string(), z.record(z.string(), z.json())]) }),
+    ),
+  }),
+);
 
 /** The location a plugin of a marketplace is installed from. */
 export type PluginSource =

@@ -9,30 +9,32 @@ const MAX_RESTARTS = 3;
 const stringMap = z.record(z.string(), z.string());
 
 /** An entry of `.lsp.json`, in the format plugins publish. */
-const entry = z.looseObject({
-  /** The command; some plugins write the whole command line as a list. */
-  command: z.union([
-    z
-      .string()
-      .min(1)
-      .transform((command) => [command]),
-    z.array(z.string().min(1)).min(1),
-  ]),
-  args: z.array(z.string()).default([]),
-  extensionToLanguage: z
-    .record(z.string().regex(/^\.?\w[\w.+-]*$/, 'must be a file extension'), z.string().min(1))
-    .refine((extensions) => Object.keys(extensions).length > 0, 'must have a file extension'),
-  transport: z.literal('stdio', 'can only be stdio').default('stdio'),
-  env: stringMap.default({}),
-  initializationOptions: z.json().optional(),
-  settings: z.record(z.string(), z.json()).optional(),
-  workspaceFolder: z.string().min(1).optional(),
-  startupTimeout: z.number().positive().default(START_TIMEOUT_MS),
-  shutdownTimeout: z.number().positive().default(SHUTDOWN_TIMEOUT_MS),
-  restartOnCrash: z.boolean().default(true),
-  maxRestarts: z.int().nonnegative().default(MAX_RESTARTS),
-  diagnostics: z.boolean().default(true),
-});
+const entry = z.lazy(() =>
+  z.looseObject({
+    /** The command; some plugins write the whole command line as a list. */
+    command: z.union([
+      z
+        .string()
+        .min(1)
+        .transform((command) => [command]),
+      z.array(z.string().min(1)).min(1),
+    ]),
+    args: z.array(z.string()).default([]),
+    extensionToLanguage: z
+      .record(z.string().regex(/^\.?\w[\w.+-]*$/, 'must be a file extension'), z.string().min(1))
+      .refine((extensions) => Object.keys(extensions).length > 0, 'must have a file extension'),
+    transport: z.literal('stdio', 'can only be stdio').default('stdio'),
+    env: stringMap.default({}),
+    initializationOptions: z.json().optional(),
+    settings: z.record(z.string(), z.json()).optional(),
+    workspaceFolder: z.string().min(1).optional(),
+    startupTimeout: z.number().positive().default(START_TIMEOUT_MS),
+    shutdownTimeout: z.number().positive().default(SHUTDOWN_TIMEOUT_MS),
+    restartOnCrash: z.boolean().default(true),
+    maxRestarts: z.int().nonnegative().default(MAX_RESTARTS),
+    diagnostics: z.boolean().default(true),
+  }),
+);
 
 type ParsedServers = { readonly servers: readonly LanguageServerConfig[]; readonly problems: readonly string[] };
 
@@ -93,7 +95,7 @@ function createServer(
 const INFORMATIVE_KEYS = ['name', 'description', 'loggingConfig', '$schema'];
 
 function reportUnknownKeys(setting: string, key: string, value: JsonObject[string]): readonly string[] {
-  const known = [...Object.keys(entry.shape), ...INFORMATIVE_KEYS];
+  const known = [...Object.keys(entry.unwrap().shape), ...INFORMATIVE_KEYS];
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return keys
     .filter((name) => !known.includes(name))

@@ -2,27 +2,33 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type JsonStore, openJsonStore } from '../../lib/files/json-store.ts';
 
-const marketplaceSchema = z.object({
-  /** The address as the user wrote it, or a folder. */
-  address: z.string(),
-  folder: z.string(),
-  /** File in the folder that lists the plugins. */
-  file: z.string().optional(),
-  commit: z.string().optional(),
-});
-const pluginSchema = z.object({
-  folder: z.string(),
-  mark: z.string(),
-  /** Fields of its marketplace entry. */
-  said: z.record(z.string(), z.json()).optional(),
-  version: z.string().optional(),
-  commit: z.string().optional(),
-});
-const schema = z.object({
-  v: z.literal(1),
-  marketplaces: z.record(z.string(), marketplaceSchema).default({}),
-  plugins: z.record(z.string(), pluginSchema).default({}),
-});
+const marketplaceSchema = z.lazy(() =>
+  z.object({
+    /** The address as the user wrote it, or a folder. */
+    address: z.string(),
+    folder: z.string(),
+    /** File in the folder that lists the plugins. */
+    file: z.string().optional(),
+    commit: z.string().optional(),
+  }),
+);
+const pluginSchema = z.lazy(() =>
+  z.object({
+    folder: z.string(),
+    mark: z.string(),
+    /** Fields of its marketplace entry. */
+    said: z.record(z.string(), z.json()).optional(),
+    version: z.string().optional(),
+    commit: z.string().optional(),
+  }),
+);
+const schema = z.lazy(() =>
+  z.object({
+    v: z.literal(1),
+    marketplaces: z.record(z.string(), marketplaceSchema).default({}),
+    plugins: z.record(z.string(), pluginSchema).default({}),
+  }),
+);
 
 /** A marketplace the user added. */
 export type KnownMarketplace = z.output<typeof marketplaceSchema>;

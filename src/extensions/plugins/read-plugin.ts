@@ -12,24 +12,26 @@ import { expandPluginVariables } from './plugin-variables.ts';
 /** The manifest of a plugin. */
 export const PLUGIN_FILE = '.claude-plugin/plugin.json';
 
-const pathList = z.union([z.string().transform((path) => [path]), z.array(z.string())]);
+const pathList = z.lazy(() => z.union([z.string().transform((path) => [path]), z.array(z.string())]));
 const json = z.record(z.string(), z.json());
 /** An inline component, the path of its file, or a list of both. */
-const component = z.union([z.string(), json, z.array(z.union([z.string(), json]))]);
+const component = z.lazy(() => z.union([z.string(), json, z.array(z.union([z.string(), json]))]));
 
 /** The manifest of a plugin; unknown keys are reported and ignored. */
-const manifestSchema = z.looseObject({
-  name: z.string().regex(/^\w[\w.-]*$/, 'must be letters, digits, dots and dashes'),
-  version: z.string().optional(),
-  description: z.string().optional(),
-  commands: pathList.optional(),
-  agents: pathList.optional(),
-  skills: pathList.optional(),
-  outputStyles: pathList.optional(),
-  hooks: component.optional(),
-  mcpServers: component.optional(),
-  lspServers: component.optional(),
-});
+const manifestSchema = z.lazy(() =>
+  z.looseObject({
+    name: z.string().regex(/^\w[\w.-]*$/, 'must be letters, digits, dots and dashes'),
+    version: z.string().optional(),
+    description: z.string().optional(),
+    commands: pathList.optional(),
+    agents: pathList.optional(),
+    skills: pathList.optional(),
+    outputStyles: pathList.optional(),
+    hooks: component.optional(),
+    mcpServers: component.optional(),
+    lspServers: component.optional(),
+  }),
+);
 
 /** Keys that list files and folders, and all keys that say what a plugin contains. */
 const LIST_KEYS = ['commands', 'agents', 'skills', 'outputStyles'] as const;
@@ -50,7 +52,7 @@ const INFORMATIVE_KEYS = [
   'strict',
   'source',
 ];
-const KNOWN_KEYS: readonly string[] = [...Object.keys(manifestSchema.shape), ...INFORMATIVE_KEYS];
+const listKnownKeys = (): readonly string[] => [...Object.keys(manifestSchema.unwrap().shape), ...INFORMATIVE_KEYS];
 /** Files of a plugin that only other assistants use. */
 const UNSUPPORTED_FILES = ['monitors', 'themes', 'settings.json'];
 
@@ -99,7 +101,7 @@ export async function readPlugin(root: string, entry: JsonObject = {}, data = ro
   );
   const entries: readonly string[] = await readdir(root).catch(() => []);
   const unsupported = [
-    ...Object.keys(manifest).filter((key) => !KNOWN_KEYS.includes(key)),
+    ...Object.keys(manifest).filter((key) => !listKnownKeys().includes(key)),
     ...UNSUPPORTED_FILES.filter((name) => entries.includes(name)),
   ];
   return {

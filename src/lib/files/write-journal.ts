@@ -21,14 +21,16 @@ import { toFsPath } from './non-utf8-paths.ts';
  * A journal entry of an unfinished write, one file each, so that the next start can recover after a kill. `draft` is a
  * temporary file that was not renamed yet. `target` is written in place: the entry also has its old and new content.
  */
-const entrySchema = z.object({
-  pid: z.number(),
-  startTime: z.string(),
-  host: z.string().optional(),
-  draft: z.string().optional(),
-  target: z.string().optional(),
-  oldBytes: z.number().optional(),
-});
+const entrySchema = z.lazy(() =>
+  z.object({
+    pid: z.number(),
+    startTime: z.string(),
+    host: z.string().optional(),
+    draft: z.string().optional(),
+    target: z.string().optional(),
+    oldBytes: z.number().optional(),
+  }),
+);
 
 /** Records a draft. The returned function removes the entry once the draft is renamed or deleted. */
 export function recordDraft(folder: string | undefined, draft: string): () => void {

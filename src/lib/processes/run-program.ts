@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { getErrorMessage } from '../errors.ts';
 
@@ -46,6 +45,8 @@ export async function runProgram(
   onStart?: (pid: number) => () => void,
 ): Promise<ProgramResult> {
   const { execa } = await loadExeca();
+  // Loaded on demand: this module is part of the start.
+  const readline = options.onLine === undefined ? undefined : await import('node:readline');
   const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM', onLine } = options;
   const start = () =>
     execa(file, args, {
@@ -71,7 +72,7 @@ export async function runProgram(
   const stdout = collectOutput(child.stdout, maxBytes);
   const stderr = collectOutput(child.stderr, maxBytes);
   if (onLine !== undefined)
-    for (const output of [child.stdout, child.stderr]) createInterface({ input: output }).on('line', onLine);
+    for (const output of [child.stdout, child.stderr]) readline?.createInterface({ input: output }).on('line', onLine);
   const onExit = child.pid === undefined ? undefined : onStart?.(child.pid);
   let drainTimer: ReturnType<typeof setTimeout> | undefined;
   child.nodeChildProcess.once('exit', () => {

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { z } from 'zod';
 import { openJsonStore } from '../../lib/files/json-store.ts';
+import { LOGINS_FILE } from '../configured-server.ts';
 
 /** The login a server asked for: the scope, and the address of its resource metadata. */
 export type Challenge = { readonly scope?: string | undefined; readonly resourceMetadata?: string | undefined };
@@ -30,7 +31,7 @@ const schema = z.record(
 
 /** Opens the user's logins, stored by address in a private file; a damaged entry means logging in again. */
 export function openCredentialStore(ouroHome: string) {
-  const store = openJsonStore<Readonly<Record<string, Credentials>>>(join(ouroHome, 'mcp-logins.json'), {
+  const store = openJsonStore<Readonly<Record<string, Credentials>>>(join(ouroHome, LOGINS_FILE), {
     empty: {},
     entryDepth: 1,
     parse: (json) => schema.safeParse(json),

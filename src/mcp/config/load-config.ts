@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Plugin, PluginVariables, SubAgentDefinition } from '../../contracts/extension.ts';
 import type { RunOptions } from '../../contracts/frontend/run-options.ts';
@@ -8,7 +10,7 @@ import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { isSourceEnabled } from '../../settings/load-settings.ts';
 import { validateSettings } from '../../settings/validate-settings.ts';
-import { openCredentialStore } from '../auth/credentials.ts';
+import { LOGINS_FILE } from '../configured-server.ts';
 import { type AgentServerEntries, type McpConfig, resolveMcpConfig } from './resolve-config.ts';
 import { openServerApprovals } from './server-approvals.ts';
 
@@ -37,7 +39,7 @@ export async function loadMcpConfig({
   const { merged, layers } = loaded;
   const [{ approvals, problem: approvalsProblem }, loginsProblem] = await Promise.all([
     openServerApprovals(environment.ouroHome, cwd).read(),
-    openCredentialStore(environment.ouroHome).getProblem(),
+    findLoginsProblem(environment.ouroHome),
   ]);
   const config = await resolveMcpConfig({
     cwd,
@@ -62,6 +64,13 @@ export async function loadMcpConfig({
     { file: 'Logins', text: loginsProblem },
   ].flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
   return { ...config, problems: [...problems, ...config.problems] };
+}
+
+/** Loads the reader of logins only if there are any: its schemas are those of the MCP SDK. */
+async function findLoginsProblem(ouroHome: string): Promise<string | undefined> {
+  if (!existsSync(join(ouroHome, LOGINS_FILE))) return undefined;
+  const { openCredentialStore } = await import('../auth/credentials.ts');
+  return openCredentialStore(ouroHome).getProblem();
 }
 
 /** Lists the servers in the front matter of a sub-agent, with the scope of the sub-agent's source. */

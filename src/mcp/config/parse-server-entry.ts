@@ -4,50 +4,56 @@ import type { ServerLaunch } from '../configured-server.ts';
 
 const text = z.string();
 
-const identityProvider = z
-  .strictObject({
-    tokenEndpoint: text.min(1),
-    clientId: text.min(1),
-    clientSecret: text.min(1).optional(),
-    idToken: text.min(1).optional(),
-    idTokenCommand: text.min(1).optional(),
-  })
-  .refine(({ idToken, idTokenCommand }) => (idToken === undefined) !== (idTokenCommand === undefined), {
-    error: 'needs either "idToken" or "idTokenCommand"',
-  });
+const identityProvider = z.lazy(() =>
+  z
+    .strictObject({
+      tokenEndpoint: text.min(1),
+      clientId: text.min(1),
+      clientSecret: text.min(1).optional(),
+      idToken: text.min(1).optional(),
+      idTokenCommand: text.min(1).optional(),
+    })
+    .refine(({ idToken, idTokenCommand }) => (idToken === undefined) !== (idTokenCommand === undefined), {
+      error: 'needs either "idToken" or "idTokenCommand"',
+    }),
+);
 
-const oauth = z
-  .object({
-    clientId: text.min(1).optional(),
-    clientSecret: text.min(1).optional(),
-    callbackPort: z.int().positive().optional(),
-    scope: text.min(1).optional(),
-    grant: z.enum(['authorization_code', 'client_credentials']).optional(),
-    privateKey: text.min(1).optional(),
-    algorithm: text.min(1).optional(),
-    issuer: text.min(1).optional(),
-    identityProvider: identityProvider.optional(),
-  })
-  .refine((login) => login.identityProvider === undefined || login.clientId !== undefined, {
-    error: 'with "identityProvider" needs "clientId", the id ouro has at the server',
-  })
-  .refine((login) => login.identityProvider === undefined || (login.grant ?? login.privateKey) === undefined, {
-    error: 'has "identityProvider", so "grant" and "privateKey" cannot be used',
-  });
+const oauth = z.lazy(() =>
+  z
+    .object({
+      clientId: text.min(1).optional(),
+      clientSecret: text.min(1).optional(),
+      callbackPort: z.int().positive().optional(),
+      scope: text.min(1).optional(),
+      grant: z.enum(['authorization_code', 'client_credentials']).optional(),
+      privateKey: text.min(1).optional(),
+      algorithm: text.min(1).optional(),
+      issuer: text.min(1).optional(),
+      identityProvider: identityProvider.optional(),
+    })
+    .refine((login) => login.identityProvider === undefined || login.clientId !== undefined, {
+      error: 'with "identityProvider" needs "clientId", the id ouro has at the server',
+    })
+    .refine((login) => login.identityProvider === undefined || (login.grant ?? login.privateKey) === undefined, {
+      error: 'has "identityProvider", so "grant" and "privateKey" cannot be used',
+    }),
+);
 
-const entry = z.object({
-  type: z.enum(['stdio', 'http', 'sse', 'streamable-http']).optional(),
-  command: text.min(1).optional(),
-  args: z.array(text).optional(),
-  env: z.record(text, text).optional(),
-  url: text.min(1).optional(),
-  headers: z.record(text, text).optional(),
-  timeout: z.number().positive().optional(),
-  disabled: z.boolean().optional(),
-  oauth: oauth.optional(),
-});
+const entry = z.lazy(() =>
+  z.object({
+    type: z.enum(['stdio', 'http', 'sse', 'streamable-http']).optional(),
+    command: text.min(1).optional(),
+    args: z.array(text).optional(),
+    env: z.record(text, text).optional(),
+    url: text.min(1).optional(),
+    headers: z.record(text, text).optional(),
+    timeout: z.number().positive().optional(),
+    disabled: z.boolean().optional(),
+    oauth: oauth.optional(),
+  }),
+);
 
-const KEYS = Object.keys(entry.shape);
+const listKeys = () => Object.keys(entry.unwrap().shape);
 
 /** A parsed entry of `mcpServers`, or the problem that makes it unusable. */
 export type ParsedServerEntry =
@@ -79,7 +85,7 @@ export function parseServerEntry(value: unknown): ParsedServerEntry {
     warnings: [
       ...(hasBoth ? [`has "command" and "url"; it is used as ${launch.kind}`] : []),
       ...Object.keys(Object(value))
-        .filter((key) => !KEYS.includes(key))
+        .filter((key) => !listKeys().includes(key))
         .map(describeUnknownKey),
     ],
   };
@@ -102,7 +108,7 @@ function createLaunch(fields: z.output<typeof entry>): ServerLaunch | undefined 
 }
 
 function describeUnknownKey(key: string): string {
-  const suggestion = findClosestWord(key, KEYS);
+  const suggestion = findClosestWord(key, listKeys());
   return `unknown key "${key}"${suggestion === undefined ? '' : `, did you mean "${suggestion}"?`}`;
 }
 

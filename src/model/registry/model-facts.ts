@@ -23,20 +23,22 @@ const rates = z.object({
   cache_write: dollars.optional(),
 });
 const tier = rates.extend({ tier: z.object({ size: z.number().positive() }) });
-const reasoningOption = z.object({ type: z.string(), values: z.array(z.unknown()).optional() });
+const reasoningOption = z.lazy(() => z.object({ type: z.string(), values: z.array(z.unknown()).optional() }));
 
 /** Schema of a models.dev entry, reduced to the fields in use. */
-export const modelEntrySchema = z.object({
-  id: z.string().min(1),
-  name: z.string().min(1),
-  reasoning: z.boolean().optional(),
-  reasoning_options: z.array(reasoningOption).optional(),
-  tool_call: z.boolean().optional(),
-  knowledge: z.string().optional(),
-  modalities: z.object({ input: z.array(z.string()), output: z.array(z.string()) }).optional(),
-  cost: rates.extend({ tiers: z.array(tier).optional() }).optional(),
-  limit: z.object({ context: z.number().nonnegative(), output: z.number().nonnegative().optional() }).optional(),
-});
+export const modelEntrySchema = z.lazy(() =>
+  z.object({
+    id: z.string().min(1),
+    name: z.string().min(1),
+    reasoning: z.boolean().optional(),
+    reasoning_options: z.array(reasoningOption).optional(),
+    tool_call: z.boolean().optional(),
+    knowledge: z.string().optional(),
+    modalities: z.object({ input: z.array(z.string()), output: z.array(z.string()) }).optional(),
+    cost: rates.extend({ tiers: z.array(tier).optional() }).optional(),
+    limit: z.object({ context: z.number().nonnegative(), output: z.number().nonnegative().optional() }).optional(),
+  }),
+);
 
 /** A models.dev entry. */
 export type CatalogueEntry = z.output<typeof modelEntrySchema>;

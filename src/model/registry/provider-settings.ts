@@ -8,18 +8,20 @@ import { findPresetKeys } from '../provider-presets.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { buildAzureUrl, type ProviderConfigs, SERVER_APIS } from './model-route.ts';
 
-const providerSchema = z.strictObject({
-  baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
-  apiKey: z.string().min(1).optional(),
-  /** Name of the variable that holds the key, so that the settings file need not contain it. */
-  apiKeyEnv: z.string().min(1).optional(),
-  /** Command that prints the key. */
-  apiKeyHelper: z.string().min(1).optional(),
-  contextWindow: z.int().positive().optional(),
-  maxOutputTokens: z.int().positive().optional(),
-  vision: z.boolean().optional(),
-  api: z.enum(SERVER_APIS).optional(),
-});
+const providerSchema = z.lazy(() =>
+  z.strictObject({
+    baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+    apiKey: z.string().min(1).optional(),
+    /** Name of the variable that holds the key, so that the settings file need not contain it. */
+    apiKeyEnv: z.string().min(1).optional(),
+    /** Command that prints the key. */
+    apiKeyHelper: z.string().min(1).optional(),
+    contextWindow: z.int().positive().optional(),
+    maxOutputTokens: z.int().positive().optional(),
+    vision: z.boolean().optional(),
+    api: z.enum(SERVER_APIS).optional(),
+  }),
+);
 const providersSchema = z.record(z.string(), providerSchema);
 
 type ReadProviders =
@@ -90,23 +92,25 @@ function resolveKey(
 
 const dollars = z.number().nonnegative();
 
-const modelSchema = z.strictObject({
-  contextWindow: z.int().positive().optional(),
-  maxOutputTokens: z.int().positive().optional(),
-  vision: z.boolean().optional(),
-  tools: z.boolean().optional(),
-  /** Supported efforts, with `off` if thinking can be disabled. */
-  efforts: z.array(z.enum(EFFORTS)).optional(),
-  /** Dollars per million tokens. */
-  price: z
-    .strictObject({
-      input: dollars,
-      output: dollars,
-      cacheRead: dollars.optional(),
-      cacheWrite: dollars.optional(),
-    })
-    .optional(),
-});
+const modelSchema = z.lazy(() =>
+  z.strictObject({
+    contextWindow: z.int().positive().optional(),
+    maxOutputTokens: z.int().positive().optional(),
+    vision: z.boolean().optional(),
+    tools: z.boolean().optional(),
+    /** Supported efforts, with `off` if thinking can be disabled. */
+    efforts: z.array(z.enum(EFFORTS)).optional(),
+    /** Dollars per million tokens. */
+    price: z
+      .strictObject({
+        input: dollars,
+        output: dollars,
+        cacheRead: dollars.optional(),
+        cacheWrite: dollars.optional(),
+      })
+      .optional(),
+  }),
+);
 const modelsSchema = z.record(z.string(), modelSchema);
 
 type ReadModels =

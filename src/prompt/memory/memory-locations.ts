@@ -62,6 +62,7 @@ export async function listNamedFiles(
   named: readonly NamedInstructions[],
   { folders, home }: { readonly folders: readonly string[]; readonly home: string },
 ): Promise<readonly MemoryLocation[]> {
+  if (named.length === 0) return [];
   const { glob } = await import('fast-glob');
   const found = await Promise.all(
     named.flatMap(({ pattern, by }) => {

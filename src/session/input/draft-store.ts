@@ -4,19 +4,21 @@ import { z } from 'zod';
 import type { Draft, DraftPort } from '../../contracts/frontend/conversation.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 
-const storedSchema = z.object({
-  pid: z.number(),
-  startTime: z.string(),
-  host: z.string().optional(),
-  draft: z.object({
-    text: z.string(),
-    caret: z.number(),
-    pastes: z.array(z.record(z.string(), z.json())),
-    queue: z.array(z.object({ lane: z.enum(['next', 'after']), text: z.string() })),
-    stash: z.string().optional(),
-    at: z.string(),
+const storedSchema = z.lazy(() =>
+  z.object({
+    pid: z.number(),
+    startTime: z.string(),
+    host: z.string().optional(),
+    draft: z.object({
+      text: z.string(),
+      caret: z.number(),
+      pastes: z.array(z.record(z.string(), z.json())),
+      queue: z.array(z.object({ lane: z.enum(['next', 'after']), text: z.string() })),
+      stash: z.string().optional(),
+      at: z.string(),
+    }),
   }),
-});
+);
 type Stored = z.infer<typeof storedSchema>;
 
 const DRAFTS_FOLDER = 'drafts';

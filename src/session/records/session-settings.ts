@@ -7,23 +7,25 @@ import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
 
 const catalogEntriesSchema = z.array(z.object({ name: z.string(), description: z.string() })).readonly();
 
-const announcedSchema = z.object({
-  date: z.string(),
-  branch: z.string().optional(),
-  mode: z.enum(PERMISSION_MODES),
-  answering: z
-    .object({
-      language: z.string().optional(),
-      style: z.object({ name: z.string(), text: z.string() }).optional(),
-    })
-    .optional(),
-  catalog: z.object({
-    skills: catalogEntriesSchema,
-    agents: catalogEntriesSchema,
-    tools: z.array(z.string()).readonly(),
-    mcpInstructions: z.array(z.object({ server: z.string(), instructions: z.string() })).readonly(),
+const announcedSchema = z.lazy(() =>
+  z.object({
+    date: z.string(),
+    branch: z.string().optional(),
+    mode: z.enum(PERMISSION_MODES),
+    answering: z
+      .object({
+        language: z.string().optional(),
+        style: z.object({ name: z.string(), text: z.string() }).optional(),
+      })
+      .optional(),
+    catalog: z.object({
+      skills: catalogEntriesSchema,
+      agents: catalogEntriesSchema,
+      tools: z.array(z.string()).readonly(),
+      mcpInstructions: z.array(z.object({ server: z.string(), instructions: z.string() })).readonly(),
+    }),
   }),
-});
+);
 
 const todoSchema = z.object({
   content: z.string(),
@@ -34,32 +36,34 @@ const todoSchema = z.object({
 const grantSchema = z.object({ rule: z.string(), behavior: z.enum(['allow', 'ask', 'deny']) });
 const countSchema = z.number().int().nonnegative();
 
-const settingsSchema = z
-  .object({
-    model: z.string().min(1),
-    effort: z.enum(EFFORTS),
-    thinkingTokens: countSchema,
-    mode: z.enum(PERMISSION_MODES),
-    cwd: z.string().regex(ABSOLUTE_PATH),
-    /** Cost of all runs of the session so far. */
-    spentUsd: z.number().nonnegative(),
-    todos: z.array(todoSchema).readonly(),
-    plan: z.string(),
-    /** Turns and changed lines of all runs so far. */
-    worked: z.object({ turns: countSchema, added: countSchema, removed: countSchema }),
-    outputStyle: z.string(),
-    grants: z.array(grantSchema).readonly(),
-    directories: z.array(z.string().regex(ABSOLUTE_PATH)).readonly(),
-    /** State of the files when the model last read them. */
-    files: z.custom<JsonValue>(() => true),
-    /** Facts already announced to the model; later only changes are announced. */
-    announced: announcedSchema,
-    /** Instructions last given to the model, when they differ from those in its system prompt. */
-    instructions: z.string().nullable(),
-    /** Flags the system prompt was rendered with. */
-    promptFlags: z.string(),
-  })
-  .partial();
+const settingsSchema = z.lazy(() =>
+  z
+    .object({
+      model: z.string().min(1),
+      effort: z.enum(EFFORTS),
+      thinkingTokens: countSchema,
+      mode: z.enum(PERMISSION_MODES),
+      cwd: z.string().regex(ABSOLUTE_PATH),
+      /** Cost of all runs of the session so far. */
+      spentUsd: z.number().nonnegative(),
+      todos: z.array(todoSchema).readonly(),
+      plan: z.string(),
+      /** Turns and changed lines of all runs so far. */
+      worked: z.object({ turns: countSchema, added: countSchema, removed: countSchema }),
+      outputStyle: z.string(),
+      grants: z.array(grantSchema).readonly(),
+      directories: z.array(z.string().regex(ABSOLUTE_PATH)).readonly(),
+      /** State of the files when the model last read them. */
+      files: z.custom<JsonValue>(() => true),
+      /** Facts already announced to the model; later only changes are announced. */
+      announced: announcedSchema,
+      /** Instructions last given to the model, when they differ from those in its system prompt. */
+      instructions: z.string().nullable(),
+      /** Flags the system prompt was rendered with. */
+      promptFlags: z.string(),
+    })
+    .partial(),
+);
 
 /** The recorded settings of a session, which may change while it runs. */
 export type SessionSettings = Readonly<z.infer<typeof settingsSchema>>;
@@ -78,7 +82,7 @@ export function areReadableSettings(data: JsonObject): boolean {
 }
 
 function isReadable(name: string, value: unknown): boolean {
-  const field = Object.keys(settingsSchema.shape).find(
+  const field = Object.keys(settingsSchema.unwrap().shape).find(
     (candidate) => (RECORDED_NAMES[candidate] ?? candidate) === name,
   );
   return field === undefined || settingsSchema.safeParse({ [field]: value }).success;
@@ -98,7 +102,7 @@ export function removeAuthority(record: SessionRecord): SessionRecord {
 
 /** Decodes the newest value of every setting. One that cannot be read is dropped, never replaced by an older one. */
 export function decodeSettings(recorded: JsonObject): SessionSettings {
-  const names = Object.keys(settingsSchema.shape);
+  const names = Object.keys(settingsSchema.unwrap().shape);
   const known = names.map((name) => [name, recorded[RECORDED_NAMES[name] ?? name]] as const);
   const readable = known.filter(
     ([name, value]) => value !== undefined && isReadable(RECORDED_NAMES[name] ?? name, value),

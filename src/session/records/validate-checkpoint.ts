@@ -63,26 +63,28 @@ function createEntrySchema(optional: OnUnreadable) {
   ]);
 }
 
-const pathState = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('absent') }),
-  // The hash becomes a file name.
-  z.object({ kind: z.literal('file'), hash: z.string().regex(/^[0-9a-f]{64}$/), ...access }),
-  z.object({ kind: z.literal('link'), target: z.string() }),
-  z.object({ kind: z.literal('folder'), ...access }),
-  z.object({ kind: z.literal('pipe'), ...access }),
-  z.object({ kind: z.literal('not-kept'), why: z.string() }),
-]);
+const pathState = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('absent') }),
+    // The hash becomes a file name.
+    z.object({ kind: z.literal('file'), hash: z.string().regex(/^[0-9a-f]{64}$/), ...access }),
+    z.object({ kind: z.literal('link'), target: z.string() }),
+    z.object({ kind: z.literal('folder'), ...access }),
+    z.object({ kind: z.literal('pipe'), ...access }),
+    z.object({ kind: z.literal('not-kept'), why: z.string() }),
+  ]),
+);
 
-const completeEntry = createEntrySchema(refuse);
-const repairedEntry = createEntrySchema(replace);
+const completeEntry = z.lazy(() => createEntrySchema(refuse));
+const repairedEntry = z.lazy(() => createEntrySchema(replace));
 const unknownEntry = z.object({ step: z.string(), order });
-const STEPS: readonly string[] = completeEntry.options.map(({ shape }) => shape.step.value);
+const listSteps = (): readonly string[] => completeEntry.unwrap().options.map(({ shape }) => shape.step.value);
 
 /** Returns whether every field of a checkpoint entry can be read. Unknown steps are those of a newer version. */
 export function isCheckpointEntry(value: unknown): value is CheckpointEntry {
   if (completeEntry.safeParse(value).success) return true;
   const unknown = unknownEntry.safeParse(value);
-  return unknown.success && !STEPS.includes(unknown.data.step);
+  return unknown.success && !listSteps().includes(unknown.data.step);
 }
 
 /** Repairs a checkpoint entry field by field; `undefined` if a field is missing that it cannot be used without. */

@@ -202,88 +202,98 @@ function getTimeMs({ timestamp }: SessionRecord): number {
 const numberSchema = z.number();
 const stringsSchema = z.array(z.string());
 
-const hunkSchema = z.object({
-  oldStart: numberSchema,
-  oldLines: numberSchema,
-  newStart: numberSchema,
-  newLines: numberSchema,
-  lines: z.array(z.object({ kind: z.enum(['add', 'del', 'same']), text: z.string() })),
-  path: z.string().optional(),
-});
-
-const questionSchema = z.object({
-  question: z.string(),
-  header: z.string().optional(),
-  multiSelect: z.boolean(),
-  options: z.array(z.object({ label: z.string(), description: z.string().optional() })),
-});
-
-const todoSchema = z.object({
-  content: z.string(),
-  status: z.enum(['pending', 'in_progress', 'completed']),
-  activeForm: z.string().optional(),
-});
-
-const displaySchema: z.ZodType<Display> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('text'), text: z.string() }),
+const hunkSchema = z.lazy(() =>
   z.object({
-    kind: z.literal('diff'),
-    path: z.string(),
-    created: z.boolean(),
-    hunks: z.array(hunkSchema),
-    added: numberSchema,
-    removed: numberSchema,
+    oldStart: numberSchema,
+    oldLines: numberSchema,
+    newStart: numberSchema,
+    newLines: numberSchema,
+    lines: z.array(z.object({ kind: z.enum(['add', 'del', 'same']), text: z.string() })),
+    path: z.string().optional(),
   }),
-  z.object({ kind: z.literal('file'), path: z.string(), lines: numberSchema, partial: z.boolean() }),
-  z.object({ kind: z.literal('list'), summary: z.string(), items: stringsSchema, total: numberSchema }),
+);
+
+const questionSchema = z.lazy(() =>
   z.object({
-    kind: z.literal('output'),
-    command: z.string(),
-    output: z.string(),
-    exitCode: numberSchema.nullable(),
-    end: z.string().optional(),
-    hiddenLines: numberSchema,
-    fullPath: z.string().optional(),
+    question: z.string(),
+    header: z.string().optional(),
+    multiSelect: z.boolean(),
+    options: z.array(z.object({ label: z.string(), description: z.string().optional() })),
   }),
-  z.object({ kind: z.literal('todo'), todos: z.array(todoSchema) }),
-  z.object({ kind: z.literal('image'), path: z.string(), mediaType: z.string(), bytes: numberSchema }),
-  z.object({ kind: z.literal('plan'), plan: z.string() }),
-  z.object({ kind: z.literal('question'), questions: z.array(questionSchema), answers: stringsSchema }),
-  z.object({ kind: z.literal('agent'), agentType: z.string(), summary: z.string(), calls: numberSchema }),
-]);
+);
+
+const todoSchema = z.lazy(() =>
+  z.object({
+    content: z.string(),
+    status: z.enum(['pending', 'in_progress', 'completed']),
+    activeForm: z.string().optional(),
+  }),
+);
+
+const displaySchema: z.ZodType<Display> = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('text'), text: z.string() }),
+    z.object({
+      kind: z.literal('diff'),
+      path: z.string(),
+      created: z.boolean(),
+      hunks: z.array(hunkSchema),
+      added: numberSchema,
+      removed: numberSchema,
+    }),
+    z.object({ kind: z.literal('file'), path: z.string(), lines: numberSchema, partial: z.boolean() }),
+    z.object({ kind: z.literal('list'), summary: z.string(), items: stringsSchema, total: numberSchema }),
+    z.object({
+      kind: z.literal('output'),
+      command: z.string(),
+      output: z.string(),
+      exitCode: numberSchema.nullable(),
+      end: z.string().optional(),
+      hiddenLines: numberSchema,
+      fullPath: z.string().optional(),
+    }),
+    z.object({ kind: z.literal('todo'), todos: z.array(todoSchema) }),
+    z.object({ kind: z.literal('image'), path: z.string(), mediaType: z.string(), bytes: numberSchema }),
+    z.object({ kind: z.literal('plan'), plan: z.string() }),
+    z.object({ kind: z.literal('question'), questions: z.array(questionSchema), answers: stringsSchema }),
+    z.object({ kind: z.literal('agent'), agentType: z.string(), summary: z.string(), calls: numberSchema }),
+  ]),
+);
 
 /** The recorded end of a call; unreadable optional parts are omitted. */
-const callEndSchema = z.object({
-  status: z.enum(['done', 'failed', 'denied', 'interrupted']),
-  denial: z
-    .object({ by: z.enum(DENIAL_SOURCES), reason: z.string().optional() })
-    .optional()
-    .catch(undefined),
-  durationMs: numberSchema.catch(0),
-  display: displaySchema.optional().catch(undefined),
-});
+const callEndSchema = z.lazy(() =>
+  z.object({
+    status: z.enum(['done', 'failed', 'denied', 'interrupted']),
+    denial: z
+      .object({ by: z.enum(DENIAL_SOURCES), reason: z.string().optional() })
+      .optional()
+      .catch(undefined),
+    durationMs: numberSchema.catch(0),
+    display: displaySchema.optional().catch(undefined),
+  }),
+);
 
-const terminalSchema: z.ZodType<Terminal> = z.object({
-  reason: z.enum(TERMINAL_REASONS),
-  words: z.string().optional(),
-  failure: z
-    .object({ kind: z.enum(FAILURE_KINDS), message: z.string(), status: numberSchema.optional() })
-    .optional()
-    .catch(undefined),
-});
+const terminalSchema: z.ZodType<Terminal> = z.lazy(() =>
+  z.object({
+    reason: z.enum(TERMINAL_REASONS),
+    words: z.string().optional(),
+    failure: z
+      .object({ kind: z.enum(FAILURE_KINDS), message: z.string(), status: numberSchema.optional() })
+      .optional()
+      .catch(undefined),
+  }),
+);
 
 /** The recorded end of a run. */
 const runEndSchema = z.object({ terminal: terminalSchema, durationMs: numberSchema.catch(0) });
 
 /** A recorded notice. */
-const noticeSchema = z.object({
-  level: z.enum(['info', 'warn', 'error']),
-  text: z.string(),
-  topic: z.string().optional(),
-});
+const noticeSchema = z.lazy(() =>
+  z.object({ level: z.enum(['info', 'warn', 'error']), text: z.string(), topic: z.string().optional() }),
+);
 
 /** The recorded timing of a reply. */
 const turnEndSchema = z.object({ messageId: z.string(), durationMs: numberSchema, firstTokenMs: numberSchema });
 
 /** The recorded start of a call; the message id is empty for a command typed by the user. */
-const callStartSchema = z.object({ callId: z.string(), tool: z.string(), messageId: z.string() });
+const callStartSchema = z.lazy(() => z.object({ callId: z.string(), tool: z.string(), messageId: z.string() }));

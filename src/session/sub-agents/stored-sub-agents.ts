@@ -14,24 +14,28 @@ import { readRecentRecords } from '../records/read-transcript.ts';
 import { rebuildSession } from '../records/rebuild-session.ts';
 import { createSummaryBuffer, readFileEnds } from '../store/session-summary.ts';
 
-const factsSchema = z.object({
-  kind: z.string(),
-  title: z.string(),
-  callId: z.string(),
-  depth: z.number(),
-  name: z.string().optional(),
-  parent: z.string().optional(),
-  model: z.string().optional(),
-  effort: z.enum(EFFORTS).optional(),
-  isolation: z.literal('worktree').optional(),
-});
+const factsSchema = z.lazy(() =>
+  z.object({
+    kind: z.string(),
+    title: z.string(),
+    callId: z.string(),
+    depth: z.number(),
+    name: z.string().optional(),
+    parent: z.string().optional(),
+    model: z.string().optional(),
+    effort: z.enum(EFFORTS).optional(),
+    isolation: z.literal('worktree').optional(),
+  }),
+);
 
-const endSchema = z.object({
-  state: z.enum(['completed', 'failed', 'stopped', 'cut']),
-  calls: z.number(),
-  tokens: z.number(),
-  line: z.string(),
-});
+const endSchema = z.lazy(() =>
+  z.object({
+    state: z.enum(['completed', 'failed', 'stopped', 'cut']),
+    calls: z.number(),
+    tokens: z.number(),
+    line: z.string(),
+  }),
+);
 
 /** The start parameters of a sub-agent, from which another process can continue it. */
 type SubAgentFacts = z.infer<typeof factsSchema>;

@@ -5,18 +5,20 @@ import { ignoreMissing } from '../../lib/errors.ts';
 import { createContentCache, type DiskChange, readDiskChange } from './disk-changes.ts';
 import { hashBytes } from './read-bytes.ts';
 
-const seenFile = z.object({
-  path: z.string(),
-  mtimeMs: z.number(),
-  size: z.number(),
-  hash: z.string(),
-  /** Line ranges of this version that the model has seen, as `first-last`; empty for images and own writes. */
-  ranges: z.array(z.string()),
-  /** True if a tool wrote this version. */
-  changed: z.boolean(),
-  /** Mark of an external change that was already reported. */
-  told: z.string().optional(),
-});
+const seenFile = z.lazy(() =>
+  z.object({
+    path: z.string(),
+    mtimeMs: z.number(),
+    size: z.number(),
+    hash: z.string(),
+    /** Line ranges of this version that the model has seen, as `first-last`; empty for images and own writes. */
+    ranges: z.array(z.string()),
+    /** True if a tool wrote this version. */
+    changed: z.boolean(),
+    /** Mark of an external change that was already reported. */
+    told: z.string().optional(),
+  }),
+);
 const snapshotSchema = z.object({ files: z.array(z.unknown()) });
 
 /** A file that the model has read or changed. */

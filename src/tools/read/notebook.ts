@@ -5,25 +5,29 @@ const MAX_OUTPUT_CHARS = 4000;
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BASE64 = 1024 * 1024;
 
-const multilineText = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => (typeof value === 'string' ? value : value.join('')));
-const output = z.looseObject({
-  text: multilineText.optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-  ename: z.string().optional(),
-  evalue: z.string().optional(),
-});
-const notebook = z.looseObject({
-  cells: z.array(
-    z.looseObject({
-      id: z.string().optional(),
-      cell_type: z.string(),
-      source: multilineText,
-      outputs: z.array(output).optional(),
-    }),
-  ),
-});
+const multilineText = z.lazy(() =>
+  z.union([z.string(), z.array(z.string())]).transform((value) => (typeof value === 'string' ? value : value.join(''))),
+);
+const output = z.lazy(() =>
+  z.looseObject({
+    text: multilineText.optional(),
+    data: z.record(z.string(), z.unknown()).optional(),
+    ename: z.string().optional(),
+    evalue: z.string().optional(),
+  }),
+);
+const notebook = z.lazy(() =>
+  z.looseObject({
+    cells: z.array(
+      z.looseObject({
+        id: z.string().optional(),
+        cell_type: z.string(),
+        source: multilineText,
+        outputs: z.array(output).optional(),
+      }),
+    ),
+  }),
+);
 
 /** Renders the cells of a notebook with their outputs; `undefined` if the text is no notebook. */
 export function renderNotebook(text: string): readonly ResultBlock[] | undefined {

@@ -52,9 +52,11 @@ function search(access: SearchAccess, query: string, options: SearchOptions, sig
 }
 
 const text = z.string().catch('');
-const brave = z.object({
-  web: z.object({ results: z.array(z.object({ title: text, url: z.string(), description: text })) }).optional(),
-});
+const brave = z.lazy(() =>
+  z.object({
+    web: z.object({ results: z.array(z.object({ title: text, url: z.string(), description: text })) }).optional(),
+  }),
+);
 
 async function searchBrave(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
   const url = createAddress(access, 'https://api.search.brave.com', '/res/v1/web/search');
@@ -65,10 +67,12 @@ async function searchBrave(access: SearchAccess, query: string, options: SearchO
   return createFound((web?.results ?? []).map(({ description, ...page }) => ({ ...page, text: description })));
 }
 
-const tavily = z.object({
-  answer: z.string().nullish(),
-  results: z.array(z.object({ title: text, url: z.string(), content: text })),
-});
+const tavily = z.lazy(() =>
+  z.object({
+    answer: z.string().nullish(),
+    results: z.array(z.object({ title: text, url: z.string(), content: text })),
+  }),
+);
 
 async function searchTavily(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
   const url = createAddress(access, 'https://api.tavily.com', '/search');
@@ -90,9 +94,11 @@ async function searchTavily(access: SearchAccess, query: string, options: Search
   );
 }
 
-const exa = z.object({
-  results: z.array(z.object({ title: z.string().nullish(), url: z.string(), text: z.string().nullish() })),
-});
+const exa = z.lazy(() =>
+  z.object({
+    results: z.array(z.object({ title: z.string().nullish(), url: z.string(), text: z.string().nullish() })),
+  }),
+);
 
 async function searchExa(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
   const url = createAddress(access, 'https://api.exa.ai', '/search');
@@ -112,9 +118,11 @@ async function searchExa(access: SearchAccess, query: string, options: SearchOpt
   return createFound(results.map((page) => ({ title: page.title ?? page.url, url: page.url, text: page.text ?? '' })));
 }
 
-const searxng = z.object({
-  results: z.array(z.object({ title: text, url: z.string(), content: text })),
-});
+const searxng = z.lazy(() =>
+  z.object({
+    results: z.array(z.object({ title: text, url: z.string(), content: text })),
+  }),
+);
 
 async function searchSearxng(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
   if (access.settings.baseUrl === undefined)
@@ -131,10 +139,12 @@ async function searchSearxng(access: SearchAccess, query: string, options: Searc
   return createFound(results.map(({ content, ...page }) => ({ ...page, text: content })));
 }
 
-const printed = z.object({
-  answer: z.string().optional(),
-  results: z.array(z.object({ title: text, url: z.string(), text })).default([]),
-});
+const printed = z.lazy(() =>
+  z.object({
+    answer: z.string().optional(),
+    results: z.array(z.object({ title: text, url: z.string(), text })).default([]),
+  }),
+);
 
 /** Runs a command of the user. It gets the query as JSON on stdin and prints results as JSON, or text. */
 async function runSearchCommand(

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Environment } from '../../../contracts/environment.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
@@ -31,7 +30,7 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
   const terminal = openTerminal(io, out);
   const openingPrompt = isLinear ? undefined : openPrompt(invocation, io, terminal.out);
   // Typed keys are shown between the two parts of the program.
-  if (openingPrompt !== undefined) await setImmediate();
+  if (openingPrompt !== undefined) await new Promise((resolve) => setImmediate(resolve));
   // Preloaded without waiting: this module takes longest to load and is needed soon.
   if (!isLinear) void import('../../../ui/open-screen.ts');
   const { runFirstRun } = await import('./first-run.ts');
