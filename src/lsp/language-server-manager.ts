@@ -28,7 +28,12 @@ export function createLanguageServers(deps: LanguageServersDeps) {
     const key = JSON.stringify(config);
     const existing = running.get(key);
     if (existing !== undefined) return existing;
-    const server = createLanguageServer(config, deps, waiter.notify);
+    const server = createLanguageServer(config, {
+      ...deps,
+      onUpdate: waiter.notify,
+      openUser: async (path) =>
+        (await openFile(path, { isWrittenByOuro: false })).some(({ opened }) => opened().has(path)),
+    });
     running.set(key, server);
     return server;
   }
@@ -109,6 +114,8 @@ function getLanguageId({ languages }: LanguageServerConfig, name: string): strin
 /** Limits for waiting on diagnostics, and the quiet time after which they count as complete. */
 type WaitLimits = { readonly maxMs: number; readonly overdueMs: number; readonly quietMs: number };
 
+/** Quiet time of a server that checks the users of a file after the file. */
+const USERS_QUIET_MS = 400;
 /** `overdueMs` applies when every pending server also missed the previous limit. */
 const DEFAULT_LIMITS: WaitLimits = { maxMs: 3_000, overdueMs: 400, quietMs: 120 };
 
@@ -137,7 +144,9 @@ function createDiagnosticsWaiter(running: () => readonly RunningServer[], usualL
       let quietTimer: ReturnType<typeof setTimeout> | undefined;
       const check = () => {
         clearTimeout(quietTimer);
-        if (listPending().length === 0) quietTimer = setTimeout(resolve, limits.quietMs);
+        if (listPending().length > 0) return;
+        const hasUsers = running().some((server) => paths.some(server.hasUsers));
+        quietTimer = setTimeout(resolve, hasUsers ? Math.max(limits.quietMs, USERS_QUIET_MS) : limits.quietMs);
       };
       listeners.add(check);
       signal.addEventListener('abort', () => resolve(), { once: true });

@@ -8,6 +8,7 @@ import {
   type PublishedDiagnostics,
   parseDiagnostics,
 } from './diagnostics.ts';
+import { createHeldChanges } from './held-changes.ts';
 import { createServerProcess, type InitializedServer, type ServerDeps } from './server-process.ts';
 
 /** A file as a server knows it. Version 1 is the original text; a file that ouro created starts with version 2. */
@@ -16,6 +17,8 @@ type Document = {
   readonly originalText: string | undefined;
   readonly text: string;
   readonly version: number;
+  /** Changes of any file that the server had got when the file was opened in it. */
+  readonly changesBefore: number;
 };
 
 /** The diagnostics of a file, those of its original text, and the version they belong to. */
@@ -29,39 +32,60 @@ export type FileDiagnostics = {
 export type RunningServer = ReturnType<typeof createLanguageServer>;
 
 const MAX_OPEN_FILES = 100;
-/** Limit for the diagnostics of the original text. */
-const ORIGINAL_WAIT_MS = 3_000;
+/** Dependencies of one server. */
+type LanguageServerDeps = ServerDeps & {
+  /** Called on new diagnostics and at the end of the server. */
+  readonly onUpdate: () => void;
+  /** Opens a file that uses a changed one; false if it cannot. */
+  readonly openUser: (path: string) => Promise<boolean>;
+};
+
+type ShowOptions = { readonly isWrittenByOuro: boolean };
+
 /** File change types of the protocol. */
 const CREATED = 1;
 const CHANGED = 2;
 
-/** Creates a language server that starts with its first file; calls `onUpdate` on new diagnostics and at its end. */
-export function createLanguageServer(config: LanguageServerConfig, deps: ServerDeps, onUpdate: () => void) {
+/** Creates a language server that starts with its first file. */
+export function createLanguageServer(config: LanguageServerConfig, deps: LanguageServerDeps) {
   const documents = new Map<string, Document>();
   const diagnostics = new Map<string, FileDiagnostics>();
-  /** Changes that wait for the diagnostics of the original text. */
-  const held = new Map<string, ReturnType<typeof setTimeout>>();
   let changeCount = 0;
+  /** Changes before the last report without a version: it may be the only one after a change, about another file. */
+  let reportedChanges = 0;
+  const held = createHeldChanges({
+    isReported: (path) => diagnostics.has(path),
+    isOpen: (path) => documents.has(path),
+    openUser: deps.openUser,
+    request: config.reportsDiagnostics ? (...args) => serverProcess.request(...args) : undefined,
+    release(path) {
+      const [server, document] = [serverProcess.getReady(), documents.get(path)];
+      if (server !== undefined && document !== undefined) send(server, path, document, CHANGED);
+    },
+  });
   const serverProcess = createServerProcess(config, deps, {
     onInitialized() {
       const server = serverProcess.getReady();
       if (server !== undefined) for (const [path, document] of documents) openOriginal(server, path, document);
     },
     onNotification: (method, params) => method === 'textDocument/publishDiagnostics' && handleDiagnostics(params),
-    onExit: onUpdate,
+    onExit: deps.onUpdate,
   });
 
   function handleDiagnostics(params: JsonValue): void {
     const published = parseDiagnostics(params);
     if (published === undefined) return;
-    const { path, problems } = published;
-    const isHeld = held.has(path);
-    const version = isHeld ? 1 : (published.version ?? documents.get(path)?.version ?? 0);
-    const isOriginal = documents.has(path) ? version === 1 : changeCount === 0;
-    const before = isOriginal ? countDiagnostics(problems) : (diagnostics.get(path)?.before ?? new Map());
-    diagnostics.set(path, { problems, before, version });
-    if (isHeld) holdChange(path, getQuietMs(published));
-    onUpdate();
+    const { path } = published;
+    const [document, earlier] = [documents.get(path), diagnostics.get(path)];
+    diagnostics.set(path, toFileDiagnostics(published, { document, earlier, isHeld: held.has(path), changeCount }));
+    if (published.version === undefined) reportedChanges = changeCount;
+    held.handleReport(path, getQuietMs(published));
+    deps.onUpdate();
+  }
+
+  function send(server: InitializedServer, path: string, document: Document, type: number): void {
+    changeCount += 1;
+    sendChange(server, path, document, type);
   }
 
   /** Opens a file with its original text; a change made meanwhile waits until the server has checked that. */
@@ -69,40 +93,23 @@ export function createLanguageServer(config: LanguageServerConfig, deps: ServerD
     const { originalText, text } = document;
     const isChanged = originalText !== undefined && originalText !== text;
     sendOpen(server, path, isChanged ? { ...document, text: originalText, version: 1 } : document);
-    if (isChanged) holdChange(path, ORIGINAL_WAIT_MS);
-  }
-
-  function holdChange(path: string, delayMs: number): void {
-    clearTimeout(held.get(path));
-    const timer = setTimeout(() => {
-      held.delete(path);
-      const [server, document] = [serverProcess.getReady(), documents.get(path)];
-      if (server !== undefined && document !== undefined) sendChange(server, path, document, CHANGED);
-    }, delayMs);
-    held.set(path, timer.unref());
+    if (isChanged) held.hold(path);
   }
 
   function close(path: string): void {
-    clearTimeout(held.get(path));
-    held.delete(path);
+    held.drop(path);
     if (!documents.delete(path)) return;
     diagnostics.delete(path);
     serverProcess.getReady()?.connection.notify('textDocument/didClose', { textDocument: { uri: getUri(path) } });
   }
 
   /** Opens or updates a file; `isWrittenByOuro` means ouro wrote it, so all of its diagnostics are new. */
-  function show(
-    path: string,
-    language: string,
-    text: string,
-    { isWrittenByOuro }: { readonly isWrittenByOuro: boolean },
-  ): void {
+  function show(path: string, language: string, text: string, { isWrittenByOuro }: ShowOptions): void {
     if (serverProcess.state() === 'failed' || serverProcess.state() === 'closed') return;
     const old = documents.get(path);
     serverProcess.start();
     if (old?.text === text) return;
-    if (old !== undefined || isWrittenByOuro) changeCount += 1;
-    const document = createNextDocument(old, { language, text, isWrittenByOuro });
+    const document = createNextDocument(old, { language, text, isWrittenByOuro, changesBefore: changeCount });
     // Deleted first, so that the map stays ordered by last use.
     documents.delete(path);
     documents.set(path, document);
@@ -110,7 +117,11 @@ export function createLanguageServer(config: LanguageServerConfig, deps: ServerD
     const server = serverProcess.getReady();
     if (server === undefined || held.has(path)) return;
     if (old === undefined) sendOpen(server, path, document);
-    if (old !== undefined || isWrittenByOuro) sendChange(server, path, document, old === undefined ? CREATED : CHANGED);
+    if (old?.version === 1) {
+      held.hold(path);
+    } else if (old !== undefined || isWrittenByOuro) {
+      send(server, path, document, old === undefined ? CREATED : CHANGED);
+    }
   }
 
   return {
@@ -125,12 +136,36 @@ export function createLanguageServer(config: LanguageServerConfig, deps: ServerD
       const document = documents.get(path);
       const isRunning = serverProcess.state() === 'starting' || serverProcess.state() === 'ready';
       if (document === undefined || !isRunning) return true;
-      return (diagnostics.get(path)?.version ?? -1) >= document.version;
+      if (held.has(path)) return false;
+      const isReported = document.version > 1 && reportedChanges === changeCount && changeCount > 0;
+      return isReported || (diagnostics.get(path)?.version ?? -1) >= document.version;
     },
+    /** Returns true when files that use this one are checked again after a change of it. */
+    hasUsers: held.hasUsers,
     request: serverProcess.request,
     checkMemory: serverProcess.checkMemory,
     end: serverProcess.end,
   };
+}
+
+/** The state of a file before a report. */
+type ReportContext = {
+  readonly document: Document | undefined;
+  readonly earlier: FileDiagnostics | undefined;
+  readonly isHeld: boolean;
+  readonly changeCount: number;
+};
+
+/** Adds to a report the diagnostics before the changes; a report before any change sets them. */
+function toFileDiagnostics(
+  { problems, version: reported }: PublishedDiagnostics,
+  { document, earlier, isHeld, changeCount }: ReportContext,
+): FileDiagnostics {
+  const version = isHeld ? 1 : (reported ?? document?.version ?? 0);
+  const isUnaffected = document?.changesBefore === changeCount || isHeld || earlier === undefined;
+  const isOriginal = document === undefined ? changeCount === 0 : version === 1 && isUnaffected;
+  const before = isOriginal ? countDiagnostics(problems) : (earlier?.before ?? new Map());
+  return { problems, before, version };
 }
 
 /**
@@ -144,13 +179,16 @@ function getQuietMs({ version, problems }: PublishedDiagnostics): number {
 
 const getUri = (path: string) => pathToFileURL(path).href;
 
-type NewContent = Pick<Document, 'language' | 'text'> & { readonly isWrittenByOuro: boolean };
+type NewContent = Pick<Document, 'language' | 'text' | 'changesBefore'> & { readonly isWrittenByOuro: boolean };
 
-function createNextDocument(old: Document | undefined, { language, text, isWrittenByOuro }: NewContent): Document {
+function createNextDocument(
+  old: Document | undefined,
+  { language, text, isWrittenByOuro, changesBefore }: NewContent,
+): Document {
   if (old !== undefined) return { ...old, text, version: old.version + 1 };
   return isWrittenByOuro
-    ? { language, originalText: undefined, text, version: 2 }
-    : { language, originalText: text, text, version: 1 };
+    ? { language, originalText: undefined, text, version: 2, changesBefore }
+    : { language, originalText: text, text, version: 1, changesBefore };
 }
 
 function sendOpen({ connection }: InitializedServer, path: string, { language, text, version }: Document): void {

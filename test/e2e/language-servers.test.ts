@@ -104,6 +104,50 @@ test.skipIf(NO_CLIENTS !== undefined).each(tested)(
   90_000,
 );
 
+/** An edit of one file that makes an error in another one. */
+type UserCase = {
+  readonly server: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly changed: readonly [string, string];
+  readonly report: RegExp;
+};
+
+test.skipIf(NO_CLIENTS !== undefined).each<UserCase>([
+  {
+    server: 'typescript',
+    files: {
+      'a.ts': 'export const one = 1;\nexport const two = 2;\n',
+      'b.ts': "import { one } from './a';\nexport const old: string = 7;\nexport const all = { one };\n",
+    },
+    changed: ['a.ts', 'export const uno = 1;\nexport const two = 2;\n'],
+    report: /^b\.ts:1:10 error: .*'one'/,
+  },
+  {
+    server: 'pyright',
+    files: { 'a.py': 'one = 1\ntwo = 2\n', 'b.py': 'from a import one\nold: str = 7\nprint(one)\n' },
+    changed: ['a.py', 'uno = 1\ntwo = 2\n'],
+    report: /^b\.py:1:15 error: .*"one"/,
+  },
+])(
+  '$server tells the errors that an edit causes in an unread file, and no older one',
+  async ({ files, changed, report }) => {
+    const [name, text] = changed;
+    await using project = await createTempProject({
+      ...files,
+      'tsconfig.json': '{"compilerOptions":{"strict":true}}',
+      'pyrightconfig.json': '{}',
+    });
+    await symlink(clientFile('.'), join(project.dir, 'node_modules'));
+    await using servers = openServers(project);
+    await servers.read(name);
+    await servers.until((known) => known.has(join(project.dir, name)));
+    await servers.write(name, text);
+    const [, ...lines] = (await servers.takeReport()).split('\n');
+    expect(lines).toEqual([expect.stringMatching(report)]);
+  },
+  90_000,
+);
+
 const NEVER = new AbortController().signal;
 
 /** A project with a name that is used in two files. */

@@ -102,6 +102,25 @@ test('all errors of a new file are reported, and those it causes or fixes in oth
   expect(await watch.takeNewDiagnostics(never)).toEqual([]);
 });
 
+test('errors that an edit causes in unread files are reported, and older ones of these files are not', async () => {
+  await using project = await createTempProject({
+    'a.word': 'def x\ndef y\n',
+    'b.word': 'bad\nuse x\n',
+    'c.word': 'bad\n',
+  });
+  await using at = watched(project);
+  const watch = at.watch();
+  await watch.recordRead(at.path('a.word'));
+  await watch.takeNewDiagnostics(never);
+  for (const text of ['def z\ndef y\n', 'def x\ndef y\n', 'def z\ndef y\n']) {
+    await project.write('a.word', text);
+    await watch.recordWrite(at.path('a.word'));
+    const expected = text.startsWith('def z') ? [`${FINDS}\nb.word:2:5 error: Nobody has "x".`] : [];
+    expect(await watch.takeNewDiagnostics(never)).toEqual(expected);
+  }
+  expect(at.languages.listRunning().flatMap(({ opened }) => [...opened().keys()])).not.toContain(at.path('c.word'));
+});
+
 longTest('an edit before the server is ready still has the errors from before', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });
   await using at = watched(project);
@@ -142,6 +161,7 @@ test('the server is initialized by the protocol, and gets its settings on reques
     'initialized',
     'workspace/didChangeConfiguration',
     'textDocument/didOpen',
+    'textDocument/documentSymbol',
     'textDocument/didChange',
     'workspace/didChangeWatchedFiles',
     'textDocument/didSave',

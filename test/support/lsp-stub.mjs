@@ -1,10 +1,13 @@
 // A language server on pipes for a language of words: `bad` is wrong, `hmm` is doubtful, `fine` could be better,
 // `use X` needs a `def X` in an open file, and `boom` ends it.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const LOG = process.env.STUB_LOG;
 const documents = new Map();
 let options = {};
+let root = '';
 let asked = 0;
 let held = Buffer.alloc(0);
 
@@ -61,18 +64,30 @@ const wordAt = ({ textDocument: { uri }, position }) =>
 const METHODS = {
   initialize(params) {
     options = params.initializationOptions ?? {};
+    root = params.rootPath;
     if (options.refuses) throw new Error('not today');
     return { capabilities: { textDocumentSync: 1, hoverProvider: true } };
   },
   shutdown: () => null,
   'textDocument/hover': (params) => ({ contents: { kind: 'markdown', value: `**${wordAt(params)}** is a word.` } }),
   'textDocument/definition': (params) => places(wordAt(params)),
-  'textDocument/references': (params) =>
-    [...documents].flatMap(([uri, { text }]) =>
-      [...wordsOf(text)]
-        .filter(({ word }) => word === wordAt(params))
-        .map(({ line, character }) => ({ targetUri: uri, targetSelectionRange: at(line, character) })),
-    ),
+  'textDocument/references'(params) {
+    const name = wordAt(params);
+    const rangesIn = (text) =>
+      [...wordsOf(text)].filter(({ word }) => word === name).map(({ line, character }) => at(line, character));
+    const open = [...documents].flatMap(([uri, { text }]) =>
+      rangesIn(text).map((range) => ({ targetUri: uri, targetSelectionRange: range })),
+    );
+    const closed = readdirSync(root)
+      .filter((file) => file.endsWith('.word') && !documents.has(pathToFileURL(join(root, file)).href))
+      .flatMap((file) =>
+        rangesIn(readFileSync(join(root, file), 'utf8')).map((range) => ({
+          uri: pathToFileURL(join(root, file)).href,
+          range,
+        })),
+      );
+    return [...open, ...closed];
+  },
   'textDocument/documentSymbol': ({ textDocument: { uri } }) =>
     [...wordsOf(documents.get(uri)?.text ?? '')]
       .filter(({ words, word }) => words.startsWith('def ') && word !== 'def')
