@@ -67,7 +67,7 @@ export function assembleAgent(parts: AgentDeps): Agent {
     async withdraw(id) {
       if (isRunning(current())) throw new Error(BUSY_MESSAGE);
       if (current().messages.some((message) => message.id === id)) {
-        await emit({ type: 'tombstone', messageId: id, why: 'It was taken back.' });
+        await emit({ type: 'tombstone', messageId: id, why: 'It was withdrawn.' });
       }
     },
     unqueue: queues.remove,

@@ -26,7 +26,7 @@ export function describeRefusal({ by, reason = '' }: Refusal, note?: string): st
 export function describeUnanswered({ by, reason = '' }: Refusal): string {
   const words = reason.trim();
   const { subject, says } = REFUSALS[by];
-  return `${subject} did not want to answer.${words === '' ? ' Nothing was decided.' : ` ${says}: ${words}`}`;
+  return `${subject} declined to answer.${words === '' ? ' Nothing was decided.' : ` ${says}: ${words}`}`;
 }
 
 const REFUSALS = {

@@ -93,6 +93,8 @@ export type UserMessage = {
   readonly blocks: readonly UserBlock[];
   /** Number of leading blocks that the user sent; hooks and ouro added the rest. Absent: all of them. */
   readonly sentBlocks?: number;
+  /** The slash command whose prompt this is, as it was typed. */
+  readonly command?: string;
   /** Pinned messages stay byte-identical through compactions. */
   readonly pinned?: boolean;
   /** The user interrupted the run here. */

@@ -31,7 +31,7 @@ export async function convertMcpResult(result: CallToolResult, saveBytes: SaveBy
   const first = structured !== undefined ? [structuredBlock(structured)] : isTooDeep ? [textBlock(TOO_DEEP)] : [];
   const all = [...first, ...blocks];
   return {
-    content: all.length === 0 ? 'The tool answered with nothing.' : joinText(all),
+    content: all.length === 0 ? 'The tool returned no content.' : joinText(all),
     ...(result.isError === true ? { isError: true } : {}),
     ...(structured === undefined ? {} : { structured }),
   };
@@ -97,7 +97,7 @@ export function convertContentBlock(block: ContentBlock): readonly ResultBlock[]
     case 'image':
       return [mediaBlock(block.mimeType, block.data, 'a picture')];
     case 'audio':
-      return [textBlock(`[sound, ${sanitizeUntrustedLine(block.mimeType, 80)}, cannot be heard here]`)];
+      return [textBlock(`[audio, ${sanitizeUntrustedLine(block.mimeType, 80)}, not supported]`)];
     case 'resource':
       return resourceBlocks(block.resource);
     default: {
@@ -151,7 +151,7 @@ function mediaBlock(mediaType: string, data: string, label: string): ResultBlock
   const size = formatBytes(Math.floor((base64.length * 3) / 4));
   const omitted = (reason: string) =>
     textBlock(`[${label}, ${sanitizeUntrustedLine(mediaType, 80)}, ${size}, left out: ${reason}]`);
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return omitted('it is no base64');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return omitted('it is not base64');
   if (!DISPLAYABLE_TYPES.includes(type)) return omitted('it is neither a picture nor a PDF');
   if (base64.length > MAX_BASE64_CHARS) return omitted('it is too large');
   const source = { type: 'base64', media_type: type, data: base64 } as const;
@@ -179,7 +179,7 @@ export function createByteStore(folder: () => string, maxBytes = MAX_SAVED_BYTES
       return `kept in ${path}`;
     } catch (problem) {
       savedPaths.delete(path);
-      return `left out: it could not be kept (${getErrorMessage(problem)})`;
+      return `left out: it could not be saved (${getErrorMessage(problem)})`;
     }
   };
 }

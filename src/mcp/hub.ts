@@ -229,7 +229,7 @@ async function listResources(managed: ManagedServer, signal: AbortSignal): Promi
   ];
 }
 
-const FILL_IN = '(fill in what stands in braces)';
+const FILL_IN = '(fill in the parts in braces)';
 
 function describeResource(
   managed: ManagedServer,

@@ -65,7 +65,7 @@ function decideRecorded(facts: ToolFacts, policy: Policy, fs: PermissionFs, real
 /** Turns an `ask` into a denial that says so, in a run where approval cannot be requested. */
 export function denyIfUnattended(
   decision: Decision,
-  { canAsk, note: text = 'Nobody is there to be asked, so it is denied.' }: UnattendedRun,
+  { canAsk, note: text = 'This run cannot ask for approval, so it is denied.' }: UnattendedRun,
 ): Decision {
   if (decision.verdict !== 'ask' || canAsk) return decision;
   const trace: readonly TraceStep[] = [...decision.trace, { stage: 'answer', verdict: 'deny', text }];

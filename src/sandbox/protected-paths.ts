@@ -254,7 +254,7 @@ export function prepareOpenedPaths(paths: readonly string[], plan: SandboxPlan):
     const isMoved = resolveFuturePath(path) !== path;
     if (isMoved || closed.some((folder) => path === folder || path.startsWith(`${folder}/`)))
       throw new ToolFailure(
-        `Nothing was run: ${path} was to be opened, and it is not what it was when that was agreed to. Look at it again.`,
+        `Nothing was run: ${path} was changed after access to it was approved. Check it and try again.`,
       );
     if (plan.getPathKind(path) === 'missing') mkdirSync(path, { recursive: true });
   }

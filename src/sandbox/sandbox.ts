@@ -186,7 +186,7 @@ function listProgramFiles(roots: readonly string[]): readonly string[] {
 }
 
 function explainUnavailable(why: string): string {
-  return `Nothing was run: commands are to run in a sandbox, and there is none here (${why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`;
+  return `Nothing was run: commands must run in a sandbox, which is not available here (${why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`;
 }
 
 /** Error messages of programs that could not write a path, by text or error code. */
@@ -202,10 +202,10 @@ function describeBlockedAccess(
   const hosts = refusals.flatMap((blocked) => (blocked.callId === callId ? [`${blocked.host} (${blocked.why})`] : []));
   const writeError = process.platform === 'darwin' ? WRITE_ERROR_ON_MAC : WRITE_ERROR;
   return [
-    ...(hosts.length === 0 ? [] : [`[kept in by the sandbox, not reached: ${hosts.join(', ')}]`]),
+    ...(hosts.length === 0 ? [] : [`[blocked by the sandbox: ${hosts.join(', ')}]`]),
     ...(printed.some((line) => writeError.test(line)) ? [`[${WRITE_HINT}]`] : []),
   ];
 }
 
 const WRITE_HINT =
-  'the sandbox leaves only the workspace to be written; what has to write elsewhere can ask for that place by sandbox_write';
+  'in the sandbox only the workspace is writable; a command that has to write elsewhere can request the path with sandbox_write';

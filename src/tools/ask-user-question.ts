@@ -90,7 +90,7 @@ export const askUserQuestionTool = buildTool({
       return {
         content: context.signal.aborted
           ? 'The user stopped before answering. Nothing was decided.'
-          : 'There is nobody to ask. Choose the most sensible answer yourself and say which you chose.',
+          : 'The user cannot be asked in this run. Choose the most sensible answer yourself and say which you chose.',
         isError: true,
       };
     }

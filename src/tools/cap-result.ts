@@ -42,7 +42,7 @@ async function storeResult(text: string, folder: string, callId: string): Promis
     await writeFile(path, text, { mode: 0o600 });
     return `the whole is in ${path}; look there with Read or Grep`;
   } catch (problem) {
-    return `the whole could not be kept (${getErrorMessage(problem)}); ask for less at a time`;
+    return `the whole could not be saved (${getErrorMessage(problem)}); ask for less at a time`;
   }
 }
 

@@ -73,7 +73,7 @@ export function createExitPlanModeTool(deps: PlanModeDeps) {
         return {
           content: context.signal.aborted
             ? 'The user stopped before saying anything to the plan. Nothing was decided.'
-            : 'Nobody is there to accept the plan. Give it as your answer and stop.',
+            : 'This run cannot ask the user to accept the plan. Give it as your answer and stop.',
           isError: true,
           display,
         };

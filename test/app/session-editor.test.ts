@@ -224,7 +224,7 @@ test('/ide lists the editors and unused lock files, connects, opens files and di
   expect(other.initialized()).toBe(1);
   expect(await run.command('ide off')).toContain('Disconnected');
   expect(await run.command('ide open a.txt')).toContain('No editor is connected');
-  expect(await run.command('ide connect 1')).toContain('No editor offers a link at port 1');
+  expect(await run.command('ide connect 1')).toContain('No editor listens on port 1');
 });
 
 test('with --ide the first prompt waits for the editor', async () => {

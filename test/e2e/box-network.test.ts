@@ -53,7 +53,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`network of the sandbox (${NO_SANDBOX 
       '403',
       'around it 7',
       'without it 7',
-      `[kept in by the sandbox, not reached: evil.test:${server.port} (nobody wants it), evil.test:443 (nobody wants it), inner.test:80 (inner.test resolves to an address that is not public), 169.254.169.254:80 (169.254.169.254 resolves to an address that is not public)]`,
+      `[blocked by the sandbox: evil.test:${server.port} (nobody wants it), evil.test:443 (nobody wants it), inner.test:80 (inner.test resolves to an address that is not public), 169.254.169.254:80 (169.254.169.254 resolves to an address that is not public)]`,
     ]);
     expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['true']));
   });

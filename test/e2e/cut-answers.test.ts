@@ -65,7 +65,7 @@ test('ESC keeps the partial answer on screen, in the transcript, in the next req
       .match(/is forty/g),
   ).toHaveLength(1);
   terminal.press('ctrl+o');
-  await terminal.waitForText(/the response was cut off here/);
+  await terminal.waitForText(/the reply was cut off here/);
   terminal.press('esc');
   await using resumed = await again('--continue');
   await resumed.waitForText(/Stopped\. .*press enter to continue/);
@@ -129,7 +129,7 @@ test.each(
   await running.ended;
   await using terminal = await again('--continue');
   await terminal.waitForText(/is forty/);
-  await terminal.waitForText(/The response was cut off here/);
+  await terminal.waitForText(/The reply was cut off here/);
   terminal.press('enter');
   await terminal.waitForText(/Two\./);
   expect(lastSent()).toMatch(/forty[\s\S]*in the middle of your reply/);

@@ -8,7 +8,7 @@ test('keys that people bring from Claude Code do the same, and say so', async ()
   const { terminal } = ouro;
 
   terminal.press('shift+tab');
-  await terminal.waitForText(/accept edits .*allows edits, asks before commands/);
+  await terminal.waitForText(/accept edits .*allows edits, asks before other commands/);
   terminal.press('shift+tab');
   await terminal.waitForText(/plan .*changes nothing until you accept a plan/);
   terminal.press('shift+tab');

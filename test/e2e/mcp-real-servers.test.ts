@@ -35,7 +35,7 @@ test('a stdio server provides tools, prompts, resources and instructions, and le
     const resources = await hub.listResources('every thing', inTime());
     expect(resources.length).toBeGreaterThan(3);
     const template = resources.find(({ uri }) => uri.includes('{'));
-    expect(template?.name).toMatch(/fill in what stands in braces/);
+    expect(template?.name).toMatch(/fill in the parts in braces/);
     const filled = template?.uri.replace(/\{[^}]*\}/, '1') ?? '';
     expect(await hub.readResourceBlocks('every thing', filled, inTime())).not.toEqual([]);
     expect(await hub.readResourceBlocks('every thing', resources[0]?.uri ?? '', inTime())).not.toEqual([]);

@@ -183,7 +183,7 @@ longTest('a folder is trusted for one run, and additional folders are writable',
     turns: ({ raw }) =>
       raw.includes('toolu_1') ? says('fine') : calls(toolUse('Read', { file_path: other }, 'toolu_1')),
   });
-  expect(JSON.stringify((await requestOf()).messages)).toContain('Nobody is there to be asked');
+  expect(JSON.stringify((await requestOf()).messages)).toContain('This run cannot ask for approval');
   expect(JSON.stringify((await requestOf('--add-dir=../other')).messages)).toContain('beta');
 });
 

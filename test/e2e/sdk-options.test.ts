@@ -73,7 +73,7 @@ test('with prompts disabled, canUseTool is never called', async () => {
   });
   expect(asked).toBe(0);
   expect(resultsOf(heard)).toMatchObject([{ permission_denials: [{ tool_name: 'Bash' }] }]);
-  expect(host.sent(1)).toContain('Nobody is there to be asked');
+  expect(host.sent(1)).toContain('This run cannot ask for approval');
 });
 
 test('an empty list of setting sources excludes everything from files', async () => {

@@ -38,7 +38,7 @@ test.each(['env PYTHONPATH=src pytest -q', './pytest -q', '/usr/bin/pytest -q', 
 
 test('a command without a similar rule names none', () => {
   expect(deny('make all', { allow: ['Bash(pytest:*)'] }).message).toBe(
-    'Bash was not run: make is not known to be read-only. Nobody is there to be asked, so it is denied. ' +
+    'Bash was not run: make is not known to be read-only. This run cannot ask for approval, so it is denied. ' +
       'Allowed here without a question: commands that only read the workspace, Bash(pytest:*). ' +
       'The user could allow it with --allowedTools "Bash(make all:*)".',
   );
@@ -50,7 +50,7 @@ test('a denial names its reason once, the similar rule, what is allowed here, an
   expect(message).toContain(
     'Allowed here without a question: commands that only read the workspace, Bash(pytest:*), Bash(npm test).',
   );
-  expect(message.split('Nobody is there to be asked')).toHaveLength(2);
+  expect(message.split('This run cannot ask for approval')).toHaveLength(2);
   expect(denial.by).toBe('unattended');
 });
 

@@ -48,7 +48,7 @@ test('when a required sandbox is unavailable, nothing runs', async () => {
   await using project = await createTempProject();
   const missing = await sandboxWith(project, undefined, { enabled: true });
   await expect(missing.wrap(COMMAND)).rejects.toThrow(
-    'Nothing was run: commands are to run in a sandbox, and there is none here (bwrap is not installed)',
+    'Nothing was run: commands must run in a sandbox, which is not available here (bwrap is not installed)',
   );
   const broken = await sandboxWith(project, 'echo "No permissions to create new namespace" >&2; exit 1', {
     enabled: true,

@@ -12,7 +12,13 @@ const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
 const snippets = [...page.matchAll(/```js run\n(.*?)```/gs)].map(([, code = '']) => code);
 const PRINTS = [
   ...['\ncompleted\n', 'Pay\n', 'completed completed completed\n', '2\n', 'idle 0\n', 'Answer in verse.\n'],
-  ...['it would hardly get shorter\n', 'Clock\n', '"nights" must be at least 1, not 0.\n', '2\n', 'allow ask\n'],
+  ...[
+    'the summary would hardly be shorter\n',
+    'Clock\n',
+    '"nights" must be at least 1, not 0.\n',
+    '2\n',
+    'allow ask\n',
+  ],
   ...['No secrets.\n', 'Paid.\n', '2\n', 'completed\n2\n', 'true\n'],
 ];
 

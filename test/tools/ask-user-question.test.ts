@@ -29,9 +29,9 @@ test('an abort is reported as one', async () => {
 });
 
 test.each([
-  [{ by: 'user' }, 'The user did not want to answer. Nothing was decided.'],
-  [{ by: 'user', reason: 'Look into the README.' }, 'The user did not want to answer. They say: Look into the README.'],
-  [{ by: 'host', reason: 'Later.' }, 'The application that runs this session did not want to answer. It says: Later.'],
+  [{ by: 'user' }, 'The user declined to answer. Nothing was decided.'],
+  [{ by: 'user', reason: 'Look into the README.' }, 'The user declined to answer. They say: Look into the README.'],
+  [{ by: 'host', reason: 'Later.' }, 'The application that runs this session declined to answer. It says: Later.'],
 ] as const)('a question that is refused is told with its source and words: %j', async (refusal, content) => {
   const ask = async () => ({ kind: 'refused', ...refusal }) as const;
   expect(await callTool(askUserQuestionTool, input, { ask })).toEqual({ content, isError: true });
@@ -40,7 +40,7 @@ test.each([
 test('where no user is, the model is told to decide', async () => {
   expect(await callTool(askUserQuestionTool, input)).toMatchObject({
     isError: true,
-    content: expect.stringContaining('nobody to ask'),
+    content: expect.stringContaining('cannot be asked'),
   });
 });
 

@@ -187,7 +187,7 @@ function createStopAction(id: string): PanelAction {
 
 function showOutput({ shells }: ConversationParts, id: string) {
   const found = shells.find(id);
-  if (found === undefined) return reportFailure(`There is no shell ${id} in the background.`);
+  if (found === undefined) return reportFailure(`There is no background shell ${id}.`);
   const output = found.shell.output.text();
   const markdown = formatCodeBlock([`$ ${found.command}`, output === '' ? '(no output yet)' : output].join('\n'));
   return { kind: 'show', markdown, isLive: true } as const;
@@ -197,7 +197,7 @@ async function stopWork({ shells, loop }: ConversationParts, id: string) {
   const shell = shells.find(id);
   if (shell?.exit !== undefined && !shell.shell.hasLeftProcesses()) return reportDone(`${id} had already ended.`);
   if (shell === undefined && !loop.subAgents.stop(id))
-    return reportFailure(`There is no ${id || 'such task'} in the background.`);
+    return reportFailure(`There is no background task ${id}. /ps lists them.`);
   await shell?.shell.stop();
   return reportDone(`Stopped ${id}.`);
 }

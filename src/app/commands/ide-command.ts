@@ -26,7 +26,7 @@ export const IDE_COMMAND: BuiltinCommand = {
       case 'connect': {
         const { editors } = await link.find();
         const editor = editors.find(({ port }) => String(port) === argument);
-        if (editor === undefined) return reportFailure(`No editor offers a link at port ${argument}. ${USAGE}`);
+        if (editor === undefined) return reportFailure(`No editor listens on port ${argument}. ${USAGE}`);
         const result = await link.connect(editor);
         return result.ok ? { kind: 'done' } : reportFailure(`${editor.name}: ${result.why}.`);
       }
@@ -61,7 +61,7 @@ async function createOverview({ core, editor: { link } }: ConversationParts) {
     command: 'ide',
     isLive: true,
     rows: [...editors.map((editor) => createRow(editor, state, shorten)), ...rejected.map(createRejectedRow)],
-    empty: 'No editor offers a link. Install its extension, see "ouro help editors".',
+    empty: 'No editor was found. Install its extension and open this folder in it: "ouro help editors".',
     actions: [],
   });
 }

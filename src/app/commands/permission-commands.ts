@@ -71,7 +71,7 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
         return reportFailure('Usage: /trust shows the effects, /trust yes trusts this folder.');
       const answer = await trustCommands.agree();
       return answer.ok
-        ? showPlainText([...answer.lines, 'The trust takes effect in new conversations.'].join('\n'))
+        ? showPlainText([...answer.lines, 'Trust takes effect in new conversations.'].join('\n'))
         : reportFailure(answer.lines.join('\n'));
     },
   },
@@ -171,7 +171,7 @@ function createDecisionRow(kept: PastDecision, index: number): PanelRow {
 
 function formatHead({ tool, title, verdict, by }: PastDecision): string {
   const decidedBy = DECIDED_BY[by];
-  return `${verdict === 'allow' ? 'allowed' : 'denied'}${decidedBy} ${title.startsWith(tool) ? title : `${tool} ${title}`}`;
+  return `${verdict === 'allow' ? 'allowed' : 'denied'}${decidedBy} ${tool === 'Bash' ? `$ ${title}` : title}`;
 }
 
 async function changeRule(args: string, parts: ConversationParts) {

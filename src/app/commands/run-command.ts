@@ -169,9 +169,15 @@ export async function runCommand(line: string, parts: ConversationParts): Promis
   const outcome = await runNamed(name, args, parts);
   const isEmpty =
     outcome.kind === 'prompt' && !outcome.blocks.some((block) => block.type !== 'text' || block.text.trim() !== '');
-  return isEmpty
-    ? { kind: 'failed', message: `/${name} has an empty prompt, so nothing was sent. Check its source.` }
-    : outcome;
+  if (isEmpty)
+    return { kind: 'failed', message: `/${name} has an empty prompt, so nothing was sent. Check its source.` };
+  if (outcome.kind !== 'prompt' || name === 'plan') return outcome;
+  const { newId, now } = parts.core;
+  const at = new Date(now()).toISOString();
+  return {
+    ...outcome,
+    message: { role: 'user', id: newId(), origin: 'prompt', blocks: outcome.blocks, command: `/${line.trim()}`, at },
+  };
 }
 
 /** Completes the last argument of a command line. Only MCP servers provide completions. */

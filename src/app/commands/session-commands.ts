@@ -126,7 +126,7 @@ async function exportToFile(args: string, { core, agent, session: { transcript }
   const requestedFormat = EXPORT_FORMATS.find((format) => format === first);
   const format = requestedFormat ?? 'markdown';
   const fileName = (requestedFormat === undefined ? [first, ...rest] : rest).join(' ');
-  if (transcript.path === undefined) return reportFailure('This session is not stored, so there is nothing to export.');
+  if (transcript.path === undefined) return reportFailure('This session is not saved, so there is nothing to export.');
   if (agent.state().messages.length === 0)
     return reportFailure('This session is empty, so there is nothing to export.');
   const { sessionId } = agent;

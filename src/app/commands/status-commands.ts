@@ -48,12 +48,12 @@ export const STATUS_COMMANDS: readonly BuiltinCommand[] = [
       const { transcript } = parts.session;
       const { model, mode, effort, cwd } = core.live.current();
       const lines = [
-        `session ${agent.sessionId}`,
-        `${transcript.path === undefined ? 'not saved' : `saved in ${transcript.path}`}${transcript.countPending() > 0 ? `, ${transcript.countPending()} lines not written yet` : ''}`,
-        `model ${model}, effort ${effort}`,
-        `mode ${formatMode(mode)}`,
-        `folder ${cwd} (${core.trusted ? 'trusted' : 'not trusted'})`,
-        `key ${core.model.keySource}`,
+        `session: ${agent.sessionId}`,
+        `${transcript.path === undefined ? 'not saved' : `saved in: ${transcript.path}`}${transcript.countPending() > 0 ? `, ${transcript.countPending()} lines not written yet` : ''}`,
+        `model: ${model}, effort ${effort}`,
+        `mode: ${formatMode(mode)}`,
+        `folder: ${cwd} (${core.trusted ? 'trusted' : 'not trusted'})`,
+        `key: ${core.model.keySource}`,
       ];
       return showMarkdown(lines.map((line) => `- ${line}`).join('\n'));
     },

@@ -171,7 +171,7 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
 
   async function rewind(id: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome> {
     if (checkpoints === undefined || transcript.path === undefined) {
-      return { ok: false, why: 'This session is not stored, so it has no checkpoints.' };
+      return { ok: false, why: 'This session is not saved, so it has no checkpoints.' };
     }
     if (agent.state().status !== 'idle') return { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
     const point = (await list()).find((checkpoint) => checkpoint.id === id);

@@ -54,7 +54,7 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
   /** Reverts one hunk that is still present. The rest of the file is not changed. */
   async function revertHunk({ path, parts, state, before }: ChangedFile, at: number): Promise<RevertOutcome> {
     if (checkpoints === undefined)
-      return { ok: false, message: 'This session is not stored, so changes cannot be reverted.' };
+      return { ok: false, message: 'This session is not saved, so changes cannot be reverted.' };
     if (agent.state().status !== 'idle')
       return { ok: false, message: 'A reply is in progress. Stop it first, or wait.' };
     const part = parts[at];

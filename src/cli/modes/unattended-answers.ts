@@ -20,5 +20,5 @@ type QuestionEvent = Extract<AgentEvent, { type: 'question' }>;
 export function dismissQuestion(agent: Agent, { id, question }: QuestionEvent, servers: 'declined' | 'left'): void {
   if (question.kind !== 'elicitation') agent.answerQuestion(id, undefined);
   else if (servers === 'declined')
-    agent.answerQuestion(id, { kind: 'elicitation', action: 'decline', reason: 'Nobody is there to be asked.' });
+    agent.answerQuestion(id, { kind: 'elicitation', action: 'decline', reason: 'This run cannot ask the user.' });
 }

@@ -97,7 +97,7 @@ export async function compactView(
   }
   const isShort = compactRequest.trigger === 'manual' && preTokens < compactAt;
   const why = isShort
-    ? 'it would hardly get shorter'
+    ? 'the summary would hardly be shorter'
     : `the messages that must be kept do not fit into ${formatTokens(compactAt)} tokens`;
   return { ok: false, why };
 }

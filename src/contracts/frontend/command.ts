@@ -1,5 +1,5 @@
 import type { DiffHunk } from '../display.ts';
-import type { UserBlock } from '../message.ts';
+import type { UserBlock, UserMessage } from '../message.ts';
 
 /** A slash command as menus and hosts list it. */
 export type CommandInfo = {
@@ -25,8 +25,8 @@ export type CommandOutcome =
       /** The output grows: a viewer repeats the command and follows the end of the text. */
       readonly isLive?: true;
     }
-  /** A prompt that is sent to the model in place of the command. */
-  | { readonly kind: 'prompt'; readonly blocks: readonly UserBlock[] }
+  /** A prompt that is sent to the model in place of the command. The message also has the command as it was typed. */
+  | { readonly kind: 'prompt'; readonly blocks: readonly UserBlock[]; readonly message?: UserMessage }
   /** An interactive list; `text` is its plain-text form for frontends without panels. */
   | { readonly kind: 'panel'; readonly panel: Panel; readonly text: string }
   /** A diff for review. Each hunk can be reverted by the command `takeBack` with the number of the hunk. */

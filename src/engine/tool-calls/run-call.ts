@@ -239,7 +239,7 @@ async function executeTool(
     if (signal.aborted) return interruptCall();
     if (thrown instanceof ToolFailure) return failCall(thrown.message, 'tool');
     return failCall(
-      `${block.name} broke: ${getErrorMessage(thrown)}. The fault is in the tool, not in the call; try another way.`,
+      `${block.name} failed unexpectedly: ${getErrorMessage(thrown)}. The fault is in the tool, not in the call; try another way.`,
       'fault',
     );
   } finally {
@@ -270,19 +270,19 @@ async function consultCallback<Result>(
 
 /** Returns the denial used when a hook before the call fails. */
 function denyOnHookFailure(why: string): CallCompletion {
-  const message = `A hook that checks calls broke (${why}), so the call was not made.`;
+  const message = `A hook that checks calls failed (${why}), so the call was not made.`;
   return denyCall(message, { by: 'fault', reason: why });
 }
 
 /** Returns the denial used when the permission check fails. */
 function denyOnGateFailure(why: string): GateVerdict {
-  const message = `The permission check broke (${why}), so the call was not made.`;
+  const message = `The permission check failed (${why}), so the call was not made.`;
   return { behavior: 'deny', message, interrupt: false, denial: { by: 'fault', reason: why } };
 }
 
 /** Returns the context used when a hook after the call fails. */
 function reportHookFailure(why: string): AfterCall {
-  return { context: `A hook that runs after calls broke: ${why}` };
+  return { context: `A hook that runs after calls failed: ${why}` };
 }
 
 type Allowed = Extract<GateVerdict, { behavior: 'allow' }>;

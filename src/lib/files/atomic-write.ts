@@ -161,7 +161,7 @@ async function checkTarget(target: string, before: Entry | undefined, fs: WriteF
     now.ino === before.ino &&
     now.size === before.size &&
     now.mtimeMs === before.mtimeMs;
-  if (!same) throw new WriteRefused(`${target} was changed by somebody else while it was being written.`);
+  if (!same) throw new WriteRefused(`${target} was changed by another program while it was being written.`);
 }
 
 async function writeContent(

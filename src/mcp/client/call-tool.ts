@@ -47,7 +47,7 @@ export async function callTool(
     if (context.signal.aborted) throw new ToolFailure('The call was stopped.', { cause: thrown });
     if (isUnauthorized(thrown)) {
       site.onUnauthorized();
-      throw new ToolFailure(`${site.server} wants a login for this. The user can type /mcp login ${site.server}.`, {
+      throw new ToolFailure(`${site.server} requires a login for this. The user can type /mcp login ${site.server}.`, {
         cause: thrown,
       });
     }
@@ -63,9 +63,9 @@ async function requestVisits(
   { server }: CallOptions,
 ): Promise<string> {
   for (const params of elicitations) {
-    const { result, reason = 'They did not want to.' } = await elicit(server, params, ask, signal);
+    const { result, reason = 'They declined.' } = await elicit(server, params, ask, signal);
     if (result.action !== 'accept')
-      return `The user was to visit ${sanitizeUntrustedLine(params.url, 500)} for ${server} first. ${reason}`;
+      return `${server} requires the user to visit ${sanitizeUntrustedLine(params.url, 500)} first. ${reason}`;
   }
   const addresses = elicitations.map(({ url }) => sanitizeUntrustedLine(url, 500)).join(', ');
   return `${server} wants the user to finish something at ${addresses} first. They have said yes: call again when they say it is done.`;
@@ -78,12 +78,12 @@ function describeFailure(
 ): string {
   if (thrown instanceof ServerTimeoutError) {
     if (thrown.message === 'endless')
-      return `The MCP server ${server} told progress and never came to an end, so the call was given up. Whether it took effect is not known.`;
+      return `The MCP server ${server} reported progress but did not finish, so the call was abandoned. Whether it took effect is unknown.`;
     const seconds = Math.round(callTimeoutMs / 1000);
-    return `The MCP server ${server} said nothing for ${seconds} s, so the call was given up. Whether it took effect is not known.`;
+    return `The MCP server ${server} did not respond for ${seconds} s, so the call was abandoned. Whether it took effect is unknown.`;
   }
   if (closeReason !== undefined) {
-    return `The MCP server ${server} ended during the call (${closeReason}). It is started again; whether the call took effect is not known.`;
+    return `The MCP server ${server} ended during the call (${closeReason}). It is being restarted; whether the call took effect is unknown.`;
   }
   const code = thrown instanceof McpError ? ` (error ${thrown.code})` : '';
   return `The MCP server ${server} answered with an error${code}: ${sanitizeUntrustedLine(stripErrorPrefix(thrown), ERROR_CHARS)}`;

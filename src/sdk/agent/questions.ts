@@ -71,7 +71,7 @@ export function dismissQuestions(agent: Pick<Agent, 'state' | 'answerPermission'
 }
 
 function describeTimeout(timeoutMs = 0): PermissionAnswer {
-  return { behavior: 'deny', by: 'unattended', note: `nobody answered within ${timeoutMs / 1_000} s.` };
+  return { behavior: 'deny', by: 'unattended', note: `no answer within ${timeoutMs / 1_000} s.` };
 }
 
 /** Asks a callback; resolves with `undefined` after the timeout. */

@@ -235,7 +235,7 @@ function toVerdict(call: CallRequest, answer: PermissionAnswer, asked: JsonObjec
   if (answer.behavior === 'allow') return { behavior: 'allow', input: answer.updatedInput ?? asked };
   const { by = 'user', note, message: reason, interrupt = false } = answer;
   if (by === 'unattended') {
-    const message = `${call.tool} was not run: ${note ?? 'nobody is there to be asked.'}`;
+    const message = `${call.tool} was not run: ${note ?? 'this run cannot ask for approval.'}`;
     return { behavior: 'deny', message, interrupt, denial: { by } };
   }
   const denial = { by, ...(reason === undefined ? {} : { reason }) };

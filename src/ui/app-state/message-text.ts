@@ -10,7 +10,7 @@ export function getTypedText(blocks: readonly UserBlock[]): string {
 
 /** Returns the typed text of a queued message. */
 export function getQueuedText({ message }: QueuedMessage): string {
-  return getTypedText(message.blocks);
+  return message.command ?? getTypedText(message.blocks);
 }
 
 function isReminder(text: string): boolean {

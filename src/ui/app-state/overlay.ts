@@ -105,10 +105,18 @@ export function filterCommands(
     .map((command) => ({ command, rank: getRank(command), age: getAge(command) }))
     .filter((entry) => entry.rank < 3)
     .sort((a, b) => a.rank - b.rank || a.age - b.age || compareNames(a.command, b.command))
-    .map(({ command }) => describeCommand(command));
+    .map(({ command }) => describeCommand(command, findTypedName(command, lowerQuery)));
 }
 
-function describeCommand({ name, argumentHint, source, description }: CommandInfo): Choice {
+/** Returns the name of a command that a query stands for: its own name, or the alias that is being typed. */
+function findTypedName({ name, aliases = [] }: CommandInfo, lowerQuery: string): string {
+  const names = [name, ...aliases];
+  const typed = names.find((one) => one.toLowerCase() === lowerQuery);
+  return typed ?? names.find((one) => one.toLowerCase().startsWith(lowerQuery)) ?? name;
+}
+
+function describeCommand(command: CommandInfo, name = command.name): Choice {
+  const { argumentHint, source, description } = command;
   return {
     id: name,
     label: `/${name}`,

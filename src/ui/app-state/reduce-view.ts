@@ -143,7 +143,7 @@ function printPlan(view: ViewState, request: DialogRequest): ViewState {
 /** Prints a message of the user when it is part of the conversation. */
 function printUserMessage(view: ViewState, message: Message): ViewState {
   if (!isTypedByUser(message)) return view;
-  const text = getTypedText(message.blocks);
+  const text = message.command ?? getTypedText(message.blocks);
   const shown = message.pinned === true ? `# ${text}` : text;
   return addHistoryItems(
     { ...flushFinishedPieces(endAllText(view)), lastPrompt: text },
@@ -192,7 +192,7 @@ const MODE_HINT_MS = 5_000;
 /** Short explanations of the permission modes. */
 const MODE_HINTS: Readonly<Record<string, string>> = {
   default: 'asks before edits and commands',
-  acceptEdits: 'allows edits, asks before commands',
+  acceptEdits: 'allows edits, asks before other commands',
   plan: 'changes nothing until you accept a plan',
   auto: 'a small model decides, and asks when in doubt',
   dontAsk: 'denies what would need your answer',

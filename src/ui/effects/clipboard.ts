@@ -54,7 +54,7 @@ export async function copyAnswer(
   const isCode = argument.trim() === 'code';
   const wanted = isCode ? findLastCode(answers) : answers.at(-Math.max(1, Number(argument) || 1));
   if (wanted === undefined) {
-    const text = isCode ? 'No answer contains a code block yet.' : 'There is no such answer yet.';
+    const text = isCode ? 'No reply contains a code block yet.' : 'There is no such reply yet.';
     return updateView((view) => addHistoryItems(view, { kind: 'notice', level: 'info', text }));
   }
   const text = await copyText(wanted, { output, tmux });

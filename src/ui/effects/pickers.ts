@@ -49,7 +49,7 @@ async function listChoices(purpose: PickerPurpose, { conversation, themes }: Eff
       return (await conversation.checkpoints()).toReversed().map(({ id, prompt, at, files }) => ({
         id,
         label: prompt.replaceAll('\n', ' ').slice(0, 60),
-        detail: `${formatClock(at)}${files === 0 ? '' : `, ${files} files`}`,
+        detail: `${formatClock(at)}${files === 0 ? '' : `, ${formatCount(files, 'file')}`}`,
       }));
     case 'restore':
       return [];

@@ -114,7 +114,7 @@ async function showOutcome(outcome: CommandOutcome, host: EffectHost): Promise<v
       return updateView((view) => addHistoryItems(view, { kind: 'notice', level, text: message }));
     }
     case 'prompt':
-      return sendPrompt('prompt', outcome.blocks, host.conversation.agent);
+      return sendPrompt('prompt', outcome.message ?? outcome.blocks, host.conversation.agent);
     default:
       return openView(outcome.view, outcome.argument, host);
   }

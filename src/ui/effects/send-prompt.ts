@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
-import { isTypedByUser } from '../../contracts/message.ts';
+import { isTypedByUser, type UserMessage } from '../../contracts/message.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
 import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
 import type { DraftPart } from '../widgets/composer/paste-placeholders.ts';
@@ -51,7 +51,7 @@ export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: 
 /** Sends a prompt: as a new turn when idle, else to the running one. A turn may have started or ended meanwhile. */
 export async function sendPrompt(
   delivery: 'prompt' | 'steer' | 'follow_up',
-  prompt: Prompt,
+  prompt: Prompt | UserMessage,
   agent: Conversation['agent'],
 ): Promise<void> {
   // The agent may be idle while the end of the run is still being delivered to listeners.

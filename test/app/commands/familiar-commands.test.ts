@@ -64,6 +64,8 @@ test('/review, /security-review and /output-style do what their names say', asyn
     expect(outcome).toMatchObject({
       kind: 'prompt',
       blocks: [{ text: expect.stringMatching(/[Rr]eview[\s\S]*The change to review: the last commit$/) }],
+      // The history shows what was typed, not the prompt.
+      message: { role: 'user', command: `/${name} the last commit` },
     });
   }
   expect(await command('output-style')).toContain('- default (current)');

@@ -36,7 +36,7 @@ type Asked = {
   readonly last: string;
   readonly models: readonly (string | undefined)[];
   readonly events: readonly AgentEvent[];
-  /** Nobody is there to be asked: what would ask is refused. */
+  /** This run cannot ask for approval: what would ask is refused. */
   readonly wasRefused: boolean;
 };
 
@@ -393,7 +393,7 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await talk.ask();
     await talk.edit({ mcpServers: { silent: silent(talk) }, timeouts: { mcpCallMs: 80 } });
     await talk.ask();
-    await expect(talk.conversation.control?.callTool?.('mcp__silent__nod', {})).rejects.toThrow('said nothing');
+    await expect(talk.conversation.control?.callTool?.('mcp__silent__nod', {})).rejects.toThrow('did not respond');
   },
   async 'timeouts.bashMs'({ ask, edit }) {
     expect((await ask()).last).toContain('default 120000, at most 600000');

@@ -103,7 +103,11 @@ test.each([
     async () => Promise.reject(new ToolFailure('Try the other file.')),
     'Try the other file.',
   ],
-  ['a tool with a bug', async () => Promise.reject(new TypeError('x is undefined')), 'Echo broke: x is undefined'],
+  [
+    'a tool with a bug',
+    async () => Promise.reject(new TypeError('x is undefined')),
+    'Echo failed unexpectedly: x is undefined',
+  ],
   ['a tool that says nothing', async () => ({ content: ' ' }), '(no output)'],
 ])('%s becomes a result, never a crash', async (_name, call, words) => {
   const { blocks } = await results(calls('Echo'), { tools: () => [echoTool({ call })] });

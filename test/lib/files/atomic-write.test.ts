@@ -106,7 +106,7 @@ describe('writeAtomically', () => {
         return fs.open(name, flags, mode);
       },
     };
-    await expect(writeAtomically(file, bytes('mine'), { fs: racing })).rejects.toThrow('somebody else');
+    await expect(writeAtomically(file, bytes('mine'), { fs: racing })).rejects.toThrow('another program');
     expect(await fs.readFile(file, 'utf8')).toBe('theirs');
     expect(await fs.readdir(path.dirname(file))).toEqual(['f']);
   });

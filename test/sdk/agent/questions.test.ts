@@ -33,7 +33,7 @@ test('a call that requires approval is refused where nobody has declared to answ
   agent.subscribe((event) => void asked.push(event.type));
   expect((await agent.prompt('pay')).reason).toBe('completed');
   expect([paid, asked.includes('permission_request')]).toEqual([[], false]);
-  expect(lastRequest()).toContain('nobody is there to be asked');
+  expect(lastRequest()).toContain('this run cannot ask for approval');
 });
 
 test('a listener that answers is asked, with the reason', async () => {
@@ -70,7 +70,7 @@ test.each(['a callback', 'a listener'])('a question to %s that never answers end
   if (kind === 'a listener') agent.subscribe(() => undefined, { answers: true });
   expect((await agent.prompt('pay')).reason).toBe('completed');
   expect(paid).toEqual([]);
-  expect(lastRequest()).toContain('nobody answered within 0.02 s');
+  expect(lastRequest()).toContain('no answer within 0.02 s');
   expect(agent.state().pendingPermissions).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ test.each<[string, JsonValue, string, object]>([
   ],
   [
     'a run without a user',
-    [{ text: 'Nobody is there to be asked, so it is denied.' }],
+    [{ text: 'This run cannot ask for approval, so it is denied.' }],
     'Bash needs permission and was not run. No rule allows it.',
     { by: 'rule', reason: 'No rule allows it.' },
   ],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { JsonObject } from '../../../src/contracts/json.ts';
+import { filterCommands } from '../../../src/ui/app-state/overlay.ts';
 import { reduceView } from '../../../src/ui/app-state/reduce-view.ts';
 import { createViewState, type ViewState } from '../../../src/ui/app-state/view-state.ts';
 import type { RenderContext } from '../../../src/ui/text/render-context.ts';
@@ -57,6 +58,25 @@ function wordsOf(item: HistoryItem): string {
       return '';
   }
 }
+
+test('the prompt of a command is printed as the command that was typed', () => {
+  const message = { role: 'user', id: 'u', origin: 'prompt', command: '/review', blocks: [] } as const;
+  const blocks = [{ type: 'text', text: 'Review the change.\n\nReport defects first.' }] as const;
+  const view = told([begins(), { type: 'message_end', message: { ...message, blocks } }]);
+  expect(printed(view)).toEqual(['prompt /review']);
+  expect(view.lastPrompt).toBe('/review');
+});
+
+test('a command is listed under the alias that is typed', () => {
+  const cost = { name: 'cost', aliases: ['usage'], description: 'tokens and cost', source: 'builtin' } as const;
+  const listed = (query: string) => filterCommands([cost], query).map(({ id, label }) => [id, label]);
+  expect([listed('usage'), listed('us'), listed('co'), listed('')]).toEqual([
+    [['usage', '/usage']],
+    [['usage', '/usage']],
+    [['cost', '/cost']],
+    [['cost', '/cost']],
+  ]);
+});
 
 describe('an answer', () => {
   test('is printed block by block, and only the open one stays live', () => {

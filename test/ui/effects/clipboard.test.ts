@@ -23,8 +23,8 @@ test('the last answer is copied through the terminal, and a report is printed', 
 test('an earlier answer is selected by its number, the last code block by `code`', async () => {
   expect((await copied('2', 'first', 'second')).text).toBe('first');
   expect((await copied('code', FENCED, 'no code here')).text).toBe('const a = 1;\nconst b = 2;');
-  expect((await copied('code', 'nothing')).told).toBe('No answer contains a code block yet.');
-  expect((await copied('7', 'only one')).told).toBe('There is no such answer yet.');
+  expect((await copied('code', 'nothing')).told).toBe('No reply contains a code block yet.');
+  expect((await copied('7', 'only one')).told).toBe('There is no such reply yet.');
 });
 
 test('inside tmux the sequence is wrapped if tmux allows passthrough; a copy that tmux blocks is reported', async () => {

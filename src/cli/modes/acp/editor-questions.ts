@@ -201,7 +201,7 @@ export async function elicitFromEditor(
     return {
       kind: 'elicitation',
       action: 'decline',
-      reason: `The editor cannot put a ${MODE_NAMES[wants.mode]} to you.`,
+      reason: `The editor cannot ask questions with a ${MODE_NAMES[wants.mode]}.`,
     };
   const common = { sessionId, toolCallId: callId, message };
   const request =

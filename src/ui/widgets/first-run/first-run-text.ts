@@ -195,10 +195,12 @@ function formatKeyPage({ keyProvider }: FirstRunState, text: string): FirstRunTe
     title: 'Paste an API key',
     body: [
       createProseLine(
-        plain('Its prefix tells the provider. It is stored so that only your user can read it.'),
+        plain(
+          'The provider is recognized by the prefix. The key is stored in a file or keyring that only your user can read.',
+        ),
         colored(
           'dim',
-          ' Subscriptions of Claude and ChatGPT contain no API key; Google AI Studio and Groq have free ones.',
+          ' Claude and ChatGPT subscriptions do not include an API key; Google AI Studio and Groq offer free ones.',
         ),
       ),
       createLine(colored('accent', INPUT_MARK), plain(maskKey(text))),

@@ -12,13 +12,13 @@ export function describeFailure(failure: ModelFailure): string {
 
 const CAUSES: Readonly<Record<FailureKind, string>> = {
   aborted: 'stopped',
-  stalled: 'the response stalled',
-  cut: 'the response was cut off',
+  stalled: 'the reply stalled',
+  cut: 'the reply was cut off',
   overloaded: 'overloaded',
   rate_limited: 'too many requests',
   too_long: 'the conversation is too long',
   media_too_large: 'a file is too large',
-  output_limit: 'the response was too long',
+  output_limit: 'the reply was too long',
   auth: 'the API key was rejected',
   no_credit: 'no credit is left',
   not_found: 'the model was not found',
@@ -29,7 +29,7 @@ const CAUSES: Readonly<Record<FailureKind, string>> = {
 };
 
 const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
-  auth: 'The request was not retried. Set ANTHROPIC_API_KEY to a valid key, or try --model demo.',
+  auth: 'The request was not retried. Set a valid key with /login or ANTHROPIC_API_KEY, or choose another model with /model.',
   no_credit: 'The request was not retried. Add credit at the provider, or choose another model with /model.',
   not_found: 'Choose another model with /model.',
   invalid: 'The request was not retried.',
@@ -40,7 +40,7 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
 };
 
 const MESSAGE_STATES = {
-  in_composer: 'Your message is back in the composer: press enter to send it again.',
+  in_composer: 'Your message is back in the draft: press enter to send it again.',
   waiting_for_reset: 'Press w to wait for the reset and continue automatically, or enter to try now.',
   in_conversation: 'Your message stays in the conversation and is sent with the next one.',
 } as const;

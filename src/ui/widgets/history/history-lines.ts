@@ -95,7 +95,7 @@ function renderItem(item: Exclude<HistoryItem, { kind: 'markdown' }>, context: R
     case 'ended':
       return [createSummaryLine(item, context)];
     case 'stopped':
-      return [createLine(colored('warn', `${glyphs.stopped} `), plain(item.hint))];
+      return [createProseLine(colored('warn', `${glyphs.stopped} `), plain(item.hint))];
     case 'thinking':
       return [createLine(colored('dim', `thought for ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
     case 'compacted':

@@ -56,7 +56,7 @@ function endKilledRun(view: ViewState, messages: readonly Message[]): ViewState 
   const wasCutOff =
     last?.role === 'assistant' && last.blocks.some((block) => block.type === 'text' && block.cut === true);
   return wasCutOff
-    ? addHistoryItems(settled, { kind: 'notice', level: 'warn', text: 'The response was cut off here.' })
+    ? addHistoryItems(settled, { kind: 'notice', level: 'warn', text: 'The reply was cut off here.' })
     : settled;
 }
 

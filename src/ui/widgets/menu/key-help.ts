@@ -18,7 +18,7 @@ const SECTIONS: readonly (readonly [string, readonly HelpLine[]])[] = [
       createHelpLine('enter', 'send'),
       createHelpLine('shift+enter', 'new line'),
       createHelpLine('/  @', 'commands, files'),
-      createHelpLine('!  #', 'shell, memory'),
+      createHelpLine('!  #', 'shell, note'),
       createHelpLine('up, ctrl+r', 'earlier messages'),
       createHelpLine('ctrl+g', 'external editor'),
       createHelpLine('ctrl+s', 'stash, restore'),
@@ -37,7 +37,7 @@ const SECTIONS: readonly (readonly [string, readonly HelpLine[]])[] = [
   ],
   [
     'View',
-    [createHelpLine('ctrl+o', 'transcript'), createHelpLine('ctrl+t', 'tasks'), createHelpLine('ctrl+l', 'repaint')],
+    [createHelpLine('ctrl+o', 'transcript'), createHelpLine('ctrl+t', 'tasks'), createHelpLine('ctrl+l', 'redraw')],
   ],
   [
     'Session',

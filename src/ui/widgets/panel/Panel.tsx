@@ -138,11 +138,13 @@ function createMark(mark: PanelMark, { todo, failed, done, waiting }: Glyphs, pa
   });
 }
 
-function createBar(share: number, cells: number, { spinner }: Glyphs): string {
+/** A share that is shown as 0.0 % has an empty bar. */
+const MIN_SHARE = 0.0005;
+
+function createBar(share: number, cells: number, { gauge }: Glyphs): string {
   if (cells < MIN_BAR_CELLS) return '';
-  const fullCells = share === 0 ? 0 : Math.max(1, Math.round(share * cells));
-  const isAscii = spinner.includes('/');
-  return `${(isAscii ? '#' : '▰').repeat(fullCells)}${(isAscii ? '-' : '▱').repeat(cells - fullCells)}`;
+  const fullCells = share < MIN_SHARE ? 0 : Math.max(1, Math.round(share * cells));
+  return `${gauge.full.repeat(fullCells)}${gauge.empty.repeat(cells - fullCells)}`;
 }
 
 function joinRows(lines: readonly string[], paintLine: (line: string) => Printable): Printable {

@@ -59,7 +59,9 @@ export function layoutScreen(view: ViewState, context: RenderContext, renderStat
   freeRows -= dialogRows;
   const composerGap = Math.min(isLow ? 0 : 1, Math.max(0, freeRows));
   freeRows -= composerGap;
-  const queue = freeRows <= 0 ? [] : view.queue.slice(-freeRows);
+  // A pinned note is reported by the command that added it.
+  const waiting = view.queue.filter(({ message }) => message.pinned !== true);
+  const queue = freeRows <= 0 ? [] : waiting.slice(-freeRows);
   freeRows -= queue.length;
   const dialogGap = dialog === undefined || isLow ? 0 : Math.min(1, freeRows);
   const liveRoom = isLow && dialog === undefined ? Math.min(1, freeRows) : freeRows - dialogGap;

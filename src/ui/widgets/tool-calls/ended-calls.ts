@@ -136,7 +136,7 @@ export function renderCallHead(entry: ToolEntry, ending: ToolOutcome, context: R
         colored('warn', glyphs.stopped),
         plain(' '),
         ...title,
-        colored('dim', `  stopped after ${formatDuration(ending.durationMs)}`),
+        colored('dim', duration === '' ? '  stopped' : `  stopped after ${formatDuration(ending.durationMs)}`),
       );
   }
 }

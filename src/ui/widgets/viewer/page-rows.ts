@@ -117,6 +117,8 @@ type PageEntry = {
 type Transcript = Pick<Extract<ViewerPage, { kind: 'transcript' }>, 'messages' | 'getTitle'>;
 
 const MAX_COLLAPSED_LINES = 3;
+/** Hiding this many lines or fewer would save hardly anything. */
+const MAX_UNHIDDEN_LINES = 3;
 
 /** Renders a transcript in order: prompts start turns, results follow their calls. */
 function renderTranscript(
@@ -148,20 +150,22 @@ function renderTranscript(
 }
 
 function createUserEntries(
-  { origin, blocks, at: sentAt }: UserMessage,
+  { origin, blocks, command, at: sentAt }: UserMessage,
   { glyphs }: RenderContext,
 ): readonly PageEntry[] {
   if (origin === 'results' || origin === 'attachment') return [];
   const text = getTypedText(blocks);
   if (text.trim() === '') return [];
   const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
-  const lines = sanitizeForScreen(text)
-    .split('\n')
-    .map((line, row) =>
-      createLine(
-        colored(isTyped ? 'user' : 'dim', `${row === 0 ? (isTyped ? glyphs.user : '#') : ' '} ${line}`.trimEnd()),
+  const rows = sanitizeForScreen(command === undefined ? text : `${command}\n${text}`).split('\n');
+  const lines = rows.map((line, row) =>
+    createLine(
+      colored(
+        isTyped && (command === undefined || row === 0) ? 'user' : 'dim',
+        `${row === 0 ? (isTyped ? glyphs.user : '#') : ' '} ${line}`.trimEnd(),
       ),
-    );
+    ),
+  );
   return [{ lines: [createLine(), ...appendTime(lines, sentAt)], copyText: text, mark: isTyped ? 'start' : 'inside' }];
 }
 
@@ -233,7 +237,7 @@ function describeCall({ id, name, input, unparsed }: ToolUseBlock, getTitle: Cal
 }
 
 function createCutNote({ cut }: { readonly cut?: boolean }): readonly LogicalLine[] {
-  return cut === true ? [createLine(colored('warn', '… the response was cut off here'))] : [];
+  return cut === true ? [createLine(colored('warn', '… the reply was cut off here'))] : [];
 }
 
 function createOutputLines(
@@ -243,7 +247,8 @@ function createOutputLines(
 ): readonly LogicalLine[] {
   const rows = sanitizeForScreen(text).replace(/\n+$/, '').split('\n');
   if (rows.length === 1 && rows[0] === '') return [];
-  if (bodies === 'open' || rows.length <= MAX_COLLAPSED_LINES + 1) return renderOutput(rows, glyphs.output);
+  if (bodies === 'open' || rows.length <= MAX_COLLAPSED_LINES + MAX_UNHIDDEN_LINES)
+    return renderOutput(rows, glyphs.output);
   const hiddenNote = createLine(
     colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${rows.length - MAX_COLLAPSED_LINES} more lines (o)`),
   );

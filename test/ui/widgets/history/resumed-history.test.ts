@@ -240,7 +240,7 @@ test('a run killed during its answer shows where it was cut off, and how to cont
     '',
     'Because of',
     '',
-    '! The response was cut off here.',
+    '! The reply was cut off here.',
     '',
     '■ The run was stopped here. Type what to do, or press enter to continue.',
   ]);

@@ -109,8 +109,11 @@ test('shares have bars, in ASCII too', () => {
     '    Free      150k  ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱',
   ]);
   expect(picture(openPanel(WINDOW, undefined), { glyphs: ASCII_GLYPHS })[3]).toBe(
-    '>   Messages  40k   ####----------------',
+    '>   Messages  40k   ####................',
   );
+  const [row, ...others] = WINDOW.rows;
+  const rows = row === undefined ? [] : [{ ...row, share: 0.0004 }, ...others];
+  expect(picture(openPanel({ ...WINDOW, rows }, undefined))[3]).toBe('❯   Messages  40k   ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱');
 });
 
 test('no panel is wider than its terminal or higher than its space, and the selected row is always visible', () => {

@@ -64,7 +64,7 @@ function turn(at: number): readonly Message[] {
       role: 'user',
       id: `r${at}`,
       origin: 'results',
-      blocks: [{ type: 'tool_result', tool_use_id: `c${at}`, content: '1\n2\n3\n4\n5\n6' }],
+      blocks: [{ type: 'tool_result', tool_use_id: `c${at}`, content: '1\n2\n3\n4\n5\n6\n7' }],
     },
   ];
 }
