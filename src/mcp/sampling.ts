@@ -39,7 +39,7 @@ const REFUSED = -1;
 const PREVIEW_CHARS = 600;
 /** Requests that run without a question after the user allowed them for the connection. */
 const MAX_PREAPPROVED = 50;
-const ALLOW_ONCE = 'Yes, once';
+const ALLOW_ONCE = 'Yes';
 const ALLOW_CONNECTION = "Yes, and don't ask again while it is connected";
 const DENY = 'No';
 

@@ -74,7 +74,7 @@ async function asked(
   return { heard, questions, results: String(content).split('\n'), told };
 }
 
-const ONCE = 'Yes, once';
+const ONCE = 'Yes';
 const ALWAYS = "Yes, and don't ask again while it is connected";
 
 test('a sampling request is shown before the model gets it, marked with its origin', async () => {

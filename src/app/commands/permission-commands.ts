@@ -169,9 +169,9 @@ function createDecisionRow(kept: PastDecision, index: number): PanelRow {
   };
 }
 
-function formatHead({ tool, title, verdict, by }: PastDecision): string {
+function formatHead({ title, verdict, by }: PastDecision): string {
   const decidedBy = DECIDED_BY[by];
-  return `${verdict === 'allow' ? 'allowed' : 'denied'}${decidedBy} ${tool === 'Bash' ? `$ ${title}` : title}`;
+  return `${verdict === 'allow' ? 'allowed' : 'denied'}${decidedBy} ${title}`;
 }
 
 async function changeRule(args: string, parts: ConversationParts) {

@@ -11,7 +11,13 @@ import {
   SHOW_ALL,
 } from '../permission-dialog/dialog-option.ts';
 import type { DialogForm } from '../permission-dialog/dialog-state.ts';
-import { createUserAnswer, listQuestionParts, MAX_KEYED_CHOICES } from './question-parts.ts';
+import {
+  createUserAnswer,
+  isApproval,
+  listQuestionParts,
+  MAX_KEYED_CHOICES,
+  type QuestionPart,
+} from './question-parts.ts';
 
 /** Returns the options for a question: a plan, a request of a server, or the choices of one part. */
 export function createQuestionOptions(question: UserQuestion, form: DialogForm): readonly DialogOption[] {
@@ -63,6 +69,7 @@ function createFormOptions(question: UserQuestion, form: DialogForm): readonly D
 function createPartOptions(question: UserQuestion, form: DialogForm): readonly DialogOption[] {
   const part = listQuestionParts(question)[form.partIndex];
   if (part === undefined) return [];
+  if (isApproval(part)) return createApprovalOptions(part);
   const choices = part.options.map(({ label, description }, index): DialogOption => {
     const mark = part.multiSelect ? (form.marked.includes(index) ? '[x] ' : '[ ] ') : '';
     const option = createChoiceOption(String(index + 1), `${mark}${label}`, { type: 'choose', choice: index });
@@ -86,6 +93,22 @@ function createPartOptions(question: UserQuestion, form: DialogForm): readonly D
         ]),
     ...(skip === undefined ? [] : [createKeyOption('s', skip.label, { type: 'skip' })]),
     ...(form.partIndex === 0 ? [] : [BACK]),
+    SHOW_ALL,
+  ];
+}
+
+/** Creates the options for a yes or a no in the order of every other dialog. */
+function createApprovalOptions({ options, typedLabel, initialText }: QuestionPart): readonly DialogOption[] {
+  const answers = options.map(({ label, description, grade }, index): DialogOption => {
+    const create = { yes: createYesOption, always: createAlwaysOption, no: createNoOption }[grade ?? 'yes'];
+    const option = create(label, { type: 'choose', choice: index });
+    return description === undefined ? option : { ...option, note: description };
+  });
+  return [
+    ...answers.toSorted((one, other) => Number(one.digit) - Number(other.digit)),
+    ...(typedLabel === undefined
+      ? []
+      : [createKeyOption('o', typedLabel.toLowerCase(), { type: 'write', purpose: 'custom_answer', initialText })]),
     SHOW_ALL,
   ];
 }

@@ -1,4 +1,4 @@
-import type { Question } from '../../../contracts/display.ts';
+import type { Question, QuestionOption } from '../../../contracts/display.ts';
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { type FormField, parseFieldValue, parseFormFields, validateFieldValue } from '../../../lib/form-schema.ts';
@@ -8,7 +8,7 @@ import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 export type QuestionPart = {
   readonly question: string;
   readonly hints: readonly string[];
-  readonly options: readonly { readonly label: string; readonly description?: string; readonly answer: string }[];
+  readonly options: readonly (QuestionOption & { readonly answer: string })[];
   readonly multiSelect: boolean;
   /** Label of the option to type an answer; undefined: one of the options has to be chosen. */
   readonly typedLabel: string | undefined;
@@ -34,6 +34,11 @@ const SKIPPED = '';
 export function listQuestionParts(question: UserQuestion): readonly QuestionPart[] {
   if (question.kind === 'questions') return question.questions.map(createQuestionPart);
   return getFormFields(question).map(createFieldPart);
+}
+
+/** Returns whether a part asks for a yes or a no: one of its options is marked as a refusal, or as a lasting yes. */
+export function isApproval({ options }: Pick<QuestionPart, 'options'>): boolean {
+  return options.some(({ grade }) => grade !== undefined);
 }
 
 /** Formats the full question as Markdown for the viewer: a plan as it is, anything else as preformatted text. */

@@ -7,7 +7,7 @@ import type {
 } from '../../../contracts/permission.ts';
 import type { UserQuestion } from '../../../contracts/tool.ts';
 import { createQuestionOptions } from '../form/question-options.ts';
-import { listQuestionParts } from '../form/question-parts.ts';
+import { isApproval, listQuestionParts } from '../form/question-parts.ts';
 import {
   createAlwaysOption,
   createChoiceOption,
@@ -47,8 +47,11 @@ export function isSevereRisk({ kind }: Pick<CallRisk, 'kind'>): boolean {
 
 /** Returns the index of the option that is selected at first; none if the first one could do harm. */
 export function getInitialSelection(request: DialogRequest, form: DialogForm): number | undefined {
-  if (request.kind === 'question')
-    return request.question.kind === 'elicitation' ? getDefaultChoice(request.question, form) : 0;
+  if (request.kind === 'question') {
+    if (request.question.kind === 'elicitation') return getDefaultChoice(request.question, form);
+    const part = listQuestionParts(request.question)[form.partIndex];
+    return part !== undefined && isApproval(part) ? undefined : 0;
+  }
   const { facts, danger, concealed, targets, risks = [], canRemember = 'always' } = request.permission;
   const isHarmless =
     danger === 'none' &&

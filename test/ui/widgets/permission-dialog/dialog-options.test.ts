@@ -47,6 +47,28 @@ const BUILD = { rule: 'Bash(npm run build:*)', covers: 'it' };
 const MCP: ToolFacts = { tool: 'mcp__everything__echo', kind: 'mcp', input: {} };
 const EDIT: ToolFacts = { tool: 'Edit', kind: 'edit', writes: ['/p/a.ts'], input: {} };
 
+const APPROVAL: UserQuestion = {
+  kind: 'questions',
+  questions: [
+    {
+      question: 'Allow it?',
+      multiSelect: false,
+      options: [
+        { label: 'No', grade: 'no' },
+        { label: 'Yes' },
+        { label: "Yes, and don't ask again", description: 'The next 50', grade: 'always' },
+      ],
+    },
+  ],
+};
+const elicit = (wants: Extract<UserQuestion, { kind: 'elicitation' }>['wants']): UserQuestion => ({
+  kind: 'elicitation',
+  server: 's',
+  message: 'm',
+  wants,
+});
+const FIELD = { type: 'boolean', title: 'Gift wrap', default: false } as const;
+
 test.each<[string, DialogRequest, readonly string[]]>([
   [
     'a command with a rule',
@@ -118,6 +140,11 @@ test.each<[string, DialogRequest, readonly string[]]>([
     ],
   ],
   [
+    'a request of a server to the model',
+    askUser(APPROVAL),
+    ['1 y Yes', "2 a Yes, and don't ask again The next 50", '3 n No'],
+  ],
+  [
     'a URL that a server opens',
     askUser({
       kind: 'elicitation',
@@ -129,6 +156,17 @@ test.each<[string, DialogRequest, readonly string[]]>([
   ],
 ])('%s is answered in the same order as everything else', (_, request, list) => {
   expect(listOf(request)).toEqual(list);
+});
+
+test.each<[string, UserQuestion, string | undefined]>([
+  ['a plan is accepted so that edits still ask', { kind: 'plan', plan: 'Do it.' }, 'Yes, and ask before edits'],
+  ['no answer to a yes or no question', APPROVAL, undefined],
+  ['no answer to a URL', elicit({ mode: 'url', url: 'https://example.com', id: 'e' }), undefined],
+  ['the default of a field', elicit({ mode: 'form', schema: { properties: { gift: FIELD } } }), 'No'],
+])('what enter would answer: %s', (_, question, label) => {
+  const selected = getInitialSelection(askUser(question), form);
+  const options = filterListedOptions(optionsOf(askUser(question)));
+  expect(selected === undefined ? undefined : options[selected]?.label).toBe(label);
 });
 
 test('other choices are letters in the line below', () => {
