@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ABSOLUTE_PATH } from '../lib/files/path-style.ts';
 import {
   countDiagnostics,
   type Diagnostic,
@@ -133,7 +134,7 @@ const filesSchema = z.lazy(() => z.array(z.object({ uri: z.string(), diagnostics
 function parseEditorDiagnostics(text: string): readonly EditorProblems[] {
   const files = filesSchema.safeParse(parseJson(text)).data ?? [];
   return files.slice(0, MAX_FILES).flatMap(({ uri, diagnostics }) => {
-    const path = uri.startsWith('/') ? uri : parseFileUri(uri);
+    const path = ABSOLUTE_PATH.test(uri) ? uri : parseFileUri(uri);
     return path === undefined ? [] : [{ path, problems: diagnostics.slice(0, MAX_PROBLEMS).flatMap(parseProblem) }];
   });
 }

@@ -99,7 +99,7 @@ function createReminderBlocks(text: string): readonly UserBlock[] {
 /** Returns whether a mention is meant as a path, and not as the name of a person, a package or a decorator. */
 async function isMeantAsPath(mention: string, cwd: string): Promise<boolean> {
   if (/[()'"`{}<>=;,|*$]/.test(mention)) return false;
-  if (/#L\d/.test(mention) || /^(?:~|\.{1,2})?\//.test(mention)) return true;
+  if (/#L\d/.test(mention) || /^(?:~|\.{1,2}|[a-z]:)?[\\/]/i.test(mention)) return true;
   if (/\.[A-Za-z]\w{0,7}$/.test(mention)) return true;
   const [first = '', ...below] = mention.split('/');
   if (below.length !== 1) return below.length > 1;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 
 const MAX_FILES = 5_000;
 
@@ -16,7 +16,7 @@ export async function copyPlugin(from: string, to: string, publishedIn: string):
     const name = relative(from, source);
     const real = await realpath(source).catch(() => undefined);
     if (real === undefined) throw new Error(`${name} is a broken link.`);
-    if (real !== boundary && !real.startsWith(`${boundary}/`))
+    if (real !== boundary && !real.startsWith(`${boundary}${sep}`))
       throw new Error(`${name} is a link to a path outside ${publishedIn}.`);
     const stats = await stat(real);
     if (stats.isDirectory()) {

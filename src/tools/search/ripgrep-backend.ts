@@ -8,7 +8,7 @@ export type ChildEnvironment = Readonly<Record<string, string | undefined>>;
 
 const MAX_STDERR_CHARS = 4000;
 // `--no-require-git`: .gitignore files apply outside of repositories too.
-const COMMON_ARGUMENTS = ['--no-config', '--color=never', '--no-require-git'];
+const COMMON_ARGUMENTS = ['--no-config', '--color=never', '--no-require-git', '--path-separator=/'];
 
 /** Creates the search backend that runs ripgrep. */
 export function createRipgrepBackend(name: string, program: string, env: ChildEnvironment): SearchBackend {

@@ -86,6 +86,8 @@ export function createNonBlockingOutput(stdout: StandardOutput): NonBlockingOutp
 
 /** Opens the terminal of the standard output, on systems without `/proc` that of the process; `undefined` without one. */
 function openTerminal(): number | undefined {
+  // There these paths are files of the current drive.
+  if (process.platform === 'win32') return undefined;
   for (const path of ['/proc/self/fd/1', '/dev/tty']) {
     try {
       return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

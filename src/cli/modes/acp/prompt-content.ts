@@ -66,7 +66,10 @@ function formatMention(path: string): string {
 }
 
 function uriToPath(uri: string): string {
-  return uri.startsWith('file://') ? decodeURIComponent(new URL(uri).pathname) : uri;
+  if (!uri.startsWith('file://')) return uri;
+  const path = decodeURIComponent(new URL(uri).pathname);
+  // A drive has a slash before it in an address: `file:///C:/a`.
+  return path.replace(/^\/(?=[a-z]:\/)/i, '');
 }
 
 /** Converts the MCP servers of an editor to the form of `--mcp-config`. */
