@@ -6,13 +6,29 @@ import Sequence from './test/support/test-sequencer.ts';
 // Where every case of a search is tried, a search may take longer.
 const patience = isWholeRun ? 2 : 1;
 
+const ALL = ['test/**/*.test.{ts,tsx}'];
+
+/**
+ * The tests that need nothing of POSIX: no modes, links, signals, shell or git. They run on Windows; the others describe
+ * the systems that have those.
+ */
+const PORTABLE = [
+  'test/{context,engine,model/behaviour,model/registry,permissions/rules,permissions/shell/effects}/**/*.test.ts',
+  'test/lib/{form-schema,memoize,printable,promises,text-hash-set}.test.ts',
+  'test/lib/{files/path-style,processes/find-shell,processes/windows-processes}.test.ts',
+  'test/lib/text/{diff,format,fuzzy-search,merge-lines,redact-secrets,revert-hunks,sanitize,split-arguments,text-width}.test.ts',
+  'test/model/providers/{anthropic,gemini,openai-chat,openai-responses}/**/*.test.ts',
+  'test/permissions/{everyday,windows-paths}.test.ts',
+  'test/ui/{app-state,input,text,theme,widgets}/**/!(resumed-history).test.{ts,tsx}',
+];
+
 export default defineConfig({
   test: {
     // The runtime reads TypeScript itself: nothing has to be transformed before it is imported.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Much of a test is waiting for a program it has started: four of them fill two processors.
     maxWorkers: Math.min(6, Math.max(4, availableParallelism())),
-    include: ['test/**/*.test.{ts,tsx}'],
+    include: process.platform === 'win32' ? PORTABLE : ALL,
     setupFiles: ['test/support/setup.ts'],
     pool: 'threads',
     isolate: false,

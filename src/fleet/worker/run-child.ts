@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
 import type { MicroDollars, TaskSpec } from '../../contracts/fleet.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
+import { signalGroup } from '../../lib/processes/process-tree.ts';
 import { applyOutputLine, NO_PROGRESS, type RunProgress, type Throttle } from './child-output.ts';
 import { listTaskVariables } from './policy.ts';
 
@@ -56,27 +57,24 @@ export async function runChild(
     cwd: run.cwd,
     env: { ...run.env },
     detached: true,
+    windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let progress = NO_PROGRESS;
   let stderr = '';
   let killTimer: ReturnType<typeof setTimeout> | undefined;
-  const signalGroup = (name: NodeJS.Signals) => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, name);
-    } catch {
-      // The group has ended already.
-    }
+  const signalChild = (name: NodeJS.Signals) => {
+    if (child.pid !== undefined) signalGroup(child.pid, name);
   };
   try {
     if (run.recordFile !== undefined && child.pid !== undefined) recordChild(run.recordFile, child.pid);
   } catch (thrown) {
-    signalGroup('SIGKILL');
+    signalChild('SIGKILL');
     throw thrown;
   }
   const stop = () => {
-    signalGroup('SIGTERM');
-    killTimer = setTimeout(() => signalGroup('SIGKILL'), KILL_AFTER_MS);
+    signalChild('SIGTERM');
+    killTimer = setTimeout(() => signalChild('SIGKILL'), KILL_AFTER_MS);
   };
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
@@ -96,7 +94,7 @@ export async function runChild(
   clearTimeout(killTimer);
   signal.removeEventListener('abort', stop);
   // Kills the rest of its group, such as commands that it had no time to end.
-  signalGroup('SIGKILL');
+  signalChild('SIGKILL');
   return { progress, code, stderr: stderr.trim() };
 }
 
@@ -163,7 +161,7 @@ export async function killLeftover(file: string): Promise<void> {
   if (text === undefined) return;
   try {
     const recorded = processRecord.parse(JSON.parse(text));
-    if (getProcessState(recorded) === 'alive') process.kill(-recorded.pid, 'SIGKILL');
+    if (getProcessState(recorded) === 'alive') signalGroup(recorded.pid, 'SIGKILL');
   } catch {
     // The record is incomplete, or the group has just ended.
   }

@@ -60,7 +60,7 @@ const EXIT_WAIT_MS = 500;
  */
 export function killRunProcessesNow(marker: string, groups: ReadonlySet<number>): void {
   if (!canListNow) {
-    for (const groupId of groups) sendSignal(-groupId, 'SIGKILL');
+    for (const groupId of groups) signalGroup(groupId, 'SIGKILL');
     return;
   }
   const excluded = findAncestors(process.pid, listSynchronously());
@@ -238,6 +238,14 @@ function withDescendants(running: readonly ProcessInfo[], matches: Matcher): rea
     for (const candidate of running) if (members.has(candidate.parentPid)) members.set(candidate.pid, candidate);
   }
   return [...members.values()];
+}
+
+/** Sends a signal to a process group. Windows has neither: all its processes are ended. */
+export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
+  if (process.platform !== 'win32') sendSignal(-groupId, signal);
+  else
+    for (const { pid } of withDescendants(listSynchronously(), (candidate) => isInGroup(candidate, { groupId })))
+      sendSignal(pid, 'SIGKILL');
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {

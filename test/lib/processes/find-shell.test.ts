@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { findShell } from '../../../src/lib/processes/find-shell.ts';
 
+const LINUX = { platform: 'linux', exists: () => false };
 const on = (...files: readonly string[]) => ({ platform: 'win32', exists: (file: string) => files.includes(file) });
 
 test('other systems have their shells in /bin', () => {
-  expect([findShell('bash', {}), findShell('sh', {})]).toEqual(['/bin/bash', '/bin/sh']);
+  expect([findShell('bash', {}, LINUX), findShell('sh', {}, LINUX)]).toEqual(['/bin/bash', '/bin/sh']);
 });
 
 test.each([
