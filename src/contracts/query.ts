@@ -36,7 +36,10 @@ export type TurnFingerprint = {
   readonly calls: string;
   /** Hash of their results, without times. */
   readonly results: string;
-  readonly isFailed: boolean;
+  /** Hash of the failed calls, equal for slight variations of them; undefined if a call succeeded. */
+  readonly failedCalls: string | undefined;
+  /** The calls took long, as those do that wait for something. */
+  readonly isWait: boolean;
   /** Hash of the text; empty without text. */
   readonly text: string;
   /** Hashes of the changes of files, each with that of the reverse change. */

@@ -1,16 +1,23 @@
-import type { AssistantMessage } from '../contracts/message.ts';
+import { isJsonObject } from '../contracts/json.ts';
+import type { AssistantMessage, ToolUseBlock } from '../contracts/message.ts';
 import type { TurnFingerprint } from '../contracts/query.ts';
 import { computeShortHash } from '../lib/text/short-hash.ts';
 import type { CompletedCall } from './tool-calls/tool-scheduler.ts';
 
-/** A repetition at the end of a run: its kind, and how often it was done in a row. */
+/** A repetition at the end of a run: its kind, how often it was done in a row, and how much of that counts. */
 export type Repetition = {
   readonly kind: 'same_call' | 'failing_call' | 'cycle' | 'undone_change' | 'same_text';
+  readonly times: number;
   readonly count: number;
+  /** The last turn did not add to the count. */
+  readonly isPause?: boolean;
 };
 
-const MAX_TURNS = 64;
-const MAX_PERIOD = 4;
+const MAX_TURNS = 128;
+const MAX_PERIOD = 8;
+/** Calls that take longer wait for something, which may take many of them. */
+const WAIT_MS = 10_000;
+const WAITS_PER_COUNT = 5;
 /** The same words are often said beside different calls, so twice as many of them count as a repetition. */
 const TEXTS_PER_COUNT = 2;
 const HASH_CHARS = 32;
@@ -27,28 +34,54 @@ export function recordTurn(
 /** Finds the longest repetition that the last turn continues; a count of 1 is none. */
 export function findRepetition(recent: readonly TurnFingerprint[]): Repetition {
   const cycles = Array.from({ length: MAX_PERIOD }, (_, index): Repetition => {
-    const count = countCycles(recent, index + 1);
-    if (index > 0) return { kind: 'cycle', count };
-    return { kind: recent.at(-1)?.isFailed === true ? 'failing_call' : 'same_call', count };
+    const times = countCycles(recent, index + 1);
+    const isWait = recent.slice(-(index + 1)).some((turn) => turn.isWait);
+    const count = isWait ? Math.max(1, Math.floor(times / WAITS_PER_COUNT)) : times;
+    const isPause = isWait && times % WAITS_PER_COUNT > 0;
+    if (index > 0) return { kind: 'cycle', times, count, isPause };
+    return { kind: recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call', times, count, isPause };
   });
   const texts = countEqualTexts(recent);
+  const undone = countUndoneChanges(recent);
+  const textsPerCount = TEXTS_PER_COUNT * (recent.at(-1)?.isWait === true ? WAITS_PER_COUNT : 1);
   const found: readonly Repetition[] = [
     ...cycles,
-    { kind: 'undone_change', count: countUndoneChanges(recent) },
-    { kind: 'same_text', count: Math.floor(texts / TEXTS_PER_COUNT) },
+    { kind: 'undone_change', times: undone, count: undone },
+    { kind: 'same_text', times: texts, count: Math.floor(texts / textsPerCount) },
   ];
   return found.reduce((longest, next) => (next.count > longest.count ? next : longest));
 }
 
 function createPrint(reply: AssistantMessage | undefined, ended: readonly CompletedCall[]): TurnFingerprint {
   const text = (reply?.blocks ?? []).flatMap((block) => (block.type === 'text' ? [block.text.trim()] : [])).join('\n');
+  const isFailed = ended.length > 0 && ended.every(({ result }) => result.is_error === true);
   return {
-    calls: hash(ended.map(({ block }) => [block.name, JSON.stringify(block.input)])),
+    calls: hash(ended.map(({ block }) => [block.name, JSON.stringify(removeLabels(block.input))])),
     results: hash(ended.map(({ result }) => removeTimes(JSON.stringify(result.content)))),
-    isFailed: ended.length > 0 && ended.every(({ result }) => result.is_error === true),
+    failedCalls: isFailed ? hash(ended.map(({ block }) => [block.name, simplifyInput(block.input)])) : undefined,
+    isWait: ended.some(({ durationMs }) => durationMs >= WAIT_MS),
     text: text === '' ? '' : hash([text]),
     changes: ended.flatMap(listChanges),
   };
+}
+
+/** Removes arguments that change nothing about a call beside others. */
+function removeLabels(input: ToolUseBlock['input']): ToolUseBlock['input'] {
+  if (!isJsonObject(input)) return input;
+  const { description: _description, ...rest } = input;
+  return Object.keys(rest).length === 0 ? input : rest;
+}
+
+/** The part of a command that limits its output, as models vary it when the command fails. */
+const OUTPUT_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*/g;
+
+/** Returns the text of an input without what models vary when they repeat a failing call: labels, limits, numbers, blanks. */
+function simplifyInput(input: ToolUseBlock['input']): string {
+  const labelled = removeLabels(input);
+  const { timeout: _timeout, ...rest } = isJsonObject(labelled) ? labelled : { input: labelled };
+  return JSON.stringify(rest, (_key, value: unknown) =>
+    typeof value === 'string' ? value.replace(OUTPUT_LIMIT, '').replace(/\d+/g, '#').replace(/\s+/g, '') : value,
+  );
 }
 
 /** Lists the changes that a call made, from the diff that it shows. */
@@ -74,10 +107,10 @@ function countCycles(recent: readonly TurnFingerprint[], period: number): number
   return Math.floor(equal / period) + 1;
 }
 
-/** Returns whether two turns made the same calls with the same results; a failure may be worded differently. */
+/** Returns whether two turns made the same calls with the same results. A failure and its call may be worded differently. */
 function isSameTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
-  if (one.calls !== other.calls) return false;
-  return one.results === other.results || (one.isFailed && other.isFailed);
+  if (one.failedCalls !== undefined && one.failedCalls === other.failedCalls) return true;
+  return one.calls === other.calls && one.results === other.results;
 }
 
 /** Counts how often a change of the last turn and its reverse followed each other. */

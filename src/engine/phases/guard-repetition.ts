@@ -22,7 +22,7 @@ export async function* guardRepetition(
   const recentTurns = recordTurn(before.recentTurns, turn.reply, ended);
   const next: QueryState = { ...verdict.state, recentTurns };
   const found = findRepetition(recentTurns);
-  if (found.count < loopGuard.remindAfter) return retry('next_turn', next);
+  if (found.count < loopGuard.remindAfter || found.isPause === true) return retry('next_turn', next);
 
   const last = ended.at(-1);
   const what = describeRepetition(found, last?.title ?? '');
@@ -69,16 +69,16 @@ async function askUser(
   return words === '' ? undefined : words;
 }
 
-function describeRepetition({ kind, count }: Repetition, title: string): string {
+function describeRepetition({ kind, times }: Repetition, title: string): string {
   switch (kind) {
     case 'same_call':
-      return `the same call with the same result ${count} times in a row (${title})`;
+      return `the same call with the same result ${times} times in a row (${title})`;
     case 'failing_call':
-      return `the same failing call ${count} times in a row (${title})`;
+      return `the same failing call ${times} times in a row (${title})`;
     case 'cycle':
-      return `the same steps with the same results ${count} times in a row (last: ${title})`;
+      return `the same steps with the same results ${times} times in a row (last: ${title})`;
     case 'undone_change':
-      return `a change done and undone again ${count} times (${title})`;
+      return `a change done and undone again ${times} times (${title})`;
     case 'same_text':
       return `the same words again and again (${title})`;
   }

@@ -14,6 +14,7 @@ export type CompletedCall = {
   readonly title: string;
   readonly completion: CallCompletion;
   readonly result: ToolResultBlock;
+  readonly durationMs: number;
 };
 
 /** The calls of one reply: started while it streams, in parallel if all are concurrency-safe, kept in call order. */
@@ -48,7 +49,7 @@ export function createToolScheduler(
   /** A reply may hold tens of thousands of calls: the lists grow in place, and nothing searches them for each call. */
   const calls: ScheduledCall[] = [];
   const running = new Set<ScheduledCall>();
-  const completions = new Map<ScheduledCall, CallCompletion>();
+  const completions = new Map<ScheduledCall, { readonly completion: CallCompletion; readonly durationMs: number }>();
   const yieldLoop = createEventLoopYielder();
   let nextIndex = 0;
   let isScheduling = false;
@@ -64,9 +65,10 @@ export function createToolScheduler(
 
   function endCall(call: ScheduledCall, outcome: CallCompletion, startedAt: number): void {
     const recorded: CallCompletion = isDiscarded ? { ...outcome, status: 'discarded' } : outcome;
+    const durationMs = deps.now() - startedAt;
     running.delete(call);
-    completions.set(call, recorded);
-    emit(createEndEvent(call, outcome, recorded.status, deps.now() - startedAt));
+    completions.set(call, { completion: recorded, durationMs });
+    emit(createEndEvent(call, outcome, recorded.status, durationMs));
     void schedule();
     if (countPending() > 0) return;
     resolveSettled?.();
@@ -111,8 +113,9 @@ export function createToolScheduler(
 
   function toCompletedCall(call: ScheduledCall): CompletedCall {
     const { block } = call;
-    const completion = completions.get(call) ?? (running.has(call) ? interruptCall() : skipCall());
-    return { block, title: getTitle(call), completion, result: createToolResult(block, completion) };
+    const unended = { completion: running.has(call) ? interruptCall() : skipCall(), durationMs: 0 };
+    const { completion, durationMs } = completions.get(call) ?? unended;
+    return { block, title: getTitle(call), completion, result: createToolResult(block, completion), durationMs };
   }
 
   return {

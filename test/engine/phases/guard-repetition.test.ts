@@ -91,8 +91,21 @@ const LOOPS: readonly (readonly [
     (_, index) => ({ content: `failed, try ${index}`, isError: true }),
     8,
   ],
+  [
+    'the same failing call, slightly varied each time',
+    (index) => ({ input: { command: `make${' '.repeat(index)} 2>&1 | tail -${index}`, description: `Try ${index}` } }),
+    () => ({ content: 'no rule', isError: true }),
+    8,
+  ],
+  [
+    'the same call under other labels',
+    (index) => ({ input: { command: 'ls', description: `Look ${index}` } }),
+    same,
+    8,
+  ],
   ['two steps in turn', (index) => ({ input: { step: index % 2 } }), same, 11],
   ['four steps in turn', (index) => ({ input: { step: index % 4 } }), same, 17],
+  ['seven steps in turn', (index) => ({ input: { step: index % 7 } }), same, 27],
   [
     'the same words',
     (index) => ({ input: { index }, text: 'Let me look.' }),
@@ -123,6 +136,11 @@ const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObj
   [
     ['the same call with other results', () => ({ input: {} }), (_, index) => ({ content: `line ${index}` })],
     ['other calls with the same result', (index) => ({ input: { index } }), same],
+    [
+      'failing commands that differ',
+      (index) => ({ input: { command: `cat ${'x'.repeat(index)}` } }),
+      () => ({ content: 'no', isError: true }),
+    ],
     ['failing calls that differ', (index) => ({ input: { index } }), () => ({ content: 'no', isError: true })],
     ['a longer and longer cycle', (index) => ({ input: { step: Math.floor(Math.sqrt(index)) % 3, index } }), same],
     ['changes that go on', (index) => ({ input: { index } }), (_, index) => diff(`${index}`, `${index + 1}`)],
@@ -132,6 +150,22 @@ test.each(WORK)('%s is no repetition', async (_, steps, outcome) => {
   const { reasons, requests } = await repeat(steps, outcome);
   expect(requests).toBe(MAX_REPLIES + 1);
   expect(reasons).not.toContain('loop_reminder');
+});
+
+test('a call that waits may be repeated five times as often', async () => {
+  let now = 0;
+  const clock = () => {
+    now += 15_000;
+    return now;
+  };
+  const { result, requests, reasons } = await repeat(() => ({ input: { command: 'sleep 15; check' } }), same, {
+    now: clock,
+  });
+  expect([result.reason, requests]).toEqual(['loop_detected', 40]);
+  expect(result.words).toContain('40 times in a row');
+  expect(reasons.flatMap((reason, index) => (reason === 'loop_reminder' ? [index + 1] : []))).toEqual([
+    15, 20, 25, 30, 35,
+  ]);
 });
 
 test('the guard can be configured and disabled', async () => {
