@@ -1,25 +1,30 @@
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import type { Plugin } from '../contracts/extension.ts';
+import type { Plugin, PluginOption } from '../contracts/extension.ts';
+import type { Settings } from '../contracts/settings.ts';
 import { loadExtensions } from '../extensions/load-extensions.ts';
 import { createMarketplaces } from '../extensions/plugins/add-marketplace.ts';
 import { fetchNpmPackage } from '../extensions/plugins/fetch-npm-package.ts';
 import type { PluginSource } from '../extensions/plugins/marketplace.ts';
 import { copyPlugin, hashPlugin } from '../extensions/plugins/plugin-files.ts';
+import { findOptionProblem } from '../extensions/plugins/plugin-options.ts';
 import {
   getPluginDataFolder,
   getPluginsFolder,
   type InstalledPlugin,
   openPluginStore,
+  type PluginStore,
 } from '../extensions/plugins/plugin-store.ts';
 import { readPlugin } from '../extensions/plugins/read-plugin.ts';
 import { validatePlugin } from '../extensions/plugins/validate-plugin.ts';
 import { fetchRepository } from '../git/fetch-repository.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
+import { deleteStoredKey, getPluginSecretName, readPluginSecrets, storeKey } from '../model/keys/stored-keys.ts';
 import { describeEffects } from '../settings/capability-grants.ts';
-import { saveUserSetting } from '../settings/settings-file.ts';
+import { readConfiguredPlugin } from '../settings/enabled-plugins.ts';
+import { editSettingsFile, getSettingsPath, saveUserSetting } from '../settings/settings-file.ts';
 import { validateHooks, validateSettings } from '../settings/validate-settings.ts';
 import { readSettings } from './read-settings.ts';
 
@@ -101,11 +106,58 @@ export function createPlugins(environment: Environment, cwd: string) {
     addMarketplace,
     install,
     setEnabled,
+    ...createPluginOptionStore(environment, cwd, { store, settings }),
     installedId,
     settings,
     store,
     keep: save,
   };
+}
+
+type OptionDeps = { readonly store: PluginStore; readonly settings: () => Promise<Settings> };
+
+/** Creates the operations on options of plugins: in the user's settings, or with the keys if they are sensitive. */
+function createPluginOptionStore(environment: Environment, cwd: string, { store, settings }: OptionDeps) {
+  const { ouroHome } = environment;
+
+  /** Reads an installed plugin with the values of its options. */
+  async function readInstalled(id: string): Promise<Plugin> {
+    const installed = (await store.read()).value.plugins[id];
+    if (installed === undefined) throw new Error(`${id} is not installed.`);
+    const data = getPluginDataFolder(ouroHome, id);
+    const read = await readConfiguredPlugin(id, { ...installed, data }, environment, await settings());
+    if (!read.ok) throw new Error(read.why);
+    return read.plugin;
+  }
+
+  /** Sets an option of a plugin, or removes its value; returns where it is stored. */
+  async function setOption(id: string, option: PluginOption, value: string | undefined): Promise<string> {
+    const problem = value === undefined ? undefined : findOptionProblem(option, value);
+    if (problem !== undefined) throw new Error(problem);
+    if (option.isSensitive) {
+      const name = getPluginSecretName(id, option.key);
+      if (value !== undefined) return storeKey(environment, name, value);
+      await deleteStoredKey(environment, name);
+      return 'the key store';
+    }
+    const { pluginConfigs = {} } = await settings();
+    const { [option.key]: _, ...others } = pluginConfigs[id]?.options ?? {};
+    const options = { ...others, ...(value === undefined ? {} : { [option.key]: value }) };
+    await editSettingsFile('user', { ouroHome, cwd }, () => [
+      { path: ['pluginConfigs', id, 'options'], value: options },
+    ]);
+    return getSettingsPath('user', { ouroHome, cwd });
+  }
+
+  /** Deletes all values of options of a plugin. */
+  async function dropOptions(id: string): Promise<void> {
+    for (const name of (await readPluginSecrets(environment)).keys.keys())
+      if (name.startsWith(getPluginSecretName(id, ''))) await deleteStoredKey(environment, name);
+    if ((await settings()).pluginConfigs?.[id] === undefined) return;
+    await editSettingsFile('user', { ouroHome, cwd }, () => [{ path: ['pluginConfigs', id], value: undefined }]);
+  }
+
+  return { readInstalled, setOption, dropOptions };
 }
 
 /** Fetches the source of a plugin and returns its folder. */
@@ -137,7 +189,7 @@ export type Plugins = ReturnType<typeof createPlugins>;
 
 /** Describes what a plugin would run, one line each; shown before it is enabled. */
 export async function describePluginEffects(plugin: Plugin): Promise<readonly string[]> {
-  const { root, hooks, mcpServers, languageServers, unsupported } = plugin;
+  const { root, hooks, mcpServers, languageServers, options, unsupported } = plugin;
   const settings = { hooks: validateHooks(hooks).hooks, ...validateSettings({ mcpServers }).settings };
   const effects = describeEffects({ source: 'user', file: root, settings, lineOf: () => undefined });
   const { running, others } = await listParts(plugin);
@@ -149,6 +201,7 @@ export async function describePluginEffects(plugin: Plugin): Promise<readonly st
     ),
     ...running,
     ...others,
+    ...(options.length === 0 ? [] : [`options: ${options.map(({ key }) => key).join(', ')}`]),
     ...(unsupported.length === 0 ? [] : [`not supported by ouro: ${unsupported.join(', ')}`]),
   ];
 }

@@ -88,7 +88,27 @@ export type OutputStyle = {
 };
 
 /** Folders of a plugin: its installed copy, which each version replaces, and its data, which stays. */
-export type PluginVariables = { readonly CLAUDE_PLUGIN_ROOT: string; readonly CLAUDE_PLUGIN_DATA: string };
+export type PluginFolders = { readonly CLAUDE_PLUGIN_ROOT: string; readonly CLAUDE_PLUGIN_DATA: string };
+
+/** What the texts of a plugin can refer to: its folders, and the values of its options that are not sensitive. */
+export type PluginVariables = {
+  readonly folders: PluginFolders;
+  readonly options: Readonly<Record<string, string>>;
+};
+
+/** An option that the user sets for a plugin. */
+export type PluginOption = {
+  readonly key: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'directory' | 'file';
+  readonly title: string;
+  readonly description: string;
+  /** Stored with the keys; it never becomes a part of a text for the model. */
+  readonly isSensitive: boolean;
+  readonly isRequired: boolean;
+  readonly default?: string;
+  readonly min?: number;
+  readonly max?: number;
+};
 
 /** A plugin: commands, skills, sub-agents, output styles, hooks and servers that are published together. */
 export type Plugin = {
@@ -101,6 +121,11 @@ export type Plugin = {
   readonly folders: Readonly<Record<'commands' | 'agents' | 'skills' | 'output-styles', readonly string[]>>;
   /** By kind of folder: the only files and folders that the marketplace takes from them; absent: everything. */
   readonly only?: Readonly<Record<string, readonly string[]>>;
+  readonly options: readonly PluginOption[];
+  /** Reasons why its options keep it from being used. */
+  readonly optionProblems: readonly string[];
+  /** Variables that only its hooks get: the values of all options. */
+  readonly hookVariables: Readonly<Record<string, string>>;
   readonly hooks: JsonObject;
   readonly mcpServers: JsonObject;
   readonly languageServers: readonly LanguageServerConfig[];

@@ -148,6 +148,9 @@ export type Settings = {
   readonly enabledMcpjsonServers?: readonly string[];
   readonly disabledMcpjsonServers?: readonly string[];
   readonly enabledPlugins?: Readonly<Record<string, boolean | readonly string[]>>;
+  readonly pluginConfigs?: Readonly<
+    Record<string, { readonly options?: Readonly<Record<string, string | number | boolean>> | undefined }>
+  >;
   readonly extraKnownMarketplaces?: Readonly<Record<string, JsonValue>>;
   readonly statusLine?: { readonly type?: 'command'; readonly command: string; readonly padding?: number };
   readonly outputStyle?: string;

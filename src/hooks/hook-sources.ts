@@ -59,15 +59,22 @@ type HookDeclaration = {
   readonly path?: string;
   readonly hooks?: JsonObject;
   readonly pluginVariables?: PluginVariables;
+  readonly hookVariables?: Plugin['hookVariables'];
 };
 
 /** Collects the hooks of a skill or sub-agent, with the trust of the source it comes from. */
-export function collectExtensionHooks({ source, path, hooks, pluginVariables }: HookDeclaration): readonly Hook[] {
+export function collectExtensionHooks({
+  source,
+  path,
+  hooks,
+  pluginVariables,
+  hookVariables,
+}: HookDeclaration): readonly Hook[] {
   if (hooks === undefined) return [];
   return listHooks(validateHooks(hooks).hooks, {
     source: source === 'project' ? 'project' : source === 'user' ? 'user' : 'agent',
     ...(path === undefined ? {} : { file: path }),
-    ...(pluginVariables === undefined ? {} : { env: pluginVariables }),
+    ...(pluginVariables === undefined ? {} : { env: { ...pluginVariables.folders, ...hookVariables } }),
   });
 }
 
@@ -77,6 +84,6 @@ export function collectAgentHooks(kind: HookDeclaration): readonly Hook[] {
 }
 
 /** Collects the hooks of an enabled plugin. */
-export function collectPluginHooks({ root, variables, hooks }: Plugin): readonly Hook[] {
-  return collectExtensionHooks({ source: 'user', path: root, pluginVariables: variables, hooks });
+export function collectPluginHooks({ root, variables, hookVariables, hooks }: Plugin): readonly Hook[] {
+  return collectExtensionHooks({ source: 'user', path: root, pluginVariables: variables, hookVariables, hooks });
 }

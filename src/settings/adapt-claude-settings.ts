@@ -18,7 +18,7 @@ const RENAMED_KEYS: Readonly<Record<string, string>> = {
 const UNUSED_KEYS = new Set(
   `advisorModel agent allowedHttpHookUrls allowedMcpServers alwaysThinkingEnabled attribution autoScrollEnabled
   availableModels claudeMd deniedMcpServers disableAutoMode enableAllProjectMcpServers fastMode fileSuggestion
-  includeCoAuthoredBy minimumVersion modelOverrides outputStyleOverrides pluginConfigs plansDirectory preferredNotifChannel
+  includeCoAuthoredBy minimumVersion modelOverrides outputStyleOverrides plansDirectory preferredNotifChannel
   showThinkingSummaries skillOverrides strictKnownMarketplaces blockedMarketplaces sshConfigs teammateMode tui verbose viewMode voice worktree`.split(
     /\s+/,
   ),

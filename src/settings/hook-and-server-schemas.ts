@@ -97,3 +97,11 @@ export const webSearchSchema = z.lazy(() =>
     maxResults: z.int().min(1).max(20).optional(),
   }),
 );
+
+/** Schema of the options of plugins. */
+export const pluginConfigsSchema = z.lazy(() =>
+  z.record(
+    z.string(),
+    z.object({ options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional() }),
+  ),
+);

@@ -4,7 +4,7 @@ import type { JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { createLazy } from '../lib/memoize.ts';
-import { hookGroupSchema, mcpServerSchema, webSearchSchema } from './hook-and-server-schemas.ts';
+import { hookGroupSchema, mcpServerSchema, pluginConfigsSchema, webSearchSchema } from './hook-and-server-schemas.ts';
 
 const text = z.string();
 const positive = z.number().positive();
@@ -178,6 +178,7 @@ export const settingsSchema = z.strictObject({
     'Enabled plugins, as `name@marketplace`: true. A project can only suggest plugins; nothing is installed for it.',
     isPower,
   ),
+  pluginConfigs: nextSessionKey(pluginConfigsSchema, 'none', 'Options of plugins (`ouro plugin configure`).', isOwn),
   extraKnownMarketplaces: nextSessionKey(
     z.record(text, jsonValue),
     'none',
@@ -263,11 +264,7 @@ export const settingsSchema = z.strictObject({
   reducedMotion: nextSessionKey(flag, 'false', 'Disable animations.'),
   ascii: nextSessionKey(flag, 'false', 'Use only ASCII characters.'),
   accessible: nextSessionKey(flag, 'false', 'Print plain lines for screen readers instead of the full screen.'),
-  wrap: nextSessionKey(
-    z.enum(['words', 'terminal']),
-    'words',
-    'Wrap long lines at words, or let the terminal wrap them.',
-  ),
+  wrap: nextSessionKey(z.enum(['words', 'terminal']), 'words', 'Wrap long lines at words, or let the terminal do it.'),
   dialogDelayMs: nextSessionKey(
     z.number().min(0),
     '400',

@@ -5,9 +5,12 @@ import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
+import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 const STUB = join(import.meta.dirname, '../support/lsp-stub.mjs');
 const ROOT = ['$', '{CLAUDE_PLUGIN_ROOT}'].join('');
@@ -254,4 +257,126 @@ test('a plugin without language servers has no tool for them, and its errors are
   expect(warnings).toContain('"lspServers.a.extensionToLanguage":');
   expect(warnings).toContain('"lspServers.b.transport": can only be stdio. This language server is ignored.');
   await made.close();
+});
+
+const OPTION = (key: string) => ['$', `{user_config.${key}}`].join('');
+
+/** A plugin with options, one of them sensitive, and each place in which their values are used. */
+async function marketWithOptions(project: TempProject): Promise<void> {
+  const write = (path: string, text: string | object) =>
+    project.write(`../market/${path}`, typeof text === 'string' ? text : JSON.stringify(text));
+  await write('.claude-plugin/marketplace.json', {
+    name: 'acme-tools',
+    owner: { name: 'Acme' },
+    plugins: [{ name: 'tracker', source: './tracker' }],
+  });
+  await write('tracker/.claude-plugin/plugin.json', {
+    name: 'tracker',
+    userConfig: {
+      url: { type: 'string', title: 'Address', description: 'Where the tracker runs', required: true },
+      pages: { type: 'number', title: 'Pages', default: 5, min: 1, max: 50 },
+      token: { type: 'string', title: 'Token', sensitive: true },
+    },
+  });
+  await write(
+    'tracker/skills/look/SKILL.md',
+    `---\ndescription: Looks\n---\nAt ${OPTION('url')}, ${OPTION('pages')}, ${OPTION('token')}.`,
+  );
+  await write('tracker/hooks/hooks.json', {
+    hooks: {
+      UserPromptSubmit: [
+        {
+          hooks: [
+            {
+              type: 'command',
+              command:
+                'echo "hook: $CLAUDE_PLUGIN_OPTION_URL" $(test -n "$CLAUDE_PLUGIN_OPTION_TOKEN" && echo with a token)',
+            },
+          ],
+        },
+        { hooks: [{ type: 'command', command: 'echo', args: ['args:', OPTION('url')] }] },
+      ],
+    },
+  });
+  await write('tracker/.mcp.json', {
+    mcpServers: { t: { url: `${OPTION('url')}/mcp`, headers: { authorization: OPTION('token') } } },
+  });
+}
+
+test('options of a plugin are asked for before it is used, and a sensitive one is no text for the model', async () => {
+  await using project = await createTempProject();
+  await marketWithOptions(project);
+  const plugin = (words: readonly string[], stdin?: string) =>
+    runHere(project, ['plugin', ...words], undefined, stdin === undefined ? {} : { stdin });
+  await plugin(['marketplace', 'add', '../market']);
+  expect((await plugin(['install', 'tracker'])).stdout).toContain('options: url, pages, token');
+  expect(await plugin(['enable', 'tracker'])).toMatchObject({
+    code: 1,
+    stderr:
+      'Plugin tracker@acme-tools is not enabled: url is not set. Set it with: ouro plugin configure tracker@acme-tools\n',
+  });
+  expect(await plugin(['configure', 'tracker', 'pages=99'])).toMatchObject({
+    code: 1,
+    stderr: 'pages must be at most 50.\n',
+  });
+  expect((await plugin(['configure', 'tracker', 'token=abc'])).stderr).toContain('other users could read an argument');
+  await using tracker = await startApiServer({ turns: () => says('no MCP') });
+  await plugin(['configure', 'tracker', `url=${tracker.url}`, 'pages=7']);
+  expect((await plugin(['configure', 'tracker', 'token'], 'token-secret\n')).stdout).toContain('token is stored in');
+  const shown = (await plugin(['configure', 'tracker'])).stdout;
+  expect(shown).toContain(`url = ${tracker.url}   Address · Where the tracker runs · string\n`);
+  expect(shown).toContain('token = set   Token · sensitive\n');
+  expect((await plugin(['enable', 'tracker'])).stdout).toBe('Plugin tracker@acme-tools enabled.\n');
+
+  await using server = await startApiServer({
+    turns: ({ raw }) =>
+      raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Skill', { name: 'look' }, 'toolu_1')),
+  });
+  const { code, stdout, stderr } = await runHere(project, ['-p', 'go'], server.url);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Done.\n' });
+  expect(stderr).not.toContain('token-secret');
+  const sent = server
+    .requests()
+    .map(({ raw }) => raw)
+    .join();
+  expect(sent).toContain(`hook: ${tracker.url} with a token`);
+  expect(sent).toContain(`args: ${tracker.url}`);
+  expect(sent).toContain(`At ${tracker.url}, 7, ${OPTION('token')}.`);
+  expect(sent).not.toContain('token-secret');
+  expect(tracker.all().map(({ headers }) => headers.authorization)).toContain('token-secret');
+
+  // A project cannot set options, and removing a plugin removes them.
+  await project.write(
+    '.claude/settings.json',
+    JSON.stringify({ pluginConfigs: { 'tracker@acme-tools': { options: { url: 'http://evil' } } } }),
+  );
+  expect((await plugin(['configure', 'tracker'])).stdout).not.toContain('evil');
+  await plugin(['remove', 'tracker']);
+  for (const file of ['settings.json', 'keys.json'])
+    expect(await readFile(join(project.ouroHome, file), 'utf8')).not.toMatch(
+      /token-secret|tracker@acme-tools":\{"options/,
+    );
+});
+
+test('a terminal asks for each option when the plugin is enabled; a sensitive one is not shown', async () => {
+  await using project = await createTempProject();
+  await marketWithOptions(project);
+  for (const words of [
+    ['marketplace', 'add', '../market'],
+    ['install', 'tracker'],
+  ])
+    await runHere(project, ['plugin', ...words]);
+  await using terminal = openTerminal([LAUNCHER, 'plugin', 'enable', 'tracker'], {
+    cwd: project.dir,
+    env: terminalEnvironment(project),
+  });
+  await terminal.waitForText(/^Address:/m);
+  terminal.type('http://127.0.0.1:9/x');
+  await terminal.waitForText(/^Address: http:\/\/127\.0\.0\.1:9\/x/m);
+  terminal.press('enter');
+  await terminal.waitForText(/^Token \(not shown\):/m);
+  terminal.type('token-secret\r');
+  await terminal.waitForText(/Plugin tracker@acme-tools enabled\./);
+  expect(await terminal.exited).toMatchObject({ code: 0 });
+  expect(terminal.bytes()).not.toContain('token-secret');
 });

@@ -31,7 +31,9 @@ test.each(TEXTS)('every flag and verb in %s exists', (_, text) => {
     const used = rest.replaceAll(/"[^"]*"|'[^']*'/g, 'words').match(/(?<=\s)--?[a-zA-Z][\w-]*/g) ?? [];
     expect(used.filter((flag) => !names.includes(flag))).toEqual([]);
     const [verb] = /^ [a-z]+/.exec(rest) ?? [];
-    if (verb !== undefined && !rest.startsWith(' words')) expect(SUBCOMMANDS[command].choices).toContain(verb.trim());
+    const { batch, worker } = SUBCOMMANDS;
+    const verbs = command === 'batch' ? batch.choices : Object.keys(worker.operands);
+    if (verb !== undefined && !rest.startsWith(' words')) expect(verbs).toContain(verb.trim());
   }
 });
 

@@ -56,6 +56,9 @@ export const EXTENSION_COMMANDS: readonly BuiltinCommand[] = [
       if (verb !== 'on' && verb !== 'off') return reportFailure('Usage: /plugin, /plugin on NAME or /plugin off NAME');
       try {
         const id = await plugins.installedId(name);
+        const [problem] = verb === 'on' ? (await plugins.readInstalled(id)).optionProblems : [];
+        if (problem !== undefined)
+          return reportFailure(`Plugin ${id} is not enabled: ${problem} Set it with: ouro plugin configure ${id}`);
         await plugins.setEnabled(id, verb === 'on');
         return reportDone(`Plugin ${id} ${verb === 'on' ? 'enabled' : 'disabled'} from the next session on.`);
       } catch (thrown) {

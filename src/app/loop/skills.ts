@@ -46,7 +46,7 @@ export function createSkills(core: Core, { sessionId, directCalls, runOverrides,
       CLAUDE_PROJECT_DIR: core.cwd,
       CLAUDE_SESSION_ID: sessionId,
       CLAUDE_EFFORT: core.live.current().effort,
-      ...plugin,
+      ...plugin?.folders,
     };
     return expandCommand({ ...callable, body: bodyWithPaths }, args, {
       runShell: (line) => directCalls.runShell(line, callable.allowedTools),

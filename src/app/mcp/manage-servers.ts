@@ -138,7 +138,7 @@ async function listConfigured(environment: Environment, cwd: string): Promise<Co
   const loaded = await readSettings({ cwd }, environment, trusted, () => true);
   const options = { mcpConfig: [], mcpSources: 'all' } as const;
   const folders = listProjectFolders(cwd, environment.home);
-  const { plugins } = await loadEnabledPlugins(environment.ouroHome, loaded.merged, []);
+  const { plugins } = await loadEnabledPlugins(environment, loaded.merged, []);
   const extensions = await loadExtensions({
     projectFolders: trusted ? folders : [],
     userFolders: environment,

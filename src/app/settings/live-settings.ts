@@ -42,7 +42,7 @@ export async function openLiveSettings({
   const loadLayers = () => readSettings({ ...given, cwd }, environment, isTrusted, trust.isApproved);
   const isSourceUsed = (source: 'user' | 'project') => isSourceEnabled(given.settingSources, source);
   const loadExtensionFiles = async () => {
-    const enabled = await loadEnabledPlugins(ouroHome, loaded.merged, given.pluginDirs ?? []);
+    const enabled = await loadEnabledPlugins(environment, loaded.merged, given.pluginDirs ?? []);
     const read = await loadExtensions({
       plugins: enabled.plugins,
       projectFolders: isSourceUsed('project') ? extensionFolders : [],

@@ -11,7 +11,7 @@ type OperandLimit = number | 'any';
 export type Subcommand = {
   readonly usage: string;
   readonly description: string;
-  /** Values the first argument may have. */
+  /** Values the first argument may have; by default the actions of `operands`. */
   readonly choices?: readonly string[];
   /** The most arguments it takes; by action, the most after the action. More are refused. */
   readonly operands: OperandLimit | Readonly<Record<string, OperandLimit>>;
@@ -85,7 +85,6 @@ export const SUBCOMMANDS = {
     usage: "explain <Tool> '<input>' | explain --batch | lint",
     operands: { explain: 'any', lint: 0 },
     description: 'explain what the permission rules decide for a call; find rules without effect',
-    choices: ['explain', 'lint'],
     flags: {
       mode: defineFlag('--mode <mode>', { oneOf: PERMISSION_MODES }, 'assume this permission mode'),
       allow: { ...defineFlag('--allow <rule>', 'texts', 'assume this allow rule'), default: [] },
@@ -98,10 +97,20 @@ export const SUBCOMMANDS = {
     },
   },
   plugin: {
-    usage: 'list | install | enable | disable | remove | update <name> | validate [dir] | marketplace add|list|remove',
-    operands: { list: 0, install: 'any', enable: 1, disable: 1, remove: 1, update: 'any', validate: 1, marketplace: 2 },
+    usage:
+      'list | install | enable | disable | configure | remove | update <name> | validate [dir] | marketplace add|list|remove',
+    operands: {
+      list: 0,
+      install: 'any',
+      enable: 1,
+      disable: 1,
+      configure: 'any',
+      remove: 1,
+      update: 'any',
+      validate: 1,
+      marketplace: 2,
+    },
     description: 'manage plugins and plugin marketplaces',
-    choices: ['list', 'install', 'enable', 'disable', 'remove', 'update', 'validate', 'marketplace'],
     flags: { yes: defineFlag('--yes', 'boolean', 'install, update: enable the plugin immediately') },
   },
   trust: {
@@ -141,7 +150,6 @@ export const SUBCOMMANDS = {
     usage: '[init | doctor]',
     operands: { init: 0, doctor: 0 },
     description: 'take tasks from a queue and run them on this machine',
-    choices: ['init', 'doctor'],
     flags: WORKER_FLAGS,
   },
   eval: {
@@ -165,7 +173,6 @@ export const SUBCOMMANDS = {
       prune: 0,
     },
     description: 'list, read, search, check, export and delete stored sessions',
-    choices: ['list', 'show', 'search', 'check', 'rename', 'delete', 'export', 'capsule', 'prune'],
     flags: {
       all: defineFlag('--all', 'boolean', 'sessions of every folder'),
       json: JSON_FLAG,
@@ -211,7 +218,6 @@ export const SUBCOMMANDS = {
     usage: 'explain [key] | schema | import [dir]',
     operands: { explain: 1, schema: 0, import: 1 },
     description: 'show each setting with its source; print the JSON schema; import settings from ~/.claude',
-    choices: ['explain', 'schema', 'import'],
     flags: { json: JSON_FLAG },
   },
   import: {
@@ -238,19 +244,6 @@ export const SUBCOMMANDS = {
       serve: 0,
     },
     description: 'add, remove, approve and log in to MCP servers; serve the tools of ouro over MCP',
-    choices: [
-      'list',
-      'get',
-      'add',
-      'add-json',
-      'add-from-claude-desktop',
-      'remove',
-      'approve',
-      'reject',
-      'login',
-      'logout',
-      'serve',
-    ],
     flags: {
       scope: {
         ...defineFlag(

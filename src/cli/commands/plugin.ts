@@ -4,6 +4,8 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
+import type { Io } from '../io.ts';
+import { askForOptions, CONFIGURE_USAGE, configurePlugin, type OptionAccess } from './plugin-options.ts';
 
 /** Runs `ouro plugin …`: manages plugins and plugin marketplaces. */
 export async function runPluginCommand({ args, flags, io }: CommandRequest): Promise<number> {
@@ -15,7 +17,7 @@ export async function runPluginCommand({ args, flags, io }: CommandRequest): Pro
     );
   try {
     const plugins = createPlugins(io.environment, io.cwd);
-    const { lines, code = 0 } = await action({ plugins, names, cwd: io.cwd, isConfirmed: flags.yes === true });
+    const { lines, code = 0 } = await action({ plugins, names, io, cwd: io.cwd, isConfirmed: flags.yes === true });
     for (const line of lines) io.stdout.write(`${sanitize(line, 'line')}\n`);
     return code;
   } catch (thrown) {
@@ -28,6 +30,7 @@ export async function runPluginCommand({ args, flags, io }: CommandRequest): Pro
 type PluginRequest = {
   readonly plugins: Plugins;
   readonly names: readonly string[];
+  readonly io: Io;
   readonly cwd: string;
   readonly isConfirmed: boolean;
 };
@@ -39,10 +42,13 @@ const ACTIONS: Readonly<Record<string, (request: PluginRequest) => Promise<Outpu
     const names = requireNames(request.names, 'install <name>');
     return { lines: (await Promise.all(names.map((name) => install(name, request)))).flat() };
   },
-  async enable({ plugins, names }) {
+  async enable({ plugins, names, io }) {
     const id = await plugins.installedId(requireNames(names, 'enable <name>')[0] ?? '');
-    await plugins.setEnabled(id, true);
-    return { lines: [`Plugin ${id} enabled.`] };
+    return { lines: await enable(id, { plugins, io }) };
+  },
+  async configure({ plugins, names: [name, ...words], io }) {
+    const id = await plugins.installedId(requireNames(name === undefined ? [] : [name], CONFIGURE_USAGE)[0] ?? '');
+    return { lines: await configurePlugin(id, words, { plugins, io }) };
   },
   async disable({ plugins, names }) {
     const id = await plugins.installedId(requireNames(names, 'disable <name>')[0] ?? '');
@@ -54,6 +60,7 @@ const ACTIONS: Readonly<Record<string, (request: PluginRequest) => Promise<Outpu
     await plugins.setEnabled(id, undefined);
     await plugins.keep(['plugins', id], undefined);
     await plugins.dropData(id);
+    await plugins.dropOptions(id);
     return { lines: [`Plugin ${id} removed.`] };
   },
   update,
@@ -70,16 +77,25 @@ function requireNames(names: readonly string[], usage: string): readonly string[
 }
 
 /** Installs a plugin without enabling it, unless `--yes` is given, so that the user can review it first. */
-async function install(name: string, { plugins, isConfirmed }: PluginRequest): Promise<readonly string[]> {
+async function install(name: string, { plugins, io, isConfirmed }: PluginRequest): Promise<readonly string[]> {
   const { enabledPlugins = {} } = await plugins.settings();
   const { id, lines } = await plugins.install(name);
   if (isConfirmed) {
-    await plugins.setEnabled(id, true);
-    return [...lines, `Plugin ${id} enabled.`];
+    return [...lines, ...(await enable(id, { plugins, io }))];
   }
   // The user reviewed the previous copy, not this one.
   if (enabledPlugins[id] === true) await plugins.setEnabled(id, false);
   return [...lines, formatReviewHint(id)];
+}
+
+/** Enables a plugin once its options are set; asks for them in a terminal. */
+async function enable(id: string, access: OptionAccess): Promise<readonly string[]> {
+  const set = await askForOptions(id, access);
+  const { optionProblems } = await access.plugins.readInstalled(id);
+  if (optionProblems.length > 0)
+    throw new Error(`Plugin ${id} is not enabled: ${optionProblems[0]} Set it with: ouro plugin configure ${id}`);
+  await access.plugins.setEnabled(id, true);
+  return [...set, `Plugin ${id} enabled.`];
 }
 
 function formatReviewHint(id: string): string {

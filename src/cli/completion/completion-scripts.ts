@@ -160,12 +160,17 @@ export const listShellFlags = (): readonly ShellFlag[] => [
  * @internal Exported for tests.
  */
 export const listShellCommands = (): readonly ShellCommand[] =>
-  Object.entries(listSubcommands()).map(([name, { description, choices = [], flags = {} }]) => ({
-    name,
-    description,
-    choices,
-    flags: Object.values(flags).map(toShellFlag),
-  }));
+  Object.entries(listSubcommands()).map(
+    ([
+      name,
+      { description, operands, choices = typeof operands === 'object' ? Object.keys(operands) : [], flags = {} },
+    ]) => ({
+      name,
+      description,
+      choices,
+      flags: Object.values(flags).map(toShellFlag),
+    }),
+  );
 
 function toShellFlag(flag: Flag): ShellFlag {
   const { short, long, value } = parseFlagSyntax(flag);

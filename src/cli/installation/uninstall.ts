@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { getPublication } from '../../app/environment.ts';
 import type { Environment } from '../../contracts/environment.ts';
-import { deleteStoredKey, readStoredKeys } from '../../model/keys/stored-keys.ts';
+import { deleteStoredKey, readPluginSecrets, readStoredKeys } from '../../model/keys/stored-keys.ts';
 import type { Installation } from './detect-installation.ts';
 import { getPreviousPath, NOTICES, runNpm } from './update.ts';
 
@@ -63,7 +63,8 @@ async function listLink(path: string, target: string): Promise<readonly string[]
 export async function runUninstall({ paths, npm }: UninstallPlan, environment: Environment): Promise<void> {
   // Keys in the keyring are found through a file of the folder that is deleted below.
   if (paths.includes(environment.ouroHome))
-    for (const name of (await readStoredKeys(environment)).keys.keys()) await deleteStoredKey(environment, name);
+    for (const read of [readStoredKeys, readPluginSecrets])
+      for (const name of (await read(environment)).keys.keys()) await deleteStoredKey(environment, name);
   if (npm !== undefined) await runNpm(npm, environment);
   for (const path of paths) await remove(path);
   // The folder of an unpacked archive; one that holds anything else stays.

@@ -1,10 +1,19 @@
 import type { PluginVariables } from '../../contracts/extension.ts';
 
-/** Expands `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` in a text; `encode` escapes the paths for its format. */
+/**
+ * Expands `${CLAUDE_PLUGIN_ROOT}`, `${CLAUDE_PLUGIN_DATA}` and `${user_config.KEY}` in a text; `encode` escapes the
+ * values for its format. Options without a value stay as they are.
+ */
 export function expandPluginVariables(
   text: string,
-  { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data }: PluginVariables,
-  encode: (path: string) => string = (path) => path,
+  { folders, options }: PluginVariables,
+  encode: (value: string) => string = (value) => value,
 ): string {
-  return text.replaceAll(/\$\{CLAUDE_PLUGIN_(ROOT|DATA)\}/g, (_, which) => encode(which === 'ROOT' ? root : data));
+  return text
+    .replaceAll(/\$\{CLAUDE_PLUGIN_(ROOT|DATA)\}/g, (_, which) =>
+      encode(which === 'ROOT' ? folders.CLAUDE_PLUGIN_ROOT : folders.CLAUDE_PLUGIN_DATA),
+    )
+    .replaceAll(/\$\{user_config\.(\w+)\}/g, (whole, key) =>
+      Object.hasOwn(options, key) ? encode(options[key] ?? '') : whole,
+    );
 }

@@ -7,6 +7,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import { ignoreMissing } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { parseLanguageServers } from './parse-language-servers.ts';
+import {
+  createOptionVariables,
+  createPluginOptions,
+  pluginOptionsSchema,
+  resolvePluginOptions,
+} from './plugin-options.ts';
 import { expandPluginVariables } from './plugin-variables.ts';
 
 /** The manifest of a plugin. */
@@ -30,6 +36,7 @@ const manifestSchema = z.lazy(() =>
     hooks: component.optional(),
     mcpServers: component.optional(),
     lspServers: component.optional(),
+    userConfig: pluginOptionsSchema.optional(),
   }),
 );
 
@@ -61,9 +68,16 @@ export type PluginResult =
   | { readonly ok: true; readonly plugin: Plugin }
   | { readonly ok: false; readonly why: string };
 
-/** Reads a plugin from its folder; its own manifest overrides the marketplace's `entry`. */
-export async function readPlugin(root: string, entry: JsonObject = {}, data = root): Promise<PluginResult> {
-  const variables = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
+/**
+ * Reads a plugin from its folder; its own manifest overrides the marketplace's `entry`. `given` are the values of its
+ * options.
+ */
+export async function readPlugin(
+  root: string,
+  entry: JsonObject = {},
+  data = root,
+  given: Readonly<Record<string, string>> = {},
+): Promise<PluginResult> {
   const text = await ignoreMissing(readRegularFile(join(root, PLUGIN_FILE)));
   const ownManifest = text === undefined ? {} : parse(text);
   const listed = COMPONENT_KEYS.filter((key) => entry[key] !== undefined);
@@ -78,12 +92,18 @@ export async function readPlugin(root: string, entry: JsonObject = {}, data = ro
     return { ok: false, why: `${join(root, PLUGIN_FILE)}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
   const manifest = parsed.data;
+  const options = createPluginOptions(manifest.userConfig ?? {});
+  const resolved = resolvePluginOptions(options, given);
+  const folders = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
+  // A shell would run what a value contains, so hooks get the values as variables and arguments only.
+  const hookTexts = { folders, options: {} };
+  const variables = { folders, options: resolved.values };
   const [hooks, mcpServers, lspServers = {}] = await Promise.all([
-    readComponent(variables, manifest.hooks ?? (isComplete ? [] : 'hooks/hooks.json'), 'hooks'),
+    readComponent(hookTexts, manifest.hooks ?? (isComplete ? [] : 'hooks/hooks.json'), 'hooks'),
     readComponent(variables, manifest.mcpServers ?? (isComplete ? [] : '.mcp.json'), 'mcpServers'),
     readComponent(variables, manifest.lspServers ?? (isComplete ? [] : '.lsp.json'), 'lspServers'),
   ]);
-  const languages = parseLanguageServers(lspServers, { name: manifest.name, variables });
+  const languages = parseLanguageServers(lspServers, { name: manifest.name, variables: folders });
   const listFolders = (name: string, key: (typeof LIST_KEYS)[number]) => {
     const isListed = entry[key] !== undefined || isComplete;
     return findFolders(root, [...(isListed ? [] : [name]), ...(manifest[key] ?? [])]);
@@ -109,15 +129,18 @@ export async function readPlugin(root: string, entry: JsonObject = {}, data = ro
     plugin: {
       name: manifest.name,
       root,
-      variables,
+      variables: { folders, options: resolved.texts },
+      options,
+      optionProblems: resolved.problems,
+      hookVariables: createOptionVariables(resolved.values),
       ...(manifest.version === undefined ? {} : { version: manifest.version }),
       description: manifest.description ?? '',
       folders: { commands, agents, skills, 'output-styles': styles },
       ...(only.length === 0 ? {} : { only: Object.fromEntries(only) }),
-      hooks: hooks ?? {},
+      hooks: expandHookArguments(hooks ?? {}, variables),
       mcpServers: mcpServers ?? {},
       languageServers: languages.servers,
-      problems: languages.problems,
+      problems: [...languages.problems, ...findShellOptions(hooks ?? {})],
       unsupported,
     },
   };
@@ -146,7 +169,9 @@ async function readComponent(
 ): Promise<JsonObject | undefined> {
   const sources = Array.isArray(value) ? value : [value];
   const results = await Promise.all(
-    sources.map((source) => (typeof source === 'string' ? readJsonFile(variables.CLAUDE_PLUGIN_ROOT, source) : source)),
+    sources.map((source) =>
+      typeof source === 'string' ? readJsonFile(variables.folders.CLAUDE_PLUGIN_ROOT, source) : source,
+    ),
   );
   const objects = results.filter((result) => result !== undefined);
   if (objects.length === 0) return undefined;
@@ -170,4 +195,23 @@ async function readJsonFile(root: string, file: string): Promise<JsonObject | un
 function expandVariables(value: JsonObject, variables: PluginVariables): JsonObject {
   const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
   return JSON.parse(expandPluginVariables(JSON.stringify(value), variables, encodeJson));
+}
+
+/** Expands options in the `args` of hooks, which no shell reads. */
+function expandHookArguments(hooks: JsonObject, variables: PluginVariables): JsonObject {
+  const convert = (value: JsonValue | undefined, key: string): JsonValue | undefined => {
+    if (key === 'args' && Array.isArray(value)) return expandVariables({ args: value }, variables).args;
+    if (Array.isArray(value)) return value.map((item) => convert(item, '') ?? null);
+    return isJsonObject(value) ? expandHookArguments(value, variables) : value;
+  };
+  return Object.fromEntries(Object.entries(hooks).map(([key, value]) => [key, convert(value, key)]));
+}
+
+/** Reports options in shell commands of hooks. */
+function findShellOptions(hooks: JsonObject): readonly string[] {
+  const [, key] = /"command":"(?:[^"\\]|\\.)*\$\{user_config\.(\w+)\}/.exec(JSON.stringify(hooks)) ?? [];
+  if (key === undefined) return [];
+  return [
+    `A hook has \${user_config.${key}} in a shell command, where it is not expanded: use $CLAUDE_PLUGIN_OPTION_${key.toUpperCase()}.`,
+  ];
 }

@@ -97,5 +97,5 @@ function createPluginLayer({ name, root, variables, mcpServers }: Plugin): Setti
 /** Adds the plugin's variables to the environment of a command, as for the plugin's hooks. */
 function addPluginVariables(launch: JsonValue | undefined, variables: PluginVariables): JsonValue {
   if (!isJsonObject(launch) || launch.command === undefined) return launch ?? null;
-  return { ...launch, env: { ...variables, ...(isJsonObject(launch.env) ? launch.env : {}) } };
+  return { ...launch, env: { ...variables.folders, ...(isJsonObject(launch.env) ? launch.env : {}) } };
 }

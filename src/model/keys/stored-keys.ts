@@ -14,13 +14,30 @@ type KeyStoreOptions = Parameters<typeof openKeyring>[0];
 const keyringEntry = z.object({ in: z.literal('keyring') });
 const fileSchema = z.object({ v: z.literal(1).optional() }).catchall(z.union([z.string().min(1), keyringEntry]));
 
-/** Reads the stored keys. `problem` is set if the key file is unreadable. */
-export async function readStoredKeys(
-  options: KeyStoreOptions,
-): Promise<{ readonly keys: StoredKeys; readonly problem?: string }> {
+/** The stored keys; `problem` is set if the key file is unreadable. */
+type KeysRead = { readonly keys: StoredKeys; readonly problem?: string };
+
+/** Names of secrets that are no keys of providers: options of plugins. */
+const PLUGIN_PREFIX = 'plugin/';
+
+/** Returns the name under which an option of a plugin is stored. */
+export const getPluginSecretName = (id: string, key: string) => `${PLUGIN_PREFIX}${id}/${key}`;
+
+/** Reads the stored keys of providers. */
+export async function readStoredKeys(options: KeyStoreOptions): Promise<KeysRead> {
+  return readKeys(options, (name) => !name.startsWith(PLUGIN_PREFIX));
+}
+
+/** Reads the stored options of plugins. */
+export async function readPluginSecrets(options: KeyStoreOptions): Promise<KeysRead> {
+  return readKeys(options, (name) => name.startsWith(PLUGIN_PREFIX));
+}
+
+async function readKeys(options: KeyStoreOptions, isWanted: (name: string) => boolean): Promise<KeysRead> {
   const { value, problem } = await openKeyFile(options.ouroHome).read();
   const { v: _, ...entries } = value;
   const keys = Object.entries(entries).flatMap(([name, entry]): [string, StoredKey][] => {
+    if (!isWanted(name)) return [];
     if (typeof entry === 'string') return [[name, { key: entry, source: 'stored key' }]];
     return typeof entry === 'object' ? [[name, { key: createKeyFetcher(name, options), source: 'keyring' }]] : [];
   });

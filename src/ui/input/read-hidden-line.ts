@@ -14,11 +14,34 @@ export function readHiddenLine(
   write: (text: Printable) => void,
   label: string,
 ): Promise<string | undefined> {
+  return readLine(input, write, label, () => undefined);
+}
+
+/** Reads a line and shows it as it is typed. After a correction the line is shown again. */
+export function readShownLine(
+  input: TerminalInput,
+  write: (text: Printable) => void,
+  label: string,
+): Promise<string | undefined> {
+  return readLine(input, write, label, (before, text) => {
+    if (text.startsWith(before)) write(sanitize(text.slice(before.length), 'prompt'));
+    else write(printable`\r\n${sanitize(`${label}${text}`, 'prompt')}`);
+  });
+}
+
+function readLine(
+  input: TerminalInput,
+  write: (text: Printable) => void,
+  label: string,
+  show: (before: string, text: string) => void,
+): Promise<string | undefined> {
   write(sanitize(label, 'prompt'));
   let current: HiddenInput = { state: 'typing', text: '' };
   return new Promise((resolve) => {
     const onData = (chunk: string): void => {
+      const before = current.state === 'typing' ? current.text : '';
       current = applyChunk(current, String(chunk));
+      if (current.state !== 'cancelled') show(before, current.text);
       if (current.state === 'typing') return;
       input.off('data', onData);
       input.setRawMode(false);
