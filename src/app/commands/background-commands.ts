@@ -209,7 +209,7 @@ function createKindRow({ name, description, source, model, tools }: SubAgentDefi
   return {
     id: name,
     group: 'Types',
-    cells: [name, source, description],
+    cells: [name, source === 'builtin' ? 'built in' : source, description],
     detail: [description, details.join(', ')],
     actions: [{ kind: 'run', key: 'enter', label: 'shows its prompt', command: `agents ${name}` }],
   };

@@ -149,7 +149,8 @@ export function listAnswers(ask: DialogRequest, { form }: OpenDialog): readonly 
 }
 
 function describeAnswer({ key, digit, label, subject = '', labelEnd = '', note = '' }: DialogOption): string {
-  const text = [label, subject, labelEnd, note].filter(Boolean).join(' ');
+  const end = note === '' || note.startsWith('(') ? note : `- ${note}`;
+  const text = [label, subject, labelEnd, end].filter(Boolean).join(' ');
   return `${digit === undefined ? key : `${digit} or ${key}`}: ${escapeName(text)}`;
 }
 

@@ -165,7 +165,7 @@ function rememberRules(rules: readonly Pick<RuleSuggestion, 'rule'>[], destinati
 /** Describes what a rule covers: a command as it would be typed, a tool, a host, or the use of a file. */
 function formatRule({ rule, access }: RuleSuggestion): string {
   const match = /^Bash\((.*?)(:\*)?\)$/s.exec(rule);
-  if (match !== null) return `${match[1] ?? ''}${match[2] === undefined ? '' : ' …'}`;
+  if (match !== null) return `${match[1] ?? ''}${match[2] === undefined ? '' : ' *'}`;
   const { tool } = splitMcpName(rule);
   if (tool !== '') return tool;
   const host = /^\w+\(domain:(.+)\)$/.exec(rule)?.[1];

@@ -82,7 +82,7 @@ describe('a question accepts', () => {
     screen.wait(600);
     await screen.settled();
     expect(screen.screen().join('\n')).toMatch(
-      /2 {2}a {2}Yes, and don't ask again for {2}npm run build … {2}in this project\s+(?:▌ +)?\(rm still/,
+      /2 {2}a {2}Yes, and don't ask again for {2}npm run build \* {2}in this project\s+(?:▌ +)?\(rm still/,
     );
   });
 

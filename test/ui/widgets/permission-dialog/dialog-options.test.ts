@@ -73,12 +73,12 @@ test.each<[string, DialogRequest, readonly string[]]>([
   [
     'a command with a rule',
     ask({ suggestions: [BUILD], exact: { rule: 'Bash(npm run build)', keep: 'always' } }),
-    [YES, "2 a Yes, and don't ask again for npm run build … in this project", NO],
+    [YES, "2 a Yes, and don't ask again for npm run build * in this project", NO],
   ],
   [
     'a command of which a part keeps asking',
     ask({ suggestions: [{ ...BUILD, uncovered: ['rm', 'git'] }] }),
-    [YES, "2 a Yes, and don't ask again for npm run build … in this project (rm and git still ask)", NO],
+    [YES, "2 a Yes, and don't ask again for npm run build * in this project (rm and git still ask)", NO],
   ],
   [
     'a command without a wider rule',
