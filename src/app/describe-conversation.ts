@@ -6,7 +6,7 @@ import { NO_WORK_DONE } from '../session/persisted-state.ts';
 import { formatProblems, isSourceEnabled } from '../settings/load-settings.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import type { Core } from './core.ts';
-import { findUnknownTools } from './loop/toolset.ts';
+import { findUnknownTools } from './loop/select-tools.ts';
 import { announceImport } from './setup/import/announce-import.ts';
 
 /** Returns the facts about a conversation at this moment. */

@@ -149,14 +149,16 @@ function findSentResult(
   callId: string,
   clearedUntil: string | undefined,
 ): SentResult | undefined {
-  const first = sent.findLastIndex(({ id }) => id === clearedUntil) + 1;
-  const certain = sent.slice(first);
-  const at = certain.findIndex((message) => listToolResults(message).some((result) => result.tool_use_id === callId));
-  const message = certain[at];
-  const result = message && listToolResults(message).find((block) => block.tool_use_id === callId);
-  if (result === undefined) return undefined;
-  const later = certain.slice(at).filter(({ role }) => role === 'assistant').length;
-  return { result, repliesAgo: later + 1 };
+  // From the end: what is asked about was mostly read a few turns ago, and a conversation is long.
+  let repliesAgo = 1;
+  for (let at = sent.length - 1; at >= 0; at -= 1) {
+    const message = sent[at];
+    if (message === undefined || message.id === clearedUntil) return undefined;
+    const result = listToolResults(message).find((block) => block.tool_use_id === callId);
+    if (result !== undefined) return { result, repliesAgo };
+    if (message.role === 'assistant') repliesAgo += 1;
+  }
+  return undefined;
 }
 
 const TAIL_PREVIEW = 20_000;

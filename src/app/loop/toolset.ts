@@ -1,12 +1,7 @@
 import { join } from 'node:path';
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
-import { CHARS_PER_TOKEN, type ModelInfo, type ToolSpec } from '../../contracts/model.ts';
-import type { Rule } from '../../contracts/permission.ts';
-import type { Settings } from '../../contracts/settings.ts';
+import { CHARS_PER_TOKEN, type ToolSpec } from '../../contracts/model.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { replaceTools } from '../../extensions/apply-agent.ts';
-import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { isRuleForTool } from '../../permissions/collect-findings.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
 import { reuseUnchangedSpecs } from '../../session/request-head.ts';
 import { askUserQuestionTool, askUserQuestionTraits } from '../../tools/ask-user-question.ts';
@@ -34,12 +29,12 @@ import {
 import { createReadTool, getReadTokenLimit } from '../../tools/read/read.ts';
 import type { SearchBackend } from '../../tools/search/search-backend.ts';
 import { skillTraits } from '../../tools/skill.ts';
-import { createStructuredOutputTool, structuredOutputTraits } from '../../tools/structured-output.ts';
+import { createStructuredOutputTool } from '../../tools/structured-output.ts';
 import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
 import { createTodoWriteTool } from '../../tools/todo-write.ts';
 import { createToolSearchTool } from '../../tools/tool-search.ts';
 import { createWebFetchTool } from '../../tools/web-fetch/web-fetch.ts';
-import { createWebSearchTool, webSearchTraits } from '../../tools/web-search/web-search.ts';
+import { createWebSearchTool } from '../../tools/web-search/web-search.ts';
 import { createWriteTool } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
@@ -48,6 +43,7 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLsp } from '../session-lsp.ts';
+import { createToolSelector, selectEnabledTools, selectSupportedTools } from './select-tools.ts';
 import { createSideRequests } from './side-requests.ts';
 
 /** The tools of a conversation. */
@@ -83,7 +79,8 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
   const getModelInfo = () => model.infoOf(live.current().model);
   const watch = deps.checkpoints?.wrapTools ?? ((tools: readonly Tool[]) => tools);
   const enable = (tools: readonly Tool[]) => selectEnabledTools(watch(tools), options, deps.permissions.getRules());
-  const listAll = () => enable([...builtIn, ...deps.mcp.listTools()]);
+  const enableAll = createToolSelector((tools, rules) => selectEnabledTools(watch(tools), options, rules));
+  const listAll = () => enableAll([...builtIn, ...deps.mcp.listTools()], deps.permissions.getRules());
   const listEnabled = () => listAll().filter(({ isHidden }) => isHidden !== true);
   const sentBefore = deps.session.sentBefore?.tools ?? [];
   // Decided once: a tool that comes or goes would invalidate the prompt cache.
@@ -127,42 +124,6 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
       replaceTools([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
     getSpecs: (tools) => sortSpecs(reuseUnchangedSpecs(deferral.selectSpecs(tools), sentBefore)),
   };
-}
-
-function selectEnabledTools(tools: readonly Tool[], options: RunOptions, rules: readonly Rule[]): readonly Tool[] {
-  const denyRules = rules.filter(
-    ({ behavior, specifier, problem }) => behavior === 'deny' && specifier === undefined && problem === undefined,
-  );
-  // A hidden tool only makes calls of tools that are enabled.
-  const isRequested = ({ name, aliases, isHidden }: Tool) =>
-    options.tools === undefined ||
-    isHidden === true ||
-    name === structuredOutputTraits.name ||
-    [name, ...aliases].some((toolName) => options.tools?.includes(toolName) === true);
-  return tools
-    .filter((tool) => isRequested(tool) && !denyRules.some((rule) => isRuleForTool(rule, tool.name)))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function selectSupportedTools(
-  tools: readonly Tool[],
-  { webSearch: hasOwnSearch }: ModelInfo,
-  { webSearch: provider }: Settings,
-): readonly Tool[] {
-  return hasOwnSearch || provider !== undefined ? tools : tools.filter(({ name }) => name !== webSearchTraits.name);
-}
-
-/**
- * Returns a warning for each unknown name in `--tools`. MCP tools are not checked: they are unknown until connected.
- */
-export function findUnknownTools({ tools: requested = [] }: RunOptions, tools: readonly Tool[]): readonly string[] {
-  const known = tools.flatMap(({ name, aliases }) => [name, ...aliases]);
-  return requested
-    .filter((name) => name !== 'default' && !known.includes(name) && !name.startsWith('mcp__'))
-    .map((name) => {
-      const suggestion = findClosestWord(name, known);
-      return `There is no tool ${name}, so --tools cannot offer it.${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`;
-    });
 }
 
 const BASH_TIMEOUT_MS = 120_000;

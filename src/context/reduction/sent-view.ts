@@ -18,10 +18,13 @@ export function createSentView({ decisions, estimate, storedAt, toolNamed }: Sen
   let entries: ViewEntry[] = [];
   let rawTokens = 0;
   let calls = new Map<string, ToolUseBlock>();
+  /** The messages of the entries, until an entry changes: they are read several times per turn. */
+  let sent: readonly Message[] | undefined;
 
   const getTokens = (view: Message | undefined) => (view === undefined ? 0 : estimate.messageTokens(view));
   const refresh = () => {
     entries = entries.map(({ source }) => ({ source, view: decisions.applyTo(source) }));
+    sent = undefined;
     rawTokens = entries.reduce((total, entry) => total + getTokens(entry.view), 0);
   };
   return {
@@ -29,6 +32,7 @@ export function createSentView({ decisions, estimate, storedAt, toolNamed }: Sen
       const isLonger = entries.length <= messages.length && entries.every((e, index) => e.source === messages[index]);
       if (isLonger) return { added: messages.slice(entries.length), isReplaced: false };
       entries = [];
+      sent = undefined;
       calls = new Map();
       rawTokens = 0;
       return { added: messages, isReplaced: true };
@@ -37,6 +41,7 @@ export function createSentView({ decisions, estimate, storedAt, toolNamed }: Sen
       for (const call of listToolCalls(source)) calls.set(call.id, call);
       const view = decisions.applyTo(source);
       entries.push({ source, view });
+      sent = undefined;
       rawTokens += getTokens(view);
     },
     registerCalls: (message) => {
@@ -56,7 +61,10 @@ export function createSentView({ decisions, estimate, storedAt, toolNamed }: Sen
       estimate,
       toolNamed,
     }),
-    messages: () => entries.flatMap(({ view }) => (view === undefined ? [] : [view])),
+    messages() {
+      sent ??= entries.flatMap(({ view }) => (view === undefined ? [] : [view]));
+      return sent;
+    },
     rawTokens: () => rawTokens,
     findCall: (callId) => calls.get(callId),
   };
