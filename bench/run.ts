@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 import { abort } from './abort.ts';
 import { endurance } from './endurance.ts';
 import { idle } from './idle.ts';
+import { judge } from './judge.ts';
+import { packages } from './packages.ts';
 import { print } from './print.ts';
 import type { Measure, Row } from './row.ts';
 import { rows as historyRows } from './rows.ts';
@@ -25,6 +27,8 @@ const MEASURES: readonly Measure[] = [
   search,
   sessions,
   endurance,
+  judge,
+  packages,
 ];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });

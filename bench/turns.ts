@@ -15,9 +15,16 @@ import { AS_SHIPPED, timed, withApi } from './programs.ts';
 import { growth, type Measure, median, type Row } from './row.ts';
 
 // The script repeats one call, which the loop guard would stop.
-const FLAGS = ['--allowedTools', 'Bash', 'Read', '--settings', '{"loopGuard":{"remindAfter":1000,"stopAfter":1000}}'];
+const FLAGS = [
+  '--allowedTools',
+  'Bash',
+  'Read',
+  'Edit',
+  '--settings',
+  '{"loopGuard":{"remindAfter":1000,"stopAfter":1000}}',
+];
 const TURNS = 50;
-const SLEEPERS = 8;
+const CALLS = 8;
 const EARLY_CALLS = 7;
 const STREAMS_ON_MS = 300;
 
@@ -27,9 +34,11 @@ export const turns: Measure = {
   run: async () => [
     ...(await overhead('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 8)),
     ...(await overhead('Read', () => toolUse('Read', { file_path: 'notes.txt' }), 3)),
-    await sideBySide(),
+    await sideBySide('`sleep 0.25`', () => toolUse('Bash', { command: 'sleep 0.25', description: 'Wait' }), 320, 250),
+    await sideBySide('Read', (index) => toolUse('Read', { file_path: 'notes.txt', offset: index + 1 }), 20),
     await whileStreaming('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 20),
     await whileStreaming('Read', () => toolUse('Read', { file_path: 'notes.txt' }), 10),
+    await whileStreaming('Write', (index) => toolUse('Write', { file_path: `new${index}.txt`, content: 'hi\n' }), 20),
   ],
 };
 
@@ -52,9 +61,9 @@ function gapsOf(api: ApiServer): readonly number[] {
   return at.slice(2).map((time, index) => time - (at[index + 1] ?? time));
 }
 
-async function sideBySide(): Promise<Row> {
-  const sleep = () => toolUse('Bash', { command: 'sleep 0.25', description: 'Wait' });
-  const script = [calls(...Array.from({ length: SLEEPERS }, sleep)), says('Done.')];
+/** Measures the time between a reply with several calls and the next request. */
+async function sideBySide(what: string, call: (index: number) => ApiBlock, must: number, floor?: number): Promise<Row> {
+  const script = [calls(...Array.from({ length: CALLS }, (_, index) => call(index))), says('Done.')];
   const values = [];
   for (let round = 0; round < 3; round += 1) {
     const gap = await withApi({ turns: script }, async ({ project, api }) => {
@@ -65,23 +74,23 @@ async function sideBySide(): Promise<Row> {
     values.push(gap);
   }
   return {
-    name: `${SLEEPERS} × \`sleep 0.25\` in one reply`,
+    name: `${CALLS} × ${what} in one reply`,
     unit: 'ms',
     value: median(values),
-    must: 320,
-    floor: 250,
+    must,
+    ...(floor === undefined ? {} : { floor }),
   };
 }
 
 /** Measures the time from a complete call to its result while the reply still streams. */
-async function whileStreaming(name: string, call: () => ApiBlock, must: number): Promise<Row> {
-  const begun = (): ApiReply => {
+async function whileStreaming(name: string, call: (index: number) => ApiBlock, must: number): Promise<Row> {
+  const begun = (index: number): ApiReply => {
     const until = setTimeout(STREAMS_ON_MS);
     // Everything before the second block is sent before the wait.
     const faults: readonly StreamFault[] = [{ at: 5, do: 'wait', until, pings: 'pings' }];
-    return reply([call(), text('And so on.')], { chunk: 10_000, stop: 'tool_use', faults });
+    return reply([call(index), text('And so on.')], { chunk: 10_000, stop: 'tool_use', faults });
   };
-  const script = (_: unknown, index: number) => (index < EARLY_CALLS ? begun() : says('Done.'));
+  const script = (_: unknown, index: number) => (index < EARLY_CALLS ? begun(index) : says('Done.'));
   return withApi({ turns: script }, async ({ project, api }) => {
     const format = ['--output-format', 'stream-json', '--verbose'];
     await using running = startOuro(project, ['-p', 'go', ...format, ...FLAGS], api.url, { env: AS_SHIPPED });
