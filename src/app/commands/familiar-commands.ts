@@ -89,9 +89,10 @@ export const FAMILIAR_COMMANDS: readonly BuiltinCommand[] = [
       if (isTaken !== 'yes') {
         const plan = formatImportPlan(selected.importable, getImportFolders(environment, cwd));
         const hint = items.length === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` imports it.`];
+        const sessionsHint = wanted.length === 0 ? ['`/import sessions` lists sessions of this project.'] : [];
         return plan.length === 0
-          ? reportFailure('Nothing to import: nothing of other assistants was found here.')
-          : showMarkdown([plan.map((line) => `- ${line.trim()}`).join('\n'), ...hint].join('\n\n'));
+          ? reportFailure(['Nothing to import: nothing of other assistants was found here.', ...sessionsHint].join(' '))
+          : showMarkdown([plan.map((line) => `- ${line.trim()}`).join('\n'), ...hint, ...sessionsHint].join('\n\n'));
       }
       const { taken, failed } = await applyImports(items, environment, cwd);
       await Promise.all([settings.refresh(), extensions.reload()]);

@@ -12,18 +12,16 @@ export async function runImportCommand({ args, flags: rawFlags, io }: CommandReq
   const selected = selectImports(await findImportable(environment, cwd, args), args);
   if (!selected.ok) throw new UsageError(selected.problem);
   const { items, skipped } = selected.importable;
+  const sessionsHint = args.length === 0 ? SESSIONS_HINT : '';
   if (items.length === 0 && skipped.length === 0) {
     const what = args.includes('sessions') ? 'sessions' : 'files';
-    io.stdout.write(`Nothing to import: no ${what} of other assistants were found here.\n`);
+    io.stdout.write(`Nothing to import: no ${what} of other assistants were found here.\n${sessionsHint}`);
     return 0;
   }
   if (flags.yes !== true) {
     const lines = formatImportPlan({ items, skipped }, getImportFolders(environment, cwd));
     for (const line of lines) io.stdout.write(`${line}\n`);
-    if (!args.includes('sessions'))
-      io.stdout.write(
-        '"ouro import sessions" lists the sessions of this project, "sessions all" those of all folders.\n',
-      );
+    io.stdout.write(sessionsHint);
     if (items.length > 0) io.stdout.write(`Nothing was changed. "ouro import${formatArgs(args)} --yes" imports it.\n`);
     return 0;
   }
@@ -32,5 +30,8 @@ export async function runImportCommand({ args, flags: rawFlags, io }: CommandReq
   for (const line of [...failed, ...skipped]) io.stderr.write(`not imported: ${line}\n`);
   return failed.length === 0 ? 0 : 1;
 }
+
+const SESSIONS_HINT =
+  '"ouro import sessions" lists sessions of this project, "ouro import sessions all" of all folders.\n';
 
 const formatArgs = (args: readonly string[]) => args.map((arg) => ` ${arg}`).join('');
