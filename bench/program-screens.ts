@@ -116,7 +116,7 @@ async function playFirstStart(opened: VirtualTerminal, take: Take): Promise<void
   terminal.type('k');
   await terminal.waitForText(/Paste an API key/, LIMIT_MS);
   terminal.type(KEY);
-  await terminal.waitForText(/Anthropic key/, LIMIT_MS);
+  await terminal.waitForText(new RegExp(`${KEY.length} characters`), LIMIT_MS);
   await take('first-start-key', terminal);
 }
 

@@ -16,7 +16,7 @@ const MODES: readonly (readonly [Printable, Printable])[] = [
 export const MODES_ON = joinPrintable(MODES.map(([on]) => on));
 
 /** Query for the background colour. Terminals that do not support it do not answer. */
-const BACKGROUND_QUERY = printable`\u001b]11;?\u0007`;
+export const BACKGROUND_QUERY = printable`\u001b]11;?\u0007`;
 
 /** Column of the test symbol, so far to the right that the answer cannot be confused with a key. */
 const SYMBOL_COLUMN = 21;

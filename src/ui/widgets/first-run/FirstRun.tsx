@@ -4,6 +4,7 @@ import { printable } from '../../../lib/printable.ts';
 import { createAsciiOutput } from '../../terminal/ascii-output.ts';
 import { createScreenHost, type TerminalOutput } from '../../terminal/screen-host.ts';
 import type { ScreenOptions } from '../../terminal/screen-options.ts';
+import { BACKGROUND_QUERY, followsBackground } from '../../terminal/terminal-modes.ts';
 import { Rows } from '../../text/Rows.tsx';
 import type { RenderContext } from '../../text/render-context.ts';
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../../theme/glyphs.ts';
@@ -36,14 +37,12 @@ export function createFirstRunRenderer(
 ): FirstRunRenderer {
   const terminal = createAsciiOutput(out, () => options.glyphs === 'ascii');
   const host = createScreenHost(terminal, onResized, options.resizeMode);
-  const paint = createThemePaint({
-    name: 'auto',
-    customThemes: new Map(),
-    background: options.background,
-    depth: options.depth,
-  });
+  const createPaint = (background: FrameRendererOptions['background']) =>
+    createThemePaint({ name: 'auto', customThemes: new Map(), background, depth: options.depth });
+  let paint = createPaint(options.background);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
-  out.write(printable`\u001b[?2004h`);
+  const query = followsBackground({ depth: options.depth, theme: 'auto' }) ? BACKGROUND_QUERY : printable``;
+  out.write(printable`\u001b[?2004h${query}`);
 
   return {
     show(state) {
@@ -64,6 +63,9 @@ export function createFirstRunRenderer(
         caret: layout.caret,
         look: { context, paint },
       });
+    },
+    setBackground(background) {
+      paint = createPaint(background);
     },
     close() {
       host.close();

@@ -6,7 +6,12 @@ import type { FirstRunState } from './first-run-state.ts';
 import { layoutFirstRun, listRows } from './layout-first-run.ts';
 
 /** Shows the first-run screen on a terminal. */
-export type FirstRunRenderer = { show(state: FirstRunState): void; close(): void };
+export type FirstRunRenderer = {
+  show(state: FirstRunState): void;
+  /** Sets the background that the terminal has reported; absent where nothing is coloured. */
+  setBackground?(background: 'dark' | 'light'): void;
+  close(): void;
+};
 
 /** Creates the output for terminals where lines can only be appended. Each line is written once. */
 export function createLineRenderer(out: TerminalOutput): FirstRunRenderer {

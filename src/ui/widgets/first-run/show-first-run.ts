@@ -2,6 +2,7 @@ import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../..
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { InputEvent } from '../../input/input-event.ts';
 import { createKeyboard, type TerminalInput } from '../../input/keyboard.ts';
+import { classifyBackground } from '../../terminal/first-frame.ts';
 import type { TerminalOutput } from '../../terminal/screen-host.ts';
 import type { FrameRendererOptions } from './FirstRun.tsx';
 import { addTypedAhead, handleFirstRunInput, offerModels, startsWord } from './first-run-keys.ts';
@@ -50,6 +51,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
     parts.rendering === 'lines' ? UNLIMITED_SIZE : { columns: parts.out.columns, rows: parts.out.rows };
   let state = markSeen(createFirstRunState(question, getSize()));
   let renderer: FirstRunRenderer | undefined;
+  let background: 'dark' | 'light' | undefined;
   let isOpen = true;
   let isShown = false;
 
@@ -61,7 +63,14 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
     if (isOpen && isShown) renderer?.show(state);
   }
 
-  function handleEvents(received: readonly InputEvent[]): void {
+  function handleEvents(all: readonly InputEvent[]): void {
+    const received = all.filter((event) => event.type !== 'background');
+    for (const event of all) {
+      if (event.type !== 'background') continue;
+      background = classifyBackground(event);
+      renderer?.setBackground?.(background);
+      draw(state);
+    }
     // A terminal that sends whole lines sends an enter after each key.
     const events =
       parts.rendering === 'lines' && state.page.kind === 'choices' ? received.filter(isNotEnter) : received;
@@ -106,6 +115,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
   void openRenderer(parts, onResize).then((opened) => {
     if (!isOpen) return opened.close();
     renderer = opened;
+    if (background !== undefined) opened.setBackground?.(background);
     setTimeout(() => {
       isShown = true;
       draw(markSeen({ ...state, size: getSize() }));

@@ -48,6 +48,47 @@ async function played(keys: readonly (readonly [waitMs: number, key: string])[])
   return typeof answer === 'string' ? answer : { trust: answer.trust, typed: answer.typed };
 }
 
+test('the questions have the colours of the background that the terminal reports', async () => {
+  let written = '';
+  let feed: (chunk: string) => void = () => undefined;
+  const reported = Promise.withResolvers<void>();
+  const recoloured = Promise.withResolvers<void>();
+  const screen = showFirstRun(QUESTION, {
+    out: {
+      columns: 80,
+      rows: 24,
+      write(text) {
+        written += text;
+        if (text.includes('\u001b]11;?')) reported.resolve();
+        // The dim colour of the light theme.
+        if (text.includes('38;2;95;99;104')) recoloured.resolve();
+      },
+      on: () => undefined,
+      off: () => undefined,
+    },
+    in: {
+      setRawMode: () => undefined,
+      setEncoding: () => undefined,
+      on: (_event, listener) => {
+        feed = listener;
+      },
+      off: () => undefined,
+      resume: () => undefined,
+      pause: () => undefined,
+    },
+    rendering: { depth: 'truecolor', background: 'dark', glyphs: 'unicode' },
+    findLocalServers: async () => [],
+    listModels: async () => [],
+    recognizeKey: () => undefined,
+    now: () => 0,
+  });
+  await reported.promise;
+  feed('\u001b]11;rgb:ffff/ffff/ffff\u0007');
+  await recoloured.promise;
+  screen.close();
+  expect(written).not.toContain('38;2;154;160;166m  ↑↓');
+});
+
 test('a single letter answers; one in a word does not, and the word starts the draft', async () => {
   expect(await played([[1000, 'y']])).toMatchObject({ trust: 'folder', typed: '' });
   expect(await played([...'why'].map((key) => [120, key] as const))).toBe('open');
