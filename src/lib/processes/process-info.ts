@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { runForOutput } from './run-program.ts';
@@ -37,9 +38,10 @@ function describeWindowsProcess({ pid, parentPid, startTime }: WindowsProcess): 
   return { pid, parentPid, groupId: parentPid, session: 0, startTime, ...unknown };
 }
 
-/** Returns the start time of a process; `undefined` if it does not run, and on macOS. */
+/** Returns the start time of a process; `undefined` if it does not run. */
 export function getProcessStartTime(pid: number): string | undefined {
   if (process.platform === 'win32') return getWindowsStartTime(pid);
+  if (process.platform === 'darwin') return readStartTimeFromPs(pid);
   return readStat(pid)?.startTime;
 }
 
@@ -125,12 +127,29 @@ function startedAfter(pid: number | undefined): (candidate: number) => boolean {
 }
 
 const PS_TIMEOUT_MS = 5_000;
+/** The names of days and months depend on the locale. */
+const PS_ENV = { LC_ALL: 'C', PATH: '/bin:/usr/bin' };
+
+/**
+ * Returns the start time of a process as `ps` prints it, in whole seconds.
+ * @internal Exported for tests.
+ */
+export function readStartTimeFromPs(pid: number): string | undefined {
+  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: PS_ENV,
+    timeout: PS_TIMEOUT_MS,
+  });
+  // Without the program there is no output at all.
+  return stdout?.trim().split(/\s+/).join(' ') || undefined;
+}
 
 /** Lists processes through `ps`, which prints the environment of the user's processes after their command. */
 async function listFromPs(): Promise<readonly ProcessInfo[]> {
   const columns = 'pid=,ppid=,pgid=,state=,lstart=,command=';
   try {
     const stdout = await runForOutput('ps', ['-A', '-E', '-ww', '-o', columns], {
+      env: PS_ENV,
       timeoutMs: PS_TIMEOUT_MS,
       maxBytes: 64_000_000,
     });
