@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { QueryDeps } from '../contracts/query.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import { formatFiles } from '../lsp/formatters.ts';
 import type { Core } from './core.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
@@ -36,7 +37,7 @@ export function createSessionFormat(core: Core, checkpoints: SessionCheckpoints 
   return {
     wrapAfterCall: (afterCall) => async (request, outcome, durationMs, signal) => {
       const { writes } = outcome.isError === true ? { writes: [] } : listCallFiles(request, environment.home);
-      for (const file of writes) if (!relative(cwd, file).startsWith('..')) written.add(file);
+      for (const file of writes) if (isPathBelow(cwd, file)) written.add(file);
       return afterCall(request, outcome, durationMs, signal);
     },
     wrapOnStop: (onStop) => async (facts, signal) => {

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import { parseFileUri } from './diagnostics.ts';
 import type { RunningServer } from './language-server.ts';
@@ -108,8 +109,7 @@ const formatPosition = (name: string, { start: { line, character } }: z.output<t
 /** Formats a URI as a path, relative to the folder when it is inside. */
 function formatPath(uri: string, folder: string): string {
   const path = parseFileUri(uri) ?? uri;
-  const relativePath = relative(folder, path);
-  return sanitizeUntrustedLine(relativePath.startsWith('..') ? path : relativePath, NAME_CHARS);
+  return sanitizeUntrustedLine(isPathBelow(folder, path) ? relative(folder, path) : path, NAME_CHARS);
 }
 
 /** Symbol kinds of the protocol, in order of their numbers from 1. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { basename, relative } from 'node:path';
+import { basename } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { createDeferred } from '../lib/promises.ts';
 import { createLanguageServer, type RunningServer } from './language-server.ts';
@@ -40,7 +41,7 @@ export function createLanguageServers(deps: LanguageServersDeps) {
 
   /** Lists the servers for a file, with the language id each one uses. */
   function listServersFor(path: string): readonly { readonly server: RunningServer; readonly language: string }[] {
-    if (relative(deps.folder, path).startsWith('..')) return [];
+    if (!isPathBelow(deps.folder, path)) return [];
     return deps.listServers(path).flatMap((config) => {
       const language = getLanguageId(config, basename(path));
       return language === undefined ? [] : [{ server: getOrCreateServer(config), language }];

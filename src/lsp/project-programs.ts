@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isPathBelow } from '../lib/files/path-style.ts';
 
 /** The condition under which a language server or a formatter belongs to a project. */
 export type ProjectCondition = {
@@ -31,7 +32,7 @@ export function matchesProject(
 /** Lists a folder and those above it, up to `top`. */
 function listFoldersAbove(folder: string, top: string): readonly string[] {
   const parent = dirname(folder);
-  const isLast = folder === top || parent === folder || relative(top, folder).startsWith('..');
+  const isLast = folder === top || parent === folder || !isPathBelow(top, folder);
   return isLast ? [folder] : [folder, ...listFoldersAbove(parent, top)];
 }
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/frontend/run-options.ts';
 import type { Message } from '../contracts/message.ts';
 import { type PastEvent, type RecordBody, SCHEMA_VERSION } from '../contracts/session.ts';
 import { findRepositoryRoot } from '../git/repository-root.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';
 import { decodeSession, NEW_SESSION, type SessionState } from './persisted-state.ts';
@@ -197,8 +198,9 @@ async function lockOrFork(
 
 /** Names the way back to the worktree of a session that is resumed elsewhere. */
 function describeWorktree({ id, cwd }: SessionSummary, realCwd: string): readonly string[] {
-  const [folder = ''] = relative(getWorktreesFolder(findRepositoryRoot(realCwd)), cwd).split('/');
-  if (folder === '' || folder === '..') return [];
+  const worktrees = getWorktreesFolder(findRepositoryRoot(realCwd));
+  const [folder = ''] = relative(worktrees, cwd).split(sep);
+  if (folder === '' || !isPathBelow(worktrees, cwd)) return [];
   return [`This session worked in the worktree ${cwd}. To continue there: ouro -w ${folder} -r ${id}`];
 }
 

@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import type { NpmPackage } from './fetch-npm-package.ts';
 
@@ -73,14 +74,13 @@ export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): 
 function parseSource(source: string | JsonObject, folder: string, base: string): PluginEntry['source'] {
   if (typeof source === 'string') {
     const path = resolve(source.startsWith('./') ? folder : base, source);
-    if (relative(folder, path).startsWith('..'))
-      return { kind: 'unknown', why: `${source} is outside the marketplace` };
+    if (!isPathBelow(folder, path)) return { kind: 'unknown', why: `${source} is outside the marketplace` };
     return { kind: 'folder', path };
   }
   const readText = (key: string) => (typeof source[key] === 'string' ? source[key] : undefined);
   const ref = readText('sha') ?? readText('ref');
   const path = readText('path');
-  if (path !== undefined && (isAbsolute(path) || relative('.', path).startsWith('..')))
+  if (path !== undefined && (isAbsolute(path) || !isPathBelow('.', path)))
     return { kind: 'unknown', why: `${path} is outside its repository` };
   const rest = { ...(ref === undefined ? {} : { ref }), ...(path === undefined ? {} : { path }) };
   if (readText('source') === 'npm')

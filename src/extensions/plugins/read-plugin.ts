@@ -1,10 +1,11 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Plugin, PluginVariables } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { ignoreMissing } from '../../lib/errors.ts';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { parseLanguageServers } from './parse-language-servers.ts';
 import {
@@ -151,7 +152,7 @@ async function findFolders(root: string, paths: readonly string[]): Promise<read
   const found = await Promise.all(
     paths.map(async (name) => {
       const path = resolve(root, name);
-      if (relative(root, path).startsWith('..')) return [];
+      if (!isPathBelow(root, path)) return [];
       const stats = await ignoreMissing(stat(path));
       if (stats === undefined) return [];
       const isOne = !stats.isDirectory() || (await ignoreMissing(stat(join(path, 'SKILL.md')))) !== undefined;
@@ -185,7 +186,7 @@ async function readComponent(
 /** Reads a JSON object from a file inside the plugin; `undefined` when there is none. */
 async function readJsonFile(root: string, file: string): Promise<JsonObject | undefined> {
   const path = resolve(root, file);
-  if (relative(root, path).startsWith('..')) return undefined;
+  if (!isPathBelow(root, path)) return undefined;
   const text = await readRegularFile(path).catch(() => undefined);
   const parsed: JsonValue | undefined = text === undefined ? undefined : parse(text);
   return isJsonObject(parsed) ? parsed : undefined;

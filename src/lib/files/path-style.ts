@@ -1,8 +1,18 @@
+import { posix, win32 } from 'node:path';
+
 /** The two ways of writing paths. */
 export type PathStyle = 'posix' | 'win32';
 
 /** The style of this machine. */
 export const HOST_STYLE: PathStyle = process.platform === 'win32' ? 'win32' : 'posix';
+
+/** Returns whether a path is a folder or below it. Nothing is looked up, so links are not followed. */
+export function isPathBelow(folder: string, path: string, style: PathStyle = HOST_STYLE): boolean {
+  const { isAbsolute, relative, sep } = style === 'win32' ? win32 : posix;
+  const way = relative(folder, path);
+  // On another drive the way is an absolute path.
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
 
 /** Matches an absolute path of any system, as in stored records. */
 export const ABSOLUTE_PATH = /^(?:\/|\\\\|[a-z]:[\\/])/i;

@@ -1,9 +1,9 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { ignoreMissing } from '../../lib/errors.ts';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { parseMemory } from './parse-memory.ts';
-import { isPathBelow } from './read-memory-file.ts';
 
 /** The names of imported files, and messages about those not imported. */
 export type MemoryImport = { readonly imported: readonly string[]; readonly skipped: readonly string[] };

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import { isPathBelow } from './read-memory-file.ts';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import type { MemoryScope } from './render-memory.ts';
 
 /** A path where a memory file may exist. */

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 
@@ -39,15 +38,6 @@ export async function readMemoryFile(path: string, mayRead: ReadCheck): Promise<
       problem: code === 'ELOOP' ? 'is a circular symbolic link' : `cannot be read (${code ?? 'unknown'})`,
     };
   }
-}
-
-/** Returns whether a path is a folder or below it. */
-export function isPathBelow(folder: string, path: string): boolean {
-  const relativePath = relative(folder, path);
-  return (
-    relativePath === '' ||
-    (relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !relativePath.startsWith(sep))
-  );
 }
 
 async function readText(realPath: string): Promise<MemoryReadResult | undefined> {

@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import { parseIgnoreRules } from '../../lib/patterns/gitignore.ts';
 import {
   createReadCheck,
@@ -13,7 +14,7 @@ import {
 import { listFoldersDown, listMemoryLocations, listRules, type MemoryLocation } from './memory-locations.ts';
 import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
-import { isPathBelow, readMemoryFile } from './read-memory-file.ts';
+import { readMemoryFile } from './read-memory-file.ts';
 import type { MemoryFile } from './render-memory.ts';
 
 /** The memory files of a session with their state, as shown by `/memory`. */

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import { decodeText } from '../../lib/files/text-encoding.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { type FileBytes, readFileBytes } from './read-bytes.ts';
@@ -47,8 +48,7 @@ const MAX_LISTED = 20;
 /** Formats changes as the last line of a result: `[changed: lib/a.js +1 −1]`. */
 export function formatDiskChanges(changes: readonly DiskChange[], cwd: string): string {
   const named = changes.slice(0, MAX_LISTED).map(({ path, status, lines }) => {
-    const inside = relative(cwd, path);
-    const name = sanitize(inside.startsWith('..') ? path : inside, 'line');
+    const name = sanitize(isPathBelow(cwd, path) ? relative(cwd, path) : path, 'line');
     if (status === 'deleted') return `${name} deleted`;
     return lines === undefined ? name : `${name} +${lines.added} −${lines.removed}`;
   });

@@ -35,7 +35,7 @@ export async function createMissingFailure(
 
 /** Finds the end of the path below the working directory: models know projects under other folders. */
 async function findBelow(file: string, cwd: string): Promise<readonly string[]> {
-  const segments = file.split('/').filter(Boolean);
+  const segments = file.split(path.sep).filter(Boolean);
   for (let from = 1; from < segments.length; from += 1) {
     const candidate = path.join(cwd, ...segments.slice(from));
     if (candidate !== file && (await findFileKind(candidate)) !== 'missing') return [candidate];

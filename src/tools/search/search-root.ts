@@ -3,6 +3,7 @@ import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { ignoreMissing } from '../../lib/errors.ts';
 import { NOT_ANSWERING } from '../../lib/files/mount-health.ts';
+import { isPathBelow } from '../../lib/files/path-style.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
 
 /** A resolved search root; `file` is set to search a single file. */
@@ -25,8 +26,8 @@ export async function resolveSearchRoot(
     throw new ToolFailure(`${absolute} does not exist. Check the path, or leave it out to search ${from.cwd}.`);
   const real = await realpath(absolute);
   const root = stats.isDirectory() ? real : path.dirname(real);
-  const relativeRoot = path.relative(await realpath(from.cwd), root);
-  const prefix = relativeRoot === '' ? '' : relativeRoot.startsWith('..') ? `${root}/` : `${relativeRoot}/`;
+  const cwd = await realpath(from.cwd);
+  const prefix = root === cwd ? '' : `${isPathBelow(cwd, root) ? path.relative(cwd, root) : root}/`;
   if (stats.isDirectory()) return { root, prefix };
   if (!stats.isFile()) throw new ToolFailure(`${absolute} is not a regular file and cannot be searched.`);
   return { root, prefix, file: path.basename(real) };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toNativePath, toPosixPath } from '../../../src/lib/files/path-style.ts';
+import { isPathBelow, toNativePath, toPosixPath } from '../../../src/lib/files/path-style.ts';
 
 test.each([
   ['C:\\Users\\Ada\\a.txt', '/c/Users/Ada/a.txt'],
@@ -38,4 +38,17 @@ test.each([
 test('other systems keep every path, also with a backslash', () => {
   const paths = ['/home/a\\b', 'C:\\x', '//a', 'c:/x'];
   expect(paths.map((path) => toNativePath(toPosixPath(path, 'posix'), 'posix'))).toEqual(paths);
+});
+
+test('a path on another drive is not below a folder, and a name may start with two dots', () => {
+  const isBelow = (path: string) => isPathBelow('C:\\work', path, 'win32');
+  expect(['C:\\work', 'c:\\WORK\\a', 'C:\\work\\..a', 'C:\\works', 'C:\\', 'D:\\work\\a'].map(isBelow)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect([isPathBelow('/w', '/w/a', 'posix'), isPathBelow('/w', '/x', 'posix')]).toEqual([true, false]);
 });
