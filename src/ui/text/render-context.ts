@@ -1,4 +1,3 @@
-import { sep } from 'node:path';
 import type { Glyphs } from '../theme/glyphs.ts';
 import type { Highlight } from './line.ts';
 
@@ -21,12 +20,14 @@ export type RenderContext = {
 
 /** Returns a path relative to the working directory if it lies below it. */
 export function shortenPath(path: string, cwd: string): string {
-  return path.startsWith(`${cwd}${sep}`) ? path.slice(cwd.length + 1) : path;
+  return path.startsWith(cwd) && /[\\/]/.test(path[cwd.length] ?? '') ? path.slice(cwd.length + 1) : path;
 }
 
 /** Makes every path below the working directory in a title relative, and removes a final ` in <cwd>`. */
 export function shortenPaths(title: string, cwd: string): string {
   if (cwd.length < 2) return title;
   const suffix = ` in ${cwd}`;
-  return (title.endsWith(suffix) ? title.slice(0, -suffix.length) : title).replaceAll(`${cwd}${sep}`, '');
+  return (title.endsWith(suffix) ? title.slice(0, -suffix.length) : title)
+    .replaceAll(`${cwd}/`, '')
+    .replaceAll(`${cwd}\\`, '');
 }
