@@ -45,9 +45,10 @@ function findTextProtocols(sources: Sources): readonly (Omit<Recognition, 'test'
     .flatMap(({ nodes }) => nodes.flatMap((node) => (compared.has(node) ? [] : (readText(node) ?? []))))
     .filter(isSentence);
   return files.flatMap(({ path, text, nodes }) => {
-    const constants = new Map([...shared, ...listConstants(nodes)]);
+    const own = new Map(listConstants(nodes));
+    const readConstant = (name: string) => (own.has(name) ? own : shared).get(name);
     return nodes
-      .flatMap((node) => listRecognitions(node, constants, codes))
+      .flatMap((node) => listRecognitions(node, readConstant, codes))
       .flatMap(({ at, source, test }) => {
         const sentence = sentences.find(test);
         const line = text.slice(0, at.start).split('\n').length;
@@ -56,12 +57,18 @@ function findTextProtocols(sources: Sources): readonly (Omit<Recognition, 'test'
   });
 }
 
+/** The nodes that hold a text or compare one; the others are four fifths of a tree. */
+const TYPES: ReadonlySet<string> = new Set([
+  ...['Literal', 'TemplateLiteral', 'JSXText', 'TSLiteralType', 'VariableDeclarator'],
+  ...['BinaryExpression', 'SwitchCase', 'CallExpression', 'NewExpression'],
+]);
+
 function listNodes(tree: unknown): readonly Node[] {
   const found: Node[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const one of value) visit(one);
     if (!isNode(value)) return;
-    found.push(value);
+    if (TYPES.has(value.type)) found.push(value);
     if (value.type === 'ImportDeclaration') return;
     for (const part of Object.values(value)) if (typeof part === 'object') visit(part);
   };
@@ -118,9 +125,9 @@ function listComparedValues(node: Node): readonly unknown[] {
   }
 }
 
-function listRecognitions(node: Node, constants: ReadonlyMap<string, unknown>, codes: ReadonlySet<string>) {
+function listRecognitions(node: Node, readConstant: (name: string) => unknown, codes: ReadonlySet<string>) {
   const texts = listComparedValues(node).flatMap((value) => {
-    const named = isNode(value) && value.type === 'Identifier' ? constants.get(String(value.name)) : value;
+    const named = isNode(value) && value.type === 'Identifier' ? readConstant(String(value.name)) : value;
     const text = readText(named);
     if (text === undefined || codes.has(text) || countWords(text) < 2) return [];
     const parts = text.split(GAP).filter((part) => part.trim() !== '');

@@ -29,21 +29,24 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
   const out = createNonBlockingOutput(process.stdout);
   const terminal = openTerminal(io, out);
   const openingPrompt = isLinear ? undefined : openPrompt(invocation, io, terminal.out);
-  // Typed keys are shown between the two parts of the program.
-  if (openingPrompt !== undefined) await new Promise((resolve) => setImmediate(resolve));
-  // Preloaded without waiting: this module takes longest to load and is needed soon.
-  if (!isLinear) void import('../../../ui/open-screen.ts');
+  await readTypedKeys();
   const { runFirstRun } = await import('./first-run.ts');
-  const start = await runFirstRun(run, prompt, io, {
+  await readTypedKeys();
+  const starting = runFirstRun(run, prompt, io, {
     out,
     rendering: isLinear ? 'lines' : detectRendering(io.environment),
     beforeQuestions: () => openingPrompt?.handOver(),
   });
+  // Preloaded while files are read: this module takes longest to load and is needed soon.
+  if (!isLinear) void import('../../../ui/open-screen.ts');
+  const start = await starting;
   if (start === 'left') {
     process.stdin.setRawMode(false);
     return 0;
   }
+  await readTypedKeys();
   const { createConversation } = await import('../../../app/compose.ts');
+  await readTypedKeys();
   const isPickingSession = start.run.session.kind === 'resume' && start.run.session.wanted === '';
   let options: RunOptions = isPickingSession ? { ...start.run, session: { kind: 'new' } } : start.run;
   let initialScreen: InitialScreenContent = isPickingSession ? SESSION_PICKER : start;
@@ -76,6 +79,11 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
     // The prompt from the command line is sent after a session is picked.
     initialScreen = initialScreen.opens === 'sessions' ? start : { prompt: undefined, typed: '' };
   }
+}
+
+/** Lets the opening prompt show what was typed: loading a part of the program blocks for up to 20 ms. */
+function readTypedKeys(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
