@@ -83,6 +83,7 @@ export async function assembleConversation(parts: ConversationParts, started: St
     login: (provider, key) => loginInSession(parts.core, provider, key),
     ...createFrontendSettings({
       ouroHome: environment.ouroHome,
+      plugins: () => core.extensions.current().plugins,
       settings: core.settings.current,
       variables: core.settings.variables,
       cwd,

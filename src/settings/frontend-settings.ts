@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
+import type { Plugin } from '../contracts/extension.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
-import type { ThemesPort } from '../contracts/frontend/frontend-settings.ts';
+import type { ThemeFile, ThemesPort } from '../contracts/frontend/frontend-settings.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { saveUserSetting } from './settings-file.ts';
@@ -14,7 +15,7 @@ const keybindings = z.record(z.string(), z.string());
 
 /** Creates the part of the conversation that reads and saves screen settings: keys, themes and the status line. */
 export function createFrontendSettings(
-  deps: StatusLineDeps & { readonly ouroHome: string },
+  deps: StatusLineDeps & { readonly ouroHome: string; readonly plugins: () => readonly Plugin[] },
 ): Required<Pick<Conversation, 'readFrontendSettings' | 'saveSetting' | 'themes' | 'renderStatusLine'>> {
   return {
     async readFrontendSettings() {
@@ -27,7 +28,7 @@ export function createFrontendSettings(
       return { ...settings, keybindings: { ...fromFile, ...settings.keybindings } };
     },
     saveSetting: (key, value) => saveUserSetting(deps.ouroHome, key, value),
-    themes: createThemeFiles(join(deps.ouroHome, 'themes')),
+    themes: createThemeFiles(join(deps.ouroHome, 'themes'), deps.plugins),
     renderStatusLine: createStatusLineScript(deps),
   };
 }
@@ -37,19 +38,25 @@ const MAX_CHARS = 20_000;
 /** Debounce: editors write a file in several steps. */
 const DEBOUNCE_MS = 50;
 
-/** Creates access to the user's theme files in a folder. */
-function createThemeFiles(folder: string): ThemesPort {
+/** Reads the theme files of a folder. Those of a plugin have its name as a prefix. */
+async function readThemeFiles(folder: string, prefix = ''): Promise<readonly ThemeFile[]> {
+  const names = (await ignoreMissing(readdir(folder))) ?? [];
+  const files = names.filter((name) => name.endsWith('.json')).toSorted();
+  return Promise.all(
+    files.slice(0, MAX_FILES).map(async (file) => {
+      const path = join(folder, file);
+      const text = ((await ignoreMissing(readFile(path, 'utf8'))) ?? '').slice(0, MAX_CHARS);
+      return { name: `${prefix}${basename(file, '.json')}`, path, text };
+    }),
+  );
+}
+
+/** Creates access to the theme files of the user and of plugins. */
+function createThemeFiles(folder: string, plugins: () => readonly Plugin[]): ThemesPort {
   return {
     async read() {
-      const names = (await ignoreMissing(readdir(folder))) ?? [];
-      const files = names.filter((name) => name.endsWith('.json')).toSorted();
-      return Promise.all(
-        files.slice(0, MAX_FILES).map(async (file) => {
-          const path = join(folder, file);
-          const text = ((await ignoreMissing(readFile(path, 'utf8'))) ?? '').slice(0, MAX_CHARS);
-          return { name: basename(file, '.json'), path, text };
-        }),
-      );
+      const ofPlugins = plugins().map(({ name, root }) => readThemeFiles(join(root, 'themes'), `${name}:`));
+      return (await Promise.all([readThemeFiles(folder), ...ofPlugins])).flat();
     },
     watch(onChange) {
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -25,7 +25,7 @@ export type SavedSetting = 'theme' | 'editorMode';
 /** A theme file of the user. */
 export type ThemeFile = { readonly name: string; readonly path: string; readonly text: string };
 
-/** The theme files in the folder `themes/` beside the user settings. */
+/** The theme files in the folder `themes/` beside the user settings, and those of plugins. */
 export type ThemesPort = {
   read(): Promise<readonly ThemeFile[]>;
   /** Watches the files. Returns a function that stops watching. */

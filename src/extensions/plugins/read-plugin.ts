@@ -62,7 +62,7 @@ const INFORMATIVE_KEYS = [
 ];
 const listKnownKeys = (): readonly string[] => [...Object.keys(manifestSchema.unwrap().shape), ...INFORMATIVE_KEYS];
 /** Files of a plugin that only other assistants use. */
-const UNSUPPORTED_FILES = ['monitors', 'themes', 'settings.json'];
+const UNSUPPORTED_FILES = ['monitors', 'settings.json'];
 
 /** A plugin, or the reason it cannot be used. */
 export type PluginResult =

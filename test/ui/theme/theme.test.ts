@@ -127,6 +127,30 @@ describe('a custom theme', () => {
     expect(resolveCustomTheme(mine.theme, { depth: 'none', background: 'dark' }).name).toBe('no-color');
   });
 
+  test('may be one of Claude Code: tokens with a counterpart count, others are ignored', () => {
+    const overrides = {
+      claude: '#f80',
+      error: 'rgb(255, 0, 10)',
+      success: 'ansi:greenBright',
+      warning: 'ansi256(3)',
+      bashBorder: '#ffffff',
+      diffAdded: '#003300',
+    };
+    expect(read({ name: 'Mine', base: 'light-daltonized', overrides })).toEqual({
+      ok: true,
+      theme: {
+        base: 'light-cvd',
+        styles: {
+          brand: { color: '#ff8800' },
+          accent: { color: '#ff8800' },
+          error: { color: '#ff000a' },
+          ok: { color: 'green' },
+          addBg: { color: '#003300' },
+        },
+      },
+    });
+  });
+
   test('reports in a sentence what is invalid', () => {
     const why = (value: unknown) => JSON.stringify(read(value));
     expect(why({ acent: '#ff8800' })).toContain('unknown key \\"acent\\". Valid keys: base, text, dim, accent');
