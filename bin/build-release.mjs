@@ -1,7 +1,7 @@
 /**
  * build-release.mjs --repository <owner/name> [--archives <folder>] [--out <folder>]: makes the files of a release
  * from the archives of all targets: checksums, installers, the manifests of package managers, the list of components
- * (SBOM), and the notes.
+ * (SBOM), the extension for VS Code, and the notes.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,11 +36,19 @@ writeArchive('devcontainer-feature-ouro.tgz', {
   'install-ouro.sh': render('install.sh'),
 });
 write('ouro.cdx.json', listComponents());
+buildExtension();
 const names = readdirSync(out).toSorted();
 write('SHA256SUMS', names.map((name) => `${hash(readFileSync(join(out, name)))}  ${name}\n`).join(''));
 // Not one of the files, but the text of the release.
 writeFileSync(`${out}-notes.md`, readNotes());
 process.stdout.write(`${out}: ${names.length + 1} files of ouro ${version}\n`);
+
+function buildExtension() {
+  const { status } = spawnSync(process.execPath, [join(root, 'bin', 'build-vsix.mjs'), '--out', out], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0) throw new Error('The extension for VS Code could not be packed.');
+}
 
 function copyArchive(target) {
   if (target === TARGETS[0].name) {

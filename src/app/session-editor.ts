@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../contracts/agent.ts';
 import type { EditorPort, EditorPortEvent } from '../contracts/frontend/conversation.ts';
@@ -8,6 +9,7 @@ import { createEditorDiagnostics, type EditorDiagnostics, hasUnsavedChanges } fr
 import { createEditorLink, type EditorLink, type LinkEvent } from '../ide/editor-link.ts';
 import { createEditorSearch } from '../ide/find-editors.ts';
 import { formatFocusContext, formatFocusLabel, formatMention } from '../ide/parse-notification.ts';
+import { createSessionStates } from '../ide/session-states.ts';
 import { formatHomePath } from '../lib/text/home-path.ts';
 import { wrapInReminder } from '../prompt/reminder.ts';
 import { proposeEdit } from '../tools/edit/preview-edit.ts';
@@ -22,7 +24,7 @@ type BeforeCall = QueryDeps['beforeCall'];
 export type SessionEditor = {
   readonly link: EditorLink;
   readonly port: EditorPort;
-  /** Shows the diffs of edits that this agent asks about. */
+  /** Shows the diffs of edits that this agent asks about, and the questions that wait. */
   attach(agent: Agent): void;
   /** Resolves at once, or with `--ide` when an editor is connected or none was found in time. */
   waitUntilReady(): Promise<void>;
@@ -120,6 +122,7 @@ export function createSessionEditor(core: Core, permissions: Pick<Permissions, '
         formatPath,
       });
       agent.subscribe(onEvent);
+      agent.subscribe(createSessionStates(link, () => basename(cwd)));
     },
     async waitUntilReady() {
       if (options.ide !== 'wait') return;
