@@ -58,8 +58,8 @@ async function bundle() {
     target: 'node',
     format: 'esm',
     splitting: true,
-    // Spaces only: names are needed in stack traces.
-    minify: { whitespace: true, syntax: true },
+    // Names and lines stay: Node prints the line that an error comes from.
+    minify: { syntax: true },
     sourcemap: 'external',
     naming: { entry: '[dir]/[name].[ext]', chunk: 'chunks/[name]-[hash].[ext]' },
     external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
@@ -86,13 +86,19 @@ async function bundle() {
  * load as well, and they have no `node:module`.
  */
 function separateRequire(text) {
+  const withoutRequire = (names) =>
+    names
+      .split(',')
+      .filter((name) => !['', '__require'].includes(name.trim()))
+      .join(',');
   return text
     .replace(/import\s*\{\s*createRequire\s*\}\s*from\s*"node:module";/, '')
-    .replace(/(?:var |,)__require=createRequire\(import\.meta\.url\)/, '')
-    .replace(/export\{([^}]*),__require\b([^}]*)\}/, 'export{$1$2}')
+    .replace(/var __require\s*=\s*(?:\/\*[^*]*\*\/\s*)?createRequire\(import\.meta\.url\);/, '')
+    .replace(/export\s*\{([^}]*\b__require\b[^}]*)\}/, (_, names) => `export {${withoutRequire(names)}}`)
     .replace(
-      /import\{([^}]*),__require\b([^}]*)\}from"([^"]*\/)/,
-      'import{__require}from"$3require.js";import{$1$2}from"$3',
+      /import\s*\{([^}]*\b__require\b[^}]*)\}\s*from\s*"([^"]*\/)/,
+      (_, names, folder) =>
+        `import { __require } from "${folder}require.js";\nimport {${withoutRequire(names)}} from "${folder}`,
     );
 }
 

@@ -36,10 +36,21 @@ function toBlock(block: unknown): ResultBlock | undefined {
 
 function formatJson(value: unknown, tool: string): string {
   try {
-    return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? '';
+    const text = JSON.stringify(value, (_key, part: unknown) => toJsonValue(part));
+    if (text === undefined) throw new TypeError(`a ${typeof value} has no value`);
+    return text;
   } catch (cause) {
     throw new Error(`The result of ${tool} cannot be written as JSON. Return a text or { content }.`, { cause });
   }
+}
+
+/** Converts values that JSON would drop. An iterator would be written as an empty object. */
+function toJsonValue(part: unknown): unknown {
+  if (typeof part === 'bigint') return String(part);
+  if (part instanceof Map) return Object.fromEntries(part);
+  if (part instanceof Set) return [...part];
+  if (isRecord(part) && typeof part.next === 'function') throw new TypeError('an iterator has no value');
+  return part;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -231,6 +231,13 @@ test.runIf(isWholeRun)('the installed library is three packages of at most 20 MB
   expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(20_000_000);
 });
 
+test.runIf(isWholeRun)('an error that nobody catches shows a readable line of the library', () => {
+  const dist = join(project, 'node_modules/@ouro-cli/agent/dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const lines = files.flatMap((name) => readFileSync(join(dist, name), 'utf8').split('\n'));
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(10_000);
+});
+
 test.runIf(isWholeRun)('a strict project compiles against every export', async () => {
   const options = {
     strict: true,

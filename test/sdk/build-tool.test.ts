@@ -47,10 +47,19 @@ test.each([
   expect(await callTool({ name: 'Look', call: () => result })).not.toHaveProperty('is_error');
 });
 
+test('a tool may return a map or a set', async () => {
+  const result = { prices: new Map([['a', 1]]), names: new Set(['b']) };
+  expect(await callTool({ name: 'Look', call: () => result })).toMatchObject({
+    content: '{"prices":{"a":1},"names":["b"]}',
+  });
+});
+
 test.each([
   ['an error', new Error('no such order'), 'no such order'],
   ['an error of the API', { content: 'no', is_error: true }, 'no'],
   ['a circle', circular, 'cannot be written as JSON'],
+  ['a function', () => 'x', 'cannot be written as JSON'],
+  ['an iterator', [1].values(), 'cannot be written as JSON'],
 ])('a tool that returns %s has failed', async (_, result, words) => {
   expect(await callTool({ name: 'Look', call: () => result })).toMatchObject({
     is_error: true,

@@ -16,9 +16,10 @@ export function guardPort(port: ModelPort): ModelPort {
   return {
     ...port,
     async *stream(request, options, signal) {
+      const name = nameOf(port, request);
       const stop = new AbortController();
       const events = port.stream(request, options, AbortSignal.any([signal, stop.signal]));
-      if (typeof events?.next !== 'function') return invalid(port, 'stream() must be an async generator');
+      if (typeof events?.next !== 'function') return invalid(name, 'stream() must be an async generator');
       const idleMs = options.timeoutMs ?? DEFAULT_IDLE_MS;
       const blocks: AssistantBlock[] = [];
       let hasStarted = false;
@@ -27,16 +28,16 @@ export function guardPort(port: ModelPort): ModelPort {
           const step = await waitForStep(events.next(), idleMs, signal);
           if (step === 'aborted') return { ok: false, failure: INTERRUPTED };
           if (step === 'silent') {
-            const message = `${port.name} sent nothing for ${idleMs / 1_000} s.`;
+            const message = `${name} sent nothing for ${idleMs / 1_000} s.`;
             return { ok: false, failure: { kind: 'stalled', message } };
           }
           if (step.done === true) {
-            const outcome = completeOutcome(step.value, port, request, blocks);
+            const outcome = completeOutcome(step.value, name, request, blocks);
             if (outcome.ok && blocks.length === 0) yield* emitBlocks(outcome.message, hasStarted);
             return outcome;
           }
           const event: unknown = step.value;
-          if (!isEvent(event)) return invalid(port, `stream() yielded ${describeValue(event)}, which is no event`);
+          if (!isEvent(event)) return invalid(name, `stream() yielded ${describeValue(event)}, which is no event`);
           if (event.type === 'block_end') blocks.push(event.block);
           if (event.type === 'message_start') hasStarted = true;
           if (event.type === 'discarded') blocks.length = 0;
@@ -105,17 +106,23 @@ const NO_START = { usage: NO_USAGE, messageId: '', model: '' };
 /** Fills in what the outcome of a port lacks: the usage, the stop reason, and the message from the blocks it sent. */
 function completeOutcome(
   outcome: unknown,
-  port: ModelPort,
+  name: string,
   { model }: ModelRequest,
   sent: readonly AssistantBlock[],
 ): ModelOutcome {
-  if (!isPartialOutcome(outcome)) return invalid(port, `stream() returned ${describeValue(outcome)}, not { ok, … }`);
+  if (!isPartialOutcome(outcome)) return invalid(name, `stream() returned ${describeValue(outcome)}, not { ok, … }`);
   if (!outcome.ok) {
-    const failure: ModelFailure = { kind: 'server', message: `${port.name} failed.`, ...outcome.failure };
+    const given = typeof outcome.failure === 'string' ? { message: outcome.failure } : outcome.failure;
+    if (typeof given !== 'object' || given === null)
+      return invalid(name, 'a failed outcome needs failure: { kind, message }');
+    const failure: ModelFailure = { kind: 'server', message: `${name} failed.`, ...given };
     return { ...outcome, ok: false, failure };
   }
-  const { blocks = sent, ...rest } = outcome.message ?? {};
-  if (!Array.isArray(blocks)) return invalid(port, 'the blocks of its message are no list');
+  const given = typeof outcome.message === 'string' ? toTextMessage(outcome.message) : outcome.message;
+  const { blocks = sent, ...rest } = given ?? {};
+  if (!Array.isArray(blocks)) return invalid(name, 'the blocks of its message are no list');
+  const unknown = blocks.findIndex((block) => typeof block?.type !== 'string');
+  if (unknown !== -1) return invalid(name, `block ${unknown} of its message is no { type, … }`);
   const message: AssistantMessage = { id: '', model, ...rest, role: 'assistant', blocks };
   const hasCalls = blocks.some(({ type }) => type === 'tool_use');
   const { stopReason = hasCalls ? 'tool_use' : 'end_turn' } = outcome;
@@ -135,11 +142,12 @@ function* emitBlocks({ blocks, model }: AssistantMessage, hasStarted: boolean): 
 type PartialOutcome =
   | {
       readonly ok: true;
-      readonly message?: Partial<AssistantMessage>;
+      /** A text counts as a message with one block. */
+      readonly message?: Partial<AssistantMessage> | string;
       readonly stopReason?: string;
       readonly usage?: Partial<Usage>;
     }
-  | { readonly ok: false; readonly failure?: Partial<ModelFailure>; readonly partial?: AssistantMessage };
+  | { readonly ok: false; readonly failure?: Partial<ModelFailure> | string; readonly partial?: AssistantMessage };
 
 function isPartialOutcome(outcome: unknown): outcome is PartialOutcome {
   return typeof outcome === 'object' && outcome !== null && 'ok' in outcome && typeof outcome.ok === 'boolean';
@@ -149,8 +157,17 @@ function isEvent(event: unknown): event is ModelEvent {
   return typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string';
 }
 
-function invalid(port: ModelPort, problem: string): ModelOutcome {
-  return { ok: false, failure: { kind: 'invalid', message: `The port ${port.name} is not usable: ${problem}.` } };
+function toTextMessage(text: string): Partial<AssistantMessage> {
+  return { blocks: [{ type: 'text', text }] };
+}
+
+/** Returns the name of a port; one of an untyped caller may have none. */
+function nameOf({ name }: Partial<ModelPort>, { model }: ModelRequest): string {
+  return name ?? model;
+}
+
+function invalid(name: string, problem: string): ModelOutcome {
+  return { ok: false, failure: { kind: 'invalid', message: `The port ${name} is not usable: ${problem}.` } };
 }
 
 function describeValue(value: unknown): string {

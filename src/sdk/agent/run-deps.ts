@@ -48,14 +48,20 @@ export function createRunDeps(input: RunDepsInput): QueryDeps {
   const questions = createQuestions({ ...input, hasAnswerer: () => input.answerers.size > 0 });
   // Changes take effect at the start of a turn, when the loop selects the models.
   let turn = setup.current();
+  /** Why the present request must not be sent: what a broken transformation should have removed is still in it. */
+  let withheld: string | undefined;
+  const withhold = (callback: string, thrown: unknown) => {
+    withheld = `${callback} failed, so nothing was sent: ${getErrorMessage(thrown)}`;
+  };
   const deps = completeQueryDeps({
-    ...createCallbackDeps(options, port, questions, () => turn.tools, input),
+    ...createCallbackDeps(options, port, questions, () => turn.tools, { ...input, withhold }),
     model: {
       name: turn.chain.port.name,
       retries: true,
       async *stream(request, streamOptions, signal) {
         const stored = input.resumption?.takeReply();
         if (stored !== undefined) return yield* stored;
+        if (withheld !== undefined) return { ok: false, failure: { kind: 'invalid', message: withheld } };
         if (runs.countRequest() > maxTurns) return { ok: false, failure: createTurnLimitFailure(maxTurns) };
         return yield* meter.wrap(turn.chain.port.stream)(request, streamOptions, signal);
       },
@@ -81,7 +87,7 @@ export function createRunDeps(input: RunDepsInput): QueryDeps {
     ...deps,
     system: () => turn.systemPrompt,
     tools: () => turn.tools,
-    context: wrapContext(context, options.transformContext),
+    context: wrapContext(context, options.transformContext, withhold),
   };
 }
 
@@ -89,12 +95,25 @@ function createTurnLimitFailure(maxTurns: number): ModelFailure {
   return { kind: 'aborted', limit: 'max_turns', message: `The limit of ${maxTurns} turns is reached.` };
 }
 
-function wrapContext(context: ContextPort, transform: AgentOptions['transformContext']): ContextPort {
+type Withhold = (callback: string, thrown: unknown) => void;
+
+function wrapContext(
+  context: ContextPort,
+  transform: AgentOptions['transformContext'],
+  withhold: Withhold,
+): ContextPort {
   if (transform === undefined) return context;
   return {
     async prepare(messages) {
       const prepared = await context.prepare(messages);
-      return { ...prepared, view: await transform(prepared.view) };
+      try {
+        const view = await transform(prepared.view);
+        if (!Array.isArray(view)) throw new TypeError('it must return the list of messages to send.');
+        return { ...prepared, view };
+      } catch (thrown) {
+        withhold('transformContext', thrown);
+        return prepared;
+      }
     },
     compact: (messages, trigger, signal, model) => context.compact(messages, trigger, signal, model),
     drain: (messages) => context.drain(messages),
@@ -123,7 +142,7 @@ function createCallbackDeps(
   port: AgentPort,
   questions: Questions,
   tools: () => readonly AgentTool[],
-  { resumption, onOutcome }: Pick<RunDepsInput, 'resumption' | 'onOutcome'>,
+  { resumption, onOutcome, withhold }: Pick<RunDepsInput, 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
 ): CallbackDeps {
   const { hooks, beforeToolCall, afterToolCall, onPayload, shouldStopAfterTurn } = options;
   /** A call that ended before the run was suspended has passed its checks. */
@@ -153,7 +172,16 @@ function createCallbackDeps(
       return verdict;
     },
     ...(hooks && { onStop: hooks.onStop }),
-    ...(onPayload && { transformRequest: (request) => onPayload(request) ?? request }),
+    ...(onPayload && {
+      transformRequest(request) {
+        try {
+          return onPayload(request) ?? request;
+        } catch (thrown) {
+          withhold('onPayload', thrown);
+          return request;
+        }
+      },
+    }),
     toRequestMessages: createMessageConversion(options),
     ...(shouldStopAfterTurn && { shouldStopAfterTurn: ({ messages }) => shouldStopAfterTurn(messages) }),
   };

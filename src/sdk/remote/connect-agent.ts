@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentListener } from '../../contracts/agent.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
@@ -15,6 +16,8 @@ export type ConnectOptions = {
   readonly answers?: boolean;
   /** Called when the connection breaks, and when it is there again. */
   readonly onConnection?: (state: 'connected' | 'disconnected') => void;
+  /** How long the agent may be out of reach before waiting calls are rejected: a minute by default. */
+  readonly timeoutMs?: number;
   /** Replaces `fetch`. */
   readonly fetch?: typeof fetch;
 };
@@ -27,20 +30,28 @@ export type RemoteAgent = SdkAgent & {
 
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** The server sends something every 15 seconds; a connection that is silent for longer is dead. */
+const MAX_SILENCE_MS = 45_000;
 
 const optionsSchema = z.strictObject({
-  token: z.string().exactOptional(),
-  answers: z.boolean().exactOptional(),
-  onConnection: createFunctionSchema<NonNullable<ConnectOptions['onConnection']>>().exactOptional(),
-  fetch: createFunctionSchema<typeof fetch>().exactOptional(),
+  token: z.string('must be a text').optional(),
+  answers: z.boolean('must be true or false').optional(),
+  onConnection: createFunctionSchema<NonNullable<ConnectOptions['onConnection']>>().optional(),
+  timeoutMs: z.number('must be a number of milliseconds').positive().optional(),
+  fetch: createFunctionSchema<typeof fetch>().optional(),
 });
 
-/** Connects to an agent of `serveAgent`. A broken connection is renewed, and nothing is missed meanwhile. */
+/**
+ * Connects to an agent of `serveAgent`. A broken connection is renewed, and nothing is missed meanwhile. Calls that wait
+ * are rejected if that takes too long, but the connection is tried on.
+ */
 export async function connectAgent(url: string | URL, options: ConnectOptions = {}): Promise<RemoteAgent> {
   const {
     token,
     answers = false,
     onConnection,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
     fetch: send = fetch,
   } = parseArgument('connectAgent', options, optionsSchema);
   const base = parseAddress(url);
@@ -55,6 +66,11 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
   let mirror: ReturnType<typeof createAgentReplica> | undefined;
   let seen: Pick<StreamLine, 'cursor' | 'server'> | undefined;
   let delivery = Promise.resolve();
+  let outage: ReturnType<typeof setTimeout> | undefined;
+  const endOutage = () => {
+    clearTimeout(outage);
+    outage = undefined;
+  };
 
   function receive(line: StreamLine): void {
     if (seen !== undefined && seen.server !== line.server) calls.rejectAll('The server was restarted.');
@@ -79,10 +95,27 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
       ...(seen && { after: `${seen.cursor}`, server: seen.server }),
     };
     const address = new URL(`events?${new URLSearchParams(query)}`, base);
-    const response = await send(address, { headers, signal: closed.signal });
-    if (!response.ok) throw new RefusedError(`${address.origin} answered ${response.status}: ${await response.text()}`);
-    onConnection?.('connected');
-    for await (const line of readLines(response)) receive(lineSchema.parse(JSON.parse(line)));
+    const silence = createSilenceLimit(MAX_SILENCE_MS);
+    try {
+      const signal = AbortSignal.any([closed.signal, silence.signal]);
+      const response = await reach(address, { headers, signal });
+      if (!response.ok)
+        throw new RefusedError(`${address.origin} answered ${response.status}: ${await response.text()}`);
+      endOutage();
+      onConnection?.('connected');
+      for await (const line of readLines(response, silence.restart)) receive(lineSchema.parse(JSON.parse(line)));
+    } finally {
+      silence.stop();
+    }
+  }
+
+  /** Sends a request, and names the address if that fails. */
+  async function reach(address: URL, init: RequestInit): Promise<Response> {
+    try {
+      return await send(address, init);
+    } catch (cause) {
+      throw new Error(`${address.origin} cannot be reached: ${getErrorMessage(cause)}.`, { cause });
+    }
   }
 
   async function keepConnected(): Promise<void> {
@@ -95,11 +128,16 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
           const error = thrown instanceof Error ? thrown : new Error(String(thrown));
           ready.reject(error);
           calls.rejectAll(error.message);
+          endOutage();
           closed.abort();
         }
       }
       if (closed.signal.aborted) return;
       onConnection?.('disconnected');
+      outage ??= setTimeout(
+        () => calls.rejectAll(`${base.origin} could not be reached for ${timeoutMs / 1_000} s.`),
+        timeoutMs,
+      );
       if (seen?.cursor !== before) pauseMs = MIN_PAUSE_MS;
       await sleep(pauseMs, closed.signal);
     }
@@ -112,7 +150,8 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
     const result = calls.add(id);
     try {
       const body = JSON.stringify({ id, method, args });
-      const response = await send(new URL('call', base), { method: 'POST', headers, body, signal: closed.signal });
+      const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]);
+      const response = await reach(new URL('call', base), { method: 'POST', headers, body, signal });
       if (!response.ok) throw new Error(`${method} was refused (${response.status}): ${await response.text()}`);
     } catch (thrown) {
       calls.delete(id);
@@ -128,6 +167,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
     ...commands,
     close() {
       closed.abort();
+      endOutage();
       calls.rejectAll('The connection is closed.');
     },
   };
@@ -135,7 +175,8 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
 
 function parseAddress(url: unknown): URL {
   const address = `${String(url).replace(/\/$/, '')}/`;
-  if (!URL.canParse(address)) throw new TypeError(`connectAgent: ${JSON.stringify(url)} is not a URL.`);
+  if (!URL.canParse(address))
+    throw new TypeError(`connectAgent: ${typeof url === 'string' ? JSON.stringify(url) : String(url)} is not a URL.`);
   return new URL(address);
 }
 
@@ -164,11 +205,28 @@ function createPendingCalls() {
   };
 }
 
-async function* readLines(response: Response): AsyncGenerator<string> {
+/** Aborts a signal after some time without a restart. */
+function createSilenceLimit(ms: number) {
+  const controller = new AbortController();
+  const start = () => setTimeout(() => controller.abort(new Error('nothing arrived')), ms);
+  let timer = start();
+  const stop = () => clearTimeout(timer);
+  return {
+    signal: controller.signal,
+    stop,
+    restart() {
+      stop();
+      timer = start();
+    },
+  };
+}
+
+async function* readLines(response: Response, onBytes: () => void): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
+    onBytes();
     const parts = (rest + decoder.decode(step.value, { stream: true })).split('\n');
     rest = parts.pop() ?? '';
     // Empty lines keep the connection open.

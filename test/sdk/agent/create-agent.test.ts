@@ -309,6 +309,20 @@ test('transforming the conversation may be asynchronous', async () => {
   expect(agent.state().messages).toHaveLength(3);
 });
 
+const breaks = () => {
+  throw new Error('broken');
+};
+test.each<[string, object, string]>([
+  ['throws', { transformContext: breaks }, 'transformContext failed, so nothing was sent: broken'],
+  ['rejects', { transformContext: async () => breaks() }, 'transformContext failed, so nothing was sent: broken'],
+  ['returns no list', { transformContext: () => null }, 'it must return the list of messages to send'],
+  ['throws with the request', { onPayload: breaks }, 'onPayload failed, so nothing was sent: broken'],
+])('nothing is sent when a transformation %s', async (_, callbacks, words) => {
+  const { model, requests } = scripted([says('one')]);
+  const end = await createAgent({ model, ...callbacks }).prompt('new');
+  expect([end.reason, end.words, requests()]).toEqual(['api_error', expect.stringContaining(words), []]);
+});
+
 test('the signal of a tool does not fire after it has ended, and a silent tool has no progress', async () => {
   const signals: AbortSignal[] = [];
   const silent = buildTool({

@@ -69,6 +69,7 @@ test('a silent port is left for the next model', async () => {
 
 test.each([
   ['without a message', plays([{ type: 'block_end', index: 0, block }], () => ({ ok: true }))],
+  ['with a text', plays([], () => ({ ok: true, message: 'hello' }))],
   ['without events', plays([], () => ({ ok: true, message: { blocks: [block] } }))],
   ['without an id', plays([{ type: 'message_start' }], () => ({ ok: true, message: { blocks: [block] } }))],
 ])('an outcome %s is completed', async (_, stream) => {
@@ -88,10 +89,22 @@ test.each([
   ['yields nothing', plays([undefined], never), 'stream() yielded undefined'],
   ['is no generator', async () => 'hello', 'must be an async generator'],
   ['has a message without blocks', plays([], () => ({ ok: true, message: { blocks: 'hello' } })), 'blocks'],
-  ['fails without a failure', plays([], () => ({ ok: false })), 'mine failed'],
+  [
+    'has a message with null',
+    plays([], () => ({ ok: true, message: { blocks: [block, null] } })),
+    'block 1 of its message',
+  ],
+  ['fails without a failure', plays([], () => ({ ok: false })), 'needs failure: { kind, message }'],
+  ['fails with a text', plays([], () => ({ ok: false, failure: 'no luck' })), 'no luck'],
   ['rejects', plays([], () => Promise.reject(new Error('no network'))), 'no network'],
 ])('a port that %s ends the run with a reason', async (_, stream, words) => {
   const end = await agentOf(stream).prompt('hi');
   expect(end.reason).toMatch(/api_error|model_error/);
   expect(end.words).toContain(words);
+});
+
+test('a port without a name is named after its model, and an outcome without a failure is not retried', async () => {
+  const stream = plays([], () => ({ ok: false }));
+  const options: object = { model: { model: 'small', port: { stream } } };
+  expect((await createAgent(options).prompt('hi')).words).toContain('The port small is not usable');
 });

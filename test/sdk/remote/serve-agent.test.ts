@@ -170,11 +170,23 @@ test.each([
 });
 
 test('a missing server is an error, and so is a call on a closed connection', async () => {
-  await expect(connectAgent('http://127.0.0.1:9')).rejects.toThrow();
+  await expect(connectAgent('http://127.0.0.1:9')).rejects.toThrow('http://127.0.0.1:9 cannot be reached');
   await using server = await startServer([]);
   const client = await server.connect();
   const waiting = client.prompt('');
   await expect(waiting).rejects.toThrow('prompt: the prompt is empty');
   client.close();
   await expect(client.prompt('hi')).rejects.toThrow('The connection is closed.');
+});
+
+test('a call ends when its server is gone for too long', async () => {
+  const options: object = { token: undefined, timeoutMs: 50 };
+  const server = await startServer([{ ...says('One.'), hold: new Promise(() => undefined) }]);
+  const client = await server.connect(options);
+  const run = client.prompt('hi');
+  await expect.poll(() => client.state().partial).toBeDefined();
+  await server[Symbol.asyncDispose]();
+  await expect(run).rejects.toThrow('could not be reached for 0.05 s');
+  await expect(client.prompt('again')).rejects.toThrow('cannot be reached');
+  client.close();
 });
