@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { TaskResult } from '../../contracts/fleet.ts';
+import { runProgram } from '../../lib/processes/run-program.ts';
 import { type FleetGit, type GitCall, getGitOutput } from './fleet-git.ts';
 
 /** The changes of a task as a patch, with their statistics. */
@@ -21,6 +22,7 @@ export async function createPatch(git: FleetGit, worktree: Worktree): Promise<Wo
     env: { GIT_DIR: worktree.mirror, GIT_WORK_TREE: worktree.folder, GIT_INDEX_FILE: index },
   };
   try {
+    await removeRulePipes(worktree.folder);
     getGitOutput(await git({ args: ['read-tree', worktree.commit], ...call }), 'Reading the commit failed');
     const add = ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
     const input = ['.', ...(await listSubmodules(git, call)).map((path) => `:(exclude,literal)${path}`)].join('\0');
@@ -37,6 +39,12 @@ export async function createPatch(git: FleetGit, worktree: Worktree): Promise<Wo
   } finally {
     await rm(index, { force: true });
   }
+}
+
+/** Removes named pipes that git would read as its own files: it would wait for somebody to write into them. */
+async function removeRulePipes(folder: string): Promise<void> {
+  const names = ['(', '-name', '.gitignore', '-o', '-name', '.gitattributes', ')'];
+  await runProgram('find', ['-P', folder, '-type', 'p', ...names, '-delete'], { cwd: folder, timeoutMs: 60_000 });
 }
 
 const MAX_LISTING_BYTES = 256_000_000;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -153,4 +154,13 @@ test('git configuration written by a task runs nothing when the patch is made', 
   const { patch } = await createPatch(git(), place);
   expect(Buffer.from(patch).toString()).toContain('+beta');
   await expect(project.read('ran')).rejects.toThrow('ENOENT');
+});
+
+test('a task that leaves named pipes for git does not keep its worker waiting', async () => {
+  await mkdir(join(folder, 'deep/er'), { recursive: true });
+  for (const name of ['.gitignore', 'deep/er/.gitignore', 'old/.gitattributes', 'other'])
+    spawnSync('bash', ['-c', 'rm -f "$0"; mkfifo "$0"', join(folder, name)]);
+  await writeFile(join(folder, 'deep/er/new.txt'), 'new\n');
+  const { stat } = await createPatch(git(), place);
+  expect(stat).toEqual({ files: 2, added: 1, removed: 1 });
 });
