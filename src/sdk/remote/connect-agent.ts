@@ -55,22 +55,17 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
     fetch: send = fetch,
   } = parseArgument('connectAgent', options, optionsSchema);
   const base = parseAddress(url);
-  const headers = {
-    'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
   const closed = new AbortController();
+  const requests = createRequests({ base, token, timeoutMs, send, closed: closed.signal });
   const listeners = new Set<AgentListener>();
   const calls = createPendingCalls();
+  const outage = createOutage(timeoutMs, () =>
+    calls.rejectAll(`${base.origin} could not be reached for ${timeoutMs / 1_000} s.`),
+  );
   const ready = createDeferred<ReturnType<typeof createAgentReplica>>();
   let mirror: ReturnType<typeof createAgentReplica> | undefined;
   let seen: Pick<StreamLine, 'cursor' | 'server'> | undefined;
   let delivery = Promise.resolve();
-  let outage: ReturnType<typeof setTimeout> | undefined;
-  const endOutage = () => {
-    clearTimeout(outage);
-    outage = undefined;
-  };
 
   function receive(line: StreamLine): void {
     if (seen !== undefined && seen.server !== line.server) calls.rejectAll('The server was restarted.');
@@ -94,28 +89,17 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
       ...(answers ? { answers: '1' } : {}),
       ...(seen && { after: `${seen.cursor}`, server: seen.server }),
     };
-    const address = new URL(`events?${new URLSearchParams(query)}`, base);
-    const silence = createSilenceLimit(MAX_SILENCE_MS);
-    try {
-      const signal = AbortSignal.any([closed.signal, silence.signal]);
-      const response = await reach(address, { headers, signal });
-      if (!response.ok)
-        throw new RefusedError(`${address.origin} answered ${response.status}: ${await response.text()}`);
-      endOutage();
+    const onOpen = () => {
+      outage.end();
       onConnection?.('connected');
-      for await (const line of readLines(response, silence.restart)) receive(lineSchema.parse(JSON.parse(line)));
-    } finally {
-      silence.stop();
-    }
+    };
+    for await (const line of requests.readEvents(query, onOpen)) receive(lineSchema.parse(JSON.parse(line)));
   }
 
-  /** Sends a request, and names the address if that fails. */
-  async function reach(address: URL, init: RequestInit): Promise<Response> {
-    try {
-      return await send(address, init);
-    } catch (cause) {
-      throw new Error(`${address.origin} cannot be reached: ${getErrorMessage(cause)}.`, { cause });
-    }
+  function end(reason: string): void {
+    closed.abort();
+    outage.end();
+    calls.rejectAll(reason);
   }
 
   async function keepConnected(): Promise<void> {
@@ -127,17 +111,12 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
         if (thrown instanceof RefusedError || seen === undefined) {
           const error = thrown instanceof Error ? thrown : new Error(String(thrown));
           ready.reject(error);
-          calls.rejectAll(error.message);
-          endOutage();
-          closed.abort();
+          end(error.message);
         }
       }
       if (closed.signal.aborted) return;
       onConnection?.('disconnected');
-      outage ??= setTimeout(
-        () => calls.rejectAll(`${base.origin} could not be reached for ${timeoutMs / 1_000} s.`),
-        timeoutMs,
-      );
+      outage.start();
       if (seen?.cursor !== before) pauseMs = MIN_PAUSE_MS;
       await sleep(pauseMs, closed.signal);
     }
@@ -149,9 +128,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
     const id = crypto.randomUUID();
     const result = calls.add(id);
     try {
-      const body = JSON.stringify({ id, method, args });
-      const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]);
-      const response = await reach(new URL('call', base), { method: 'POST', headers, body, signal });
+      const response = await requests.post(JSON.stringify({ id, method, args }));
       if (!response.ok) throw new Error(`${method} was refused (${response.status}): ${await response.text()}`);
     } catch (thrown) {
       calls.delete(id);
@@ -163,12 +140,67 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
   void keepConnected();
   const state = await ready.promise;
   const commands = createRemoteAgent({ call, listeners, state: state.snapshot });
+  return { ...commands, close: () => end('The connection is closed.') };
+}
+
+type RequestDeps = {
+  readonly base: URL;
+  readonly token: string | undefined;
+  readonly timeoutMs: number;
+  readonly send: typeof fetch;
+  readonly closed: AbortSignal;
+};
+
+/** The requests of a connection. */
+function createRequests({ base, token, timeoutMs, send, closed }: RequestDeps) {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+
+  /** Sends a request, and names the address if that fails. */
+  async function reach(address: URL, init: RequestInit): Promise<Response> {
+    try {
+      return await send(address, { headers, ...init });
+    } catch (cause) {
+      throw new Error(`${address.origin} cannot be reached: ${getErrorMessage(cause)}.`, { cause });
+    }
+  }
+
   return {
-    ...commands,
-    close() {
-      closed.abort();
-      endOutage();
-      calls.rejectAll('The connection is closed.');
+    post: (body: string) =>
+      reach(new URL('call', base), {
+        method: 'POST',
+        body,
+        signal: AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]),
+      }),
+    /** Yields the lines of the event stream until it ends, breaks or falls silent. */
+    async *readEvents(query: Readonly<Record<string, string>>, onOpen: () => void): AsyncGenerator<string> {
+      const silence = createSilenceLimit(MAX_SILENCE_MS);
+      try {
+        const address = new URL(`events?${new URLSearchParams(query)}`, base);
+        const response = await reach(address, { signal: AbortSignal.any([closed, silence.signal]) });
+        if (!response.ok)
+          throw new RefusedError(`${address.origin} answered ${response.status}: ${await response.text()}`);
+        onOpen();
+        yield* readLines(response, silence.restart);
+      } finally {
+        silence.stop();
+      }
+    },
+  };
+}
+
+/** Calls a function when an outage lasts too long. */
+function createOutage(timeoutMs: number, onTimeout: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    start(): void {
+      timer ??= setTimeout(onTimeout, timeoutMs);
+    },
+    end(): void {
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }
