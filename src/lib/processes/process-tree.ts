@@ -1,5 +1,6 @@
 import { canListNow, listProcesses, listProcessesNow, type ProcessInfo, readNewestPid } from './process-info.ts';
 import { CALL_MARKER, hasMarkerLimit, RUN_MARKER } from './process-markers.ts';
+import { canListWindowsProcesses, endWindowsTree } from './windows-processes.ts';
 
 export { CALL_MARKER, RUN_MARKER };
 
@@ -26,6 +27,7 @@ const MAX_PAUSE_MS = 50;
  * Resolves when none is left, or when the rest does not react to SIGKILL.
  */
 export function killProcessTree(tree: ProcessTree, isUrgent: () => boolean = () => false): Promise<void> {
+  if (process.platform === 'win32' && !canListWindowsProcesses()) return endWindowsTree(tree.groupId);
   return killMatching((candidate) => isInGroup(candidate, tree) || hasTreeMarker(candidate, tree), isUrgent);
 }
 

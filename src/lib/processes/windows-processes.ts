@@ -1,4 +1,5 @@
 import { createLazy } from '../memoize.ts';
+import { runProgram } from './run-program.ts';
 
 /** A running process of Windows. */
 export type WindowsProcess = { readonly pid: number; readonly parentPid: number; readonly startTime: string };
@@ -40,6 +41,18 @@ export function getWindowsStartTime(
 ): string | undefined {
   return functions === undefined ? undefined : readStartTime(functions, pid);
 }
+
+/** Returns whether this runtime can list processes: Node has no `bun:ffi`. */
+export const canListWindowsProcesses = () => openFunctions() !== undefined;
+
+type RunTaskkill = (file: string, args: readonly string[], options: { readonly timeoutMs: number }) => Promise<unknown>;
+
+/** Ends a process and its descendants without a list of processes. */
+export async function endWindowsTree(pid: number, run: RunTaskkill = runProgram): Promise<void> {
+  await run('taskkill', ['/PID', String(pid), '/T', '/F'], { timeoutMs: TASKKILL_TIMEOUT_MS });
+}
+
+const TASKKILL_TIMEOUT_MS = 5_000;
 
 function readStartTime(functions: ProcessFunctions, pid: number): string | undefined {
   const handle = Number(functions.OpenProcess(QUERY_LIMITED_INFORMATION, 0, pid));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  endWindowsTree,
   getWindowsStartTime,
   listWindowsProcesses,
   type ProcessFunctions,
@@ -76,4 +77,10 @@ test('a process has a start time until it exits', () => {
     [12, 10, 300n, 400n],
   ]);
   expect([10, 12, 14].map((pid) => getWindowsStartTime(pid, functions))).toEqual(['200', undefined, undefined]);
+});
+
+test('without a list of processes, taskkill ends a whole tree', async () => {
+  const runs: unknown[] = [];
+  await endWindowsTree(42, async (file, args) => runs.push([file, ...args]));
+  expect(runs).toEqual([['taskkill', '/PID', '42', '/T', '/F']]);
 });
