@@ -124,7 +124,7 @@ const LOOKS: readonly (readonly [string, RegExp, 'panel' | 'words'])[] = [
   ['/permissions', PANEL, 'panel'],
   ['/skills', /SKILL\.md/, 'words'],
   ['/mcp login guarded', /refused.*gnp/, 'words'],
-  ['/status', /key ANTHROPIC_API_KEY/, 'words'],
+  ['/status', /key: ANTHROPIC_API_KEY/, 'words'],
 ];
 
 /** A server that wants a login, and refuses it in such words. */
