@@ -8,6 +8,7 @@ const FAMILIES: Readonly<Record<string, RuleFamily>> = {
   Glob: 'read',
   Grep: 'read',
   LSP: 'read',
+  Diagnostics: 'read',
   Edit: 'edit',
   Write: 'edit',
   MultiEdit: 'edit',
