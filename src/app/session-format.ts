@@ -1,37 +1,50 @@
 import { relative } from 'node:path';
 import type { QueryDeps } from '../contracts/query.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
-import { formatFiles } from '../lsp/formatters.ts';
+import { type CheckKind, checkFiles } from '../lsp/project-checks.ts';
 import type { Core } from './core.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
 import { listCallFiles } from './session-lsp.ts';
 
-/** The formatting of the files that calls have changed, at the end of a turn. */
+/** The linting and formatting of the files that calls have changed, at the end of a turn. */
 export type SessionFormat = {
   /** Wraps `afterCall` to record the files a call wrote. */
   wrapAfterCall(afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'];
-  /** Wraps `onStop` to format the recorded files first. What a formatter reports is objected once. */
+  /** Wraps `onStop` to check the recorded files first. What is reported is objected once. */
   wrapOnStop(onStop: QueryDeps['onStop']): QueryDeps['onStop'];
 };
 
-/** Creates the formatting of a session. It runs in trusted folders, if the user has set a formatter. */
+/** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
 export function createSessionFormat(core: Core, checkpoints: SessionCheckpoints | undefined): SessionFormat {
   const { cwd, environment, settings, bus, trusted } = core;
   const written = new Set<string>();
 
-  async function format(signal: AbortSignal): Promise<readonly string[]> {
-    const { formatter } = settings.current();
+  /** Runs the linter first: what it fixes is formatted, too. */
+  async function check(signal: AbortSignal): Promise<readonly string[]> {
+    const { formatter, linter } = settings.current();
     const files = [...written];
     written.clear();
-    if (formatter === undefined || !trusted || files.length === 0) return [];
-    const variables = settings.variables();
-    const request = { files, formatter, folder: cwd, path: environment.path, variables };
+    const reports = [];
+    if (linter !== undefined) reports.push(...(await run('linter', linter, files, signal)));
+    if (formatter !== undefined) reports.push(...(await run('formatter', formatter, files, signal)));
+    return reports;
+  }
+
+  async function run(
+    kind: CheckKind,
+    setting: string,
+    files: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    if (!trusted || files.length === 0) return [];
+    const request = { files, kind, setting, folder: cwd, path: environment.path, variables: settings.variables() };
     // Recorded like the changes of a command, so that an undo takes them back too.
     const watch = await checkpoints?.beforeCommand(files);
-    const { changed, failures } = await formatFiles(request, signal).finally(() => watch?.ended('over'));
+    const { changed, reports } = await checkFiles(request, signal).finally(() => watch?.ended('over'));
     const names = changed.map((file) => relative(cwd, file)).join(', ');
-    if (names !== '') await bus.emit({ type: 'notice', level: 'info', topic: 'format', text: `Formatted ${names}.` });
-    return failures;
+    const text = `${kind === 'formatter' ? 'Formatted' : 'The linter fixed'} ${names}.`;
+    if (names !== '') await bus.emit({ type: 'notice', level: 'info', topic: 'format', text });
+    return reports;
   }
 
   return {
@@ -41,8 +54,8 @@ export function createSessionFormat(core: Core, checkpoints: SessionCheckpoints 
       return afterCall(request, outcome, durationMs, signal);
     },
     wrapOnStop: (onStop) => async (facts, signal) => {
-      const failures = await format(signal);
-      if (failures.length > 0 && !facts.stopHookActive) return { kind: 'object', words: failures.join('\n\n') };
+      const reports = await check(signal);
+      if (reports.length > 0 && !facts.stopHookActive) return { kind: 'object', words: reports.join('\n\n') };
       return onStop(facts, signal);
     },
   };

@@ -131,6 +131,8 @@ export type Settings = {
   readonly autoConnectIde?: boolean;
   /** Formatter that runs on changed files at the end of a turn: `auto`, or a command line. */
   readonly formatter?: string;
+  /** Linter that runs on changed files at the end of a turn: `auto`, `fix`, or a command line. */
+  readonly linter?: string;
   /** Language servers by name, in the format of plugins; `false` disables an installed one. */
   readonly languageServers?: Readonly<Record<string, JsonValue>>;
   readonly permissions?: {

@@ -164,6 +164,7 @@ export const settingsSchema = z.strictObject({
     'Formats changed files at the end of a turn: `auto`, or a command line that gets the files.',
     isOwn,
   ),
+  linter: liveKey(nonEmptyText, 'none', 'Checks changed files after a turn: `auto`, `fix`, or a command line.', isOwn),
   languageServers: liveKey(
     z.record(text, jsonValue),
     'installed ones',

@@ -62,3 +62,37 @@ test('what a formatter reports is told once, and the turn goes on', async () => 
   await close();
   await api.close();
 });
+
+/** A linter that finds the word `var`, and replaces it with `--fix`. */
+const NO_VAR = `#!/bin/sh
+fix= found=0
+for file; do case $file in --fix) fix=1; continue;; -*) continue;; esac
+  [ "$fix" ] && sed -i s/var/let/ "$file"
+  grep -Hn var "$file" && found=1
+done
+exit $found
+`;
+
+test.each([
+  [
+    'auto',
+    'tells the model what it finds, once',
+    'var a;\n',
+    /The linter eslint exited with code 1 for a\.js\..*a\.js:1:var a;/,
+  ],
+  ['fix', 'tells the model the diff of what it fixes', 'let a;\n', /a\.js[\s\S]*-var a;\\n\+let a;/],
+])('with %s, the linter of the project %s', async (linter, _, content, told) => {
+  await using project = await createTempProject({ 'eslint.config.js': '' });
+  await chmod(await project.write('node_modules/.bin/eslint', NO_VAR), 0o755);
+  const turns = [write(project, 'a.js', 'var a;\n'), says('Done.')];
+  const api = await startApiServer({ turns, after: says('Yes.') });
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ linter }));
+  const { conversation, close } = await composed(project, api.url, { permissionMode: 'acceptEdits' });
+  await conversation.agent.prompt('go');
+  expect(await project.read('a.js')).toBe(content);
+  await conversation.agent.prompt('more');
+  expect(api.requests().at(-1)?.raw).toMatch(told);
+  expect(api.requests().at(-1)?.raw.split('The linter eslint exited').length).toBe(linter === 'auto' ? 2 : 1);
+  await close();
+  await api.close();
+});

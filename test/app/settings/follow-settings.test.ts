@@ -135,6 +135,15 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await ask(write('b'));
     expect([await project.read('x.txt'), await project.read('b.txt')]).toEqual(['x', 'formatted']);
   },
+  async linter({ ask, edit, project }) {
+    const write = (text: string) =>
+      calls(toolUse('Write', { file_path: join(project.dir, `${text}.txt`), content: text }));
+    await edit({ permissions: { defaultMode: 'acceptEdits', allow: ['Write'] } });
+    await ask(write('x'));
+    await edit({ permissions: { allow: ['Write'] }, linter: 'sed -i s/b/fixed/' });
+    await ask(write('b'));
+    expect([await project.read('x.txt'), await project.read('b.txt')]).toEqual(['x', 'fixed']);
+  },
   async languageServers({ ask, edit }) {
     const offer = /Known by name: [^"]*\bLSP\b/;
     expect((await ask()).last).not.toMatch(offer);

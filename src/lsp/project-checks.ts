@@ -1,0 +1,161 @@
+import { extname, relative } from 'node:path';
+import { readRegularFile } from '../lib/files/read-regular-file.ts';
+import { findShell } from '../lib/processes/find-shell.ts';
+import { runProgram } from '../lib/processes/run-program.ts';
+import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
+import { findProjectProgram, matchesProject, type ProjectCondition } from './project-programs.ts';
+
+/** A formatter or linter that is found in a project. */
+type KnownProgram = ProjectCondition & {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly extensions: readonly string[];
+};
+
+const SCRIPTS = '.ts .mts .cts .tsx .js .mjs .cjs .jsx'.split(' ');
+const WEB = [...SCRIPTS, '.json', '.jsonc', '.css'];
+const RUFF = {
+  command: 'ruff',
+  extensions: ['.py', '.pyi'],
+  projectFiles: ['ruff.toml', '.ruff.toml'],
+  projectSetting: ['pyproject.toml', '[tool.ruff'],
+} as const;
+const BIOME = { command: 'biome', extensions: WEB, projectFiles: ['biome.json', 'biome.jsonc'] } as const;
+
+/** The first one whose project file is above a file formats it. */
+const KNOWN_FORMATTERS: readonly KnownProgram[] = [
+  { ...BIOME, args: ['format', '--write'] },
+  {
+    command: 'prettier',
+    args: ['--write', '--ignore-unknown', '--log-level', 'warn'],
+    extensions: [...WEB, '.md', '.yaml', '.yml', '.html', '.vue', '.scss', '.less', '.graphql'],
+    projectFiles: ['.prettierrc', '.prettierrc.json', '.prettierrc.yaml', '.prettierrc.yml', '.prettierrc.toml'],
+    projectSetting: ['package.json', '"prettier"'],
+  },
+  { ...RUFF, args: ['format', '--quiet'] },
+  { command: 'gofmt', args: ['-w'], extensions: ['.go'], projectFiles: ['go.mod', 'go.work'] },
+  { command: 'rustfmt', args: ['--edition', '2021'], extensions: ['.rs'], projectFiles: ['Cargo.toml'] },
+];
+
+/** The first one whose project file is above a file checks it; `fixArgs` also fix what is safe to fix. */
+const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonly string[] })[] = [
+  {
+    command: 'eslint',
+    args: ['--no-color'],
+    fixArgs: ['--no-color', '--fix'],
+    extensions: SCRIPTS,
+    projectFiles: [
+      ...['js', 'mjs', 'cjs', 'ts', 'mts'].map((ending) => `eslint.config.${ending}`),
+      ...['', '.json', '.js', '.cjs', '.yml', '.yaml'].map((ending) => `.eslintrc${ending}`),
+    ],
+    projectSetting: ['package.json', '"eslintConfig"'],
+  },
+  { ...BIOME, args: ['lint', '--colors=off'], fixArgs: ['lint', '--colors=off', '--write'] },
+  {
+    ...RUFF,
+    args: ['check', '--quiet', '--output-format=concise'],
+    fixArgs: ['check', '--quiet', '--output-format=concise', '--fix'],
+  },
+  {
+    command: 'golangci-lint',
+    args: ['run'],
+    fixArgs: ['run', '--fix'],
+    extensions: ['.go'],
+    projectFiles: ['.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'],
+  },
+];
+
+/** What runs on files: a formatter, or a linter, which may fix what it finds. */
+export type CheckKind = 'formatter' | 'linter';
+
+/** The files to check or format, and how. */
+export type CheckRequest = {
+  readonly files: readonly string[];
+  readonly kind: CheckKind;
+  /** `auto` for the programs of the project, `fix` for its linters with fixes, or a command line that gets the files. */
+  readonly setting: string;
+  readonly folder: string;
+  readonly path: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+/** The changed files, and a message for each program that failed or found something. */
+export type CheckResult = { readonly changed: readonly string[]; readonly reports: readonly string[] };
+
+const TIMEOUT_MS = 30_000;
+const MAX_FILES = 200;
+const OUTPUT_CHARS = 4_000;
+/** Exit code of linters that have found something. */
+const FOUND = 1;
+
+/** Runs a program on each file that has one; files that are gone are left out. */
+export async function checkFiles(request: CheckRequest, signal: AbortSignal): Promise<CheckResult> {
+  const { folder, kind, variables: env } = request;
+  const before = await readTexts(request.files.slice(0, MAX_FILES));
+  const reports: string[] = [];
+  for (const [command, { args, files }] of groupByProgram([...before.keys()], request)) {
+    const { code, stdout, stderr, timedOut, problem } = await runProgram(
+      command === SHELL ? (findShell('sh', env) ?? SHELL) : command,
+      [...args, ...files],
+      {
+        cwd: folder,
+        env,
+        timeoutMs: TIMEOUT_MS,
+        signal,
+      },
+    );
+    if (code === 0 || signal.aborted) continue;
+    const output = sanitizeUntrusted(`${stdout}${stderr}`).trim().slice(-OUTPUT_CHARS);
+    const reason = timedOut ? `took more than ${TIMEOUT_MS / 1_000} s` : (problem ?? `exited with code ${code}`);
+    const names = files.map((file) => relative(folder, file)).join(', ');
+    const advice = kind === 'linter' && code === FOUND ? ' Problems older than your changes need no fix.' : '';
+    const program = `The ${kind} ${getName(command, args)}`;
+    reports.push(`${program} ${reason} for ${names}.${advice}${output === '' ? '' : `\n${output}`}`);
+  }
+  const after = await readTexts([...before.keys()]);
+  return { changed: [...before].flatMap(([file, text]) => (after.get(file) === text ? [] : [file])), reports };
+}
+
+/** Names a program: itself, or the command line of the setting. */
+function getName(command: string, args: readonly string[]): string {
+  return command === SHELL ? (args[1]?.slice(0, -ARGUMENTS.length) ?? '') : (command.split('/').at(-1) ?? command);
+}
+
+const SHELL = '/bin/sh';
+const ARGUMENTS = ' "$@"';
+
+type Group = { readonly args: readonly string[]; readonly files: string[] };
+
+function groupByProgram(files: readonly string[], request: CheckRequest): ReadonlyMap<string, Group> {
+  const { kind, setting, folder, path } = request;
+  const isFixing = kind === 'linter' && setting === 'fix';
+  if (setting !== 'auto' && !isFixing)
+    return files.length === 0
+      ? new Map()
+      : new Map([[SHELL, { args: ['-c', `${setting}${ARGUMENTS}`, SHELL], files: [...files] }]]);
+  const groups = new Map<string, Group>();
+  const programs =
+    kind === 'formatter'
+      ? KNOWN_FORMATTERS
+      : KNOWN_LINTERS.map(({ fixArgs, ...linter }) => (isFixing ? { ...linter, args: fixArgs } : linter));
+  for (const file of files) {
+    const known = programs.find(
+      (candidate) => candidate.extensions.includes(extname(file)) && matchesProject(candidate, file, folder),
+    );
+    const program = known && findProjectProgram(known.command, folder, path);
+    if (known === undefined || program === undefined) continue;
+    const group = groups.get(program) ?? { args: known.args, files: [] };
+    group.files.push(file);
+    groups.set(program, group);
+  }
+  return groups;
+}
+
+async function readTexts(files: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const file of files) {
+    const text = await readRegularFile(file).catch(() => undefined);
+    if (text !== undefined) texts.set(file, text);
+  }
+  return texts;
+}
