@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import { ignoreMissing } from '../lib/errors.ts';
+import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { findEnclosingRepository, findRepositoryRoot } from './repository-root.ts';
 import { runGit } from './run-git.ts';
 
@@ -39,7 +40,7 @@ export async function openRepository(
 }
 
 /**
- *  * Reads branch, changes and recent commits for the prompt and the status line; `undefined` without a repository or git.
+ * Reads branch, changes and recent commits for the prompt and the status line; `undefined` without a repository or git.
  *
  * @internal Exported for tests.
  */
@@ -98,8 +99,8 @@ function parseBranch(head: string): string | undefined {
  */
 export async function readHeadBranch(root: string): Promise<string | undefined> {
   try {
-    const head = await readFile(join(await resolveGitFolder(root), 'HEAD'), 'utf8');
-    return /^ref: refs\/heads\/(.+)$/m.exec(head)?.[1];
+    const head = await readRegularFile(join(await resolveGitFolder(root), 'HEAD'));
+    return /^ref: refs\/heads\/(.+)$/m.exec(head ?? '')?.[1];
   } catch {
     return undefined;
   }
@@ -109,6 +110,6 @@ export async function readHeadBranch(root: string): Promise<string | undefined> 
 async function resolveGitFolder(root: string): Promise<string> {
   const path = join(root, '.git');
   if ((await stat(path)).isDirectory()) return path;
-  const target = /^gitdir: (.+)$/m.exec(await readFile(path, 'utf8'))?.[1] ?? '';
+  const target = /^gitdir: (.+)$/m.exec((await readRegularFile(path)) ?? '')?.[1] ?? '';
   return resolve(root, target);
 }

@@ -107,3 +107,20 @@ export type BatchFlags = FlagValuesOf<typeof BATCH_FLAGS>;
 
 /** The parsed flags of `ouro worker`. */
 export type WorkerFlags = FlagValuesOf<typeof WORKER_FLAGS>;
+
+/** The actions of `ouro batch`, with the most arguments each takes. */
+export const BATCH_OPERANDS = {
+  run: 1,
+  list: 0,
+  status: 1,
+  show: 2,
+  logs: 2,
+  pause: 1,
+  resume: 1,
+  cancel: 'any',
+  retry: 'any',
+  budget: 2,
+  collect: 1,
+  delete: 'any',
+  init: 'any',
+} as const;

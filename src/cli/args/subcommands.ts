@@ -3,7 +3,7 @@ import type { Io } from '../io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { defineFlag, type FlagTable, JSON_FLAG } from './define-flag.ts';
 import { FLAGS } from './flags.ts';
-import { BATCH_FLAGS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
+import { BATCH_FLAGS, BATCH_OPERANDS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
 
 type OperandLimit = number | 'any';
 
@@ -127,23 +127,9 @@ export const SUBCOMMANDS = {
   batch: {
     usage:
       '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | delete | init',
-    operands: 'any',
+    operands: BATCH_OPERANDS,
     description: 'run one prompt over many repositories, folders or files, unattended',
-    choices: [
-      'run',
-      'list',
-      'status',
-      'show',
-      'logs',
-      'pause',
-      'resume',
-      'cancel',
-      'retry',
-      'budget',
-      'collect',
-      'delete',
-      'init',
-    ],
+    choices: Object.keys(BATCH_OPERANDS),
     flags: BATCH_FLAGS,
   },
   worker: {
