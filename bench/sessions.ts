@@ -1,6 +1,6 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openArchive } from '../src/app/replay/session-archive.ts';
+import { openSessionArchive } from '../src/app/replay/session-archive.ts';
 import type { RecordBody, SessionRecord } from '../src/contracts/session.ts';
 import { getProjectDir } from '../src/session/paths.ts';
 import { createRecord } from '../src/session/records/record-writer.ts';
@@ -26,7 +26,7 @@ async function manySessions(): Promise<readonly Row[]> {
     const lines = conversation(project, 40, `about subject ${n}`, 400);
     await writeFile(join(dir, `${crypto.randomUUID()}.jsonl`), lines.join(''));
   }
-  const archive = openArchive({ ouroHome: project.ouroHome, home: project.home }, project.dir);
+  const archive = openSessionArchive({ ouroHome: project.ouroHome, home: project.home }, project.dir);
   const list = await repeated(5, async () => {
     const startedAt = performance.now();
     const found = await archive.list('folder');

@@ -139,7 +139,7 @@ describe('a shell command', () => {
     );
   });
 
-  test('that is too deeply nested or too long asks in every mode, and is denied where nobody can be asked', () => {
+  test('that is too deeply nested or too long asks in every mode, and is denied without a user', () => {
     for (const command of ['$('.repeat(100) + ')'.repeat(100), `echo ${'a'.repeat(200_000)}`]) {
       const verdicts = (['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const).map(
         (mode) => decideTool(fixture, 'Bash', { command }, { mode, allow: ['Bash'] }).verdict,

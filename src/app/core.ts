@@ -22,7 +22,7 @@ export type Core = {
   readonly trusted: boolean;
   /** Returns whether the user has accepted that instructions of the folder import this file from outside. */
   readonly acceptsExternalFile: (realPath: string) => boolean;
-  readonly settings: CurrentSettings;
+  readonly settings: LiveSettings;
   readonly extensions: CurrentExtensions;
   readonly live: LiveState;
   readonly model: ModelRegistry;
@@ -37,7 +37,7 @@ export type Core = {
 };
 
 /** The current settings. Read them where they are used: a copy becomes stale when a file changes. */
-export type CurrentSettings = {
+export type LiveSettings = {
   current(): Settings;
   /** Returns the settings with their layers and problems. */
   loaded(): LoadedSettings;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CheckpointEntry, PathState, ReplacedPath } from '../contracts/session.ts';
 import { formatPath, toFsPath } from '../lib/files/non-utf8-paths.ts';
 import type { ContentStore } from './content-store.ts';
-import { isSameState, type Snapshots } from './snapshot.ts';
+import { isSameState, type SnapshotTaker } from './snapshot.ts';
 
 type Prompt = Extract<CheckpointEntry, { step: 'prompt' }>;
 type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
@@ -127,7 +127,7 @@ export type TurnChange = {
 
 type ContentSources = {
   readonly contents: readonly Pick<ContentStore, 'read'>[];
-  readonly snapshots: Pick<Snapshots, 'isInState'>;
+  readonly snapshots: Pick<SnapshotTaker, 'isInState'>;
 };
 
 /** Returns the changes of every prompt that changed files, oldest first. */

@@ -1,15 +1,15 @@
-import { realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { PathState } from '../contracts/session.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { NOT_ANSWERING } from '../lib/files/mount-health.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
+import { resolveRealPath } from '../lib/lenient-reads.ts';
 import type { FileChange, Ledger } from './ledger.ts';
-import { isSameState, type Manifests, type Snapshot, type Snapshots } from './snapshot.ts';
+import { isSameState, type Manifests, type Snapshot, type SnapshotTaker } from './snapshot.ts';
 
 /** Dependencies of `createCommandWatcher`. */
 export type CommandWatcherDeps = {
-  readonly snapshots: Snapshots;
+  readonly snapshots: SnapshotTaker;
   readonly manifests: Manifests;
   readonly roots: () => readonly string[];
   readonly home: string;
@@ -145,20 +145,12 @@ function createChangeFilter(
   writes: readonly string[] | undefined,
   others: ReadonlyMap<string, string>,
 ): (change: PathChange) => boolean {
-  const writable = writes?.flatMap((path) => [path, resolveLinks(path)]);
+  const writable = writes?.flatMap((path) => [path, resolveRealPath(path)]);
   return ({ path, after }) => {
     if (after.kind === 'file' && (path.endsWith(`${sep}${OWN_SETTINGS}`) || others.get(path) === after.hash))
       return false;
     return writable?.some((allowed) => isWithin(path, allowed) || isWithin(allowed, path)) ?? true;
   };
-}
-
-function resolveLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(folder + sep);

@@ -21,7 +21,7 @@ import { createLedger } from './ledger.ts';
 import type { RestoreResult } from './restore-files.ts';
 import { previewRevert, type RevertPreview, revertSteps } from './revert-steps.ts';
 import { openSharedWrites } from './shared-writes.ts';
-import { createManifests, createSnapshots } from './snapshot.ts';
+import { createManifests, createSnapshotTaker } from './snapshot.ts';
 import type { WalkLimits } from './walk-workspace.ts';
 
 /** Dependencies of `createCheckpoints`. */
@@ -91,7 +91,7 @@ export type Checkpoints = {
 export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
   const pack = createContentPack(deps.folder);
   const store = createContentStore(join(deps.folder, 'contents'));
-  const snapshots = createSnapshots(pack, deps.skip, deps.limits, deps.mounts);
+  const snapshots = createSnapshotTaker(pack, deps.skip, deps.limits, deps.mounts);
 
   const keeper = createContentCopier({ pack, store, warn: deps.warn });
   const ledger = createLedger({ ...deps, keepContents: keeper.keepChange });

@@ -6,7 +6,7 @@ import type { Step } from './checkpoint-history.ts';
 import { type ContentCopier, isMergeable } from './content-copier.ts';
 import type { ContentStore, createContentStore } from './content-store.ts';
 import { isBelowSymlink, type RestoreResult, restoreFiles } from './restore-files.ts';
-import { isSameAccess, isSameState, type Snapshots } from './snapshot.ts';
+import { isSameAccess, isSameState, type SnapshotTaker } from './snapshot.ts';
 
 /** The state each path must get, and one message per path that is left alone because others changed it too. */
 type RevertPlan = {
@@ -17,7 +17,7 @@ type RevertPlan = {
 };
 
 type RevertDeps = {
-  readonly snapshots: Pick<Snapshots, 'captureState' | 'isInState'>;
+  readonly snapshots: Pick<SnapshotTaker, 'captureState' | 'isInState'>;
   readonly store: ReturnType<typeof createContentStore>;
   readonly keeper: ContentCopier;
   /** Folder for notes about unfinished writes. */

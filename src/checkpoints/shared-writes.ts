@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { listFolderNames } from '../lib/lenient-reads.ts';
 
 /**
  * Writes made by the file tools of all running ouro processes, shared through files: without them, a process would take
@@ -31,18 +32,10 @@ export function openSharedWrites(folder: string | undefined): SharedWrites {
       }
     },
     readOthers() {
-      const texts = listNames(folder).flatMap((name) => (name === ownFile ? [] : readRecent(join(folder, name))));
+      const texts = listFolderNames(folder).flatMap((name) => (name === ownFile ? [] : readRecent(join(folder, name))));
       return new Map(texts.flatMap((text) => text.split('\n').flatMap(parseLine)));
     },
   };
-}
-
-function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function readRecent(path: string): readonly string[] {

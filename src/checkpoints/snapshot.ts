@@ -34,7 +34,7 @@ const CLOCK_RESOLUTION_MS = 50;
 const SLICE_MS = 10;
 
 /** Captures the state of files. */
-export type Snapshots = {
+export type SnapshotTaker = {
   take(roots: readonly string[]): Promise<Snapshot>;
   /** Returns the current state of one path. */
   captureState(path: string): PathState;
@@ -43,12 +43,12 @@ export type Snapshots = {
 };
 
 /** Creates a snapshot taker that reads only files whose metadata changed since they were last read. */
-export function createSnapshots(
+export function createSnapshotTaker(
   store: ContentPack,
   skip: readonly string[],
   limits: WalkLimits = WALK_LIMITS,
   mounts: MountHealth = createMountHealth(),
-): Snapshots {
+): SnapshotTaker {
   const cache = new Map<string, CachedFile>();
 
   function captureState(path: string, entry: WorkspaceEntry | undefined): PathState {

@@ -5,7 +5,7 @@ import type { CompactionResult, ContextPort, Summarize } from '../contracts/quer
 import type { SentResult } from '../contracts/tool.ts';
 import type { CompactRequest } from './compaction/compact-view.ts';
 import { type BeforeCompact, createCompaction } from './compaction/compaction.ts';
-import { getSentText, splitKeptMessages } from './compaction/kept-messages.ts';
+import { getUserPromptText, splitKeptMessages } from './compaction/kept-messages.ts';
 import type { CarriedFacts } from './compaction/summary.ts';
 import { createReductionPipeline, type LevelRun } from './reduction/reduction-pipeline.ts';
 import { createSentView } from './reduction/sent-view.ts';
@@ -124,7 +124,7 @@ export function createContext(deps: ContextParts): Context {
       return {
         preTokens: tokens,
         keptTokens: gauge.scale(gauge.overhead() + sum(kept.map(estimate.messageTokens))),
-        pins: pins.flatMap((pin) => (pin.role === 'user' ? [getSentText(pin)] : [])),
+        pins: pins.flatMap((pin) => (pin.role === 'user' ? [getUserPromptText(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,
         carried: collectCarriedFacts(messages),

@@ -149,7 +149,7 @@ export type AgentEvent =
       readonly postTokens: number;
     }
   /** A request is paid: its usage and, if the price of the model is known, its cost. */
-  | { readonly type: 'spending'; readonly request: PaidRequest; readonly total: Spending }
+  | { readonly type: 'spending'; readonly request: SpentRequest; readonly total: Spending }
   | { readonly type: 'transition'; readonly reason: ContinueReason; readonly turn: number }
   | {
       readonly type: 'notice';
@@ -192,7 +192,7 @@ export type AgentEvent =
     };
 
 /** One paid request; `usd` is absent if the price of the model is unknown. */
-export type PaidRequest = { readonly model: string; readonly usage: Usage; readonly usd?: number };
+export type SpentRequest = { readonly model: string; readonly usage: Usage; readonly usd?: number };
 
 /** The tokens and dollars that an agent has spent, summaries and failed attempts included. */
 export type Spending = {

@@ -180,3 +180,9 @@ export function isTypedByUser(message: Message): message is UserMessage {
 export function listBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
   return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];
 }
+
+/** Formats the content of a tool result as text, with the types of images and documents in brackets. */
+export function formatResultText({ content }: ToolResultBlock): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../lib/json.ts';
 
 /** Failed calls of one tool with one cause: a `FailureCause`, or `denied`. */
 export type FailureCount = { readonly tool: string; readonly cause: string; readonly count: number };
@@ -100,12 +101,4 @@ export function createMetricsCollector(): { addLine(text: string): void; read():
       hasUnknownCost,
     }),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,8 @@
 import { z } from 'zod';
+import { parseFileUri } from '../lib/files/file-uri.ts';
 import { ABSOLUTE_PATH } from '../lib/files/path-style.ts';
-import {
-  countDiagnostics,
-  type Diagnostic,
-  type DiagnosticCounts,
-  findNewDiagnostics,
-  parseFileUri,
-} from '../lsp/diagnostics.ts';
+import { parseJson } from '../lib/json.ts';
+import { countDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagnostics } from '../lsp/diagnostics.ts';
 import {
   type FileProblems,
   formatDiagnosticsReport,
@@ -146,14 +142,6 @@ function parseProblem(value: unknown): readonly Diagnostic[] {
   const kind = level === 'Error' || level === 1 ? 'error' : 'warning';
   const name = [source, code].filter((part) => part !== undefined && part !== null).join(' ');
   return [{ line: range.start.line + 1, column: range.start.character + 1, kind, message, code: name }];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Opens a file in the editor. */

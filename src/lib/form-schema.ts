@@ -1,5 +1,6 @@
 import { exhaustive } from './errors.ts';
 import type { PlainObject, PlainValue } from './json.ts';
+import { isJsonRecord } from './json.ts';
 
 /** A field of a form. */
 export type FormField = {
@@ -39,10 +40,10 @@ type Choice = { readonly value: string; readonly label: string };
 
 /** Parses a flat JSON schema, as MCP servers send it, into form fields. Properties of unknown type are text. */
 export function parseFormFields(schema: PlainObject): readonly FormField[] {
-  const properties = isPlainObject(schema.properties) ? schema.properties : {};
+  const properties = isJsonRecord(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(properties).map(([name, value]): FormField => {
-    const property = isPlainObject(value) ? value : {};
+    const property = isJsonRecord(value) ? value : {};
     return {
       name,
       title: nonEmptyText(property.title) ?? name,
@@ -69,7 +70,7 @@ function parseFieldType(property: PlainObject): FieldType {
         atMost: optionalNumber(property.maximum),
       };
     case 'array': {
-      const choices = isPlainObject(property.items) ? (parseChoices(property.items) ?? []) : [];
+      const choices = isJsonRecord(property.items) ? (parseChoices(property.items) ?? []) : [];
       return {
         kind: 'some of',
         choices,
@@ -98,23 +99,19 @@ function parseChoices(property: PlainObject): readonly Choice[] | undefined {
   const titled = [property.oneOf, property.anyOf].find((list) => Array.isArray(list));
   if (!Array.isArray(titled)) return undefined;
   const choices = titled.flatMap((item) =>
-    isPlainObject(item) && typeof item.const === 'string'
+    isJsonRecord(item) && typeof item.const === 'string'
       ? [{ value: item.const, label: nonEmptyText(item.title) ?? item.const }]
       : [],
   );
   return choices.length === 0 ? undefined : choices;
 }
 
-function nonEmptyText(value: PlainValue | undefined): string | undefined {
+function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function optionalNumber(value: PlainValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function isPlainObject(value: PlainValue | undefined): value is PlainObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A parsed value, or why the typed text is not valid. */

@@ -45,3 +45,25 @@ export function deepFreeze<Value>(value: Value): Value {
   }
   return value;
 }
+
+/** An object other than an array, with values of unknown types. */
+export type JsonRecord = { readonly [key: string]: unknown };
+
+/** Returns whether a value is an object other than an array. */
+export function isJsonRecord(value: unknown): value is JsonRecord {
+  return isObject(value) && !Array.isArray(value);
+}
+
+/** Returns whether a value is an object or an array. */
+export function isObject(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Parses JSON; `undefined` if it is invalid. */
+export function parseJson(text: string): PlainValue | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { JsonValue } from '../contracts/json.ts';
+import { parseFileUri } from '../lib/files/file-uri.ts';
 
 const position = z.object({ line: z.number(), character: z.number() });
 
@@ -57,15 +57,6 @@ export function parseDiagnostics(params: JsonValue): PublishedDiagnostics | unde
     },
   );
   return { path, version: version ?? undefined, problems };
-}
-
-/** Converts a file URI to a path; `undefined` for other URIs. */
-export function parseFileUri(uri: string): string | undefined {
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The number of equal diagnostics by kind, code and message; lines are ignored because edits move them. */

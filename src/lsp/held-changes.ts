@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { parseFileUri } from './diagnostics.ts';
+import { parseFileUri } from '../lib/files/file-uri.ts';
 
 /** Limit for the diagnostics of the original text, and for those of the files that use it. */
 const HOLD_MS = { original: 3_000, users: 1_500 };

@@ -2,9 +2,9 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import { parseFileUri } from '../lib/files/file-uri.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { parseFileUri } from './diagnostics.ts';
 import type { RunningServer } from './language-server.ts';
 import type { LanguageServers } from './language-server-manager.ts';
 

@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { JsonValue } from '../contracts/json.ts';
+import { parseFileUri } from '../lib/files/file-uri.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import type { LineChanges } from '../tools/edit/line-changes.ts';
-import { parseFileUri } from './diagnostics.ts';
 import { findAnsweringServer } from './language-query.ts';
 import type { LanguageServers } from './language-server-manager.ts';
 

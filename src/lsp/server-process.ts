@@ -1,8 +1,8 @@
-import { basename, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { getErrorMessage } from '../lib/errors.ts';
+import { describeFolder } from '../lib/files/file-uri.ts';
 import type { ProgramLedger } from '../lib/processes/piped-program.ts';
 import { readGroupMemory } from '../lib/processes/process-info.ts';
 import { formatBytes } from '../lib/text/format.ts';
@@ -164,8 +164,6 @@ const CAPABILITIES = {
     didChangeWatchedFiles: {},
   },
 };
-
-const describeFolder = (folder: string) => ({ uri: pathToFileURL(folder).href, name: basename(folder) });
 
 /** Builds the parameters of the `initialize` request. */
 function buildInitializeParams(

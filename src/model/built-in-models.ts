@@ -167,19 +167,6 @@ const FACTS: readonly (readonly [string, Facts])[] = [
   ['demo', DEMO],
 ];
 
-const UNKNOWN_CLAUDE: Facts = {
-  contextWindow: 200_000,
-  defaultOutputTokens: 8192,
-  maxOutputTokens: 64_000,
-  thinking: 'none',
-  effort: false,
-  efforts: [],
-  thinkingOff: 'silence',
-  vision: true,
-  promptCache: true,
-  webSearch: false,
-};
-
 const UNKNOWN: Facts = {
   contextWindow: 32_000,
   defaultOutputTokens: 4096,
@@ -191,6 +178,15 @@ const UNKNOWN: Facts = {
   vision: false,
   promptCache: false,
   webSearch: false,
+};
+
+const UNKNOWN_CLAUDE: Facts = {
+  ...UNKNOWN,
+  contextWindow: 200_000,
+  defaultOutputTokens: 8192,
+  maxOutputTokens: 64_000,
+  vision: true,
+  promptCache: true,
 };
 
 /** Finds the entry of an id, with or without a date suffix. */

@@ -49,3 +49,8 @@ export function deriveThinkingEffort(effort: Effort, thinkingTokens: number | un
   if (thinkingTokens < 8_000) return 'low';
   return thinkingTokens < 16_000 ? 'medium' : 'high';
 }
+
+/** Parses the generation from a model name: 3.1 for `gemini-3.1-pro`; 0 if there is none. */
+export function parseGeminiGeneration(model: string): number {
+  return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
+}

@@ -1,10 +1,11 @@
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { RunOptions } from '../contracts/frontend/run-options.ts';
 import type { LiveValues } from '../contracts/live-state.ts';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { DAMAGED_FILES_FOLDER } from '../lib/files/json-store.ts';
+import { expandHomePath } from '../lib/text/home-path.ts';
 import { buildChildVariables } from '../settings/effective-environment.ts';
 import { collectSettingsRules, parseRuleTexts } from './rules/parse-rule.ts';
 
@@ -70,7 +71,7 @@ export function createPolicySource(sources: PolicySources): PolicySource {
   function getRoots(): readonly string[] {
     const configured = sources.getLoadedSettings().merged.permissions?.additionalDirectories ?? [];
     const folders = [...options.addDirs, ...configured, ...sources.getLive().directories];
-    return [cwd, ...new Set(folders.map((folder) => resolveFolder(folder, cwd, home)))];
+    return [cwd, ...new Set(folders.map((folder) => expandHomePath(folder, home, cwd)))];
   }
 
   /** Returns the entries of PATH as commands get it; an empty entry is the working directory. */
@@ -111,11 +112,6 @@ export function createPolicySource(sources: PolicySources): PolicySource {
     getUnsandboxedPolicy: createPolicy,
     getPolicy: (at, mode) => ({ ...createPolicy(at, mode), ...getSandboxFields() }),
   };
-}
-
-function resolveFolder(folder: string, cwd: string, home: string): string {
-  if (folder === '~' || folder.startsWith('~/')) return join(home, folder.slice(1));
-  return isAbsolute(folder) ? folder : resolve(cwd, folder);
 }
 
 /** Escapes the wildcards of a path for a rule. */

@@ -1,7 +1,8 @@
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { Policy } from '../contracts/permission.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
+import { expandHomePath } from '../lib/text/home-path.ts';
 import { computeShortHash } from '../lib/text/short-hash.ts';
 import { isProgramFile } from '../permissions/paths/program-files.ts';
 import { isInside } from '../permissions/resolve-path.ts';
@@ -44,8 +45,7 @@ export function createSandboxPlanner(
   /** Real paths at the first plan. A path that leads elsewhere later is no longer writable. */
   const realPaths = new Map<string, string>();
 
-  const toAbsolute = (path: string) =>
-    isAbsolute(path) ? path : path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd, path);
+  const toAbsolute = (path: string) => expandHomePath(path, environment.home, cwd);
 
   function collectGitConfigPaths(gitDirs: readonly string[]): GitConfigPaths {
     const paths = gitDirs.map((gitDir) => findGitConfigPaths(gitDir, environment.home));

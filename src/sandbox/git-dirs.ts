@@ -1,7 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listFolderNames, readTextOrEmpty } from '../lib/lenient-reads.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
-import { listFolderNames } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
 /**
@@ -64,7 +64,7 @@ export function listReadOnlyEntries(gitDir: string): readonly string[] {
  * `core.worktree`, which only some repositories set.
  */
 function acceptsCommonDir(gitDir: string): boolean {
-  const config = parseGitConfig(readText(join(gitDir, 'config')));
+  const config = parseGitConfig(readTextOrEmpty(join(gitDir, 'config')));
   return (
     config.ok &&
     !config.entries.some(
@@ -112,7 +112,7 @@ const isExecStep = (line: string) => EXEC_STEP.test(line);
 function readStepFiles(gitDir: string): readonly { readonly path: string; readonly lines: readonly string[] }[] {
   return STEP_FILES.map((name) => join(gitDir, name))
     .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
-    .map((path) => ({ path, lines: readText(path).split('\n') }));
+    .map((path) => ({ path, lines: readTextOrEmpty(path).split('\n') }));
 }
 
 /** Limit of entries that are searched for links. */
@@ -141,13 +141,5 @@ function readEntries(folder: string) {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseGitConfig } from '../lib/text/git-config.ts';
+import { expandHomePath } from '../lib/text/home-path.ts';
 import { resolveLinks } from './host-paths.ts';
 
 /** Paths named by a git config that determine which programs git runs: hook folders and included config files. */
@@ -19,9 +20,9 @@ export function findGitConfigPaths(gitDir: string, home: string): GitConfigPaths
     const file = pending[index] ?? '';
     for (const { section, name, value = '' } of readConfigEntries(file)) {
       if (section === 'core' && name === 'hookspath' && value !== '')
-        folders.add(resolveConfigPath(value, workTree, home));
+        folders.add(expandHomePath(value, home, workTree));
       if (!section.startsWith('include') || name !== 'path' || value === '') continue;
-      const included = resolveConfigPath(value, dirname(file), home);
+      const included = expandHomePath(value, home, dirname(file));
       if (!files.has(included)) pending.push(included);
       files.add(included);
     }
@@ -46,7 +47,7 @@ export function listGitUserFiles(home: string): readonly string[] {
     const file = pending[index] ?? '';
     for (const { section, subsection, name, value = '' } of readConfigEntries(file)) {
       if (value === '') continue;
-      const path = resolveConfigPath(value, dirname(file), home);
+      const path = expandHomePath(value, home, dirname(file));
       const setting = [section, ...(section === 'gpg' ? [subsection] : []), name].join('.');
       if (section.startsWith('include') && name === 'path' && !named.has(path)) pending.push(path);
       else if (!FILE_SETTINGS.includes(setting)) continue;
@@ -64,11 +65,6 @@ function readConfigEntries(file: string) {
     // Missing or unreadable: git does not read it either.
     return [];
   }
-}
-
-function resolveConfigPath(path: string, from: string, home: string): string {
-  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
-  return isAbsolute(path) ? path : resolve(from, path);
 }
 
 /**

@@ -1,11 +1,12 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
+import { listFolderNames } from '../lib/lenient-reads.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
 import { isInside } from '../permissions/resolve-path.ts';
 import { listGitUserFiles } from './git-paths.ts';
-import { getPathKind, listFolderNames, resolveLinks } from './host-paths.ts';
+import { getPathKind, resolveLinks } from './host-paths.ts';
 import type { HomePaths } from './plan.ts';
 import type { ScanFolders, ScanTests } from './scan-folders.ts';
 

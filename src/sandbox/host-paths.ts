@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { PathKind } from './plan.ts';
 
@@ -47,15 +47,6 @@ export function listForbiddenSockets(allowed: readonly string[]): readonly strin
     return [...new Set([...matches].map(([, path = '']) => resolveLinks(path)))].filter(
       (path) => !allowed.includes(path) && lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true,
     );
-  } catch {
-    return [];
-  }
-}
-
-/** Lists the names in a folder; none if it cannot be read. */
-export function listFolderNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
   } catch {
     return [];
   }

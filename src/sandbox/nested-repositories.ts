@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readTextOrEmpty } from '../lib/lenient-reads.ts';
 import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
 import { isInside } from '../permissions/resolve-path.ts';
 import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';
@@ -67,13 +68,13 @@ function disarmRepository(gitPath: string, { roots, draftFolder }: DisarmDeps): 
 }
 
 function disarmConfig(file: string, draft: string): void {
-  const text = readText(file);
+  const text = readTextOrEmpty(file);
   const config = parseGitConfig(text);
   const keys = config.ok ? [...new Set(config.entries.flatMap(findDangerousKey))] : [];
   if (config.ok && keys.length === 0) return;
   if (config.ok) writeFileSync(draft, text, { mode: 0o600 });
   const isDisarmed = config.ok && keys.every((key) => unsetKey(draft, key));
-  const safe = isDisarmed ? readText(draft) : '';
+  const safe = isDisarmed ? readTextOrEmpty(draft) : '';
   rmSync(draft, { force: true });
   // Replaced by renaming, which follows no link that a running command may put there.
   const replacement = `${file}.${randomUUID().slice(0, 8)}`;
@@ -101,14 +102,6 @@ function resolveGitDir(gitPath: string): string | undefined {
   if (entry === undefined) return undefined;
   if (entry.isSymbolicLink()) return resolveLinks(gitPath);
   if (entry.isDirectory()) return resolveLinks(gitPath);
-  const [, target] = /^gitdir: (.+)\n?$/.exec(readText(gitPath)) ?? [];
+  const [, target] = /^gitdir: (.+)\n?$/.exec(readTextOrEmpty(gitPath)) ?? [];
   return target === undefined ? undefined : resolveLinks(resolve(dirname(gitPath), target));
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

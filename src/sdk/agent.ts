@@ -7,7 +7,7 @@ export type {
   RunningCall,
 } from '../contracts/agent.ts';
 export type { Display } from '../contracts/display.ts';
-export type { AgentEvent, AgentStatus, PaidRequest, QueuedMessage, Spending } from '../contracts/event.ts';
+export type { AgentEvent, AgentStatus, QueuedMessage, Spending, SpentRequest } from '../contracts/event.ts';
 export type { LoopHooks, PromptVerdict } from '../contracts/hook.ts';
 export type { JsonObject, JsonValue } from '../contracts/json.ts';
 export type {

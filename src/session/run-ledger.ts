@@ -6,7 +6,7 @@ import {
   killLeftovers,
   killRunProcesses,
   killRunProcessesNow,
-  type LeftoverGroup,
+  type LeftoverProcessGroup,
 } from '../lib/processes/process-tree.ts';
 
 /**
@@ -18,7 +18,7 @@ export type RunLedger = {
   readonly marker: string;
   /** Records a session folder whose snapshot of the workspace needs recovery if the run is killed. */
   recordSession(sessionFolder: string): void;
-  recordStart(child: LeftoverGroup): void;
+  recordStart(child: LeftoverProcessGroup): void;
   recordEnd(pgid: number): void;
   /** Deletes the ledger once everything has ended; kills what is still recorded as running. */
   close(): void;
@@ -156,6 +156,6 @@ function isOwner(entry: Entry | undefined): entry is Owner & Entry {
   return typeof entry?.run === 'string' && typeof entry.pid === 'number' && typeof entry.startTime === 'string';
 }
 
-function isLeftover(entry: Entry): entry is LeftoverGroup & Entry {
+function isLeftover(entry: Entry): entry is LeftoverProcessGroup & Entry {
   return typeof entry.pgid === 'number' && typeof entry.startTime === 'string' && typeof entry.marker === 'string';
 }

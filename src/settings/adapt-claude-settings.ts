@@ -1,4 +1,5 @@
 import { PERMISSION_MODES } from '../contracts/permission.ts';
+import { isJsonRecord } from '../lib/json.ts';
 
 /** Settings adapted from Claude Code, with the keys that ouro does not use. */
 export type AdaptedSettings = { readonly value: unknown; readonly unused: readonly string[] };
@@ -59,7 +60,7 @@ const UNUSED_SANDBOX_KEYS = [
 
 /** Adapts a settings file of Claude Code: renames its keys and removes those that ouro does not use. */
 export function adaptClaudeSettings(value: unknown): AdaptedSettings {
-  if (!isObject(value)) return { value, unused: [] };
+  if (!isJsonRecord(value)) return { value, unused: [] };
   const unused: string[] = [];
   const entries = Object.entries(value).flatMap(([key, inner]): readonly (readonly [string, unknown])[] => {
     const name = RENAMED_KEYS[key];
@@ -78,9 +79,9 @@ function adaptValue(name: string, value: unknown): unknown {
 }
 
 function adaptNested(key: string, value: unknown, unused: string[]): unknown {
-  if (key === 'env' && isObject(value)) return Object.fromEntries(Object.entries(value).map(toVariable));
+  if (key === 'env' && isJsonRecord(value)) return Object.fromEntries(Object.entries(value).map(toVariable));
   const isUnused = UNUSED_NESTED[key];
-  if (isUnused === undefined || !isObject(value)) return value;
+  if (isUnused === undefined || !isJsonRecord(value)) return value;
   const known = key === 'sandbox' ? flattenSandbox(value) : value;
   const kept = Object.entries(known).filter(([inner, item]) => {
     if (!isUnused(inner, item)) return true;
@@ -97,8 +98,8 @@ function toVariable([name, value]: readonly [string, unknown]): readonly [string
 
 /** Flattens the sandbox settings: Claude Code nests hosts and paths one level deeper. */
 function flattenSandbox({ filesystem, network, autoAllowBashIfSandboxed, ...rest }: Readonly<Record<string, unknown>>) {
-  const files = isObject(filesystem) ? filesystem : {};
-  const hosts = isObject(network) ? Object.entries(network) : [];
+  const files = isJsonRecord(filesystem) ? filesystem : {};
+  const hosts = isJsonRecord(network) ? Object.entries(network) : [];
   const unknownNetwork = hosts.filter(([key]) => !NETWORK_KEYS.includes(key));
   const { allowRead, allowWrite, denyRead, denyWrite, ...others } = files;
   return {
@@ -110,11 +111,7 @@ function flattenSandbox({ filesystem, network, autoAllowBashIfSandboxed, ...rest
     ...(Object.keys(others).length === 0 ? {} : { filesystem: others }),
     ...Object.fromEntries(hosts.filter(([key]) => NETWORK_KEYS.includes(key))),
     ...Object.fromEntries(unknownNetwork.map(([key, value]) => [`network.${key}`, { value }])),
-    ...(network === undefined || isObject(network) ? {} : { network }),
+    ...(network === undefined || isJsonRecord(network) ? {} : { network }),
     ...rest,
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,3 @@
-import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'jsonc-parser';
@@ -8,6 +7,7 @@ import type { Conversation } from '../contracts/frontend/conversation.ts';
 import type { ThemeFile, ThemesPort } from '../contracts/frontend/frontend-settings.ts';
 import { ignoreMissing } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
+import { watchFolder } from '../lib/files/watch-folder.ts';
 import { saveUserSetting } from './settings-file.ts';
 import { createStatusLineScript, type StatusLineDeps } from './status-line-script.ts';
 
@@ -35,8 +35,6 @@ export function createFrontendSettings(
 
 const MAX_FILES = 50;
 const MAX_CHARS = 20_000;
-/** Debounce: editors write a file in several steps. */
-const DEBOUNCE_MS = 50;
 
 /** Reads the theme files of a folder. Those of a plugin have its name as a prefix. */
 async function readThemeFiles(folder: string, prefix = ''): Promise<readonly ThemeFile[]> {
@@ -58,22 +56,6 @@ function createThemeFiles(folder: string, plugins: () => readonly Plugin[]): The
       const ofPlugins = plugins().map(({ name, root }) => readThemeFiles(join(root, 'themes'), `${name}:`));
       return (await Promise.all([readThemeFiles(folder), ...ofPlugins])).flat();
     },
-    watch(onChange) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      try {
-        const watcher = watch(folder, { persistent: false }, () => {
-          clearTimeout(timer);
-          timer = setTimeout(onChange, DEBOUNCE_MS);
-        });
-        watcher.on('error', () => watcher.close());
-        return () => {
-          clearTimeout(timer);
-          watcher.close();
-        };
-      } catch {
-        // The folder does not exist, so there is nothing to watch.
-        return () => undefined;
-      }
-    },
+    watch: (onChange) => watchFolder(folder, onChange),
   };
 }

@@ -7,6 +7,7 @@ import type {
   SettingsLayer,
   SettingsProblem,
 } from '../contracts/settings.ts';
+import { isJsonRecord } from '../lib/json.ts';
 import { SETTING_KEYS } from './setting-keys.ts';
 
 /** Keys that only user and managed settings may set, such as the API key, the endpoint and the session storage. */
@@ -97,14 +98,10 @@ export function mergeLayers(layers: readonly SettingsLayer[]): Settings {
 function mergeValues<Value>(weaker: Value, stronger: Value): Value {
   if (Array.isArray(weaker) && Array.isArray(stronger))
     return JSON.parse(JSON.stringify([...new Set([...stronger, ...weaker])]));
-  if (!isPlainObject(weaker) || !isPlainObject(stronger)) return stronger === undefined ? weaker : stronger;
+  if (!isJsonRecord(weaker) || !isJsonRecord(stronger)) return stronger === undefined ? weaker : stronger;
   const keys = new Set([...Object.keys(weaker), ...Object.keys(stronger)]);
   const entries = [...keys].map((key) => [key, mergeValues(Reflect.get(weaker, key), Reflect.get(stronger, key))]);
   return Object.fromEntries(entries);
-}
-
-function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Lists each value with the layer it comes from; a list is given once per layer that adds to it. */
@@ -125,7 +122,7 @@ export function explainLayers(layers: readonly SettingsLayer[], prefix?: string)
 
 function* listLeaves(value: object, path: readonly string[]): Generator<{ path: readonly string[]; value: JsonValue }> {
   for (const [key, inner] of Object.entries(value)) {
-    if (isPlainObject(inner)) yield* listLeaves(inner, [...path, key]);
+    if (isJsonRecord(inner)) yield* listLeaves(inner, [...path, key]);
     else if (inner !== undefined) yield { path: [...path, key], value: inner };
   }
 }

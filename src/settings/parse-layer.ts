@@ -1,5 +1,6 @@
 import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { Settings, SettingsLayer, SettingsProblem, SettingsSource } from '../contracts/settings.ts';
+import { getLineNumber } from '../lib/text/lines.ts';
 import { adaptClaudeSettings } from './adapt-claude-settings.ts';
 import { validateSettings } from './validate-settings.ts';
 
@@ -26,7 +27,7 @@ function parse(text: string, file: string, source: SettingsSource): ParsedLayer 
   const tree = parseTree(text.replace(/^\uFEFF/, ''), errors, { allowTrailingComma: true });
   const lineOf = (path: Path) => {
     const node = tree && findNodeAtLocation(tree, [...path]);
-    return node && lineAt(text, node.offset);
+    return node && getLineNumber(text, node.offset);
   };
   const findNearestLine = (path: Path): number | undefined =>
     lineOf(path) ?? (path.length === 0 ? undefined : findNearestLine(path.slice(0, -1)));
@@ -46,7 +47,7 @@ function parse(text: string, file: string, source: SettingsSource): ParsedLayer 
     const restricted = keepDenyAndAsk(settings);
     const rest =
       restricted.permissions === undefined ? 'The file is ignored.' : 'Only its deny and ask rules are used.';
-    const line = lineAt(text, broken?.offset ?? 0);
+    const line = getLineNumber(text, broken?.offset ?? 0);
     return {
       layer: { ...layer, settings: restricted },
       problems: [{ ...createProblem(line, `is not valid: ${what}. ${rest}`), code: 'broken_file' }],
@@ -92,10 +93,6 @@ function keepDenyAndAsk({ permissions: { deny = [], ask = [] } = {} }: Settings)
   return {
     permissions: { ...(deny.length === 0 ? {} : { deny }), ...(ask.length === 0 ? {} : { ask }) },
   };
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
 }
 
 function toReadable(code: string): string {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { JsonValue } from '../contracts/json.ts';
 import { editJsonc } from '../lib/files/edit-jsonc.ts';
-import type { JsonEdit, JsonRecord } from '../lib/files/json-edit.ts';
+import type { JsonEdit } from '../lib/files/json-edit.ts';
+import type { JsonRecord } from '../lib/json.ts';
 
 /** A settings file that ouro writes: the user's, the project's, or the one for this project on this machine. */
 export type SettingsScope = 'user' | 'project' | 'local';

@@ -15,6 +15,7 @@ import {
 } from './input/call-forms.ts';
 import { compileGlob } from './search/globs.ts';
 import type { ChunkHandler, SearchDeps } from './search/search-backend.ts';
+import { compareText } from './search/search-output.ts';
 import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
 import { getSearchPermissionFacts } from './tool-facts.ts';
 
@@ -114,10 +115,6 @@ function buildOutcome(newest: readonly string[], total: number, durationMs: numb
 /** Compares by folder, then by name, so that the files of a folder stand before its subfolders. */
 function compareFolders(a: string, b: string): number {
   return compareText(path.dirname(a), path.dirname(b)) || compareText(a, b);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 /** Writes a folder with several files once, with their names indented below it. */

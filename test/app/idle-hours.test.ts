@@ -10,7 +10,7 @@ afterEach(() => {
 
 const HOURS_MS = 8 * 3_600_000;
 
-test('eight idle hours leave no timers or files behind, and the next prompt is answered', async () => {
+test('eight idle hours leave no timers or files, and the next prompt is answered', async () => {
   await using project = await createTempProject({ 'CLAUDE.md': 'Be kind.' });
   await using server = await startApiServer({ turns: () => says('Fine.') });
   vi.useFakeTimers({ shouldAdvanceTime: true });

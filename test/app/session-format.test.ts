@@ -44,7 +44,7 @@ test('the formatter of the project runs on the changed files when a turn ends, a
   await api.close();
 });
 
-test('what a formatter reports is told once, and the turn goes on', async () => {
+test('problems of a formatter are reported once, and the turn continues', async () => {
   await using project = await createTempProject();
   await chmod(await project.write('../capitals', CAPITALS), 0o755);
   const turns = [

@@ -292,6 +292,13 @@ test('names without a verb and comments that begin with a question word are limi
   ]);
 });
 
+test('an exported name has no word of the stop list', () => {
+  const text = `/** The settings. */\nexport type OwnSettings = {};\n/** The text. */\nexport const MARKDOWN = 'x';\n`;
+  expect(violations({ 'lib/a.ts': text }).filter((found) => found.includes('stop list'))).toEqual([
+    'lib/a.ts: the name OwnSettings has a word of the stop list',
+  ]);
+});
+
 /** Creates a small project with the configuration of ouro and the given files. */
 function project(files: Readonly<Record<string, string>>): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-guard-')));

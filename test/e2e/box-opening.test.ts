@@ -52,7 +52,7 @@ const TRY = 'for p in .cache/tool .cache/other .config .local; do mkdir -p ~/$p;
 describe.skipIf(NO_SANDBOX !== undefined)(
   `exceptions of the sandbox (${NO_SANDBOX ?? 'bubblewrap works here'})`,
   () => {
-    test('a yes opens exactly that path to exactly that command, whether it existed or not', async () => {
+    test('approval opens exactly that path to exactly that command, whether it existed or not', async () => {
       await using project = await createTempProject({ 'try.sh': TRY });
       const { asked } = await played(project, {
         inputs: [

@@ -153,7 +153,7 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === unde
     expect((await run(machine, ['--version'])).stdout.trim()).toBe(manifest.version);
   });
 
-  test('--all also removes what a session has left', async () => {
+  test('--all also removes leftovers of sessions', async () => {
     await using machine = await startMachine();
     await using api = await startApiServer({ turns: [says('Fine.')] });
     await run(machine, ['-p', 'hello'], api);

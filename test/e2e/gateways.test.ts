@@ -120,7 +120,7 @@ test.each([
   await close();
 });
 
-test('-p says so where nobody knows the model', async () => {
+test('-p reports an unknown model', async () => {
   await using gateway = await startGateway(undefined);
   const { code, stderr } = await runHere(project, ['-p', 'hi', '--model', 'in-house-7'], gateway.url);
   expect(code).toBe(0);

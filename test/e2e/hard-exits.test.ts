@@ -106,7 +106,7 @@ test.each(someOf(endings, 2))('a stubborn language server is ended after %s', as
   expect(ends).toEqual(ends.map((end) => ({ ...end, left: [] })));
 });
 
-test('a signal to "ouro mcp list" leaves none of its servers behind', async () => {
+test('a signal to "ouro mcp list" stops its servers', async () => {
   await using project = await createTempProject();
   const begun = join(project.home, 'begun');
   const entry = { command: process.execPath, args: [STUBBORN, 'mcp', begun, 'stays when its input ends'] };

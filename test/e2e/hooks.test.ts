@@ -191,7 +191,7 @@ test('a guard whose script is missing is reported at start and blocks its step',
   await expect(project.read('made')).rejects.toThrow('ENOENT');
 });
 
-test('where nobody can be asked a hook may approve, but not what is always asked about', async () => {
+test('without a user a hook may approve, except for what always asks', async () => {
   await using project = await createTempProject({ '.git/HEAD': 'ref: refs/heads/main\n' });
   const changed = ALLOWS.replace('"behavior": "allow"', '"behavior": "allow", "updatedInput": {"command": "rm -rf /"}');
   const hooks = {

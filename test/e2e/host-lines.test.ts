@@ -133,7 +133,7 @@ longTest('the exit code is that of the last prompt', async () => {
   expect(await fed(userLine('hi'), { turns: [says('one')] })).toMatchObject({ code: 0 });
 });
 
-test('requests that nobody can answer get an error', async () => {
+test('requests without a listener get an error', async () => {
   const at = await host({ turns: [says('one')] });
   at.send({ type: 'keep_alive' });
   expect(await at.ask({ subtype: 'dance' })).toMatchObject({ subtype: 'error', error: 'unsupported: dance' });

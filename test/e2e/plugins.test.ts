@@ -140,7 +140,7 @@ test('the lists of a marketplace decide what is taken: four skills of many, one 
   ]);
 });
 
-test('a marketplace of somebody else cannot have the name of an official one', async () => {
+test('a third-party marketplace cannot have the name of an official one', async () => {
   await using project = await createTempProject();
   const list = JSON.stringify({ name: 'claude-plugins-official', plugins: [] });
   await project.write('../market/.claude-plugin/marketplace.json', list);

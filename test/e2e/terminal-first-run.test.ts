@@ -132,7 +132,7 @@ longTest('linear mode asks the same, and a server is entered by its address', as
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).toContain(`${api.url}/v1#qwen3`);
 });
 
-test('content of a folder and of ~/.claude is asked about before it applies, and a yes is stored', async () => {
+test('content of a folder and of ~/.claude needs approval before it applies, and the approval is stored', async () => {
   await using api = await startApiServer({ turns: [] });
   await project.write('../home/.claude/CLAUDE.md', 'Be kind.\n');
   await project.write('CLAUDE.md', 'Be brief.\n');

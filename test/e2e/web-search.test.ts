@@ -46,7 +46,7 @@ test('a model without a search of its own searches with the configured provider,
   ).not.toContain('tvly-secret-key');
 });
 
-test('a search that nobody has allowed is not sent, and without a provider there is no tool', async () => {
+test('a search without approval is not sent, and without a provider there is no tool', async () => {
   await using project = await createTempProject();
   await using search = await startJsonServer({ '/search': RESULTS });
   await using server = await startOpenAiServer({

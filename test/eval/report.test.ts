@@ -58,7 +58,7 @@ test('columns are padded with plain spaces, and control characters of a cell are
   expect(text).not.toContain('\u001b');
 });
 
-test('a page escapes what a model or a check has written', () => {
+test('a page escapes the texts of models and checks', () => {
   const run: RunRecord = { ...RUN, outcome: 'failed', model: '<b>"', reason: '<img src=x onerror=y>' };
   const page = formatReportPage(createReport([run], { ouro: '0', startedAt: '' }));
   expect(page).toContain('&lt;img src=x onerror=y&gt;');

@@ -16,7 +16,7 @@ test('no conversation, on a screen, printed or served, ever loads the fleet', ()
   expect(loaded.filter(isOfFleet)).toEqual([]);
 });
 
-test('parsing the command line loads nothing of it', () => {
+test('parsing the command line loads no code of the fleet', () => {
   const loaded = [
     ...listLoadedModules(['cli/main.ts', 'cli/run-cli.ts', 'cli/run-subcommand.ts'], { until: 'at once' }),
   ];

@@ -143,7 +143,7 @@ test('shell syntax and system programs are not checked before they run', async (
   expect(await hooksOf(...commands.map((command) => ({ command }))).findBrokenGuards()).toEqual([]);
 });
 
-test('output printed before the end is read completely, whoever holds the pipes', async () => {
+test('output printed before the end is read completely, even if other processes hold the pipes', async () => {
   const verdict = await firing({
     command: `setsid sleep 5 & head -c 300000 /dev/zero | tr '\\0' ' '; echo '{"decision": "block", "reason": "late"}'`,
   });

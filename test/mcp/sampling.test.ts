@@ -95,7 +95,7 @@ test('a sampling request is shown before the model gets it, marked with its orig
   expect(told).toEqual(['MCP server inside sent a request to the model; the answer has 7 tokens.']);
 });
 
-test('a no applies to the rest of the call, and "all" until the server ends', async () => {
+test('"no" applies to the rest of the call, "all" until the server ends', async () => {
   const no = await asked([HELLO, HELLO], ['No']);
   expect([no.questions.length, no.heard.length, no.results[1]]).toEqual([
     1,

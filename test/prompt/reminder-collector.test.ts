@@ -120,7 +120,7 @@ test('another language and another style are reported once, and again when a com
   ]);
 });
 
-test('a session that starts in plan mode is told so', async () => {
+test('the model is told that a session starts in plan mode', async () => {
   const [words] = await createReminderCollector({ ...quiet, mode: () => 'plan' }).collect();
   expect(words).toContain('Plan mode is on');
 });

@@ -44,7 +44,7 @@ test('parts are ordered from most to least stable, appended text last', () => {
   ]);
 });
 
-test('missing parts leave nothing behind', () => {
+test('missing parts leave no files', () => {
   const { outputStyle: _style, append: _append, ...rest } = INPUT;
   expect(names({ ...rest, memory: [], skills: [], agents: [], mcp: [{ server: 'x', instructions: ' ' }] })).toEqual([
     'base',

@@ -32,7 +32,7 @@ test('a second writer is refused, also for a new session', async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('of two processes that open a new session at once, one is refused', async () => {
+test('when two processes open a new session at once, one is refused', async () => {
   const opened = await Promise.allSettled([1, 2, 3].map(() => openSession({ dir, sessionId: 'one' })));
   expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const result of opened) if (result.status === 'fulfilled') await result.value.close();

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { announcePresence } from '../../src/session/process-locks.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-test('processes in a folder know each other, drop dead ones, and leave nothing behind', async () => {
+test('processes in a folder know each other, ignore dead ones, and leave no files', async () => {
   await using project = await createTempProject();
   const first = await announcePresence(project.ouroHome, project.dir);
   const elsewhere = await announcePresence(project.ouroHome, project.home);

@@ -37,7 +37,7 @@ test.each([
   expect(await callTool(askUserQuestionTool, input, { ask })).toEqual({ content, isError: true });
 });
 
-test('where no user is, the model is told to decide', async () => {
+test('without a user, the model is told to decide', async () => {
   expect(await callTool(askUserQuestionTool, input)).toMatchObject({
     isError: true,
     content: expect.stringContaining('cannot be asked'),

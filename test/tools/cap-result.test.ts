@@ -55,6 +55,6 @@ test('an id of the provider cannot choose a path outside the folder', async () =
 test('an unwritable folder is reported, and the preview is returned anyway', async () => {
   await writeFile(join(root, 'results'), 'a file in the way');
   const { content } = await cap('x'.repeat(40_000));
-  expect(content).toContain('could not be kept');
+  expect(content).toContain('could not be saved');
   expect(String(content).length).toBeGreaterThan(10_000);
 });

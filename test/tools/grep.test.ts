@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrepTool } from '../../src/tools/grep.ts';
-import { withTimeLimit } from '../../src/tools/search/create-search-backend.ts';
+import { limitSearchTime } from '../../src/tools/search/create-search-backend.ts';
 import { callTool, createWorkbench, textOf } from './file-workbench.ts';
 import { locators } from './search/search-backends.ts';
 
@@ -113,7 +113,7 @@ test('a hanging search returns at its limit, and at once on abort', async () => 
   const waits = () => new Promise<void>(() => undefined);
   const stuck = { name: 'stuck', listFiles: waits, search: waits };
   const grep = (limitMs: number, signal = new AbortController().signal) => {
-    const parts = { locator: withTimeLimit(stuck, limitMs), home: bench.home, excluded: () => [] };
+    const parts = { locator: limitSearchTime(stuck, limitMs), home: bench.home, excluded: () => [] };
     return callTool(createGrepTool(parts), { pattern: 'x' }, { cwd: bench.cwd, signal });
   };
   await expect(grep(20)).rejects.toThrow(/was ended after .* Narrow it/);

@@ -70,7 +70,7 @@ test('outside of plan mode there is nothing to exit', async () => {
   expect((await setUp('default').show()).content).toContain('not planning');
 });
 
-test('a plan nobody reviewed is not approved', async () => {
+test('a plan without a review is not approved', async () => {
   const { state, show } = setUp();
   const outcome = await show({ kind: 'refused', by: 'host', reason: 'Not now.' });
   expect(outcome).toMatchObject({

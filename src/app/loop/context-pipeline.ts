@@ -129,7 +129,7 @@ function createLimitLookup(tools: () => readonly Tool[]): (name: string) => numb
 }
 
 /** The request parts of a sub-agent besides its messages. */
-export type SubAgentContext = {
+export type SubAgentRequestParts = {
   readonly model: string;
   readonly system: readonly SystemPart[];
   readonly tools: readonly Tool[];
@@ -137,7 +137,7 @@ export type SubAgentContext = {
 };
 
 /** Creates the context pipeline of a sub-agent. Its decisions are not recorded in the session. */
-export function createSubAgentContext(wiring: ContextPipelineDeps, agent: SubAgentContext): ContextPort {
+export function createSubAgentContext(wiring: ContextPipelineDeps, agent: SubAgentRequestParts): ContextPort {
   return createContextPipeline({
     ...wiring,
     model: () => agent.model,

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import type { ServedCaller, ServedOutcome } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { expandHomePath } from '../../lib/text/home-path.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
 import { readTraits } from '../../tools/read/read.ts';
@@ -84,7 +84,7 @@ export function createDirectToolCalls(
     call: (name, input, caller) => call(name, input, caller),
     runShell: (command, allowed) => formatOutcome(call(bashTraits.name, { command }, createDetachedCaller(), allowed)),
     async readFile(path) {
-      const file = path.startsWith('~/') ? join(environment.home, path.slice(2)) : resolve(cwd(), path);
+      const file = expandHomePath(path, environment.home, cwd());
       // A missing file needs no permission prompt and no message.
       if ((await ignoreMissing(stat(file)))?.isFile() !== true) return undefined;
       return formatOutcome(call(readTraits.name, { file_path: file }, createDetachedCaller()));

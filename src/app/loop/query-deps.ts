@@ -34,7 +34,7 @@ import type { SessionEditor } from '../session-editor.ts';
 import type { SessionFormat } from '../session-format.ts';
 import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
 import type { CallDiagnostics, SessionLsp } from '../session-lsp.ts';
-import type { SubAgentContext } from './context-pipeline.ts';
+import type { SubAgentRequestParts } from './context-pipeline.ts';
 import type { ModelFallbacks } from './model-fallbacks.ts';
 import type { RunOverrides } from './run-overrides.ts';
 import type { SessionPrompt } from './session-prompt.ts';
@@ -232,7 +232,7 @@ type SubAgentQueryDeps = {
   readonly toolset: Toolset;
   readonly owners: SubAgentCalls;
   readonly prompt: SessionPrompt;
-  readonly contextFor: (agent: SubAgentContext) => ContextPort;
+  readonly contextFor: (agent: SubAgentRequestParts) => ContextPort;
 };
 
 /** Dependencies shared with the conversation, with a gate for this sub-agent. */

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
+import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { renderClaudeTranscript } from '../../session/mirror/session-mirror.ts';
 import { parseRecords } from '../../session/records/parse-records.ts';
@@ -15,7 +16,6 @@ import {
   pruneSessions,
   renameSession,
   type SessionSummary,
-  type StoreResult,
 } from '../../session/store/manage-sessions.ts';
 import { type SearchHit, searchSessions } from '../../session/store/search-sessions.ts';
 import { createCapsule } from './capsule.ts';
@@ -38,8 +38,8 @@ export type SessionArchive = {
   newest(): Promise<FindResult>;
   check(session: SessionSummary, what: 'look' | 'repair'): Promise<CheckReport & { readonly repaired?: string }>;
   search(text: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SearchHit, void>;
-  rename(session: SessionSummary, title: string): Promise<StoreResult>;
-  delete(session: SessionSummary): Promise<StoreResult>;
+  rename(session: SessionSummary, title: string): Promise<ActionResult>;
+  delete(session: SessionSummary): Promise<ActionResult>;
   export(session: SessionSummary, format: ExportFormat | 'claude'): Promise<string>;
   /** Creates a capsule of a session. */
   capsule(session: SessionSummary): Promise<string>;
@@ -49,7 +49,10 @@ export type SessionArchive = {
 };
 
 /** Opens the archive of stored sessions. */
-export function openArchive({ ouroHome, home }: Pick<Environment, 'ouroHome' | 'home'>, cwd: string): SessionArchive {
+export function openSessionArchive(
+  { ouroHome, home }: Pick<Environment, 'ouroHome' | 'home'>,
+  cwd: string,
+): SessionArchive {
   const realCwd = realpath(cwd).catch(() => cwd);
   const list: SessionArchive['list'] = async (scope) =>
     listSessions(ouroHome, scope === 'all' ? undefined : await realCwd);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Checkpoints, createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
 import type { RevertPreview } from '../../checkpoints/revert-steps.ts';
-import { getSentText } from '../../context/compaction/kept-messages.ts';
+import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/conversation.ts';
@@ -147,7 +147,7 @@ function createPromptListener(checkpoints: Checkpoints): SessionCheckpoints['onE
     const { id, origin } = event.message;
     if (origin !== 'prompt' && origin !== 'follow_up' && origin !== 'steer') return;
     lastPrompt = id;
-    await checkpoints.addPrompt(id, getSentText(event.message));
+    await checkpoints.addPrompt(id, getUserPromptText(event.message));
   };
 }
 

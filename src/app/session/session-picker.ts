@@ -6,7 +6,7 @@ import { formatAge, formatBytes, formatCount, formatMoney, formatOneLine } from 
 import { readUnsentText } from '../../session/input/draft-store.ts';
 import { parseRecords } from '../../session/records/parse-records.ts';
 import { buildDialogue, type DialogueItem } from '../../session/store/export-session.ts';
-import { openArchive, type SessionSummary } from '../replay/session-archive.ts';
+import { openSessionArchive, type SessionSummary } from '../replay/session-archive.ts';
 
 const PREVIEW_BYTES = 65_536;
 const PREVIEW_ITEMS = 6;
@@ -19,7 +19,7 @@ export function createSessionPicker(
   openId: string,
   branch: () => Promise<string | undefined>,
 ): StoredSessionsPort {
-  const archive = openArchive(environment, cwd);
+  const archive = openSessionArchive(environment, cwd);
   const find = async (id: string) => {
     const found = await archive.find(id);
     return found.ok ? found.session : undefined;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { getSentText } from '../../context/compaction/kept-messages.ts';
+import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
@@ -225,7 +225,7 @@ function createTitleListener(
     if (asked || ask === undefined || transcript.path === undefined) return;
     if (event.type === 'message_end') {
       const { message } = event;
-      if (message.role === 'user' && message.origin === 'prompt') prompt ??= getSentText(message);
+      if (message.role === 'user' && message.origin === 'prompt') prompt ??= getUserPromptText(message);
       if (message.role === 'assistant') answer = getReplyText(message) || answer;
     }
     if (event.type !== 'agent_end' || event.terminal.reason !== 'completed') return;

@@ -10,7 +10,7 @@ import { loadEnabledPlugins } from '../../settings/enabled-plugins.ts';
 import { formatProblems, isSourceEnabled } from '../../settings/load-settings.ts';
 import { keepRestrictions } from '../../settings/merge-settings.ts';
 import { getSettingsPath } from '../../settings/settings-file.ts';
-import type { CurrentExtensions, CurrentSettings, EventBus } from '../core.ts';
+import type { CurrentExtensions, EventBus, LiveSettings } from '../core.ts';
 import { listProjectFolders, readSettings } from '../read-settings.ts';
 import type { FolderTrust } from '../trust/folder-trust.ts';
 
@@ -34,7 +34,7 @@ export async function openLiveSettings({
   trust,
   tell,
   admits,
-}: LiveSettingsOptions): Promise<{ readonly settings: CurrentSettings; readonly extensions: CurrentExtensions }> {
+}: LiveSettingsOptions): Promise<{ readonly settings: LiveSettings; readonly extensions: CurrentExtensions }> {
   const { isTrusted } = trust;
   const { ouroHome, home } = environment;
   const [, ...parents] = listProjectFolders(cwd, home);
@@ -96,7 +96,7 @@ export async function openLiveSettings({
     if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
   }
 
-  const settings: CurrentSettings = {
+  const settings: LiveSettings = {
     current: () => loaded.merged,
     loaded: () => loaded,
     limits: () => resolveLimits(environment, loaded.merged),

@@ -1,7 +1,7 @@
-import { realpathSync } from 'node:fs';
 import type { PromptTemplate, SubAgentDefinition } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { findRepositoryRoot } from '../../git/repository-root.ts';
+import { resolveRealPath } from '../../lib/lenient-reads.ts';
 import { isInside } from '../../permissions/resolve-path.ts';
 import { findMemoryBelow } from '../../prompt/memory/memory-locations.ts';
 import { createSessionMemory } from '../../prompt/memory/session-memory.ts';
@@ -60,15 +60,6 @@ export async function readFolderInstructions(
     agents,
     externalFiles: [...found.values()].toSorted((a, b) => (a.realPath < b.realPath ? -1 : 1)),
   };
-}
-
-/** Resolves the symbolic links of a path; returns a broken path unchanged. */
-export function resolveRealPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Encodes the accepted external files, one per line, so that new ones can be told apart. */

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
-import { openArchive } from '../../app/replay/session-archive.ts';
+import { openSessionArchive } from '../../app/replay/session-archive.ts';
 import { buildTrustQuestion } from '../../app/trust/folder-trust.ts';
 import { parseInvocation } from '../args/invocation.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
@@ -16,7 +16,9 @@ export async function runAcpCommand({ flags, io, shutdown }: CommandRequest): Pr
     options: { ...options, frontend: 'editor' },
     version: io.environment.version,
     async listSessions(cwd) {
-      const sessions = await openArchive(io.environment, cwd ?? io.cwd).list(cwd === undefined ? 'all' : 'folder');
+      const sessions = await openSessionArchive(io.environment, cwd ?? io.cwd).list(
+        cwd === undefined ? 'all' : 'folder',
+      );
       return sessions.map((session) => ({
         id: session.id,
         title: session.title,
@@ -25,7 +27,7 @@ export async function runAcpCommand({ flags, io, shutdown }: CommandRequest): Pr
       }));
     },
     async deleteSession(id) {
-      const archive = openArchive(io.environment, io.cwd);
+      const archive = openSessionArchive(io.environment, io.cwd);
       const session = (await archive.list('all')).find((stored) => stored.id === id);
       if (session === undefined) return 'session not found';
       const outcome = await archive.delete(session);

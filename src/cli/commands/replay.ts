@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findFile, openArchive } from '../../app/replay/session-archive.ts';
+import { findFile, openSessionArchive } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { CommandRequest } from '../args/subcommands.ts';
@@ -12,7 +12,7 @@ import { UsageError } from '../args/usage-error.ts';
 export async function runReplayCommand({ args, flags, io }: CommandRequest): Promise<number> {
   const [target] = args;
   if (target === undefined) throw new UsageError('Usage: ouro replay <session | capsule file>');
-  const archive = openArchive(io.environment, io.cwd);
+  const archive = openSessionArchive(io.environment, io.cwd);
   let path = await findFile(resolve(io.cwd, target));
   if (path === undefined) {
     const match = await archive.find(args.join(' '));

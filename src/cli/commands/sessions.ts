@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { openArchive, type SessionArchive, type SessionSummary } from '../../app/replay/session-archive.ts';
+import { openSessionArchive, type SessionArchive, type SessionSummary } from '../../app/replay/session-archive.ts';
 import { formatAge, formatBytes, formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
@@ -41,7 +41,7 @@ export async function runSessionsCommand({ args, flags: rawFlags, io }: CommandR
   if (action === undefined) {
     throw new UsageError(`Unknown command "ouro sessions ${name}". Use one of: ${Object.keys(ACTIONS).join(', ')}.`);
   }
-  return action({ args: rest, flags, io, archive: openArchive(io.environment, io.cwd) });
+  return action({ args: rest, flags, io, archive: openSessionArchive(io.environment, io.cwd) });
 }
 
 async function list({ flags, io, archive }: SessionsRequest): Promise<number> {

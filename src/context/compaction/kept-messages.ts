@@ -30,7 +30,7 @@ export function splitKeptMessages(
 }
 
 /** Returns the text of a user message as the user sent it, without what hooks and ouro added. */
-export function getSentText({ blocks, sentBlocks }: UserMessage): string {
+export function getUserPromptText({ blocks, sentBlocks }: UserMessage): string {
   return blocks
     .slice(0, sentBlocks)
     .flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []))

@@ -3,7 +3,7 @@ import { isTypedByUser, type Message, type TextBlock, type UserMessage } from '.
 import type { ToolLookup } from '../../contracts/permission.ts';
 import { isPinned } from '../reduction/propose-reductions.ts';
 import { listToolCalls } from '../tool-calls.ts';
-import { getSentText } from './kept-messages.ts';
+import { getUserPromptText } from './kept-messages.ts';
 
 /** The facts known to the session that every summary must carry on. */
 export type CarriedFacts = {
@@ -28,7 +28,9 @@ export function renderSummaryInstructions(
   carried: CarriedFacts,
   focus: string | undefined,
 ): string {
-  const pins = messages.filter(isPinned).flatMap((message) => (message.role === 'user' ? [getSentText(message)] : []));
+  const pins = messages
+    .filter(isPinned)
+    .flatMap((message) => (message.role === 'user' ? [getUserPromptText(message)] : []));
   return [
     'The conversation has grown too long and will go on from a summary. Write that summary now, for yourself: after it you will see nothing of the above except your last turns. Call no tools.',
     'Cover, in this order and in plain short sentences:',
@@ -85,7 +87,7 @@ function collectUserTexts(replaced: readonly Message[]): readonly string[] {
   const texts = replaced.flatMap((message): string[] => {
     if (message.role !== 'user' || isPinned(message)) return [];
     if (message.origin === 'summary') return getCarriedTexts(message);
-    return isTypedByUser(message) ? [truncateText(getSentText(message))] : [];
+    return isTypedByUser(message) ? [truncateText(getUserPromptText(message))] : [];
   });
   return texts.filter((text) => text !== '').slice(-MAX_USER_MESSAGES);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock, ResultBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
-import { MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { isObject, MAX_JSON_DEPTH } from '../../lib/json.ts';
 import { normalizeBlock, normalizeCallId } from './sendable-block.ts';
 
 /**
@@ -197,8 +197,4 @@ function isWellFormed(value: unknown, levels: number): boolean {
 function arePartsWellFormed(value: object, levels: number): boolean {
   if (Array.isArray(value)) return value.every((part) => isWellFormed(part, levels - 1));
   return Object.entries(value).every(([key, part]) => key.isWellFormed() && isWellFormed(part, levels - 1));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

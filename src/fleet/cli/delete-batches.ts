@@ -7,7 +7,7 @@ import { createPrompter } from './confirm.ts';
 import { formatBatchCount, formatBatchTable, formatDeletions } from './format-batch.ts';
 import { type OpenQueue, openQueue } from './open-queue.ts';
 import { type BatchRequest, EXIT_CODES } from './run-batch.ts';
-import { findBatch, findDeletions } from './show-batch.ts';
+import { findBatch, findPendingDeletions } from './show-batch.ts';
 import { createCleanUp } from './start-worker.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,7 +25,7 @@ export async function deleteBatches(request: BatchRequest): Promise<number> {
       if (names.length > 0) throw new UsageError('Delete schedules and batches one after the other.');
       return await deleteSchedules(schedules, store, request);
     }
-    const deletions = (await Promise.all(names.map((name) => findDeletions(store, name)))).flat();
+    const deletions = (await Promise.all(names.map((name) => findPendingDeletions(store, name)))).flat();
     if (deletions.length > 0) {
       if (names.some((name) => !deletions.some(({ batch }) => batch === name)))
         throw new UsageError(

@@ -58,7 +58,7 @@ export const showStatus = (request: BatchRequest): Promise<number> =>
       io.stdout.write(flags.json === true ? `${JSON.stringify(schedule, null, 2)}\n` : text);
       return EXIT_CODES.done;
     }
-    const deletions = await findDeletions(store, args[1]);
+    const deletions = await findPendingDeletions(store, args[1]);
     if (deletions.length > 0) {
       const json = { id: args[1], deleted: true, pending: deletions.map(omitTasks) };
       const text = formatDeletions(deletions, await store.getTime());
@@ -132,7 +132,10 @@ export async function findBatch(store: FleetStore, idOrPrefix: string | undefine
 }
 
 /** Finds what is left of a deleted batch; nothing if it was submitted again. */
-export async function findDeletions(store: FleetStore, id: string | undefined): Promise<readonly PendingDeletion[]> {
+export async function findPendingDeletions(
+  store: FleetStore,
+  id: string | undefined,
+): Promise<readonly PendingDeletion[]> {
   if (id === undefined || (await store.getStatus(id)) !== undefined) return [];
   return (await store.listDeletions()).filter(({ batch }) => batch === id);
 }

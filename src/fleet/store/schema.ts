@@ -16,6 +16,7 @@ import type {
   TaskView,
 } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
+import { parseJson } from '../../lib/json.ts';
 import type { ResultRow } from './database.ts';
 
 const number = z.coerce.number();
@@ -97,14 +98,6 @@ const taskRow = z.object({
   signature: optional(text),
   priority: number,
 });
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
-}
 
 /** A row of `fleet_tasks`. */
 export type TaskRow = z.infer<typeof taskRow>;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CollectOptions, NewBatch, NewTask, TaskSpec, VerificationStep } from '../../contracts/fleet.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
+import { parseJson } from '../../lib/json.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { isSecretVariable } from '../../sandbox/credentials.ts';
 import { findTargets, type Target, type TargetDeps } from './find-targets.ts';
@@ -195,14 +196,6 @@ async function readItems(name: string, folder: string): Promise<readonly JsonVal
   if (Array.isArray(items)) return items;
   const lines = source.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => parseJson(line) ?? line.trim());
-}
-
-function parseJson(source: string): JsonValue | undefined {
-  try {
-    return JSON.parse(source);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the hash of a JSON value. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { MicroDollars } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import { FAILURE_KINDS, type FailureKind } from '../../contracts/model.ts';
+import { parseJson } from '../../lib/json.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 
@@ -114,12 +115,4 @@ type Call = z.infer<typeof call>['message']['content'][0];
 function describeCall({ name, input }: Call): string {
   const firstText = Object.values(input).find((value) => typeof value === 'string');
   return redactSecrets(formatOneLine(typeof firstText === 'string' ? `${name} ${firstText}` : name));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -11,9 +11,11 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import { ignoreMissing } from '../errors.ts';
+import { isJsonRecord, type JsonRecord } from '../json.ts';
+import { getLineNumber } from '../text/lines.ts';
 import { writeAtomically } from './atomic-write.ts';
 import { runWithFileLock } from './file-lock.ts';
-import { applyJsonEdit, isJsonRecord, type JsonEdit, type JsonRecord } from './json-edit.ts';
+import { applyJsonEdit, type JsonEdit } from './json-edit.ts';
 import { rejectLink, resolveLinks, writePrivateFile } from './private-file.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
@@ -55,7 +57,7 @@ function applyEdit(text: string, edit: JsonEdit, file: string): string {
   if (JSON.stringify(parseObject(next, file)) !== expected) {
     throw createEditError(
       file,
-      lineAt(text, findJsonNode(text, edit.path)?.offset ?? 0),
+      getLineNumber(text, findJsonNode(text, edit.path)?.offset ?? 0),
       `cannot be changed at "${edit.path.join('.')}": the key may be duplicated`,
     );
   }
@@ -70,7 +72,7 @@ function parseObject(text: string, file: string): JsonRecord {
     const reason = printParseErrorCode(error.error)
       .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
       .toLowerCase();
-    throw createEditError(file, lineAt(text, error.offset), `is not valid JSON (${reason})`);
+    throw createEditError(file, getLineNumber(text, error.offset), `is not valid JSON (${reason})`);
   }
   if (!isJsonRecord(content)) throw createEditError(file, 1, 'is not a JSON object');
   return content;
@@ -92,16 +94,12 @@ function checkParents(text: string, { path }: JsonEdit, file: string): void {
     const parent = path.slice(0, length);
     const node = findJsonNode(text, parent);
     if (node === undefined || node.type === 'object') continue;
-    throw createEditError(file, lineAt(text, node.offset), `has a "${parent.join('.')}" that is not an object`);
+    throw createEditError(file, getLineNumber(text, node.offset), `has a "${parent.join('.')}" that is not an object`);
   }
 }
 
 function createEditError(file: string, line: number, problem: string): Error {
   return new Error(`${file}:${line} ${problem}. Correct it and try again; nothing was changed.`);
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
 }
 
 /**

@@ -1,5 +1,4 @@
-/** The root object of a JSON file, with values of unknown type. */
-export type JsonRecord = { readonly [key: string]: unknown };
+import { isJsonRecord, type JsonRecord } from '../json.ts';
 
 /** An edit of a JSON file: the new value at a path, `undefined` to remove it. */
 export type JsonEdit = { readonly path: readonly string[]; readonly value: unknown };
@@ -14,9 +13,4 @@ export function applyJsonEdit(json: JsonRecord, { path: [key, ...rest], value }:
   }
   if (value !== undefined) return { ...json, [key]: value };
   return Object.fromEntries(Object.entries(json).filter(([name]) => name !== key));
-}
-
-/** Returns whether a value is an object and not an array. */
-export function isJsonRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

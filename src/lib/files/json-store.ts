@@ -1,8 +1,9 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { getErrorMessage } from '../errors.ts';
+import { isJsonRecord, type JsonRecord } from '../json.ts';
 import { runWithFileLock } from './file-lock.ts';
-import { applyJsonEdit, isJsonRecord, type JsonEdit, type JsonRecord } from './json-edit.ts';
+import { applyJsonEdit, type JsonEdit } from './json-edit.ts';
 import { resolveLinks, writePrivateFile } from './private-file.ts';
 import { readRegularFile } from './read-regular-file.ts';
 

@@ -6,7 +6,6 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { listFolderNames } from '../lenient-reads.ts';
 import { getProcessIdentity, getProcessState } from '../processes/process-info.ts';
 import { toFsPath } from './non-utf8-paths.ts';
 
@@ -83,7 +83,7 @@ function recordEntry(folder: string | undefined, entry: object, ...contents: rea
 
 /** Recovers the unfinished writes of processes that were killed. */
 export function recoverUnfinishedWrites(folder: string): void {
-  for (const name of listNames(folder)) {
+  for (const name of listFolderNames(folder)) {
     const path = join(folder, name);
     const entry = readEntry(path);
     if (entry !== undefined && getProcessState(entry.owner) !== 'dead') continue;
@@ -131,13 +131,5 @@ function removeFile(path: string): void {
     rmSync(path, { force: true });
   } catch {
     // A folder that is not writable has no entries.
-  }
-}
-
-function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { listFolderNames } from '../lenient-reads.ts';
 
 /** Time limit: with very many processes some are not checked. */
 const MAX_SCAN_MS = 100;
@@ -12,24 +13,16 @@ const REPLACED = ' (deleted)';
 export function listProgramsUsingFiles(realPaths: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const end = performance.now() + MAX_SCAN_MS;
   const programs = new Map<string, readonly string[]>();
-  const pids = listFolder('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const pids = listFolderNames('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   for (const pid of pids.toReversed()) {
     if (performance.now() > end) break;
-    const open = new Set(listFolder(`/proc/${pid}/fd`).map((fd) => readLink(`/proc/${pid}/fd/${fd}`)));
+    const open = new Set(listFolderNames(`/proc/${pid}/fd`).map((fd) => readLink(`/proc/${pid}/fd/${fd}`)));
     for (const realPath of realPaths) {
       if (!open.has(realPath) && !open.has(`${realPath}${REPLACED}`)) continue;
       programs.set(realPath, [...(programs.get(realPath) ?? []), `${readProgramName(pid)} (process ${pid})`]);
     }
   }
   return programs;
-}
-
-function listFolder(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function readLink(path: string): string | undefined {

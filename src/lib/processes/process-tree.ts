@@ -13,7 +13,7 @@ export type ProcessTree = {
 };
 
 /** A process group that an earlier run may have left: pid and start time identify its leader. */
-export type LeftoverGroup = { readonly pgid: number; readonly startTime: string; readonly marker: string };
+export type LeftoverProcessGroup = { readonly pgid: number; readonly startTime: string; readonly marker: string };
 
 const KILL_AFTER_MS = 2_000;
 /** Time to wait for processes that survive SIGKILL, counted from the last new process, up to a maximum. */
@@ -206,10 +206,10 @@ export async function listMarkedProcesses(marker: string): Promise<readonly numb
 }
 
 /** Kills process groups that an earlier run left, never a process with a reused pid. Returns how many still ran. */
-export async function killLeftovers(leftovers: readonly LeftoverGroup[]): Promise<number> {
+export async function killLeftovers(leftovers: readonly LeftoverProcessGroup[]): Promise<number> {
   if (leftovers.length === 0) return 0;
   const running = await listProcesses();
-  const isLeaderRunning = ({ pgid, startTime }: LeftoverGroup) =>
+  const isLeaderRunning = ({ pgid, startTime }: LeftoverProcessGroup) =>
     running.some((candidate) => candidate.pid === pgid && candidate.startTime === startTime);
   const alive = leftovers.filter(
     (leftover) => isLeaderRunning(leftover) || running.some((candidate) => hasMarker(candidate, leftover.marker)),

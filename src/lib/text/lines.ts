@@ -4,7 +4,7 @@ export type LineEnding = '\n' | '\r\n' | '\r';
 /** Returns the line ending of a text: `mixed` for several, `none` for one line. `\r` counts only without any `\n`. */
 export function detectLineEnding(text: string): LineEnding | 'mixed' | 'none' {
   const crlf = countOccurrences(text, '\r\n');
-  const feeds = countOccurrences(text, '\n');
+  const feeds = countNewlines(text);
   if (feeds === 0) return text.includes('\r') ? '\r' : 'none';
   if (crlf === 0) return '\n';
   return crlf === feeds ? '\r\n' : 'mixed';
@@ -16,6 +16,16 @@ export function splitLines(text: string): string[] {
   const lines = text.split(detectLineEnding(text) === '\r' ? '\r' : /\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
+}
+
+/** Returns the 1-based line number of an offset. */
+export function getLineNumber(text: string, offset: number): number {
+  return countNewlines(text.slice(0, offset)) + 1;
+}
+
+/** Returns the number of line feeds in a text. */
+export function countNewlines(text: string): number {
+  return countOccurrences(text, '\n');
 }
 
 function countOccurrences(text: string, needle: string): number {

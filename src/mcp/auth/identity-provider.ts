@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { McpIdentityProvider } from '../../contracts/settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/json.ts';
 import { requireOutput } from '../../lib/processes/run-program.ts';
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
@@ -96,14 +97,6 @@ export function describeTokenError(body: string, status: number): string {
     [error, ...(description ? [description.replace(/\.$/, '')] : [])].join(': '),
     MESSAGE_CHARS,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The folder the id token command runs in, and a function returning its current environment. */

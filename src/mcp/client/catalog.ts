@@ -1,8 +1,7 @@
-import type { JsonObject } from '../../contracts/json.ts';
-import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import type { Tool } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { createServerPrompts, type ServerPrompt } from '../prompts.ts';
-import { createServerTools } from '../tools.ts';
+import { createServerTools, type ServerToolsOptions } from '../tools.ts';
 import type { ListKind } from './create-client.ts';
 import type { ServerConnection } from './server-connection.ts';
 
@@ -14,13 +13,6 @@ export type ServerCatalog = {
   readonly prompts: readonly ServerPrompt[];
 };
 
-/** The server a catalog belongs to, and the function that calls its tools. */
-export type ServerCatalogOptions = {
-  readonly server: string;
-  readonly prefix: string;
-  readonly callTool: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
-};
-
 /** The catalog of a server that is not connected. */
 export const EMPTY_SERVER_CATALOG: ServerCatalog = { tools: [], toolSummaries: [], prompts: [] };
 const DESCRIPTION_CHARS = 200;
@@ -28,7 +20,7 @@ const DESCRIPTION_CHARS = 200;
 /** Fetches one list of a server; resources are not part of the catalog and fetched on demand. */
 export async function fetchCatalogPart(
   connection: ServerConnection,
-  options: ServerCatalogOptions,
+  options: ServerToolsOptions,
   kind: ListKind,
 ): Promise<Partial<ServerCatalog>> {
   if (kind === 'resources') return {};
@@ -37,7 +29,7 @@ export async function fetchCatalogPart(
 
 async function fetchTools(
   connection: ServerConnection,
-  options: ServerCatalogOptions,
+  options: ServerToolsOptions,
 ): Promise<Pick<ServerCatalog, 'tools' | 'toolSummaries'>> {
   const listed = connection.hasCapability('tools') ? await connection.listTools() : [];
   return {
@@ -52,7 +44,7 @@ async function fetchTools(
 /** Fetches the prompts; a failure counts as none, so the server's tools stay usable. */
 async function fetchPrompts(
   connection: ServerConnection,
-  options: ServerCatalogOptions,
+  options: ServerToolsOptions,
 ): Promise<Pick<ServerCatalog, 'prompts'>> {
   const listed = connection.hasCapability('prompts') ? await connection.listPrompts().catch(() => []) : [];
   return { prompts: createServerPrompts(listed, { ...options, canComplete: connection.hasCapability('completions') }) };

@@ -1,5 +1,3 @@
-import { basename } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -22,6 +20,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonValue } from '../../contracts/json.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { describeFolder } from '../../lib/files/file-uri.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { type AskUser, elicit } from '../elicit.ts';
@@ -101,7 +100,7 @@ export function createClient(options: ClientOptions, getNewestCall: () => Active
     }
   }
 
-  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: options.getRoots().map(describeRoot) }));
+  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: options.getRoots().map(describeFolder) }));
   client.setRequestHandler(ElicitRequestSchema, ({ params }, extra) =>
     runAsTaskIfRequested(params.task, extra, { tasks, closed: options.closeSignal }, (signal) =>
       runInCall(async (callAsk) => {
@@ -134,8 +133,6 @@ export function createClient(options: ClientOptions, getNewestCall: () => Active
     client.fallbackNotificationHandler = async ({ method, params }) => onNotification(method, copyAsJson(params ?? {}));
   return client;
 }
-
-const describeRoot = (root: string) => ({ uri: pathToFileURL(root).href, name: basename(root) });
 
 type Extra = RequestHandlerExtra<ClientRequest, ClientNotification>;
 

@@ -3,7 +3,8 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredServer } from '../configured-server.ts';
-import { diffTools, fetchCatalogPart, type ServerCatalog, type ServerCatalogOptions } from './catalog.ts';
+import type { ServerToolsOptions } from '../tools.ts';
+import { diffTools, fetchCatalogPart, type ServerCatalog } from './catalog.ts';
 import type { ListKind } from './create-client.ts';
 import type { McpHubDeps } from './hub-deps.ts';
 import type { ServerConnection } from './server-connection.ts';
@@ -57,7 +58,7 @@ export function createManagedServer(server: ConfiguredServer, prefix: string, de
   const { getState, dispatch, notify } = machine;
   const getConnection: ManagedServer['waitForConnection'] = (signal) =>
     awaitConnection(server, getState, () => starting, AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs())]));
-  const invokeTool: ServerCatalogOptions['callTool'] = async (tool, input, context) => {
+  const invokeTool: ServerToolsOptions['callTool'] = async (tool, input, context) => {
     const connection = await getConnection(context.signal);
     const { callTool } = await import('./call-tool.ts');
     return callTool(connection, tool, input, context, {
@@ -67,7 +68,7 @@ export function createManagedServer(server: ConfiguredServer, prefix: string, de
       onUnauthorized: () => disconnectForLogin(machine),
     });
   };
-  const catalogOptions: ServerCatalogOptions = { server: server.name, prefix, callTool: invokeTool };
+  const catalogOptions: ServerToolsOptions = { server: server.name, prefix, callTool: invokeTool };
   const lists = createListUpdater(server.name, machine, deps.onChange);
 
   async function connect(afterMs: number, signal: AbortSignal): Promise<void> {

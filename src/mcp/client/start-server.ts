@@ -3,7 +3,8 @@ import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { createStoredAuth, isUnauthorized } from '../auth/stored-auth.ts';
 import type { ConfiguredServer } from '../configured-server.ts';
-import { EMPTY_SERVER_CATALOG, fetchCatalogPart, type ServerCatalog, type ServerCatalogOptions } from './catalog.ts';
+import type { ServerToolsOptions } from '../tools.ts';
+import { EMPTY_SERVER_CATALOG, fetchCatalogPart, type ServerCatalog } from './catalog.ts';
 import type { McpHubDeps } from './hub-deps.ts';
 import { buildServerEnvironment, openTransport } from './open-transport.ts';
 import { openServerConnection, type ServerConnection, type ServerConnectionOptions } from './server-connection.ts';
@@ -43,7 +44,7 @@ const LIST_ERROR_CHARS = 300;
 export async function startServer(
   server: ConfiguredServer,
   deps: McpHubDeps,
-  catalogOptions: ServerCatalogOptions,
+  catalogOptions: ServerToolsOptions,
   listeners: ServerStartListeners,
   limitMs: number,
   signal: AbortSignal,

@@ -1,16 +1,15 @@
-import { watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import type { CompleteRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import { parseFileUri } from '../../lib/files/file-uri.ts';
+import { watchFolder } from '../../lib/files/watch-folder.ts';
 import type { ServedFeatures } from './server-definition.ts';
 
 const PAGE_SIZE = 200;
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_FILES = 100_000;
 const MAX_COMPLETIONS = 100;
-/** Debounce for files that are written in several steps. */
-const DEBOUNCE_MS = 100;
 
 type FileResources = NonNullable<ServedFeatures['resources']> & {
   readonly complete: (params: CompleteRequest['params']) => Promise<readonly string[]>;
@@ -43,7 +42,10 @@ export function createFileResources({ findFiles, control, info }: Conversation):
       const blob = { uri, mimeType: 'application/octet-stream', blob: Buffer.from(file.bytes).toString('base64') };
       return { contents: [text === undefined ? blob : { uri, mimeType: 'text/plain', text }] };
     },
-    watch: (uri, onChange) => watchFile(parseFileUri(uri), onChange),
+    watch(uri, onChange) {
+      const path = parseFileUri(uri);
+      return path === undefined ? () => undefined : watchFolder(dirname(path), onChange, basename(path));
+    },
     complete: async ({ ref, argument }) =>
       ref.type === 'ref/resource' && ref.uri === template ? findFiles(argument.value, MAX_COMPLETIONS) : [],
   };
@@ -53,14 +55,6 @@ function getFileUri(folder: string, path: string): string {
   return pathToFileURL(resolve(folder, path)).href;
 }
 
-function parseFileUri(uri: string): string | undefined {
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Decodes UTF-8 text; `undefined` for binary data. */
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
@@ -68,26 +62,5 @@ function decodeText(bytes: Uint8Array): string | undefined {
     return text.includes('\0') ? undefined : text;
   } catch {
     return undefined;
-  }
-}
-
-/** Watches a file through its folder, because editors replace the file when saving. */
-function watchFile(path: string | undefined, onChange: () => void): () => void {
-  if (path === undefined) return () => undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    const watcher = watch(dirname(path), { persistent: false }, (_, name) => {
-      if (name !== null && name !== basename(path)) return;
-      clearTimeout(timer);
-      timer = setTimeout(onChange, DEBOUNCE_MS);
-    });
-    // The folder was removed.
-    watcher.on('error', () => watcher.close());
-    return () => {
-      clearTimeout(timer);
-      watcher.close();
-    };
-  } catch {
-    return () => undefined;
   }
 }

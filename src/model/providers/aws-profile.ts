@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readTextOrEmpty } from '../../lib/lenient-reads.ts';
 
 /**
  * Reads the region of the active profile from the AWS config files; `undefined` if there is none. As in the AWS tools,
@@ -25,7 +25,7 @@ function trimOrUndefined(value: string | undefined): string | undefined {
 function parseSections(path: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const sections = new Map<string, Map<string, string>>();
   let section = new Map<string, string>();
-  for (const line of readText(path).split(/\r?\n/)) {
+  for (const line of readTextOrEmpty(path).split(/\r?\n/)) {
     const name = /^\[\s*([^\]]*?)\s*\]/.exec(line)?.[1]?.replace(/\s+/g, ' ').replaceAll(/["']/g, '');
     if (name !== undefined) {
       section = sections.get(name) ?? new Map();
@@ -36,12 +36,4 @@ function parseSections(path: string): ReadonlyMap<string, ReadonlyMap<string, st
     if (key !== undefined && value !== undefined) section.set(key, value);
   }
   return sections;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

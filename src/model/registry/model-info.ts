@@ -2,9 +2,9 @@ import type { ModelInfo, ModelPrice } from '../../contracts/model.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { getModelInfo, getServerModelDefaults, isKnownModel } from '../built-in-models.ts';
 import { type Cloud, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
+import { parseGeminiGeneration } from '../efforts.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS, resolveVertexRegion } from '../providers/cloud-settings.ts';
-import { parseGeneration } from '../providers/gemini/gemini-request.ts';
 import { loadBundledPage } from './catalogue.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
@@ -192,7 +192,7 @@ function getServerInfo(
   // A preset with a changed address may have other prices.
   const isPresetServer = preset === undefined || preset.baseUrl === server.baseUrl;
   const webSearch = API_WITH_SEARCH.get(name) === resolveServerApi(name, server);
-  const searchPrice = name === 'gemini' ? { webSearch: parseGeneration(id) >= 3 ? 0.014 : 0.035 } : {};
+  const searchPrice = name === 'gemini' ? { webSearch: parseGeminiGeneration(id) >= 3 ? 0.014 : 0.035 } : {};
   return mergeModelFacts(
     { ...getServerModelDefaults(id, preset), id: model, label: model, webSearch },
     { ...otherFacts, ...(price && isPresetServer && { price: { ...price, ...searchPrice } }), ...settingsFacts },

@@ -32,10 +32,9 @@ type ReadProviders =
 export function readProviderConfigs(settings: Settings, environment: Environment, stored: StoredKeys): ReadProviders {
   const parsed = providersSchema.safeParse(settings.providers ?? {});
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
     return {
       ok: false,
-      problem: `Invalid setting providers${issue === undefined ? '' : `.${issue.path.join('.')}: ${issue.message}`}. Each provider is { "baseUrl": "http://host:port/v1", "apiKeyEnv": "NAME", "contextWindow": 32000 }.`,
+      problem: `Invalid setting providers${formatFirstIssue(parsed.error)}. Each provider is { "baseUrl": "http://host:port/v1", "apiKeyEnv": "NAME", "contextWindow": 32000 }.`,
     };
   }
   const { variables, keys, openAi } = environment;
@@ -121,10 +120,9 @@ type ReadModels =
 export function parseModelsSetting(settings: Pick<Settings, 'models'>, today: string): ReadModels {
   const parsed = modelsSchema.safeParse(settings.models ?? {});
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
     return {
       ok: false,
-      problem: `Invalid setting models${issue === undefined ? '' : `.${issue.path.join('.')}: ${issue.message}`}. Each model is { "contextWindow": 128000, "maxOutputTokens": 32000, "vision": true, "tools": true, "efforts": ["low", "high"], "price": { "input": 1, "output": 5 } }.`,
+      problem: `Invalid setting models${formatFirstIssue(parsed.error)}. Each model is { "contextWindow": 128000, "maxOutputTokens": 32000, "vision": true, "tools": true, "efforts": ["low", "high"], "price": { "input": 1, "output": 5 } }.`,
     };
   }
   const entries = Object.entries(parsed.data).map(([name, entry]) => [name, toFacts(entry, today)] as const);
@@ -155,4 +153,8 @@ function toFacts(
     }),
   };
   return facts;
+}
+
+function formatFirstIssue({ issues: [issue] }: z.ZodError): string {
+  return issue === undefined ? '' : `.${issue.path.join('.')}: ${issue.message}`;
 }

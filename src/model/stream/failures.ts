@@ -1,4 +1,5 @@
 import type { ModelFailure } from '../../contracts/model.ts';
+import { isObject } from '../../lib/json.ts';
 import { CLIENT_CERTIFICATE_HINT, classifyResponse } from './error-response.ts';
 
 /** Failure of a reply that the user or the host interrupted. */
@@ -59,7 +60,7 @@ export function classifyThrown(thrown: unknown, address: string): ModelFailure {
 
 /** Reads the SDK's error for a non-2xx response by its shape, so that its classes need not be loaded here. */
 function readErrorResponse(thrown: unknown) {
-  if (!isRecord(thrown) || typeof thrown.status !== 'number') return undefined;
+  if (!isObject(thrown) || typeof thrown.status !== 'number') return undefined;
   const { status, error, headers, message } = thrown;
   const body = error === undefined || error === null ? stripStatus(message, status) : JSON.stringify(error);
   return { status, body, header: (name: string) => (headers instanceof Headers ? headers.get(name) : undefined) };
@@ -67,7 +68,7 @@ function readErrorResponse(thrown: unknown) {
 
 /** Finds an error with a message for the user in the chain of causes: a network setup error or an unavailable key. */
 function findKnownFailure(thrown: unknown, depth = 0): ModelFailure | undefined {
-  if (!isRecord(thrown) || depth > 4) return undefined;
+  if (!isObject(thrown) || depth > 4) return undefined;
   if (thrown instanceof NetworkSetupError) return { kind: thrown.kind, message: thrown.message };
   if (thrown.name === 'KeyUnavailableError' && typeof thrown.message === 'string') {
     return { kind: 'auth', message: thrown.message };
@@ -82,17 +83,13 @@ function stripStatus(message: unknown, status: number): string {
 }
 
 function findErrorCode(thrown: unknown, depth = 0): string {
-  if (!isRecord(thrown) || depth > 4) return '';
+  if (!isObject(thrown) || depth > 4) return '';
   return typeof thrown.code === 'string' ? thrown.code : findErrorCode(thrown.cause, depth + 1);
 }
 
 function joinMessages(thrown: unknown, depth = 0): string {
-  if (!isRecord(thrown) || depth > 4) return '';
+  if (!isObject(thrown) || depth > 4) return '';
   return `${typeof thrown.message === 'string' ? thrown.message : ''} ${joinMessages(thrown.cause, depth + 1)}`.trim();
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Error of a proxy or client certificate; its message is shown to the user. */

@@ -24,7 +24,7 @@ export function listSearchExclusions(policy: Policy): readonly string[] {
 }
 
 /** Ignore files of search tools; lines with `!` include names again. */
-const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
+export const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 
 /** Creates the test for names that an ignore file in or above a searched folder could include again (`!.env`). */
 export function createReincludedTest(

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { listMemoryLocations, listRules, type MemoryLocation } from './memory-locations.ts';
+import { expandHomePath } from '../../lib/text/home-path.ts';
+import { listMemoryLocations, listRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import type { MemoryEvent, MemoryState } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
 import { type ReadCheck, readMemoryFile } from './read-memory-file.ts';
@@ -60,8 +61,8 @@ export async function loadFolder(loader: MemoryLoader, folder: string, scope: 'p
 }
 
 /** Reads the rules of a folder. */
-export async function loadRules(loader: MemoryLoader, folder: string): Promise<void> {
-  for (const location of await listRules(folder)) await loadLocation(loader, location, folder);
+export async function loadRuleFiles(loader: MemoryLoader, folder: string): Promise<void> {
+  for (const location of await listRuleFiles(folder)) await loadLocation(loader, location, folder);
 }
 
 type ImportContext = { readonly depth: number; readonly importedBy?: string };
@@ -106,7 +107,7 @@ async function resolveImport(
   from: MemoryLocation,
   depth: number,
 ): Promise<string | undefined> {
-  const path = target.startsWith('~/') ? resolve(deps.home, target.slice(2)) : resolve(dirname(from.path), target);
+  const path = resolve(expandHomePath(target, deps.home, dirname(from.path)));
   const reportProblem = (why: string) => dispatch({ type: 'problem', message: `${from.path} imports ${target}${why}` });
   if (depth >= IMPORT_DEPTH) reportProblem(` more than ${IMPORT_DEPTH} levels deep; it is ignored`);
   else if (await isFile(path)) return path;

@@ -33,7 +33,7 @@ export function listFoldersDown(top: string, folder: string): readonly string[] 
 }
 
 /** Lists the rules of a folder: every Markdown file below `.claude/rules`, sorted by path. */
-export async function listRules(folder: string): Promise<readonly MemoryLocation[]> {
+export async function listRuleFiles(folder: string): Promise<readonly MemoryLocation[]> {
   const found = await listMarkdownFiles(join(folder, '.claude', 'rules'), MAX_RULE_DEPTH);
   return found
     .toSorted()

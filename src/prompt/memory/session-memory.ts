@@ -7,11 +7,11 @@ import {
   isScopeAllowed,
   loadFolder,
   loadLocation,
-  loadRules,
+  loadRuleFiles,
   type MemoryDeps,
   type MemoryLoader,
 } from './load-memory.ts';
-import { listFoldersDown, listMemoryLocations, listRules, type MemoryLocation } from './memory-locations.ts';
+import { listFoldersDown, listMemoryLocations, listRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
 import { readMemoryFile } from './read-memory-file.ts';
@@ -56,7 +56,7 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
       for (const location of deps.globalFiles) await loadLocation(loader, location, dirname(location.path));
       const folders = deps.isTrusted() ? listFoldersDown(deps.root, deps.cwd()) : [];
       for (const folder of folders) await loadFolder(loader, folder, 'project');
-      for (const folder of folders) await loadRules(loader, folder);
+      for (const folder of folders) await loadRuleFiles(loader, folder);
       for (const location of await listNamedLocations(deps)) await loadLocation(loader, location, deps.root);
       for (const path of await listUnreadFiles(deps))
         dispatch({ type: 'problem', message: `${path} is not read: ${UNTRUSTED_REASON}` });
@@ -106,7 +106,7 @@ async function listUnreadFiles(deps: MemoryDeps): Promise<readonly string[]> {
 
 async function listExistingFiles(deps: MemoryDeps): Promise<readonly string[]> {
   const folders = listFoldersDown(deps.root, deps.cwd());
-  const rules = await Promise.all(folders.map(listRules));
+  const rules = await Promise.all(folders.map(listRuleFiles));
   const named = (await deps.listNamedFiles?.())?.filter(({ scope }) => scope === 'project') ?? [];
   const locations = [...folders.flatMap((folder) => listMemoryLocations(folder, 'project')), ...rules.flat(), ...named];
   const found = await Promise.all(locations.map(async ({ path }) => ((await exists(path)) ? [path] : [])));
@@ -133,7 +133,7 @@ async function loadForPath(loader: MemoryLoader, path: string): Promise<void> {
   for (const folder of listFoldersDown(deps.root, dirname(path))) {
     if (getState().folders.has(folder)) continue;
     await loadFolder(loader, folder, 'nested');
-    await loadRules(loader, folder);
+    await loadRuleFiles(loader, folder);
   }
   for (const rule of getState().waiting) {
     const relativePath = relative(rule.folder, path).split(sep).join('/');

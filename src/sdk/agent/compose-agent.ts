@@ -15,7 +15,7 @@ import { createRunDeps } from './run-deps.ts';
 import { createRunRecords } from './run-records.ts';
 import { type AgentSetup, createAgentSetup, createModelChain } from './setup.ts';
 import { createSpendingMeter, type SpendingMeter } from './spending.ts';
-import { createTurnRecord, type Resumption } from './suspension.ts';
+import { createTurnRecorder, type Resumption } from './suspension.ts';
 import { toMessages } from './to-messages.ts';
 import { toAgentTools } from './tool-list.ts';
 import { createUndoLog } from './undo-calls.ts';
@@ -49,7 +49,7 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
     onSpent: (request, total) => void emit({ type: 'spending', request, total }),
   });
   const context = createContextPort(options, setup, meter, newId);
-  const turn = createTurnRecord();
+  const turn = createTurnRecorder();
   const open = new Set<PermissionRequest>();
   let isSuspended = false;
   /** Nothing that happens after a suspension is recorded, because the run continues elsewhere. */

@@ -1,4 +1,4 @@
-import type { PaidRequest, Spending } from '../../contracts/event.ts';
+import type { Spending, SpentRequest } from '../../contracts/event.ts';
 import type { Usage } from '../../contracts/message.ts';
 import {
   CHARS_PER_TOKEN,
@@ -43,7 +43,7 @@ export function subtractSpending(now: Spending, before: Spending): Spending {
 type MeterDeps = {
   readonly budgets: readonly Budget[];
   readonly getModelInfo: (model: string) => ModelInfo;
-  readonly onSpent: (request: PaidRequest, total: Spending) => void;
+  readonly onSpent: (request: SpentRequest, total: Spending) => void;
 };
 
 /** Creates the spending meter of an agent. */

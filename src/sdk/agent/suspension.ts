@@ -71,7 +71,7 @@ export type TurnRecord = {
 };
 
 /** Creates the record of the current turn. */
-export function createTurnRecord(): TurnRecord {
+export function createTurnRecorder(): TurnRecord {
   let blocks: readonly AssistantBlock[] = [];
   let reply: Omit<AssistantMessage, 'blocks' | 'role'> = { id: '', model: '' };
   let outcomes: AgentCapsule['outcomes'] = [];

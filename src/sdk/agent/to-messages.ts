@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { InputMessage, Prompt } from '../../contracts/agent.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../contracts/message.ts';
+import { isJsonRecord } from '../../lib/json.ts';
 
 /** A message in the form of the Messages API. */
 export type ApiMessage = {
@@ -31,7 +32,7 @@ export function toMessages(list: unknown, deps: ConversionDeps): readonly Messag
 export function toMessage(message: unknown, at: string, deps: ConversionDeps): Message {
   const fail = (problem: string) => new TypeError(`${deps.caller}: ${at} ${problem}`);
   if (typeof message === 'string') return createPromptMessage([{ type: 'text', text: message }], undefined, deps);
-  if (!isRecord(message)) throw fail('is not a message. Pass a text or { role, content }.');
+  if (!isJsonRecord(message)) throw fail('is not a message. Pass a text or { role, content }.');
   if (isOwnMessage(message)) return message;
   const { role, id, content = message.blocks } = message;
   const messageId = typeof id === 'string' ? id : undefined;
@@ -75,12 +76,8 @@ function createPromptMessage(blocks: readonly UserBlock[], id: string | undefine
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isBlock(value: unknown): boolean {
-  return isRecord(value) && typeof value.type === 'string' && !('role' in value);
+  return isJsonRecord(value) && typeof value.type === 'string' && !('role' in value);
 }
 
 /** Returns whether a message has the form of a conversation, for example because it was stored by one. */
@@ -131,7 +128,7 @@ function toBlocks<Block>(
   return parts.map((part, index) => {
     const parsed = schema.safeParse(typeof part === 'string' ? { type: 'text', text: part } : part);
     if (parsed.success) return parsed.data;
-    const type = isRecord(part) ? JSON.stringify(part.type) : typeof part;
+    const type = isJsonRecord(part) ? JSON.stringify(part.type) : typeof part;
     throw fail(`has a block that cannot be sent (block ${index}, type ${type}). See UserBlock in the API page.`);
   });
 }

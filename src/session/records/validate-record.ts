@@ -7,7 +7,7 @@ import type {
   UserBlock,
 } from '../../contracts/message.ts';
 import { SCHEMA_VERSION, type SessionRecord } from '../../contracts/session.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { isDeeperThan, isJsonRecord, MAX_JSON_DEPTH } from '../../lib/json.ts';
 import { areReadableSettings } from './session-settings.ts';
 import { isCheckpointEntry, repairCheckpointEntry } from './validate-checkpoint.ts';
 
@@ -16,13 +16,13 @@ export function validateRecord(
   value: unknown,
 ): { readonly record: SessionRecord; readonly isRepaired: boolean } | undefined {
   if (isValidRecord(value)) return { record: value, isRepaired: hasUnreadableSetting(value) };
-  const repaired = isPlainObject(value) ? repair(value) : undefined;
+  const repaired = isJsonRecord(value) ? repair(value) : undefined;
   return isValidRecord(repaired) ? { record: repaired, isRepaired: true } : undefined;
 }
 
 /** Checks every field that readers of a record rely on. Unknown record types are accepted. */
 function isValidRecord(value: unknown): value is SessionRecord {
-  if (!isPlainObject(value) || typeof value.type !== 'string' || typeof value.uuid !== 'string') return false;
+  if (!isJsonRecord(value) || typeof value.type !== 'string' || typeof value.uuid !== 'string') return false;
   if (value.timestamp !== undefined && typeof value.timestamp !== 'string') return false;
   switch (value.type) {
     case 'user':
@@ -46,9 +46,9 @@ function isValidRecord(value: unknown): value is SessionRecord {
     case 'title':
       return areStrings(value.title);
     case 'child':
-      return Number.isInteger(value.pgid) && isPlainObject(value.detail);
+      return Number.isInteger(value.pgid) && isJsonRecord(value.detail);
     case 'system':
-      return areStrings(value.subtype) && isPlainObject(value.data) && !isDeeperThan(value.data, MAX_JSON_DEPTH);
+      return areStrings(value.subtype) && isJsonRecord(value.data) && !isDeeperThan(value.data, MAX_JSON_DEPTH);
     default:
       return !hasCurrentVersion(value) || !isUserContent(value.message);
   }
@@ -62,7 +62,7 @@ function hasUnreadableSetting(record: SessionRecord): boolean {
 const LANES: readonly unknown[] = ['next', 'after'];
 
 function isQueuedMessage(item: unknown): boolean {
-  if (!isPlainObject(item) || !areStrings(item.id) || !LANES.includes(item.lane)) return false;
+  if (!isJsonRecord(item) || !areStrings(item.id) || !LANES.includes(item.lane)) return false;
   return isMessage(item.message) && item.message.role === 'user';
 }
 
@@ -85,7 +85,7 @@ function repair(value: UnknownFields): unknown {
       return { ...rest, kept, ...(isUsage(usage) ? { usage } : {}) };
     }
     case 'result':
-      return isPlainObject(value.result)
+      return isJsonRecord(value.result)
         ? { ...value, result: { type: 'tool_result', tool_use_id: value.callId, content: UNREADABLE, is_error: true } }
         : value;
     case 'queue':
@@ -93,7 +93,7 @@ function repair(value: UnknownFields): unknown {
     case 'checkpoint':
       return { ...value, checkpoint: repairCheckpointEntry(value.checkpoint) };
     case 'system':
-      return { ...value, data: isPlainObject(value.data) ? keepShallowFields(value.data) : {} };
+      return { ...value, data: isJsonRecord(value.data) ? keepShallowFields(value.data) : {} };
     default:
       return value;
   }
@@ -105,7 +105,7 @@ function keepShallowFields(data: UnknownFields): UnknownFields {
 
 /** Repairs a queued message: its text is always kept, and sent after the current run if its lane is unknown. */
 function repairQueued(value: UnknownFields): unknown {
-  const item = isPlainObject(value.item) ? value.item : {};
+  const item = isJsonRecord(value.item) ? value.item : {};
   const message = isUserContent(item.message) ? repairMessage(value, item.message) : item.message;
   const lane = LANES.includes(item.lane) ? item.lane : 'after';
   const state = typeof value.state === 'string' ? value.state : 'queued';
@@ -116,7 +116,7 @@ function repairQueued(value: UnknownFields): unknown {
 /** Repairs a block: a tool call is kept with empty input, so that its result still has a call; others become opaque. */
 function repairBlock(block: unknown): unknown {
   if (isAssistantBlock(block)) return block;
-  const withoutInput = isPlainObject(block)
+  const withoutInput = isJsonRecord(block)
     ? { ...block, input: {}, unparsed: '(an input that can no longer be read)' }
     : block;
   return isAssistantBlock(withoutInput) && withoutInput.type === 'tool_use'
@@ -128,7 +128,7 @@ const UNREADABLE = '(The result of this call is damaged in the session file and 
 const UNREADABLE_PART = '(A part of this message is damaged in the session file and can no longer be read.)';
 
 function isUserContent(value: unknown): value is UnknownFields {
-  return isPlainObject(value) && value.role !== 'assistant' && value.role !== 'boundary' && Array.isArray(value.blocks);
+  return isJsonRecord(value) && value.role !== 'assistant' && value.role !== 'boundary' && Array.isArray(value.blocks);
 }
 
 function repairPrompt(value: UnknownFields, message: UnknownFields): unknown {
@@ -156,20 +156,15 @@ function repairMessage({ uuid }: UnknownFields, message: UnknownFields): unknown
 }
 
 function getBlockText(block: unknown): string {
-  return isPlainObject(block) && typeof block.text === 'string' ? block.text : UNREADABLE_PART;
+  return isJsonRecord(block) && typeof block.text === 'string' ? block.text : UNREADABLE_PART;
 }
 
 /** An object of unknown fields, as parsed from JSON. */
 type UnknownFields = Readonly<Record<string, unknown>>;
 
-/** Returns whether a value is an object other than an array. */
-function isPlainObject(value: unknown): value is UnknownFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns whether a value has everything a message needs; unknown fields are accepted. */
 function isMessage(value: unknown): value is Message {
-  if (!isPlainObject(value) || typeof value.id !== 'string') return false;
+  if (!isJsonRecord(value) || typeof value.id !== 'string') return false;
   if (value.role === 'boundary') return true;
   if (value.role === 'custom') return typeof value.kind === 'string';
   if (!Array.isArray(value.blocks)) return false;
@@ -199,21 +194,21 @@ function isUserOrigin(value: unknown): boolean {
 
 /** Returns whether a value is a block of a user message. */
 function isUserBlock(value: unknown): value is UserBlock {
-  if (!isPlainObject(value)) return false;
+  if (!isJsonRecord(value)) return false;
   if (value.type === 'tool_result') return isResult(value);
   return isText(value) || isMedia(value);
 }
 
 /** Returns whether a value is a tool result. */
 function isResult(value: unknown): value is ToolResultBlock {
-  if (!isPlainObject(value) || value.type !== 'tool_result' || typeof value.tool_use_id !== 'string') return false;
+  if (!isJsonRecord(value) || value.type !== 'tool_result' || typeof value.tool_use_id !== 'string') return false;
   if (value.is_error !== undefined && typeof value.is_error !== 'boolean') return false;
   return typeof value.content === 'string' || (Array.isArray(value.content) && value.content.every(isPart));
 }
 
 /** Returns whether a value is a block of a reply. */
 function isAssistantBlock(value: unknown): value is AssistantBlock {
-  if (!isPlainObject(value)) return false;
+  if (!isJsonRecord(value)) return false;
   switch (value.type) {
     case 'text':
       return isText(value);
@@ -225,7 +220,7 @@ function isAssistantBlock(value: unknown): value is AssistantBlock {
       return isCall(value);
     case 'server':
     case 'opaque':
-      return isPlainObject(value.raw) && !isDeeperThan(value.raw, MAX_JSON_DEPTH);
+      return isJsonRecord(value.raw) && !isDeeperThan(value.raw, MAX_JSON_DEPTH);
     default:
       return false;
   }
@@ -233,7 +228,7 @@ function isAssistantBlock(value: unknown): value is AssistantBlock {
 
 /** Returns whether a value holds token counts; they are summed, so a single non-number would spoil every total. */
 export function isUsage(value: unknown): value is Usage {
-  if (!isPlainObject(value)) return false;
+  if (!isJsonRecord(value)) return false;
   return ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'].every((name) =>
     Number.isFinite(value[name]),
   );
@@ -250,11 +245,11 @@ function isInput(value: unknown): boolean {
 }
 
 function isPart(value: unknown): value is ResultBlock {
-  return isPlainObject(value) && (isText(value) || isMedia(value));
+  return isJsonRecord(value) && (isText(value) || isMedia(value));
 }
 
 function isText({ type, text, citations, signature }: UnknownFields): boolean {
-  const isCited = citations === undefined || (Array.isArray(citations) && citations.every(isPlainObject));
+  const isCited = citations === undefined || (Array.isArray(citations) && citations.every(isJsonRecord));
   const isSigned = signature === undefined || typeof signature === 'string';
   return type === 'text' && typeof text === 'string' && isCited && isSigned;
 }
@@ -263,7 +258,7 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 function isMedia({ type, source }: UnknownFields): boolean {
-  if ((type !== 'image' && type !== 'document') || !isPlainObject(source)) return false;
+  if ((type !== 'image' && type !== 'document') || !isJsonRecord(source)) return false;
   if (source.type === 'url') return typeof source.url === 'string';
   const { media_type: media, data } = source;
   if (source.type !== 'base64' || typeof media !== 'string' || typeof data !== 'string') return false;

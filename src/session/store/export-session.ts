@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../contracts/json.ts';
-import type { TextBlock, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
+import type { TextBlock, UserMessage } from '../../contracts/message.ts';
+import { formatResultText } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { isReminder } from '../../lib/text/is-reminder.ts';
 import { escapeText } from '../../lib/text/sanitize.ts';
@@ -55,7 +56,7 @@ export function buildDialogue(records: readonly SessionRecord[]): readonly Dialo
         const index = openCalls.get(record.callId);
         const call = index === undefined ? undefined : items[index];
         if (index === undefined || call?.kind !== 'call') break;
-        items[index] = { ...call, result: getResultText(record.result), status: record.status };
+        items[index] = { ...call, result: formatResultText(record.result), status: record.status };
         openCalls.delete(record.callId);
         break;
       }
@@ -83,11 +84,6 @@ function getPromptText({ blocks, sentBlocks }: UserMessage): string {
       return block.type === 'image' || block.type === 'document' ? [`[${block.type}]`] : [];
     })
     .join('\n');
-}
-
-function getResultText({ content }: ToolResultBlock): string {
-  if (typeof content === 'string') return content;
-  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
 /** A session to export. */

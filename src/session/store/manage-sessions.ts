@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { copyFile, cp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
+import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { findRepositoryRoot } from '../../git/repository-root.ts';
 import { getErrnoCode, getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
@@ -25,9 +26,6 @@ import type { Transcript } from '../records/transcript.ts';
 import { createSummaryBuffer, type SessionSummary, summarizeSession } from './session-summary.ts';
 
 export type { SessionSummary } from './session-summary.ts';
-
-/** Success, or the reason of a failure. */
-export type StoreResult = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** Number of files read before the event loop gets a turn. */
 const FILES_PER_TURN = 250;
@@ -111,7 +109,7 @@ export async function renameSession(
   session: SessionSummary,
   title: string,
   clock: { readonly newId: () => string; readonly now: () => number },
-): Promise<StoreResult> {
+): Promise<ActionResult> {
   const { records } = await readRecentRecords(session.path, 'from-boundary');
   const last = records.at(-1);
   if (last === undefined) return { ok: false, why: `The session ${session.id} is empty and cannot be renamed.` };
@@ -136,7 +134,7 @@ export async function renameSession(
 }
 
 /** Deletes a session and all its files, unless it is open in another process. */
-export async function deleteSession(session: SessionSummary): Promise<StoreResult> {
+export async function deleteSession(session: SessionSummary): Promise<ActionResult> {
   const holder = await findLockHolder(session.path);
   if (holder !== undefined) {
     return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };

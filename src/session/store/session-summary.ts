@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import { getSentText } from '../../context/compaction/kept-messages.ts';
+import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { SessionRecord, WorkTotals } from '../../contracts/session.ts';
 import { parseRecords } from '../records/parse-records.ts';
 
@@ -125,7 +125,7 @@ function unescapeText(escaped: string): string | undefined {
 
 function getPromptText(record: SessionRecord): string | undefined {
   if (record.type !== 'user' || record.message.origin === 'results') return undefined;
-  return getSentText(record.message);
+  return getUserPromptText(record.message);
 }
 
 const TITLE = Buffer.from('"type":"title"');

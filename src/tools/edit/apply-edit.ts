@@ -1,4 +1,5 @@
 import { ToolFailure } from '../../contracts/tool.ts';
+import { countNewlines } from '../../lib/text/lines.ts';
 import { explainNoMatch } from './explain-no-match.ts';
 import { applyLineEndings, type FoldedText, foldText } from './line-endings.ts';
 import { findNearMatch, keepFileCharacters } from './near-match.ts';
@@ -128,8 +129,4 @@ function findAll(text: string, searchText: string): readonly number[] {
 
 function foldLineEndings(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
-}
-
-function countNewlines(text: string): number {
-  return text.split('\n').length - 1;
 }

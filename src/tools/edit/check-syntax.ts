@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ParseError } from 'jsonc-parser';
+import { getLineNumber } from '../../lib/text/lines.ts';
 
 /** The first syntax error of a text. */
 export type SyntaxProblem = { readonly line: number; readonly message: string };
@@ -44,7 +45,7 @@ async function checkJson(text: string, file: string): Promise<SyntaxProblem | un
   const [first] = errors;
   if (first === undefined) return undefined;
   const words = printParseErrorCode(first.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
-  return { line: countLines(text, first.offset), message: words.toLowerCase() };
+  return { line: getLineNumber(text, first.offset), message: words.toLowerCase() };
 }
 
 async function checkYaml(text: string): Promise<SyntaxProblem | undefined> {
@@ -82,8 +83,4 @@ function findParseError(thrown: unknown): SyntaxProblem | undefined {
 
 function trimMessage(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
-}
-
-function countLines(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
 }

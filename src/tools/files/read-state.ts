@@ -38,7 +38,7 @@ export type FileVersion = {
 export type ShownText = { readonly callId: string; readonly digest: string };
 
 /** State of a file on disk, compared with the version that the model has seen. */
-export type FileStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
+export type FileReadStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
 
 /**
  * Records which versions of files the model has seen, so that it never overwrites changes it does not know. Each
@@ -53,7 +53,7 @@ export type ReadState = {
   /** Returns the result that showed these lines of this version; the conversation may no longer contain it. */
   getShown(version: FileVersion, range: string): ShownText | undefined;
   /** Compares a file with the version that the model has seen. */
-  compareWithDisk(file: string): Promise<FileStatus>;
+  compareWithDisk(file: string): Promise<FileReadStatus>;
   /**
    * Returns the files that were changed or deleted externally; each change is returned once. A change with a diff counts
    * as seen.

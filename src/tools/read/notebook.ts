@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ResultBlock } from '../../contracts/message.ts';
+import { parseJson } from '../../lib/json.ts';
 
 const MAX_OUTPUT_CHARS = 4000;
 const MAX_IMAGES = 10;
@@ -58,12 +59,4 @@ function renderOutput(result: z.output<typeof output>, images: ResultBlock[]): s
 
 function formatError(result: z.output<typeof output>): string {
   return result.ename === undefined ? '' : `${result.ename}: ${result.evalue ?? ''}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

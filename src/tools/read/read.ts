@@ -25,7 +25,7 @@ import { createPathFacts } from '../tool-facts.ts';
 import { renderMedia } from './media.ts';
 import { createMissingFailure, findFileKind } from './missing-path.ts';
 import { renderNotebook } from './notebook.ts';
-import { DEFAULT_LINES, renderRange } from './text-range.ts';
+import { DEFAULT_LINE_LIMIT, renderRange } from './text-range.ts';
 
 const READ_PROMPT = `Reads a file. Text comes as \`<line number>→<line>\`, by default the first 2000 lines; PARTIAL in the answer means there is more, with the offset to go on from.
 Also shows images, PDF documents, notebooks (by cell) and directories. Several files can be read side by side.`;
@@ -149,7 +149,7 @@ export function createReadTool(deps: ReadDeps): Tool {
       if (found === 'missing') throw await createMissingFailure(file, { ...deps, cwd }, signal);
       const content = await readFileWithEditor(file, deps.editor, signal);
       const limited = { ...request, maxBytes: (deps.maxTokens?.() ?? MAX_TOKENS) * CHARS_PER_TOKEN };
-      const range = `${request.offset ?? 1}+${request.limit ?? DEFAULT_LINES}${request.pages ?? ''}`;
+      const range = `${request.offset ?? 1}+${request.limit ?? DEFAULT_LINE_LIMIT}${request.pages ?? ''}`;
       const shown = deps.readState.getShown(content, range);
       const sent = shown && findSent?.(shown.callId);
       if (sent !== undefined && hashText(sent.result.content) === shown?.digest)

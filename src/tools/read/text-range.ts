@@ -1,7 +1,7 @@
 import { detectLineEnding, splitLines } from '../../lib/text/lines.ts';
 
 /** Number of lines that are read by default. */
-export const DEFAULT_LINES = 2000;
+export const DEFAULT_LINE_LIMIT = 2000;
 const MAX_LINE_CHARS = 2000;
 
 /** The lines that a call asks for. A negative offset counts from the end of the file. */
@@ -29,7 +29,7 @@ export function renderRange(text: string, request: RangeRequest): TextRange {
   const lines = splitLines(text);
   const { offset = 1, maxBytes } = request;
   const startLine = offset < 0 ? Math.max(1, lines.length + offset + 1) : Math.max(1, offset);
-  const wanted = request.limit ?? (offset < 0 ? -offset : DEFAULT_LINES);
+  const wanted = request.limit ?? (offset < 0 ? -offset : DEFAULT_LINE_LIMIT);
   const shown: string[] = [];
   const plainLines: string[] = [];
   let bytes = 0;

@@ -17,7 +17,7 @@ export function createSearchBackend(env: ChildEnvironment, bundled = findBundled
     async () => createRipgrepBackend('system', 'rg', env),
     loadWalkBackend,
   ];
-  return withTimeLimit(tryInOrder(sources), SEARCH_TIMEOUT_MS);
+  return limitSearchTime(tryInOrder(sources), SEARCH_TIMEOUT_MS);
 }
 
 /** Makes a search backend leave out mounts that do not answer. */
@@ -26,7 +26,7 @@ export function excludeHungMounts(backend: SearchBackend, mounts: MountHealth): 
     await mounts.check();
     const hung = mounts.listHung();
     // ripgrep looks at the target of each link, even of those that it does not follow.
-    const safe = hung.length === 0 ? backend : withTimeLimit(await loadWalkBackend(), SEARCH_TIMEOUT_MS);
+    const safe = hung.length === 0 ? backend : limitSearchTime(await loadWalkBackend(), SEARCH_TIMEOUT_MS);
     return { safe, excluded: [...excluded, ...hung] };
   };
   return {
@@ -52,7 +52,7 @@ async function loadWalkBackend(): Promise<SearchBackend> {
  *
  * @internal Exported for tests.
  */
-export function withTimeLimit(locator: SearchBackend, limitMs: number): SearchBackend {
+export function limitSearchTime(locator: SearchBackend, limitMs: number): SearchBackend {
   const runWithLimit = async (action: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
     const timeout = AbortSignal.timeout(limitMs);
     const either = AbortSignal.any([signal, timeout]);

@@ -91,6 +91,7 @@ function trimEnd(text: string, end: string): string {
   return text.endsWith(end) ? text.slice(0, -1) : text;
 }
 
-function compareText(a: string, b: string): number {
+/** Compares texts by their code units. */
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

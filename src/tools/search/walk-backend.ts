@@ -3,6 +3,7 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/text-encoding.ts';
 import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
+import { countNewlines } from '../../lib/text/lines.ts';
 import { readFileBytes } from '../files/read-bytes.ts';
 import { buildExclusionGlobs, compileGlob, matchesHiddenFiles } from './globs.ts';
 import { InvalidPattern, type SearchBackend, type TextQuery } from './search-backend.ts';
@@ -173,8 +174,4 @@ async function matchSpans(text: string, expression: LinearRegex): Promise<Matche
     for (let step = 0; step <= height; step += 1) lines.add(line + step);
   }
   return { lines, count };
-}
-
-function countNewlines(text: string): number {
-  return text.split('\n').length - 1;
 }

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/gitignore.ts';
 import { splitLines } from '../../lib/text/lines.ts';
+import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
 import { compileGlob } from './globs.ts';
 
 /** Options of a file walk. */
@@ -16,8 +17,6 @@ export type WalkOptions = {
 };
 
 type IgnoreFile = { readonly directory: string; readonly rules: IgnoreRules };
-
-const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
 
 /** Lists the files below a directory that are not ignored, in no particular order. Does not follow links. */
 export async function* walkFiles(root: string, rules: WalkOptions, signal: AbortSignal): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { AssistantBlock, ToolResultBlock } from '../../contracts/message.ts';
+import type { AssistantBlock } from '../../contracts/message.ts';
+import { formatResultText } from '../../contracts/message.ts';
 import type { HistoryItem } from '../widgets/history/history-item.ts';
 import {
   appendMarkdown,
@@ -208,7 +209,7 @@ export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewSta
       // The time until the user answered does not count.
       const durationMs = Math.min(event.durationMs, nowMs - entry.startedAtMs);
       const outcome: ToolOutcome = {
-        ...{ status, durationMs, text: formatResult(result) },
+        ...{ status, durationMs, text: formatResultText(result) },
         ...(display === undefined ? {} : { display }),
         ...(denial === undefined ? {} : { denial }),
       };
@@ -233,9 +234,4 @@ function updateEntry(view: ViewState, callId: string, update: (entry: ToolEntry)
     piece.kind === 'tool' && piece.entry.callId === callId ? { ...piece, entry: update(piece.entry) } : piece,
   );
   return { ...view, pieces };
-}
-
-function formatResult({ content }: ToolResultBlock): string {
-  if (typeof content === 'string') return content;
-  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }

@@ -108,7 +108,7 @@ test('the model respects who may call a skill, and a skill for certain files is 
   }
 });
 
-test('a forked skill runs in a sub-agent of its type, whoever calls it', async () => {
+test('a forked skill runs in a sub-agent of its type for every caller', async () => {
   const head =
     'name: Deep Look\ndescription: Looks deep\ncontext: fork\nagent: Explore\ndisable-model-invocation: true';
   await using project = await createTempProject({

@@ -30,7 +30,7 @@ test('background work is listed, and stopping an entry by id ends everything it 
     await vi.waitFor(async () =>
       expect(await made.command('ps')).toMatch(/x shell_1 +sleep 300 +ended by signal SIGTERM/),
     );
-    expect(await made.command(`ps stop ${agent}`)).toBe(`There is no ${agent} in the background.`);
+    expect(await made.command(`ps stop ${agent}`)).toBe(`There is no background task ${agent}. /ps lists them.`);
     expect(await made.command('ps stop shell_1')).toBe('shell_1 had already ended.');
     expect(await made.command('ps show shell_1')).toContain('$ sleep 300\n(no output yet)');
     expect(await made.command('ps everything')).toContain('/ps stop <id>');

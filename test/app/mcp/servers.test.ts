@@ -31,7 +31,7 @@ test.each([
   }
 });
 
-test('a server that nobody looked at is approved with its current configuration, which is reported', async () => {
+test('a server that was never reviewed is approved with its current configuration, which is reported', async () => {
   await using project = await createTempProject();
   await project.write('.mcp.json', config(project, 'fine', { MODE: 'fast' }));
   await using server = await startApiServer({ turns: [] });

@@ -73,7 +73,7 @@ test('the judge sees the command, the user’s messages and the rules, never too
   expect(why).toContain('it was asked for');
 });
 
-test('a no of the judge becomes a question with its reason, and a yes answers it', async () => {
+test('a denial by the judge becomes an approval request with its reason', async () => {
   const { asked, ends, notices, why } = await played({
     commands: ['node x.js'],
     judge: () => 'ASK: it runs a file nobody has seen',

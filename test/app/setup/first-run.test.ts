@@ -17,7 +17,7 @@ async function firstRunQuestion(run: RunOptions, places: Environment) {
   return first.state === 'asking' ? first.question : undefined;
 }
 
-test('bypass mode is confirmed once, by flag or by setting; a no falls back to asking', async () => {
+test('bypass mode is confirmed once, by flag or by setting; a refusal falls back to asking', async () => {
   await using project = await createTempProject();
   const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9'), IS_SANDBOX: '1' });
   const run = (more: Partial<RunOptions>) => runOptions({ cwd: project.dir, frontend: 'screen', ...more });

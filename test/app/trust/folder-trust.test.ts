@@ -68,7 +68,7 @@ test('key order and white space are no change, a different command is', async ()
   expect((await counts(project)).problems.join()).toContain('ignored: env, statusLine');
 });
 
-test('our own answer in an approved file stays approved, and approves nothing in a changed one', async () => {
+test('an answer stored in an approved file stays approved, and approves nothing in a changed one', async () => {
   await using project = await createTempProject();
   await trustFolder(project.dir, 'folder', surroundings(project));
   const { trust } = await counts(project);

@@ -7,7 +7,7 @@ import { createTempProject } from '../../support/temp-project.ts';
 
 const hooks = (command: string) => JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } });
 
-test('a yes after viewing applies to what was shown; later changes are shown and need another', async () => {
+test('approval after viewing applies to the shown version; later changes are shown and need another', async () => {
   await using project = await createTempProject({ '.claude/settings.json': hooks('make fine') });
   const environment = readEnvironment(bareEnvironment(project));
   const trusted = async () => (await loadFolderTrust(project.dir, environment, undefined)).isTrusted;

@@ -23,7 +23,7 @@ test('each format names addresses, programs and variables in its own way', () =>
   });
 });
 
-test('what is no server is left out, and a file that is none is an error', () => {
+test('invalid servers are skipped, and an invalid file is an error', () => {
   expect(convertServers('{ "mcpServers": { "a": {}, "b": 7, "c": { "command": "run" } } }', 'claude')).toEqual([
     { name: 'c', entry: { command: 'run', args: [] }, lost: [] },
   ]);

@@ -63,7 +63,7 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect((await claimed(pair)).batch).toBe('b2');
   });
 
-  test('a claimed task is not given to anybody else', async () => {
+  test('a claimed task is given to no other worker', async () => {
     await pair.one.submit(batch(), [task('a')]);
     await claimed(pair);
     expect(await pair.two.claim(other)).toBeUndefined();
@@ -482,7 +482,7 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     expect((await claimed(pair)).key).toBe('z');
   });
 
-  test('a deleted batch leaves nothing behind, and can be started again', async () => {
+  test('a deleted batch leaves no data, and can be started again', async () => {
     await pair.one.submit(batch(), [task('a'), task('b')]);
     await pair.one.submit(batch({ id: 'b2' }), [task('a')]);
     const held = await claimed(pair);

@@ -136,7 +136,7 @@ test.each([
   expect(() => parseTaskFile(text, 'fleet.yaml')).toThrow(words);
 });
 
-test('a variable that looks like a secret and that commands cannot read is told', async () => {
+test('a variable hidden from commands because it looks like a secret is reported', async () => {
   project = await projectWithRepos(['one']);
   const over = { repos: ['repos/one'] };
   await expanded({ prompt: 'x', over, env: ['STAGE'], secrets: ['NPM_TOKEN'] });

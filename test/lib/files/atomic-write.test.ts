@@ -77,7 +77,7 @@ describe('writeAtomically', () => {
     await expect(writeAtomically('/dev/null', bytes('x'))).rejects.toBeInstanceOf(WriteRefused);
   });
 
-  test('a parent swapped for a symlink meanwhile is refused and nothing is left behind', async () => {
+  test('a parent replaced by a symlink meanwhile is refused and no file is left', async () => {
     const dir = await place();
     await fs.mkdir(path.join(dir, 'in'));
     await fs.mkdir(path.join(dir, 'out'));

@@ -143,7 +143,7 @@ const FAILURES: readonly [name: string, faults: CompanyFaults, given: Given, why
   ['a server takes no token', { refusesAll: true }, {}, /refused \(401\) the token of its own authorization server/],
 ];
 
-test.each(FAILURES)('%s: an error says so, and no login by a page is offered', async (_, faults, given, why) => {
+test.each(FAILURES)('%s: the error names it, and no browser login is offered', async (_, faults, given, why) => {
   await using company = await startCompany(faults);
   await using server = await connected(company, given);
   expect(server.state()).toMatchObject({ status: 'failed' });

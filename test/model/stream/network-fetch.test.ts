@@ -136,7 +136,7 @@ test.each<[string, string | undefined, string | undefined, string | undefined, R
   });
 });
 
-test('a server that requires a client certificate gets the configured one; without it the message says so', async () => {
+test('a server that requires a client certificate gets the configured one; without it the message names it', async () => {
   const [cert, key] = await Promise.all(['me.pem', 'me.key'].map((name) => readFile(join(dir, name))));
   const server = createTlsServer(
     { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true },

@@ -96,7 +96,7 @@ test.each([
   expect(decided(command, ['~/.cache/tool'], { allow }).verdict).toBe('ask');
 });
 
-test('a yes for the path does not allow leaving, and no project grants one', () => {
+test('approval of the path does not allow leaving the sandbox, and no project can grant it', () => {
   const allow = [HERE, 'Bash'];
   const policy: Policy = { ...policyFor(fixture, { allow }), sandbox: 'unasked' };
   const leaving = getToolFacts('Bash', { command: 'npm ci', outside_sandbox: 'all' }, policy.cwd);

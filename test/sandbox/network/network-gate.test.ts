@@ -136,7 +136,7 @@ test('a new host is asked about once per command, with the command and the rule 
   expect(asked).toHaveLength(2);
 });
 
-test('a no applies to the command, an always to all later ones, and waiting ones are not asked', async () => {
+test('"no" applies to the command, "always" to all later ones, and waiting ones are settled', async () => {
   await using project = await createTempProject();
   const refusing = await gateOf(project, { answer: () => ({ behavior: 'deny', message: 'not today' }) });
   const one = refusing.caller();

@@ -214,7 +214,7 @@ test('one message is a prompt', async () => {
   await expect(agent.prompt('')).rejects.toThrow('prompt: the prompt is empty. Pass a text, or call continue().');
 });
 
-test('stopping is checked after every turn, and a yes is final', async () => {
+test('the stop condition is checked after every turn, and is final', async () => {
   let asked = 0;
   const { agent, requests } = agentOf([calls('LookUp'), says('one'), says('two')], {
     tools: [lookUp],

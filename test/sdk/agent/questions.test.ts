@@ -27,7 +27,7 @@ function createPayer(
   return { agent, paid, lastRequest };
 }
 
-test('a call that requires approval is refused where nobody has declared to answer', async () => {
+test('a call that requires approval is refused without a listener that can answer', async () => {
   const { agent, paid, lastRequest } = createPayer();
   const asked: string[] = [];
   agent.subscribe((event) => void asked.push(event.type));
@@ -101,7 +101,7 @@ test('a call that does not require approval runs, and a read-only tool that does
   expect(tool.prepare({})).toMatchObject({ call: { isReadOnly: false } });
 });
 
-test('a question of a tool goes to whoever answers, and is undefined otherwise', async () => {
+test('a question of a tool goes to the listener, and is undefined without one', async () => {
   const answers: unknown[] = [];
   const ask = buildTool({
     name: 'Ask',

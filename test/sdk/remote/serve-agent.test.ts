@@ -83,7 +83,7 @@ test('a client that was away for too long gets the whole state', async () => {
 
 const pay = buildTool({ name: 'Pay', prompt: 'Pays.', input: {}, requiresApproval: true, call: () => 'paid' });
 
-test('a question goes to a client that answers, and to nobody else', async () => {
+test('a question goes only to a client that can answer', async () => {
   await using server = await startServer(
     [calls('Pay'), says('a'), calls('Pay'), says('b')],
     { tools: [pay] },

@@ -70,7 +70,7 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
   await rm(home, { recursive: true });
 });
 
-test('while a deleted file cannot be recreated, its content is kept', async () => {
+test('the content of a deleted file is kept until it can be recreated', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
   const news: AppendStatus[] = [];

@@ -194,7 +194,7 @@ test('a late abort leaves the screen idle', () => {
   expect(told([begins(), late]).activity.status).toBe('stopping');
 });
 
-test('work between two runs has its own start, and a command of the user is no run at all', () => {
+test('work between two runs has its own start, and a user command is not a run', () => {
   const busy: AgentEvent = { type: 'status', status: 'running_tools' };
   expect(told([begins(), over(), busy], START, 500).activity).toMatchObject({ turnStartedAtMs: 500, sinceMs: 500 });
   const own: AgentEvent = { type: 'tool_start', callId: 'c', tool: 'Bash', title: 'ls', input: {}, messageId: '' };

@@ -357,7 +357,7 @@ test('ctrl+o follows the running sub-agent, lists several, and shows the transcr
   screen.dispose();
 });
 
-test('a word typed over the key help closes it and is in the draft; closing keys only close', () => {
+test('text typed over the key help closes it and goes to the draft; closing keys only close', () => {
   for (const [keys, draft] of [
     ['fix', 'fix'],
     ['?', ''],

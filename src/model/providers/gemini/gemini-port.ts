@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelPort, ModelRequest } from '../../../contracts/model.ts';
+import { parseGeminiGeneration } from '../../efforts.ts';
 import type { StreamTimeouts } from '../../stream/attempt.ts';
 import { postJson } from '../../stream/http-stream.ts';
 import { parseJson, readNumber, readObject } from '../../stream/json-values.ts';
 import { createStreamingPort, createVariantSender } from '../../stream/streaming-port.ts';
 import { mapToolNames } from '../tool-identifiers.ts';
 import { createGeminiReader } from './gemini-reader.ts';
-import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT, parseGeneration } from './gemini-request.ts';
+import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT } from './gemini-request.ts';
 
 /** Connection settings for Google's Gemini API. */
 export type GeminiSettings = {
@@ -52,7 +53,11 @@ export function createGeminiPort(settings: GeminiSettings): ModelPort {
             );
           }),
         createReader: ({ model, tools }, newId) =>
-          createGeminiReader(newId, mapToolNames(tools), parseGeneration(model) >= 3 ? 'per query' : 'per prompt'),
+          createGeminiReader(
+            newId,
+            mapToolNames(tools),
+            parseGeminiGeneration(model) >= 3 ? 'per query' : 'per prompt',
+          ),
       },
       timeouts,
     ),

@@ -9,6 +9,7 @@ import type {
   UserBlock,
 } from '../../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, RequestMessage } from '../../../contracts/model.ts';
+import { parseGeminiGeneration } from '../../efforts.ts';
 import { parseJson, readObject, readString } from '../../stream/json-values.ts';
 import { encodeToolName } from '../tool-identifiers.ts';
 
@@ -28,7 +29,7 @@ export function buildGeminiRequest(request: ModelRequest, variant: GeminiVariant
   const system = [...request.system.map(({ text }) => text), formatDomains(request)].filter(
     (text) => text.trim() !== '',
   );
-  const generation = parseGeneration(request.model);
+  const generation = parseGeminiGeneration(request.model);
   const thinkingConfig = variant.thinking === 'omitted' ? undefined : buildThinkingConfig(request, variant, generation);
   const callNames = new Map(request.messages.flatMap(listCallNames));
   return {
@@ -78,11 +79,6 @@ function formatDomains({ webSearch }: ModelRequest): string {
   ]
     .join('\n')
     .trim();
-}
-
-/** Parses the generation from a model name: 3.1 for `gemini-3.1-pro`; 0 if there is none. */
-export function parseGeneration(model: string): number {
-  return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
 }
 
 /** Builds the thinking config: a level since generation 3, a token budget since 2.5, nothing before. */

@@ -13,7 +13,7 @@ import {
   startReply,
 } from './chat-state.ts';
 import { createToolCallSplitter, type HeldText } from './text-tool-calls.ts';
-import { createThinkSplitter } from './think-tags.ts';
+import { createThinkSplitter, type ReplyPiece } from './think-tags.ts';
 
 /** Creates a reader that translates chat completion chunks into Messages API events; `tools` maps sent tool names. */
 export function createChatReader(newId: () => string, tools: ReadonlyMap<string, string> = new Map()): ReplyReader {
@@ -98,10 +98,8 @@ function listToolCalls(delta: JsonObject): readonly JsonObject[] {
   return functionCall === undefined ? readObjects(delta.tool_calls) : [{ index: 0, function: functionCall }];
 }
 
-type ContentPart = { readonly kind: 'text' | 'thinking'; readonly text: string };
-
 /** Flattens the content: a string, or a list of parts, whose thinking may be a list again. */
-function parseContent(content: JsonValue | undefined): readonly ContentPart[] {
+function parseContent(content: JsonValue | undefined): readonly ReplyPiece[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   if (Array.isArray(content)) return content.flatMap((part: JsonValue) => parseContent(part));
   const part = readObject(content);

@@ -1,5 +1,5 @@
 /** A piece of a reply: text or thinking. */
-type ReplyPiece = { readonly kind: 'text' | 'thinking'; readonly text: string };
+export type ReplyPiece = { readonly kind: 'text' | 'thinking'; readonly text: string };
 
 /** Splitter that separates thinking from text in a reply that starts with a thinking tag; others pass unchanged. */
 export type ThinkSplitter = {

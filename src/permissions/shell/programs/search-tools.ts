@@ -59,7 +59,7 @@ export const SEARCH_TOOLS: Programs = {
       operands: 'pattern-then-paths',
     },
   },
-  egrep: {
+  ...definePrograms('egrep fgrep', {
     readsOnlyIn: 'anywhere',
     startsPrograms: ['grep'],
     reads: 'after-pattern',
@@ -74,23 +74,7 @@ export const SEARCH_TOOLS: Programs = {
       globs: 'checked',
       followOptions: ['-R', '--dereference-recursive'],
     },
-  },
-  fgrep: {
-    readsOnlyIn: 'anywhere',
-    startsPrograms: ['grep'],
-    reads: 'after-pattern',
-    searches: 'recursive-flag',
-    createFilter: createGrepFilter,
-    excludeOptions: createExcludeOptions,
-    dashOIsNotOutput: true,
-    readOnlyOptions: {
-      short: 'ivwxcLlqsoHhnrRA:B:C:m:e=',
-      long: 'ignore-case invert-match count color? line-number include= exclude= recursive',
-      operands: 'pattern-then-paths',
-      globs: 'checked',
-      followOptions: ['-R', '--dereference-recursive'],
-    },
-  },
+  }),
   diff: {
     reads: 'operands',
     // Two folders are compared file by file even without a recursive option.

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { DiffHunk } from '../../../contracts/display.ts';
 import { isJsonObject, type JsonValue } from '../../../contracts/json.ts';
 import type { AssistantBlock, ToolResultBlock, ToolUseBlock, UserMessage } from '../../../contracts/message.ts';
+import { formatResultText } from '../../../contracts/message.ts';
 import type { PermissionRequest } from '../../../contracts/permission.ts';
 import { formatClock, formatTokens } from '../../../lib/text/format.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
@@ -206,7 +207,7 @@ function createAssistantEntries(
         ...createToolTitle(call, context.cwd),
       );
       const script = renderOutput(getCommandLines(call).slice(1), context.glyphs.output);
-      const text = result === undefined ? '' : getResultText(result);
+      const text = result === undefined ? '' : formatResultText(result);
       const body = createOutputLines(text, options.expandedCall === id ? 'open' : options.outputs, context);
       const copyText = text === '' ? (block.unparsed ?? JSON.stringify(input)) : text;
       const isFailed = result?.is_error === true;
@@ -253,11 +254,6 @@ function createOutputLines(
     colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${rows.length - MAX_COLLAPSED_LINES} more lines (o)`),
   );
   return [...renderOutput(rows.slice(0, MAX_COLLAPSED_LINES), glyphs.output), hiddenNote];
-}
-
-function getResultText({ content }: ToolResultBlock): string {
-  if (typeof content === 'string') return content;
-  return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 
 function createEntry(copyText: string, ...lines: readonly LogicalLine[]): PageEntry {

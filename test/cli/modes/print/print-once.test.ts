@@ -336,7 +336,7 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_during_execution', is_error: true });
 });
 
-test('a question that nobody can answer is denied as unattended', async () => {
+test('a question without a listener is denied as unattended', async () => {
   const conversation = fakeConversation({ replies: [calls({ name: 'Echo', id: 'c' }), says('ok')], gate: 'asks' });
   const answers: unknown[] = [];
   conversation.agent.subscribe((event) => void (event.type === 'permission_answer' && answers.push(event.answer)));

@@ -79,7 +79,7 @@ test('required fields cannot be skipped, and any field can be declined', async (
   expect(answers(screen)).toEqual(sent({ action: 'decline' }));
 });
 
-test('a URL is shown whole, and accepting it is a yes', async () => {
+test('a URL is shown in full, and opening it accepts the request', async () => {
   const url = 'https://example.com/connect?state=abc';
   const screen = askedFor({ mode: 'url', url, id: 'e1' });
   await screen.waitForText(/example\.com\/connect\?state=abc/);

@@ -228,7 +228,7 @@ test('digits and letters mean the same in every dialog, and nothing is remembere
   );
 });
 
-test('nothing is preselected where a yes could do harm, and the first line names the target', () => {
+test('nothing is preselected where approval could do harm, and the first line names the target', () => {
   fc.assert(
     fc.property(request, (asked) => {
       const grave = (asked.risks ?? []).filter(({ kind }) => KINDS.some((one) => one === kind));

@@ -22,7 +22,7 @@ type StepRunner<Admitted extends { readonly call: PreparedCall }> = {
  * Makes the calls that a call consists of, one after another. Nothing is made before all of them are allowed and
  * possible, and if one fails, the earlier ones are undone.
  */
-export async function runSteps<Admitted extends { readonly call: PreparedCall }>(
+export async function runCallSteps<Admitted extends { readonly call: PreparedCall }>(
   { block, call }: { readonly block: ToolUseBlock; readonly call: PreparedCall },
   deps: Pick<QueryDeps, 'tools' | 'cwd'>,
   signal: AbortSignal,
