@@ -17,6 +17,7 @@ async function inEditor(
   blocksIn: (file: string) => readonly ApiBlock[],
   saved = 'alpha\n',
   prompt = 'go',
+  refusal?: string,
 ) {
   await using project = await createTempProject({ 'a.txt': saved });
   const file = join(project.dir, 'a.txt');
@@ -36,6 +37,7 @@ async function inEditor(
       return { content: shown };
     })
     .onRequest('fs/write_text_file', async ({ params }) => {
+      if (refusal !== undefined) return JSON.parse(refusal);
       written.push(params.content);
       shown = params.content;
       await writeFile(params.path, params.content);
@@ -62,6 +64,15 @@ test('unsaved text is read, changed and saved by the editor', async () => {
   expect(told).toContain('2→typed');
   expect(written).toEqual(['alpha\nchanged\n']);
   expect(disk).toBe('alpha\nchanged\n');
+});
+
+test('a write that an editor answers with a reason has failed; one that it answers with null has not', async () => {
+  const change = (refusal: string) =>
+    inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), edit(file)], 'alpha\n', 'go', refusal);
+  const { told, disk } = await change('"disk full"');
+  expect(told).toMatch(/The editor did not write \S+a\.txt: disk full\./);
+  expect(disk).toBe('alpha\n');
+  expect((await change('null')).told).not.toContain('The editor did not write');
 });
 
 test('an editor that only reads files leaves writing to ouro', async () => {

@@ -163,7 +163,10 @@ function createEditorFiles(
   };
   const write: HostFiles['write'] = async (path, content, signal) => {
     const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };
-    await client.request('fs/write_text_file', { sessionId: sessionId(), path, content }, cancellation);
+    const params = { sessionId: sessionId(), path, content };
+    const result: unknown = await client.request('fs/write_text_file', params, cancellation);
+    // avante.nvim answers a failed write with a result that is the reason.
+    if (typeof result === 'string' && result !== '') throw new Error(result);
   };
   return { ...(fs.readTextFile === true ? { read } : {}), ...(fs.writeTextFile === true ? { write } : {}) };
 }
