@@ -50,7 +50,7 @@ function rowsOf(items: readonly HistoryItem[]): readonly string[] {
     const laid = renderHistoryItem(item, { ...DRAWING, width: 100, cwd: project.dir }, carry);
     carry = laid.state;
     return laid.lines.map((line) =>
-      getLineText(line).replaceAll(/ *\b\d+(\.\d)?s\b| Your message is back in the composer.*/g, ''),
+      getLineText(line).replaceAll(/ *\b\d+(\.\d)?s\b| Your message is back in the draft.*/g, ''),
     );
   });
 }
