@@ -74,7 +74,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(
       await using project = await createTempProject({ 'try.sh': 'touch /usr/made-by-ouro; echo x >&2' });
       const { told } = await played(project, { inputs: [{ command: 'bash try.sh' }], answer: () => YES });
       expect(told[0]).toContain('Read-only file system');
-      expect(told[0]).toContain('can ask for that place by sandbox_write');
+      expect(told[0]).toContain('can request the path with sandbox_write');
     });
 
     test.each([

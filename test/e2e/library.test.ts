@@ -88,7 +88,7 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
     const [stored = ''] = readdirSync(env.DESK_DIR).filter((name) => name.endsWith('.jsonl'));
     const lines = readFileSync(join(env.DESK_DIR, stored), 'utf8');
     expect(lines).toContain('"kind":"ticket"');
-    expect(lines).not.toContain('4111');
+    expect(lines).not.toContain('4111 1111');
   });
 
   test('the review bot reads, reports, and may change nothing', async () => {

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -23,5 +25,15 @@ describe.skipIf(NO_SANDBOX !== undefined)(`read-only commands (${NO_SANDBOX ?? '
     expect(results[1]).toContain('"in a\\n./certs/x.pem"');
     expect(results[2]).toContain('"in a\\n./certs/x.pem\\n./certs/x.pem"');
     expect(await project.read('b')).toBe('');
+  });
+
+  test('find programs in a folder of PATH below /tmp', async () => {
+    await using project = await createTempProject();
+    const folder = join(project.dir, '../programs');
+    await mkdir(folder);
+    await writeFile(join(folder, 'rg'), '#!/bin/sh\necho found by "$0"\n', { mode: 0o755 });
+    await using api = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'rg x' })), says('done')] });
+    await runHere(project, ['-p', 'go'], api.url, { env: { PATH: `/usr/bin:/bin:${folder}` } });
+    expect(api.requests().at(-1)?.raw).toContain('found by');
   });
 });

@@ -67,7 +67,7 @@ longTest('/stop stops a run, lists are answered by number, and Enter alone resen
   terminal.type('/model haiku\r');
   await terminal.waitForText(/Model set to claude-haiku/);
   terminal.type('and this?\r');
-  await terminal.waitForText(/press enter to send it\s+again/);
+  await terminal.waitForText(/to send it\s+again\./);
   terminal.type('\r');
   await terminal.waitForText(/Heard at last\./);
   expect(

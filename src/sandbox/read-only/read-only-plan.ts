@@ -57,7 +57,9 @@ export function createReadOnlyPlan(
     ...hideTrackedFiles(scan.unreadablePaths, command, cwd),
     ...scan.pipes,
   ].map(resolveLinks);
-  const visible = [...new Set([...homePaths.opened, ...roots.flatMap(listGitDirs), ...roots, ...allowed])];
+  // The sandbox has a /tmp of its own, which must not hide programs on PATH.
+  const programs = environment.path.map(resolveLinks).filter((folder) => isInside(folder, '/tmp') && isPresent(folder));
+  const visible = [...new Set([...homePaths.opened, ...programs, ...roots.flatMap(listGitDirs), ...roots, ...allowed])];
   const all = [...new Set(hidden)].filter(isPresent);
   const isAlreadyHidden = (path: string) =>
     [...homePaths.hidden, ...all].some(
