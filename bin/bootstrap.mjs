@@ -25,8 +25,8 @@ const asShipped = [...safeFlags, AS_SHIPPED];
 const RUNTIME_TUNING = {
   BUN_GC_TIMER_INTERVAL: '60000',
   BUN_JSC_useFTLJIT: '0',
-  BUN_JSC_thresholdForJITAfterWarmUp: '20000',
-  BUN_JSC_thresholdForOptimizeAfterWarmUp: '40000',
+  BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
 };
 
 /** Sets the folder of the runtime's transpiler cache, as bin/ouro does. */

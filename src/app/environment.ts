@@ -130,8 +130,8 @@ function resolveLink(path: string): string {
 const RUNTIME_TUNING: Readonly<Record<string, string>> = {
   BUN_GC_TIMER_INTERVAL: '60000',
   BUN_JSC_useFTLJIT: '0',
-  BUN_JSC_thresholdForJITAfterWarmUp: '20000',
-  BUN_JSC_thresholdForOptimizeAfterWarmUp: '40000',
+  BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
 };
 
 /** Variable that keeps Windows from running a program of the working directory instead of the one on the PATH. */

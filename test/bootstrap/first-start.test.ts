@@ -231,8 +231,8 @@ longTest('started by npm, the program sees the folder and the environment of the
     env: {
       BUN_GC_TIMER_INTERVAL: '60000',
       BUN_JSC_useFTLJIT: '0',
-      BUN_JSC_thresholdForJITAfterWarmUp: '20000',
-      BUN_JSC_thresholdForOptimizeAfterWarmUp: '40000',
+      BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+      BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: `${HOME}/.cache/ouro`,
       NPM_LOG,
       HOME,
