@@ -1,9 +1,9 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSessionArchive } from '../src/app/replay/session-archive.ts';
-import type { RecordBody, SessionRecord } from '../src/contracts/session.ts';
+import type { SessionRecord, SessionRecordBody } from '../src/contracts/session.ts';
 import { getProjectDir } from '../src/session/paths.ts';
-import { createRecord } from '../src/session/records/record-writer.ts';
+import { createSessionRecord } from '../src/session/records/session-record-writer.ts';
 import { says } from '../test/support/api/reply.ts';
 import { createTempProject, type TempProject } from '../test/support/temp-project.ts';
 import { memoryMb, openOuro, PROMPT, withApi } from './programs.ts';
@@ -70,7 +70,7 @@ function bigSession(): Promise<readonly Row[]> {
 function conversation(project: TempProject, records: number, prompt: string, chars: number): readonly string[] {
   let last: string | null = null;
   const filler = 'All work and no play makes a dull line. '.repeat(chars / 40);
-  const line = (body: RecordBody): string => {
+  const line = (body: SessionRecordBody): string => {
     const uuid = crypto.randomUUID();
     const head = {
       uuid,
@@ -80,7 +80,7 @@ function conversation(project: TempProject, records: number, prompt: string, cha
       cwd: project.dir,
       version: '0',
     };
-    const record: SessionRecord = createRecord(body, head);
+    const record: SessionRecord = createSessionRecord(body, head);
     last = uuid;
     return `${JSON.stringify(record)}\n`;
   };

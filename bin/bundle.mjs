@@ -37,7 +37,7 @@ const withTasks = {
         .toSorted();
       const tasks = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
       return {
-        contents: `export const readShippedTasks = async () => new Map(${JSON.stringify(tasks)});`,
+        contents: `export const readShippedEvalTasks = async () => new Map(${JSON.stringify(tasks)});`,
         loader: 'js',
       };
     });

@@ -1,16 +1,16 @@
 // Generates src/model/registry/catalogue-pages/ from a catalogue in the format of https://models.dev/api.json:
 //   node bin/bootstrap.mjs run bin/make-catalogue.mjs api.json 2026-11-10
 import { readFileSync, writeFileSync } from 'node:fs';
-import { BUNDLED_PAGES } from '../src/model/registry/catalogue.ts';
-import { modelEntrySchema } from '../src/model/registry/model-facts.ts';
+import { BUNDLED_CATALOGUE_PAGES } from '../src/model/registry/catalogue.ts';
+import { catalogueEntrySchema } from '../src/model/registry/model-facts.ts';
 
 const [file, asOf] = process.argv.slice(2);
 if (file === undefined || !/^\d{4}-\d\d-\d\d$/.test(asOf ?? ''))
   throw new Error('Usage: make-catalogue.mjs api.json 2026-11-10 (the catalogue file and its date)');
 const catalogue = JSON.parse(readFileSync(file, 'utf8'));
-for (const name of BUNDLED_PAGES.keys()) {
+for (const name of BUNDLED_CATALOGUE_PAGES.keys()) {
   const models = Object.values(catalogue[name]?.models ?? {})
-    .map((entry) => modelEntrySchema.parse(entry))
+    .map((entry) => catalogueEntrySchema.parse(entry))
     .filter(({ modalities }) => modalities === undefined || modalities.output.includes('text'))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (models.length === 0) throw new Error(`The catalogue has no models for ${name}.`);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseMatcher } from '../src/hooks/parse-matcher.ts';
+import { parseHookMatcher } from '../src/hooks/parse-matcher.ts';
 import { createGlobTool } from '../src/tools/glob.ts';
 import { createGrepTool } from '../src/tools/grep.ts';
 import { decideTool, type Fixture, makeFixture } from './permissions/fixture.ts';
@@ -163,7 +163,7 @@ test.each(someOf(EVIL, 4).map((glob) => [glob.slice(0, 12), glob.length, glob] a
     await heard('Bash', () => decideTool(fixture, 'Bash', { command: `cat ${long} ${glob}` }, rules));
     await heard('find', () => decideTool(fixture, 'Bash', { command: `find . -name '${glob}'` }, rules));
     await heard('Task', () => decideTool(fixture, 'Task', { subagent_type: long }, rules));
-    await heard('hook', () => parseMatcher(`(${glob.replaceAll('{', '(?:')})+`));
+    await heard('hook', () => parseHookMatcher(`(${glob.replaceAll('{', '(?:')})+`));
   },
 );
 

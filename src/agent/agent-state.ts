@@ -1,14 +1,14 @@
 import type { QueueMode, RunningCall } from '../contracts/agent.ts';
-import { type AgentEvent, type AgentStatus, type QueuedMessage, reduceStatus } from '../contracts/event.ts';
+import { type AgentEvent, type AgentStatus, type QueuedMessage, reduceAgentStatus } from '../contracts/event.ts';
 import type { AssistantBlock, AssistantMessage, Message, UserMessage } from '../contracts/message.ts';
 import type { PermissionRequest } from '../contracts/permission.ts';
-import { type ExcludedContent, NOTHING_EXCLUDED } from '../contracts/query.ts';
+import { type ExcludedContent, NO_EXCLUDED_CONTENT } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal-reason.ts';
 import type { UserQuestion } from '../contracts/tool.ts';
-import { STOPPED_COMPACTION } from '../engine/phases/prepare-context.ts';
+import { ABORTED_COMPACTION_DETAIL } from '../engine/phases/prepare-context.ts';
 
 /** The kind of a queue: `next` is delivered after the current turn, `after` when the agent would stop. */
-export type QueueKind = QueuedMessage['lane'];
+export type MessageQueueKind = QueuedMessage['lane'];
 
 /** A question of a tool that waits for its answer. */
 type PendingQuestion = { readonly id: string; readonly callId: string; readonly question: UserQuestion };
@@ -22,7 +22,7 @@ export type AgentStoreState = {
   /** Consecutive failed compactions, until one succeeds or the user compacts manually. */
   readonly failedCompactions: number;
   readonly queue: readonly QueuedMessage[];
-  readonly queueModes: Readonly<Record<QueueKind, QueueMode>>;
+  readonly queueModes: Readonly<Record<MessageQueueKind, QueueMode>>;
   /** Ids of queued messages that the prompt hook has admitted. */
   readonly admitted: ReadonlySet<string>;
   /** Messages that arrived during a query. They join after it: nothing may come between calls and their results. */
@@ -47,7 +47,7 @@ export function createAgentState(messages: readonly Message[], queue: readonly Q
     messages: [...messages],
     status: 'idle',
     activity: NO_ACTIVITY,
-    excluded: NOTHING_EXCLUDED,
+    excluded: NO_EXCLUDED_CONTENT,
     failedCompactions: 0,
     queue,
     queueModes: { next: 'one-at-a-time', after: 'one-at-a-time' },
@@ -60,9 +60,9 @@ export function createAgentState(messages: readonly Message[], queue: readonly Q
 }
 
 /** Computes the state after an event. */
-export function reduceAgent(before: AgentStoreState, event: AgentEvent): AgentStoreState {
+export function reduceAgentState(before: AgentStoreState, event: AgentEvent): AgentStoreState {
   const { status, activity } = before;
-  const state = { ...before, status: reduceStatus(status, event), activity: reduceActivity(activity, event) };
+  const state = { ...before, status: reduceAgentStatus(status, event), activity: reduceActivity(activity, event) };
   switch (event.type) {
     case 'message_end':
       return { ...state, messages: [...state.messages, event.message] };
@@ -118,19 +118,19 @@ function countFailedCompactions(
   { recovery, outcome, detail }: Extract<AgentEvent, { type: 'recovery_end' }>,
 ): number {
   if (recovery === 'reactive_compact_retry') return outcome === 'recovered' ? 0 : failed;
-  if (recovery !== 'auto_compact' || detail === STOPPED_COMPACTION) return failed;
+  if (recovery !== 'auto_compact' || detail === ABORTED_COMPACTION_DETAIL) return failed;
   return outcome === 'recovered' ? 0 : failed + 1;
 }
 
 /** Returns whether work is running: from its start to `agent_end`, not while listeners handle the end. */
-export function isRunning({ work, status }: AgentStoreState): boolean {
+export function isAgentRunning({ work, status }: AgentStoreState): boolean {
   return work !== undefined && status !== 'idle';
 }
 
 /** Takes the next message of a queue, or all of them, by its mode; only messages that pass `canDeliver`. */
-export function takeQueued(
+export function takeQueuedMessages(
   state: AgentStoreState,
-  lane: QueueKind,
+  lane: MessageQueueKind,
   canDeliver: (item: QueuedMessage) => boolean = () => true,
 ): { readonly taken: readonly QueuedMessage[]; readonly state: AgentStoreState } {
   const inLane = state.queue.filter((item) => item.lane === lane && canDeliver(item));
@@ -139,7 +139,7 @@ export function takeQueued(
 }
 
 /** Marks a queued message as admitted by the prompt hook, and replaces it with the hook's version. */
-export function admitQueued(state: AgentStoreState, message: UserMessage): AgentStoreState {
+export function admitQueuedMessage(state: AgentStoreState, message: UserMessage): AgentStoreState {
   return {
     ...state,
     admitted: new Set([...state.admitted, message.id]),
@@ -167,7 +167,7 @@ type AgentActivity = {
 type PartialReply = AssistantMessage & { readonly blocks: AssistantBlock[] };
 
 /** Copies a reply that is streaming. */
-export function copyPartial(partial: AssistantMessage | undefined): PartialReply | undefined {
+export function copyPartialReply(partial: AssistantMessage | undefined): PartialReply | undefined {
   return partial && { ...partial, blocks: [...partial.blocks] };
 }
 

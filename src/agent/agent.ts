@@ -6,21 +6,21 @@ import type { Terminal } from '../contracts/terminal-reason.ts';
 import type { UserAnswer } from '../contracts/tool.ts';
 import { createAsyncScopes } from '../lib/async-scopes.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
+import { AGENT_BUSY_MESSAGE, type AgentRunLock, createAgentRunLock, getQueuedMessages } from './agent-run-lock.ts';
 import {
   type AgentStore,
   type AgentStoreState,
-  copyPartial,
+  copyPartialReply,
   createAgentState,
-  isRunning,
-  reduceAgent,
+  isAgentRunning,
+  reduceAgentState,
 } from './agent-state.ts';
 import { createMessageQueues, type MessageQueues } from './message-queues.ts';
 import { convertInputMessages, createPromptMessage } from './prompt-messages.ts';
-import { BUSY_MESSAGE, createRunLock, getQueuedMessages, type RunLock } from './run-lock.ts';
 
 /** Creates an agent from its parts. It takes commands, emits events and runs one query at a time. */
 export function assembleAgent(parts: AgentDeps): Agent {
-  const broadcast = createBroadcast(parts.listeners, parts.onListenerError ?? (() => undefined));
+  const broadcast = createEventBroadcast(parts.listeners, parts.onListenerError ?? (() => undefined));
   const store = createStore(createAgentState(parts.messages, parts.queued), broadcast.emit);
   const { current, update, emit } = store;
   const queues = createMessageQueues(store, parts);
@@ -36,11 +36,11 @@ export function assembleAgent(parts: AgentDeps): Agent {
     },
   };
   parts.attach?.(port);
-  const work = createRunLock(store, queues, { parts, port, drained: broadcast.waitUntilDrained });
+  const work = createAgentRunLock(store, queues, { parts, port, drained: broadcast.waitUntilDrained });
 
   /** Adds the message now, or after the running query. */
   async function append(message: Message): Promise<void> {
-    if (isRunning(current())) {
+    if (isAgentRunning(current())) {
       update({ ...current(), lateMessages: [...current().lateMessages, message] });
       return;
     }
@@ -61,11 +61,11 @@ export function assembleAgent(parts: AgentDeps): Agent {
     async pin(prompt) {
       const message = { ...createPromptMessage(prompt, 'steer', parts), pinned: true };
       // The loop takes it like steering. Without a query, no loop reads the queue.
-      if (isRunning(current()) && current().work?.kind === 'query') queues.add('next', message);
+      if (isAgentRunning(current()) && current().work?.kind === 'query') queues.add('next', message);
       else await append(message);
     },
     async withdraw(id) {
-      if (isRunning(current())) throw new Error(BUSY_MESSAGE);
+      if (isAgentRunning(current())) throw new Error(AGENT_BUSY_MESSAGE);
       if (current().messages.some((message) => message.id === id)) {
         await emit({ type: 'tombstone', messageId: id, why: 'It was withdrawn.' });
       }
@@ -95,7 +95,7 @@ export function assembleAgent(parts: AgentDeps): Agent {
   };
 }
 
-function continueQuery({ current }: AgentStore, queues: MessageQueues, work: RunLock): Promise<Terminal> {
+function continueQuery({ current }: AgentStore, queues: MessageQueues, work: AgentRunLock): Promise<Terminal> {
   if (current().work !== undefined) throw new Error('A query is already running.');
   if (isUnanswered(current().messages.at(-1))) return work.query([]);
   const due = queues.takeDue();
@@ -112,7 +112,7 @@ function createStore(first: AgentStoreState, broadcast: (event: AgentEvent) => P
       state = next;
     },
     emit: (event) => {
-      state = reduceAgent(state, event);
+      state = reduceAgentState(state, event);
       const start = createMessageStart(event);
       // Events keep their order, so awaiting the broadcast below covers this one.
       if (start !== undefined) void broadcast(start);
@@ -130,7 +130,7 @@ function createMessageStart(event: AgentEvent): AgentEvent | undefined {
 
 function describeState({ status, messages, activity, queue, permissions, questions }: AgentStoreState) {
   const pending = { pendingPermissions: [...permissions], pendingQuestions: [...questions] };
-  const partial = copyPartial(activity.partial);
+  const partial = copyPartialReply(activity.partial);
   return { status, messages: [...messages], ...activity, partial, queue, ...pending };
 }
 
@@ -139,7 +139,7 @@ function isUnanswered(last: Message | undefined): boolean {
 }
 
 function replaceMessages({ current, update }: AgentStore, messages: readonly Message[]): void {
-  if (current().work !== undefined) throw new Error(BUSY_MESSAGE);
+  if (current().work !== undefined) throw new Error(AGENT_BUSY_MESSAGE);
   update({ ...current(), messages: [...messages] });
 }
 
@@ -159,7 +159,7 @@ type Broadcast = {
  *
  * @internal Exported for tests.
  */
-export function createBroadcast(
+export function createEventBroadcast(
   first: readonly AgentListener[],
   report: (thrown: unknown, event: AgentEvent) => void,
 ): Broadcast {

@@ -3,12 +3,12 @@ import type { UserMessage } from '../contracts/message.ts';
 import type { QueuePort } from '../contracts/query.ts';
 import { abandonOnAbort } from '../lib/promises.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { type AgentStore, admitQueued, type QueueKind, takeQueued } from './agent-state.ts';
+import { type AgentStore, admitQueuedMessage, type MessageQueueKind, takeQueuedMessages } from './agent-state.ts';
 import { runPromptHook } from './prompt-messages.ts';
 
 /** The two queues of waiting messages, as the user fills and empties them. */
 export type MessageQueues = {
-  add(lane: QueueKind, message: UserMessage): QueuedMessage;
+  add(lane: MessageQueueKind, message: UserMessage): QueuedMessage;
   remove(id: string): QueuedMessage | undefined;
   clear(): readonly QueuedMessage[];
   /** Takes the messages that are due when no query runs: steering first, else a follow-up. */
@@ -23,8 +23,8 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
   const canDeliver = ({ id, message }: QueuedMessage) =>
     onPrompt === undefined || message.pinned === true || current().admitted.has(id);
 
-  function take(lane: QueueKind, allowed?: (item: QueuedMessage) => boolean): readonly QueuedMessage[] {
-    const { taken, state } = takeQueued(current(), lane, allowed);
+  function take(lane: MessageQueueKind, allowed?: (item: QueuedMessage) => boolean): readonly QueuedMessage[] {
+    const { taken, state } = takeQueuedMessages(current(), lane, allowed);
     update(state);
     return taken;
   }
@@ -41,7 +41,7 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
         if (canDeliver(item)) continue;
         const verdict = await abandonOnAbort(runPromptHook(onPrompt, item.message, signal), signal);
         if (verdict === undefined) return;
-        if (verdict.kind === 'go') update(admitQueued(current(), verdict.message));
+        if (verdict.kind === 'go') update(admitQueuedMessage(current(), verdict.message));
         else if (remove(item.id) !== undefined)
           await emit({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
       }

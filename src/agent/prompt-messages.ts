@@ -37,7 +37,7 @@ function isMessage(item: Prompt | InputMessage): item is InputMessage {
 }
 
 /** The decision of the prompt hook: the message with the hook's additions, or a refusal. */
-export type PromptDecision =
+export type PromptHookDecision =
   | { readonly kind: 'go'; readonly message: UserMessage }
   | { readonly kind: 'block'; readonly words: string };
 
@@ -46,7 +46,7 @@ export async function runPromptHook(
   onPrompt: AgentDeps['onPrompt'],
   message: UserMessage,
   signal: AbortSignal,
-): Promise<PromptDecision> {
+): Promise<PromptHookDecision> {
   const text = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   try {
     const verdict = await onPrompt?.(text, signal, message.origin);

@@ -12,7 +12,7 @@ import type {
 } from '../contracts/model.ts';
 import {
   type ExcludedContent,
-  NOTHING_EXCLUDED,
+  NO_EXCLUDED_CONTENT,
   type QueryConfig,
   type QueryDeps,
   type Summarize,
@@ -21,7 +21,7 @@ import {
 import { OVERLOADS_BEFORE_FALLBACK } from '../engine/phases/stream-model.ts';
 import { canAnotherModelAnswer } from '../engine/recoveries/fallback.ts';
 import { stripRejectedContent } from '../engine/recoveries/rejected-content.ts';
-import { buildRequest, toRequestMessages } from '../engine/request/build-request.ts';
+import { buildModelRequest, toRequestMessages } from '../engine/request/build-model-request.ts';
 
 /** The dependencies of a summary: the models, and the parts of the request besides the messages. */
 export type SummarizerDeps = {
@@ -100,7 +100,7 @@ async function ask(
   { port, onRetry, maxRetries }: SummarizerDeps,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
-  let stripped = NOTHING_EXCLUDED;
+  let stripped = NO_EXCLUDED_CONTENT;
   for (let round = 0; ; round += 1) {
     const options = { restartable: () => true, overloadLimit, ...(maxRetries === undefined ? {} : { maxRetries }) };
     const request = createRequest(stripped);
@@ -134,7 +134,7 @@ function createRequestBuilder(
   const left = Math.max(MIN_OUTPUT_TOKENS, contextWindow - sentTokens - MARGIN_TOKENS);
   const maxOutputTokensOverride = Math.min(wanted, maxOutputTokens, left);
   return (excluded) => {
-    const request = buildRequest(
+    const request = buildModelRequest(
       [...messages, prompt],
       { modelIndex: 0, maxOutputTokensOverride, excluded },
       {

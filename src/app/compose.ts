@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
-import { type StartedRun, startRun } from '../session/start-run.ts';
+import { type RegisteredRun, registerRun } from '../session/register-run.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
-import { assembleConversation } from './conversation.ts';
+import { assembleConversation } from './assemble-conversation.ts';
 import { createConversationActions } from './conversation-actions.ts';
 import type { ConversationParts } from './conversation-parts.ts';
+import { createIdeIntegration } from './ide-integration.ts';
+import { createAgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createAutoContinue } from './loop/auto-continue.ts';
-import { createLoop } from './loop/loop.ts';
 import { createMainAgent } from './loop/main-agent.ts';
 import { createCommandOverrides } from './loop/run-overrides.ts';
 import { createTurnLog } from './loop/turn-log.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
-import { createPermissions } from './permissions/permissions.ts';
+import { createSessionPermissions } from './permissions/session-permissions.ts';
 import { createSessionCheckpoints } from './session/checkpoints.ts';
 import { createSession } from './session/session.ts';
-import { createSessionEditor } from './session-editor.ts';
 import { createSessionHooks } from './session-hooks.ts';
-import { createSessionLsp } from './session-lsp.ts';
+import { createSessionLanguageServers } from './session-language-servers.ts';
 import { createTrustDialog } from './trust/trust-commands.ts';
 
 /** The composed conversation, or the reason why it cannot start. */
@@ -28,21 +28,24 @@ export type CompositionResult =
   | { readonly ok: false; readonly problem: string };
 
 /** Creates a conversation: the core first, then each part from the core and the parts before it. */
-export async function createConversation(options: RunOptions, environment: Environment): Promise<CompositionResult> {
-  const started = startRun(environment);
+export async function createConversation(options: CliRunOptions, environment: Environment): Promise<CompositionResult> {
+  const started = registerRun(environment);
   const composed = await compose(options, started);
   // A refused start must release the session lock and its entry in the run ledger.
   if (!composed.ok) await started.abandon();
   return composed;
 }
 
-async function compose(options: RunOptions, started: StartedRun): Promise<CompositionResult> {
+async function compose(options: CliRunOptions, started: RegisteredRun): Promise<CompositionResult> {
   const first = await openCore(options, started);
   if (!first.ok) return first;
   const { core, opened } = first;
 
   const session = createSession(core, { opened, started });
-  const permissions = createPermissions(core, { sessionFolder: session.transcript.folder, refusals: opened.refusals });
+  const permissions = createSessionPermissions(core, {
+    sessionFolder: session.transcript.folder,
+    refusals: opened.refusals,
+  });
   const shells = createShellRegistry(core.now, (event) => void core.bus.emit(event));
   const checkpoints = createSessionCheckpoints(core, {
     session,
@@ -57,11 +60,11 @@ async function compose(options: RunOptions, started: StartedRun): Promise<Compos
     getResultsFolder: () => join(session.transcript.folder, 'results'),
     expectCacheMiss: turnLog.expectChange,
   });
-  const editor = createSessionEditor(core, permissions);
-  const languages = createSessionLsp(core, { ledger: session.ledger, editor });
+  const editor = createIdeIntegration(core, permissions);
+  const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor });
   const runOverrides = createCommandOverrides(core);
   const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides });
-  const loop = createLoop(core, {
+  const loop = createAgentLoopParts(core, {
     runOverrides,
     session,
     permissions,

@@ -6,10 +6,10 @@ import { isPermissionMode, PERMISSION_MODES } from '../contracts/permission.ts';
 import type { HookDispatcher } from '../hooks/create-hooks.ts';
 import { explainReplacedEffort, explainUnsupportedEffort } from '../model/efforts.ts';
 import type { Core } from './core.ts';
+import type { AgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createManualCompaction } from './loop/context-pipeline.ts';
-import type { Loop } from './loop/loop.ts';
 import type { TurnLog } from './loop/turn-log.ts';
-import type { Permissions } from './permissions/permissions.ts';
+import type { SessionPermissions } from './permissions/session-permissions.ts';
 import { createRewind, type SessionCheckpoints } from './session/checkpoints.ts';
 import { createChangeReview } from './session/review-changes.ts';
 import type { Session } from './session/session.ts';
@@ -22,8 +22,8 @@ type ActionDeps = {
   readonly agent: Agent;
   readonly session: Session;
   readonly checkpoints: SessionCheckpoints | undefined;
-  readonly permissions: Pick<Permissions, 'canBypass'>;
-  readonly loop: Loop;
+  readonly permissions: Pick<SessionPermissions, 'canBypass'>;
+  readonly loop: AgentLoopParts;
   readonly turnLog: TurnLog;
   readonly hooks: HookDispatcher;
 };
@@ -112,7 +112,7 @@ export function createConversationActions(
 const HOOK_TIMEOUT_MS = 60_000;
 
 type SetModelDeps = {
-  readonly lookUpModels: Loop['lookUpModels'];
+  readonly lookUpModels: AgentLoopParts['lookUpModels'];
   readonly turnLog: Pick<TurnLog, 'expectChange' | 'describeResend'>;
   readonly hooks: HookDispatcher;
 };

@@ -2,16 +2,16 @@ import type { Agent } from '../contracts/agent.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
 import type { ConversationActions } from './conversation-actions.ts';
 import type { Core } from './core.ts';
+import type { IdeIntegration } from './ide-integration.ts';
+import type { AgentLoopParts } from './loop/agent-loop-parts.ts';
 import type { AutoContinue } from './loop/auto-continue.ts';
-import type { Loop } from './loop/loop.ts';
 import type { TurnLog } from './loop/turn-log.ts';
 import type { McpServers } from './mcp/servers.ts';
-import type { Permissions } from './permissions/permissions.ts';
+import type { SessionPermissions } from './permissions/session-permissions.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
 import type { Session } from './session/session.ts';
-import type { SessionEditor } from './session-editor.ts';
 import type { SessionHooks } from './session-hooks.ts';
-import type { SessionLsp } from './session-lsp.ts';
+import type { SessionLanguageServers } from './session-language-servers.ts';
 import type { TrustDialog } from './trust/trust-commands.ts';
 
 /** The parts of a conversation, for commands, hosts and frontends. */
@@ -19,14 +19,14 @@ export type ConversationParts = {
   readonly core: Core;
   readonly agent: Agent;
   readonly session: Session;
-  readonly permissions: Permissions;
+  readonly permissions: SessionPermissions;
   /** Absent if the session is not stored. */
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
-  readonly editor: SessionEditor;
-  readonly languages: SessionLsp;
+  readonly editor: IdeIntegration;
+  readonly languages: SessionLanguageServers;
   readonly hooks: SessionHooks;
-  readonly loop: Loop;
+  readonly loop: AgentLoopParts;
   readonly shells: ShellRegistry;
   readonly turnLog: TurnLog;
   readonly autoContinue: AutoContinue;

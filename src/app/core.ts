@@ -2,11 +2,11 @@ import type { AgentPort } from '../agent/agent-deps.ts';
 import type { Agent, AgentListener } from '../contracts/agent.ts';
 import type { Environment, RuntimeLimits } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
-import type { LiveState } from '../contracts/live-state.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
+import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { LoadedSettings, Settings } from '../contracts/settings.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
-import type { Repository } from '../git/repository.ts';
+import type { GitRepository } from '../git/git-repository.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
@@ -14,7 +14,7 @@ import type { UsageMeter } from '../model/usage-meter.ts';
 /** The values that every part of a conversation needs, created first. A part is `createX(core, deps)`. */
 export type Core = {
   /** Options of the run, with those of `--agent` and the folder of the demo applied. */
-  readonly options: RunOptions;
+  readonly options: CliRunOptions;
   readonly environment: Environment;
   /** Real path of the folder of the conversation. */
   readonly cwd: string;
@@ -24,12 +24,12 @@ export type Core = {
   readonly acceptsExternalFile: (realPath: string) => boolean;
   readonly settings: LiveSettings;
   readonly extensions: CurrentExtensions;
-  readonly live: LiveState;
+  readonly live: LiveSessionState;
   readonly model: ModelRegistry;
   /** Returns the model for side requests; `undefined` when they are disabled. */
   readonly smallModel: () => string | undefined;
   readonly meter: UsageMeter;
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly mounts: MountHealth;
   readonly bus: EventBus;
   readonly now: () => number;

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import type { ConversationInfo } from '../contracts/frontend/conversation.ts';
 import { explainReplacedEffort, listEfforts } from '../model/efforts.ts';
-import { checkBudgetLimit } from '../model/pricing.ts';
+import { explainUnpricedBudget } from '../model/pricing.ts';
 import { NO_WORK_DONE } from '../session/persisted-state.ts';
-import { formatProblems, isSourceEnabled } from '../settings/load-settings.ts';
+import { formatConfigProblems, isSettingsSourceEnabled } from '../settings/load-settings.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import type { Core } from './core.ts';
 import { findUnknownTools } from './loop/select-tools.ts';
@@ -65,7 +65,7 @@ export async function collectWarnings({ core, session, permissions, mcp, hooks, 
   return [
     ...core.environment.problems,
     ...session.warnings,
-    ...checkBudgetLimit(core.options, core.model.infoOf(core.live.current().model)),
+    ...explainUnpricedBudget(core.options, core.model.infoOf(core.live.current().model)),
     ...[explainReplacedEffort(core.live.current().effort, core.model.infoOf(core.live.current().model))].filter(
       (text) => text !== undefined,
     ),
@@ -74,7 +74,7 @@ export async function collectWarnings({ core, session, permissions, mcp, hooks, 
     ...(await hooks.findBrokenGuards()),
     ...describeUnreadInstructions(core.trusted ? [] : await loop.prompt.memory.listUnread(), core),
     ...findUnknownTools(core.options, loop.toolset.listBuiltIn()),
-    ...formatProblems(core.settings.loaded(), core.extensions.current()),
+    ...formatConfigProblems(core.settings.loaded(), core.extensions.current()),
     ...(core.options.frontend === 'screen' && !session.opened.isResumed
       ? await announceImport(core.environment, core.cwd)
       : []),
@@ -89,7 +89,7 @@ function describeUnreadInstructions(
   if (files.length === 0) return [];
   const names = files.slice(0, 5).map((file) => relative(cwd, file));
   const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
-  const isProjectIncluded = isSourceEnabled(options.settingSources, 'project');
+  const isProjectIncluded = isSettingsSourceEnabled(options.settingSources, 'project');
   const why = isProjectIncluded ? '' : ' and --setting-sources excludes project settings,';
   const help = isProjectIncluded ? ' Run "ouro trust" to trust it, or pass --trust for one run.' : '';
   return [`This folder is not trusted,${why} so its instructions are not read (${names.join(', ')}${more}).${help}`];
@@ -98,7 +98,7 @@ function describeUnreadInstructions(
 type StatusParts = Pick<ConversationParts, 'core' | 'agent' | 'session' | 'permissions'>;
 
 /** Collects the input of status line scripts: the fields of Claude Code, and some of ouro. */
-export function collectStatusFacts({ core, agent, session, permissions }: StatusParts) {
+export function collectStatusLineInput({ core, agent, session, permissions }: StatusParts) {
   const { model, mode, cwd, title, effort, outputStyle } = core.live.current();
   const { costUsd, isComplete, elapsedMs, apiMs, lines, total } = core.meter.createReport();
   const { label, contextWindow } = core.model.infoOf(model);

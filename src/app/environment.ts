@@ -155,7 +155,7 @@ function isPrivate(name: string, env: Readonly<Record<string, string | undefined
 }
 
 /** The package and the releases that this build belongs to. */
-export type Publication = {
+export type ReleaseSource = {
   readonly packageName: string;
   /** Address of the releases; `undefined` for a build that belongs to no release. */
   readonly releasesUrl: string | undefined;
@@ -164,7 +164,7 @@ export type Publication = {
 };
 
 /** Returns where this build is published: the release workflow adds its repository to the manifest. */
-export function getPublication(): Publication {
+export function getReleaseSource(): ReleaseSource {
   const { name, repository }: { readonly name: string; readonly repository?: { readonly url: string } } = manifest;
   const address = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '');
   return {

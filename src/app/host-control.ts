@@ -1,26 +1,26 @@
-import type { ActionResult, ControlPort } from '../contracts/frontend/host-capabilities.ts';
+import type { ActionResult, HostControlPort } from '../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { createMcpControl } from '../mcp/mcp-control.ts';
-import { findToolTraits } from '../tools/tool-traits.ts';
+import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import type { ConversationParts } from './conversation-parts.ts';
-import { markAsRead, readForHost } from './permissions/host-file-access.ts';
+import { markFileReadByModel, readFileForSdkHost } from './permissions/host-file-access.ts';
 import { previewRewind } from './session/checkpoints.ts';
 
 /** Creates the operations of a conversation for hosts. */
-export function createHostControl(parts: ConversationParts): Partial<ControlPort> {
+export function createHostControl(parts: ConversationParts): Partial<HostControlPort> {
   const { core, permissions, loop, shells } = parts;
   const getContext = () => ({ permissions, cwd: core.live.current().cwd });
   return {
     ...createMcpControl(parts.mcp),
     listServedTools: () =>
       loop.toolset.listEnabled().flatMap(({ name, label, spec }) => {
-        const kind = findToolTraits(name)?.served;
+        const kind = findBuiltInToolTraits(name)?.served;
         return kind === undefined ? [] : [{ spec, label, kind }];
       }),
     callServedTool: async (name, input, caller) =>
-      findToolTraits(name)?.served === undefined
+      findBuiltInToolTraits(name)?.served === undefined
         ? { end: 'refused', content: `There is no tool ${name}.` }
         : loop.directCalls.call(name, input, caller),
     permissionRules: () => ({ rules: permissions.getRules(), directories: permissions.getRoots() }),
@@ -49,8 +49,9 @@ export function createHostControl(parts: ConversationParts): Partial<ControlPort
       return { ok: true };
     },
     previewRewind: (messageId) => previewRewind(parts.checkpoints, messageId),
-    readFile: (path, maxBytes) => readForHost(path, maxBytes, getContext()),
-    markAsRead: (path, mtimeMs) => markAsRead(path, mtimeMs, { ...getContext(), readState: loop.toolset.readState }),
+    readFile: (path, maxBytes) => readFileForSdkHost(path, maxBytes, getContext()),
+    markAsRead: (path, mtimeMs) =>
+      markFileReadByModel(path, mtimeMs, { ...getContext(), readState: loop.toolset.readState }),
     reloadSkills: core.extensions.reload,
     agents: () =>
       core.extensions.current().agents.map(({ name, description, model }) => ({

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../contracts/environment.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
-import type { LiveValues } from '../contracts/live-state.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
+import type { LiveSessionValues } from '../contracts/live-session-state.ts';
 import type { ModelPort } from '../contracts/model.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { applyAgentToOptions } from '../extensions/apply-agent.ts';
-import { openRepository } from '../git/repository.ts';
+import { openGitRepository } from '../git/git-repository.ts';
 import { createMountHealth } from '../lib/files/mount-health.ts';
 import { explainUnsupportedEffort } from '../model/efforts.ts';
-import { readStoredKeys } from '../model/keys/stored-keys.ts';
+import { readStoredApiKeys } from '../model/keys/stored-api-keys.ts';
 import { addSampleProject } from '../model/providers/demo/sample-project.ts';
 import { openModelRegistry } from '../model/registry/open-model-registry.ts';
 import { readProviderConfigs } from '../model/registry/provider-settings.ts';
@@ -17,13 +17,13 @@ import { explainMissingModel } from '../model/registry/unavailable-model.ts';
 import { applyToolAliases } from '../model/tool-aliases.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
 import { isReadingGitSafe } from '../permissions/git-safety.ts';
-import { resolveInitialMode, restoreMode } from '../permissions/initial-mode.ts';
-import { type OpenedSession, openSession } from '../session/open-session.ts';
-import { createLiveState } from '../session/persisted-state.ts';
-import type { StartedRun } from '../session/start-run.ts';
+import { resolveInitialMode, restorePermissionMode } from '../permissions/initial-mode.ts';
+import { type OpenedSession, openRunSession } from '../session/open-run-session.ts';
+import { createLiveSessionState } from '../session/persisted-state.ts';
+import type { RegisteredRun } from '../session/register-run.ts';
 import { applySettingsEnvironment } from '../settings/effective-environment.ts';
 import { type Core, createEventBus } from './core.ts';
-import { createExtensionGate } from './permissions/instruction-access.ts';
+import { createExtensionReadGate } from './permissions/instruction-read-gate.ts';
 import { openLiveSettings } from './settings/live-settings.ts';
 import { loadFolderTrust } from './trust/folder-trust.ts';
 
@@ -33,21 +33,21 @@ type OpenedCore =
   | { readonly ok: false; readonly problem: string };
 
 /** Opens trust, session, settings, model and mode. No server is contacted yet. */
-export async function openCore(runOptions: RunOptions, started: StartedRun): Promise<OpenedCore> {
+export async function openCore(runOptions: CliRunOptions, started: RegisteredRun): Promise<OpenedCore> {
   const bus = createEventBus();
   const cwd = await realpath(runOptions.cwd);
   const [trust, session] = await Promise.all([
     loadFolderTrust(cwd, started.environment, runOptions.trust),
-    openSession(runOptions, started.environment, cwd),
+    openRunSession(runOptions, started.environment, cwd),
   ]);
   if (!session.ok) return session;
   started.setLock(session.lock);
   const { isTrusted } = trust;
   // Before this point nothing in the folder was read, only its name.
   const { variables } = started.environment;
-  const admits = createExtensionGate({ options: runOptions, environment: started.environment, cwd, trust });
+  const admits = createExtensionReadGate({ options: runOptions, environment: started.environment, cwd, trust });
   const [repository, files] = await Promise.all([
-    openRepository(cwd, { variables, trusted: isTrusted, isConfigSafe: () => isReadingGitSafe(cwd) }),
+    openGitRepository(cwd, { variables, trusted: isTrusted, isConfigSafe: () => isReadingGitSafe(cwd) }),
     openLiveSettings({ given: runOptions, environment: started.environment, cwd, trust, tell: bus.emit, admits }),
   ]);
   const { settings, extensions } = files;
@@ -55,7 +55,7 @@ export async function openCore(runOptions: RunOptions, started: StartedRun): Pro
   if (!role.ok) return role;
   const options = await addSampleProject(role.options);
   const environment = applySettingsEnvironment(started.environment, settings.loaded());
-  const { problem, keys } = await readStoredKeys(environment);
+  const { problem, keys } = await readStoredApiKeys(environment);
   const onSignIn = (setting: string, output: string) =>
     void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });
   const stored = { ...session.stored, keys, onSignIn };
@@ -70,10 +70,10 @@ export async function openCore(runOptions: RunOptions, started: StartedRun): Pro
   await model.lookUp(model.model);
   const effortError = checkEffort(options, model);
   if (effortError !== undefined) return { ok: false, problem: effortError };
-  const mode = resolveInitialMode(restoreMode(options, session.stored), settings.current(), environment);
+  const mode = resolveInitialMode(restorePermissionMode(options, session.stored), settings.current(), environment);
   if (!mode.ok) return mode;
   const first = { model: model.model, mode: mode.mode, cwd };
-  const live = createLiveState(createLiveValues(first, options, settings.current(), session));
+  const live = createLiveSessionState(createLiveValues(first, options, settings.current(), session));
   const core: Core = {
     options,
     environment,
@@ -105,7 +105,7 @@ async function applyRecording(port: ModelPort, environment: Environment, cwd: st
 
 /** Returns why the effort flag does not fit the model. With thinking disabled by tokens the flag has no effect. */
 function checkEffort(
-  { effort, maxThinkingTokens }: RunOptions,
+  { effort, maxThinkingTokens }: CliRunOptions,
   { model, infoOf }: Extract<ReturnType<typeof openModelRegistry>, { ok: true }>,
 ): string | undefined {
   if (effort === undefined || maxThinkingTokens === 0) return undefined;
@@ -115,11 +115,11 @@ function checkEffort(
 
 /** Creates the live values of a run: from the options, else from the resumed session, else from the settings. */
 function createLiveValues(
-  { model, mode, cwd }: Pick<LiveValues, 'model' | 'mode' | 'cwd'>,
-  options: Pick<RunOptions, 'effort' | 'maxThinkingTokens'>,
+  { model, mode, cwd }: Pick<LiveSessionValues, 'model' | 'mode' | 'cwd'>,
+  options: Pick<CliRunOptions, 'effort' | 'maxThinkingTokens'>,
   settings: Pick<Settings, 'effort' | 'outputStyle'>,
   { stored }: Pick<OpenedSession, 'stored'>,
-): LiveValues {
+): LiveSessionValues {
   return {
     model,
     effort: options.effort ?? stored.effort ?? settings.effort ?? 'auto',

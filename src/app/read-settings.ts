@@ -1,32 +1,32 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, posix } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import { findRepositoryRoot } from '../git/repository-root.ts';
 import { runGit } from '../git/run-git.ts';
-import { ignoreMissing } from '../lib/errors.ts';
+import { ignoreMissingFile } from '../lib/errors.ts';
 import { toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
-import { isInside } from '../permissions/resolve-path.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { findRepositoryTop, listTrackedFiles } from '../permissions/shell/programs/git-repository.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 
 /** The folder of managed settings and instructions, which only administrators can write. */
-export const MANAGED_DIR = process.platform === 'win32' ? 'C:\\Program Files\\ouro' : '/etc/ouro';
+export const MANAGED_SETTINGS_DIR = process.platform === 'win32' ? 'C:\\Program Files\\ouro' : '/etc/ouro';
 
 /** Reads all settings of a folder from disk. */
 export function readSettings(
-  options: Pick<RunOptions, 'cwd' | 'settings' | 'settingSources' | 'policy'>,
+  options: Pick<CliRunOptions, 'cwd' | 'settings' | 'settingSources' | 'policy'>,
   environment: Environment,
   trusted: boolean,
   approves?: (layer: SettingsLayer) => boolean | Promise<boolean>,
 ): Promise<LoadedSettings> {
   return loadSettings({
-    folders: listProjectFolders(options.cwd, environment.home),
+    folders: listSettingsFolders(options.cwd, environment.home),
     ouroHome: environment.ouroHome,
-    managedDir: MANAGED_DIR,
+    managedDir: MANAGED_SETTINGS_DIR,
     trusted,
     ...(approves === undefined ? {} : { approves }),
     ...(options.settingSources === undefined ? {} : { sources: options.settingSources }),
@@ -44,7 +44,7 @@ export function readSettings(
  */
 async function isTracked(path: string, trusted: boolean, environment: Environment): Promise<boolean> {
   if (!trusted) return false;
-  const folder = toPosixPath((await ignoreMissing(realpath(dirname(path)))) ?? dirname(path));
+  const folder = toPosixPath((await ignoreMissingFile(realpath(dirname(path)))) ?? dirname(path));
   const repository = findRepositoryTop(diskFs, folder);
   if (repository === undefined) return false;
   const files = listTrackedFiles(diskFs, repository);
@@ -60,11 +60,11 @@ async function isTracked(path: string, trusted: boolean, environment: Environmen
 
 /** Lists the roots of a folder's instructions: itself, and its repository unless that contains the home folder. */
 export function listInstructionRoots(cwd: string, root: string, home: string): readonly string[] {
-  return isInside(home, root) ? [cwd] : [cwd, root];
+  return isPathInside(home, root) ? [cwd] : [cwd, root];
 }
 
 /** Lists the folders whose settings and extensions apply: the working folder, and parents up to the repository root. */
-export function listProjectFolders(cwd: string, home: string): readonly [string, ...string[]] {
+export function listSettingsFolders(cwd: string, home: string): readonly [string, ...string[]] {
   const [, root = cwd] = listInstructionRoots(cwd, findRepositoryRoot(cwd), home);
   const folders: [string, ...string[]] = [cwd];
   for (let current = cwd; current !== root && current !== dirname(current); ) {

@@ -1,30 +1,30 @@
 import type { AgentPort } from '../agent/agent-deps.ts';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Hook, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
-import type { LiveValues } from '../contracts/live-state.ts';
+import type { LiveSessionValues } from '../contracts/live-session-state.ts';
 import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
-import { createHookVariables, type HookEnvStore } from '../hooks/env-file.ts';
 import type { HookRunners } from '../hooks/hook-actions.ts';
-import { createProcessRunners } from '../hooks/hook-runners.ts';
+import { createHookEnvStore, type HookEnvStore } from '../hooks/hook-env-store.ts';
+import { createHookRunners } from '../hooks/hook-runners.ts';
 import { collectConfiguredHooks, collectPluginHooks } from '../hooks/hook-sources.ts';
-import { wrapAskWithHooks } from '../hooks/loop-hooks.ts';
+import { wrapElicitationWithHooks } from '../hooks/loop-hooks.ts';
 import { createMessageDisplayHooks } from '../hooks/message-display.ts';
-import { fireSessionChanges } from '../hooks/session-changes.ts';
+import { fireSessionChangeHooks } from '../hooks/session-change-hooks.ts';
 import { createSessionStartHooks, type SessionStartHooks } from '../hooks/session-start.ts';
-import { createWatchedFileCheck } from '../hooks/watched-files.ts';
+import { createFileChangedHookCheck } from '../hooks/watched-files.ts';
 import { createLazy } from '../lib/memoize.ts';
 import { resolveModel } from '../model/built-in-models.ts';
 import { askSmallModel } from '../model/side-calls.ts';
 import type { Core } from './core.ts';
 import type { McpServers } from './mcp/servers.ts';
-import type { Permissions } from './permissions/permissions.ts';
-import type { ApprovalPort } from './permissions/query-gate.ts';
+import type { ApprovalAgentPort } from './permissions/query-permission-gate.ts';
+import type { SessionPermissions } from './permissions/session-permissions.ts';
 import type { Session } from './session/session.ts';
 
 /** The hooks of a session, and those of its start. */
@@ -39,7 +39,7 @@ export type SessionHooks = SettingsHooks & {
 /** The parts of the session that its hooks depend on. */
 type SessionHooksDeps = {
   readonly session: Session;
-  readonly permissions: Pick<Permissions, 'matchesRule'>;
+  readonly permissions: Pick<SessionPermissions, 'matchesRule'>;
   readonly mcp: Pick<McpServers, 'listTools' | 'whenReady' | 'wrapAsk'>;
   readonly wishes: { readonly hooks: () => readonly Hook[] };
 };
@@ -61,14 +61,14 @@ export function createSessionHooks(core: Core, { session, permissions, mcp, wish
     matchesRule: permissions.matchesRule,
     emit: (event) => void core.bus.emit(event),
   });
-  fireSessionChanges(core, hooks);
-  mcp.wrapAsk((ask) => wrapAskWithHooks(hooks, ask));
+  fireSessionChangeHooks(core, hooks);
+  mcp.wrapAsk((ask) => wrapElicitationWithHooks(hooks, ask));
   const startOptions = { source: opened.isResumed ? 'resume' : 'startup', setup: core.options.setup } as const;
   return {
     ...hooks,
     setAgentRunner,
     sessionStart: createSessionStartHooks(hooks, startOptions, createStartHandler(core, session)),
-    checkWatchedFiles: createWatchedFileCheck(hooks, () => core.cwd),
+    checkWatchedFiles: createFileChangedHookCheck(hooks, () => core.cwd),
   };
 }
 
@@ -94,7 +94,7 @@ const COMPACT_HOOK_TIMEOUT_MS = 30_000;
 export function createHookEventListener(
   hooks: Hooks,
   addContext: (text: string) => void,
-  { face, warn }: { readonly face: RunOptions['frontend']; readonly warn: (message: string) => void },
+  { face, warn }: { readonly face: CliRunOptions['frontend']; readonly warn: (message: string) => void },
 ): AgentListener {
   const onReplacement = () =>
     warn('A MessageDisplay hook returned displayContent, which ouro does not support. Messages are shown unchanged.');
@@ -157,10 +157,10 @@ export function createHookEventListener(
 }
 
 /** Wraps the gate so that PermissionRequest hooks may answer before the user is asked. */
-export function wrapGateWithHooks(hooks: Hooks, port: AgentPort, createGate: (port: ApprovalPort) => Gate): Gate {
+export function wrapGateWithHooks(hooks: Hooks, port: AgentPort, createGate: (port: ApprovalAgentPort) => Gate): Gate {
   return (request, hint, signal) => {
     const { tool, input } = request;
-    const hookedPort: ApprovalPort = {
+    const hookedPort: ApprovalAgentPort = {
       ...port,
       askHook: (_, hookSignal) => askPermissionHooks(hooks, tool, input, hookSignal),
     };
@@ -191,7 +191,7 @@ type SettingsHooksDeps = {
   readonly getSettings: () => LoadedSettings;
   readonly hostHooks: readonly Hook[];
   readonly session: { readonly id: string; readonly path: string; readonly whenCaughtUp: () => Promise<void> };
-  readonly getLive: () => LiveValues;
+  readonly getLive: () => LiveSessionValues;
   readonly cwd: string;
   readonly getVariables: () => Readonly<Record<string, string>>;
   /** Default timeout; read at each hook. */
@@ -207,7 +207,7 @@ type SettingsHooks = Hooks & { readonly getVariables: HookEnvStore['getAll'] };
 
 /** Creates the hooks of all settings layers, plugins, skills and the host, with runners for commands and requests. */
 function createSettingsHooks(deps: SettingsHooksDeps): SettingsHooks {
-  const hookVariables = createHookVariables({ cwd: () => deps.getLive().cwd, variables: deps.getVariables }, (text) =>
+  const hookVariables = createHookEnvStore({ cwd: () => deps.getLive().cwd, variables: deps.getVariables }, (text) =>
     deps.emit({ type: 'notice', level: 'warn', topic: 'hook', text }),
   );
   const hooks = createHooks({
@@ -224,7 +224,7 @@ function createSettingsHooks(deps: SettingsHooksDeps): SettingsHooks {
     waitForTranscript: deps.session.whenCaughtUp,
     matchesRule: deps.matchesRule,
     emit: deps.emit,
-    ...createProcessRunners(deps),
+    ...createHookRunners(deps),
     askModel: deps.askModel,
     askAgent: deps.askAgent,
     callTool: deps.callTool,

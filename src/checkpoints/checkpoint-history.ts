@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { CheckpointEntry, PathState, ReplacedPath } from '../contracts/session.ts';
-import { formatPath, toFsPath } from '../lib/files/non-utf8-paths.ts';
+import type { CheckpointEntry, CheckpointPathState, RewoundPath } from '../contracts/session.ts';
+import { encodeFsPath, formatPath } from '../lib/files/non-utf8-paths.ts';
 import type { ContentStore } from './content-store.ts';
-import { isSameState, type SnapshotTaker } from './snapshot.ts';
+import { isSameFileState, type WorkspaceSnapshotTaker } from './workspace-snapshot.ts';
 
 type Prompt = Extract<CheckpointEntry, { step: 'prompt' }>;
 type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
@@ -41,10 +41,13 @@ export function listCheckpoints(entries: readonly CheckpointEntry[]): readonly C
 }
 
 /** One change of a path: its state before, and the state it was left in, if known. */
-export type Step = { readonly before: PathState; readonly after: PathState | undefined };
+export type CheckpointStep = { readonly before: CheckpointPathState; readonly after: CheckpointPathState | undefined };
 
 /** Returns the steps taken on each path since a prompt, oldest first. */
-export function listStepsSince(entries: readonly CheckpointEntry[], id: string): ReadonlyMap<string, readonly Step[]> {
+export function listCheckpointStepsSince(
+  entries: readonly CheckpointEntry[],
+  id: string,
+): ReadonlyMap<string, readonly CheckpointStep[]> {
   const prompt = entries.find((entry) => entry.step === 'prompt' && entry.id === id);
   const spansByPath = new Map<string, readonly Span[]>();
   if (prompt === undefined) return spansByPath;
@@ -54,28 +57,28 @@ export function listStepsSince(entries: readonly CheckpointEntry[], id: string):
   return spansByPath;
 }
 
-type Span = Step & { readonly until: number };
+type Span = CheckpointStep & { readonly until: number };
 
 /** Merges a change into the last step if it overlaps it or continues from its result; otherwise starts a new step. */
 function addChange(spans: readonly Span[], { order, until = order, before, after }: ChangeEntry): readonly Span[] {
   const last = spans.at(-1);
   const next: Span = { before, after, until };
   if (last === undefined) return [next];
-  const isContinuation = last.after !== undefined && isSameState(last.after, before);
+  const isContinuation = last.after !== undefined && isSameFileState(last.after, before);
   if (order > last.until && !isContinuation) return [...spans, next];
   const longer = until >= last.until ? next : last;
   return [...spans.slice(0, -1), { ...longer, before: last.before }];
 }
 
 /** Returns the newest checkpoint with changes that can be undone, or with such changes of chosen paths. */
-export function findLastChangeSet(
+export function findLastUndoableCheckpoint(
   entries: readonly CheckpointEntry[],
   isChosen: (path: string) => boolean = () => true,
 ): Checkpoint | undefined {
   return listCheckpoints(entries).findLast(({ paths }) => paths.some(isChosen));
 }
 
-type Undone = { readonly order: number; readonly replaced: readonly ReplacedPath[] };
+type Undone = { readonly order: number; readonly replaced: readonly RewoundPath[] };
 
 /** Returns the last restore that was not reverted yet; `undefined` if files changed since. */
 export function findLastRestore(entries: readonly CheckpointEntry[]): Undone | undefined {
@@ -118,7 +121,7 @@ function listRevertedSpans(entries: readonly CheckpointEntry[], step: 'undone' |
 type Content = { readonly is: 'bytes'; readonly bytes: Uint8Array } | { readonly is: 'absent' | 'unknown' };
 
 /** The files that a prompt changed, without changes that were undone. */
-export type TurnChange = {
+export type CheckpointTurnChanges = {
   readonly id: string;
   readonly prompt: string;
   readonly at: string;
@@ -127,11 +130,14 @@ export type TurnChange = {
 
 type ContentSources = {
   readonly contents: readonly Pick<ContentStore, 'read'>[];
-  readonly snapshots: Pick<SnapshotTaker, 'isInState'>;
+  readonly snapshots: Pick<WorkspaceSnapshotTaker, 'isInState'>;
 };
 
 /** Returns the changes of every prompt that changed files, oldest first. */
-export function listTurnChanges(entries: readonly CheckpointEntry[], sources: ContentSources): readonly TurnChange[] {
+export function listCheckpointTurnChanges(
+  entries: readonly CheckpointEntry[],
+  sources: ContentSources,
+): readonly CheckpointTurnChanges[] {
   const turns = listCheckpoints(entries);
   return turns.flatMap(({ prompt: { id, prompt, at }, changes }, turn) => {
     const paths = [...new Set(changes.map(({ path }) => path))];
@@ -154,18 +160,22 @@ export function listTurnChanges(entries: readonly CheckpointEntry[], sources: Co
   });
 }
 
-function isFolder(state: PathState | undefined): boolean {
+function isFolder(state: CheckpointPathState | undefined): boolean {
   return state?.kind === 'folder' || state?.kind === 'link';
 }
 
-function loadContent(state: PathState | undefined, path: string, { contents, snapshots }: ContentSources): Content {
+function loadContent(
+  state: CheckpointPathState | undefined,
+  path: string,
+  { contents, snapshots }: ContentSources,
+): Content {
   if (state?.kind === 'absent') return { is: 'absent' };
   if (state !== undefined && state.kind !== 'file') return { is: 'unknown' };
   const stored = state && contents.map((store) => store.read(state.hash)).find((bytes) => bytes !== undefined);
   if (stored !== undefined) return { is: 'bytes', bytes: stored };
   if (state !== undefined && !snapshots.isInState(path, state)) return { is: 'unknown' };
   try {
-    return { is: 'bytes', bytes: readFileSync(toFsPath(path)) };
+    return { is: 'bytes', bytes: readFileSync(encodeFsPath(path)) };
   } catch {
     return { is: 'absent' };
   }

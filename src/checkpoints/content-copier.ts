@@ -1,7 +1,7 @@
-import type { PathState } from '../contracts/session.ts';
+import type { CheckpointPathState } from '../contracts/session.ts';
+import type { DetectedFileChange } from './checkpoint-ledger.ts';
 import type { ContentPack } from './content-pack.ts';
 import { type createContentStore, hashContent } from './content-store.ts';
-import type { FileChange } from './ledger.ts';
 
 type KeeperDeps = {
   readonly pack: ContentPack;
@@ -12,16 +12,16 @@ type KeeperDeps = {
 /** Copies contents from the pack, which lives as long as the process, to the store of the session. */
 export type ContentCopier = {
   /** Keeps the content of a file state; returns `not-kept` if that fails. */
-  keepState(state: PathState): PathState;
+  keepState(state: CheckpointPathState): CheckpointPathState;
   /** Keeps both contents of a change: the new one is needed to merge out later changes made by others. */
-  keepChange(change: FileChange): FileChange;
+  keepChange(change: DetectedFileChange): DetectedFileChange;
   /** Returns the hash of a content that is about to be written, and keeps the content if it can be merged. */
   keepNewContent(bytes: Uint8Array): string;
 };
 
 /** Creates the content keeper of a session. */
 export function createContentCopier({ pack, store, warn }: KeeperDeps): ContentCopier {
-  function keepState(state: PathState): PathState {
+  function keepState(state: CheckpointPathState): CheckpointPathState {
     if (state.kind !== 'file') return state;
     try {
       store.copyFrom(state.hash, pack);

@@ -1,28 +1,28 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
-import type { CheckpointEntry, PathState } from '../contracts/session.ts';
+import type { CheckpointEntry, CheckpointPathState } from '../contracts/session.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { decodeFileName } from '../lib/files/non-utf8-paths.ts';
 import {
   type Checkpoint,
-  findLastChangeSet,
+  type CheckpointTurnChanges,
   findLastRestore,
+  findLastUndoableCheckpoint,
+  listCheckpointStepsSince,
   listCheckpoints,
-  listStepsSince,
-  listTurnChanges,
-  type TurnChange,
+  listCheckpointTurnChanges,
 } from './checkpoint-history.ts';
-import { type CommandWatch, createCommandWatcher } from './command-watcher.ts';
+import { createCheckpointLedger } from './checkpoint-ledger.ts';
+import { createCommandChangeWatcher, type WatchedCommand } from './command-change-watcher.ts';
 import { createContentCopier } from './content-copier.ts';
 import { createContentPack } from './content-pack.ts';
 import { createContentStore } from './content-store.ts';
-import { createLedger } from './ledger.ts';
+import { openCrossProcessWrites } from './cross-process-writes.ts';
 import type { RestoreResult } from './restore-files.ts';
 import { previewRevert, type RevertPreview, revertSteps } from './revert-steps.ts';
-import { openSharedWrites } from './shared-writes.ts';
-import { createManifests, createSnapshotTaker } from './snapshot.ts';
-import type { WalkLimits } from './walk-workspace.ts';
+import type { WorkspaceWalkLimits } from './walk-workspace.ts';
+import { createSnapshotManifests, createWorkspaceSnapshotTaker } from './workspace-snapshot.ts';
 
 /** Dependencies of `createCheckpoints`. */
 export type CheckpointDeps = {
@@ -42,7 +42,7 @@ export type CheckpointDeps = {
   readonly warn: (message: string) => void;
   readonly newId: () => string;
   readonly now: () => number;
-  readonly limits?: WalkLimits;
+  readonly limits?: WorkspaceWalkLimits;
   readonly mounts?: MountHealth;
   /** Folder for notes about unfinished writes; the next start repairs what a crash left behind. */
   readonly unfinished?: string;
@@ -51,7 +51,7 @@ export type CheckpointDeps = {
 };
 
 const NEW_FILE_MODE = 0o666;
-const NEW_FOLDER: PathState = { kind: 'folder', mode: 0o777 };
+const NEW_FOLDER: CheckpointPathState = { kind: 'folder', mode: 0o777 };
 
 /** Records the state of files before they change, and restores it. */
 export type Checkpoints = {
@@ -63,14 +63,14 @@ export type Checkpoints = {
    * Takes a snapshot before a command that may change `writes`, or anything if omitted. Call `ended` when the command
    * has exited or continues in the background.
    */
-  beforeCommand(writes?: readonly string[]): Promise<CommandWatch>;
+  beforeCommand(writes?: readonly string[]): Promise<WatchedCommand>;
   list(): Promise<readonly CheckpointInfo[]>;
   /** Returns the id of the newest prompt whose changes, or whose changes of chosen paths, can be undone. */
   findLastUndoable(isChosen?: (path: string) => boolean): Promise<string | undefined>;
   /** Returns the paths that `restore` would change, with the bytes they would get. Changes nothing. */
   previewRestore(id: string): Promise<readonly RevertPreview[] | undefined>;
   /** Returns the files that each prompt changed, with their contents before and after it. */
-  listTurnChanges(): Promise<readonly TurnChange[]>;
+  listTurnChanges(): Promise<readonly CheckpointTurnChanges[]>;
   /**
    * Restores the files to their state before this prompt, or only the chosen paths; `undefined` if there is no such
    * checkpoint. What the system failed to restore can be restored again.
@@ -91,17 +91,17 @@ export type Checkpoints = {
 export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
   const pack = createContentPack(deps.folder);
   const store = createContentStore(join(deps.folder, 'contents'));
-  const snapshots = createSnapshotTaker(pack, deps.skip, deps.limits, deps.mounts);
+  const snapshots = createWorkspaceSnapshotTaker(pack, deps.skip, deps.limits, deps.mounts);
 
   const keeper = createContentCopier({ pack, store, warn: deps.warn });
-  const ledger = createLedger({ ...deps, keepContents: keeper.keepChange });
+  const ledger = createCheckpointLedger({ ...deps, keepContents: keeper.keepChange });
   const { entries, append, nextOrder } = ledger;
-  const sharedWrites = openSharedWrites(deps.sharedWritesFolder);
-  const commands = createCommandWatcher({
+  const sharedWrites = openCrossProcessWrites(deps.sharedWritesFolder);
+  const commands = createCommandChangeWatcher({
     ...deps,
     readOtherWrites: sharedWrites.readOthers,
     snapshots,
-    manifests: createManifests(join(deps.folder, 'manifests')),
+    manifests: createSnapshotManifests(join(deps.folder, 'manifests')),
     ledger,
   });
 
@@ -133,20 +133,22 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
     },
     async findLastUndoable(isChosen) {
       await commands.recordOpenCommands();
-      return findLastChangeSet(entries, isChosen)?.prompt.id;
+      return findLastUndoableCheckpoint(entries, isChosen)?.prompt.id;
     },
     async previewRestore(id) {
       await commands.recordOpenCommands();
       if (!hasPrompt(id)) return undefined;
-      return previewRevert(listStepsSince(entries, id), disk);
+      return previewRevert(listCheckpointStepsSince(entries, id), disk);
     },
     listTurnChanges: () =>
-      commands.recordOpenCommands().then(() => listTurnChanges(entries, { contents: [store, pack], snapshots })),
+      commands
+        .recordOpenCommands()
+        .then(() => listCheckpointTurnChanges(entries, { contents: [store, pack], snapshots })),
     async restore(id, isChosen = () => true) {
       await commands.recordOpenCommands();
       if (!hasPrompt(id)) return undefined;
       const order = nextOrder();
-      const steps = listStepsSince(entries, id);
+      const steps = listCheckpointStepsSince(entries, id);
       const chosen = new Map([...steps].filter(([path]) => isChosen(path)));
       // Recorded before any file changes, so that a crash in between cannot lose the current contents.
       const done = await revertSteps(chosen, disk, (replaced) => append({ step: 'undoing', id, order, replaced }));

@@ -19,11 +19,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import type { FileAccess, PathState } from '../contracts/session.ts';
+import type { CheckpointPathState, FileAccessMetadata } from '../contracts/session.ts';
 import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
 import { copyExtendedAttributes, setExtendedAttributes } from '../lib/files/extended-attributes.ts';
-import { decodeFileName, toFsPath } from '../lib/files/non-utf8-paths.ts';
-import { recordDraft, writeInPlace } from '../lib/files/write-journal.ts';
+import { decodeFileName, encodeFsPath } from '../lib/files/non-utf8-paths.ts';
+import { journalDraftFile, writeInPlace } from '../lib/files/write-journal.ts';
 import type { ContentStore } from './content-store.ts';
 
 /** The result of a restore. */
@@ -36,11 +36,11 @@ export type RestoreResult = {
   readonly failed: readonly string[];
 };
 
-type StoredState = Exclude<PathState, { kind: 'absent' | 'not-kept' }>;
+type StoredState = Exclude<CheckpointPathState, { kind: 'absent' | 'not-kept' }>;
 
 /** Restores every path to its recorded state. Never writes through a symbolic link, and never leaves a partial file. */
 export function restoreFiles(
-  plan: ReadonlyMap<string, PathState>,
+  plan: ReadonlyMap<string, CheckpointPathState>,
   store: ContentStore,
   unfinished: string | undefined,
 ): RestoreResult {
@@ -74,7 +74,7 @@ export function restoreFiles(
   }
   // Folder modes last: a read-only folder would have prevented the writes above.
   for (const [path, mode] of openedFolders)
-    if (lstat(path) !== undefined) attempt(path, () => chmodSync(toFsPath(path), mode), []);
+    if (lstat(path) !== undefined) attempt(path, () => chmodSync(encodeFsPath(path), mode), []);
   for (const [path, state] of entries.toSorted(deepestFirst)) {
     if (state.kind === 'folder' && isRealPath(path))
       attempt(path, () => assertAccessSet(restoreAccess(path, state)), []);
@@ -94,12 +94,12 @@ function remove(path: string, openedFolders: Map<string, number>): void {
   assertNotLinked(dirname(path));
   makeWritable(dirname(path), openedFolders);
   if (current.isDirectory()) removeEmpty(path);
-  else unlinkSync(toFsPath(path));
+  else unlinkSync(encodeFsPath(path));
 }
 
 function removeEmpty(folder: string): void {
-  if (readdirSync(toFsPath(folder)).length > 0) throw new Error('it still holds files that were never recorded.');
-  rmdirSync(toFsPath(folder));
+  if (readdirSync(encodeFsPath(folder)).length > 0) throw new Error('it still holds files that were never recorded.');
+  rmdirSync(encodeFsPath(folder));
 }
 
 type RestoreContext = {
@@ -114,16 +114,16 @@ function restorePath(
   { store, opened: openedFolders, unfinished }: RestoreContext,
 ): void {
   const parent = dirname(path);
-  if (lstat(parent) === undefined) mkdirSync(toFsPath(parent), { recursive: true });
+  if (lstat(parent) === undefined) mkdirSync(encodeFsPath(parent), { recursive: true });
   assertNotLinked(parent);
   makeWritable(parent, openedFolders);
   const current = lstat(path);
   switch (state.kind) {
     case 'folder':
       if (current?.isDirectory() === true) return;
-      if (current !== undefined) unlinkSync(toFsPath(path));
-      mkdirSync(toFsPath(path));
-      chmodSync(toFsPath(path), state.mode | 0o700);
+      if (current !== undefined) unlinkSync(encodeFsPath(path));
+      mkdirSync(encodeFsPath(path));
+      chmodSync(encodeFsPath(path), state.mode | 0o700);
       return;
     case 'pipe':
       if (current?.isFIFO() !== true) makePipe(path, current);
@@ -131,7 +131,7 @@ function restorePath(
       return;
     case 'link':
       clearTarget(path, current);
-      symlinkSync(toFsPath(state.target), toFsPath(path));
+      symlinkSync(encodeFsPath(state.target), encodeFsPath(path));
       return;
     default: {
       const bytes = store.read(state.hash);
@@ -144,7 +144,7 @@ function restorePath(
 
 function makePipe(path: string, current: ReturnType<typeof lstat>): void {
   clearTarget(path, current);
-  if (current?.isFile() === true) unlinkSync(toFsPath(path));
+  if (current?.isFile() === true) unlinkSync(encodeFsPath(path));
   const { status } = spawnSync('mkfifo', ['--', path]);
   if (status !== 0) throw new Error('the system could not create a named pipe there.');
 }
@@ -160,7 +160,7 @@ export function isBelowSymlink(folder: string): boolean {
 
 function isRealPath(folder: string): boolean {
   try {
-    return decodeFileName(realpathSync(toFsPath(folder), { encoding: 'buffer' })) === folder;
+    return decodeFileName(realpathSync(encodeFsPath(folder), { encoding: 'buffer' })) === folder;
   } catch {
     return false;
   }
@@ -171,7 +171,7 @@ function isRealPath(folder: string): boolean {
  */
 function clearTarget(path: string, current: ReturnType<typeof lstat>): void {
   if (current?.isDirectory() === true) removeEmpty(path);
-  else if (current?.isSymbolicLink() === true) unlinkSync(toFsPath(path));
+  else if (current?.isSymbolicLink() === true) unlinkSync(encodeFsPath(path));
 }
 
 /**
@@ -181,7 +181,7 @@ function clearTarget(path: string, current: ReturnType<typeof lstat>): void {
 function writeFile(
   path: string,
   bytes: Uint8Array,
-  access: FileAccess,
+  access: FileAccessMetadata,
   unfinished: string | undefined,
 ): readonly string[] {
   const current = lstat(path);
@@ -190,8 +190,8 @@ function writeFile(
     return restoreAccess(path, access);
   }
   const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
-  const clearNote = recordDraft(unfinished, draft);
-  const file = openSync(toFsPath(draft), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  const clearNote = journalDraftFile(unfinished, draft);
+  const file = openSync(encodeFsPath(draft), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     writeFileSync(file, bytes);
     if (current?.isFile() === true && access.owner === undefined) {
@@ -199,10 +199,10 @@ function writeFile(
       copyExtendedAttributes(path, draft);
     }
     const refused = restoreAccess(draft, access);
-    renameSync(toFsPath(draft), toFsPath(path));
+    renameSync(encodeFsPath(draft), encodeFsPath(path));
     return refused;
   } catch (thrown) {
-    rmSync(toFsPath(draft), { force: true });
+    rmSync(encodeFsPath(draft), { force: true });
     throw thrown;
   } finally {
     closeSync(file);
@@ -216,15 +216,15 @@ function assertAccessSet(refused: readonly string[]): void {
 
 /** Makes a read-only folder writable and notes its mode, which is restored at the end. */
 function makeWritable(folder: string, openedFolders: Map<string, number>): void {
-  const { mode } = lstatSync(toFsPath(folder));
+  const { mode } = lstatSync(encodeFsPath(folder));
   if ((mode & 0o300) === 0o300 || openedFolders.has(folder)) return;
   openedFolders.set(folder, mode & 0o7777);
-  chmodSync(toFsPath(folder), (mode & 0o7777) | 0o700);
+  chmodSync(encodeFsPath(folder), (mode & 0o7777) | 0o700);
 }
 
 function lstat(path: string) {
   try {
-    return lstatSync(toFsPath(path));
+    return lstatSync(encodeFsPath(path));
   } catch {
     return undefined;
   }
@@ -238,9 +238,9 @@ const SET_ID_BITS = 0o6000;
  * Restores the recorded owner, extended attributes and mode of a path. Returns what the system refused to set; the mode
  * is then narrowed so that access is never wider than it was.
  */
-function restoreAccess(path: string, { mode, owner, attributes = {} }: FileAccess): readonly string[] {
+function restoreAccess(path: string, { mode, owner, attributes = {} }: FileAccessMetadata): readonly string[] {
   if (owner === undefined) {
-    chmodSync(toFsPath(path), mode);
+    chmodSync(encodeFsPath(path), mode);
     return [];
   }
   const hasOwner = setOwner(path, owner);
@@ -251,12 +251,12 @@ function restoreAccess(path: string, { mode, owner, attributes = {} }: FileAcces
   );
   // With an ACL the group bits are its mask; without the ACL they would grant that much to the group itself.
   const safeMode = refused.includes(ACL_ATTRIBUTE) ? mode & ~GROUP_BITS : mode;
-  chmodSync(toFsPath(path), hasOwner ? safeMode : safeMode & ~SET_ID_BITS);
+  chmodSync(encodeFsPath(path), hasOwner ? safeMode : safeMode & ~SET_ID_BITS);
   return [...(hasOwner ? [] : [`its owner ${owner}`]), ...refused.map((name) => `its attribute ${name}`)];
 }
 
 function setOwner(path: string, owner: string): boolean {
-  const diskFile = toFsPath(path);
+  const diskFile = encodeFsPath(path);
   const now = lstatSync(diskFile);
   if (`${now.uid}:${now.gid}` === owner) return true;
   const [uid = now.uid, gid = now.gid] = owner.split(':').map(Number);

@@ -1,23 +1,23 @@
 import { dirname } from 'node:path';
-import type { PathState, ReplacedPath } from '../contracts/session.ts';
+import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
-import { mergeLines } from '../lib/text/diff.ts';
-import type { Step } from './checkpoint-history.ts';
+import { mergeLinesThreeWay } from '../lib/text/diff.ts';
+import type { CheckpointStep } from './checkpoint-history.ts';
 import { type ContentCopier, isMergeable } from './content-copier.ts';
 import type { ContentStore, createContentStore } from './content-store.ts';
 import { isBelowSymlink, type RestoreResult, restoreFiles } from './restore-files.ts';
-import { isSameAccess, isSameState, type SnapshotTaker } from './snapshot.ts';
+import { isSameFileAccess, isSameFileState, type WorkspaceSnapshotTaker } from './workspace-snapshot.ts';
 
 /** The state each path must get, and one message per path that is left alone because others changed it too. */
 type RevertPlan = {
-  readonly plan: ReadonlyMap<string, PathState>;
+  readonly plan: ReadonlyMap<string, CheckpointPathState>;
   readonly problems: readonly string[];
   /** Paths whose current content could not be stored, for example on a full disk. */
   readonly failed: readonly string[];
 };
 
 type RevertDeps = {
-  readonly snapshots: Pick<SnapshotTaker, 'captureState' | 'isInState'>;
+  readonly snapshots: Pick<WorkspaceSnapshotTaker, 'captureState' | 'isInState'>;
   readonly store: ReturnType<typeof createContentStore>;
   readonly keeper: ContentCopier;
   /** Folder for notes about unfinished writes. */
@@ -28,9 +28,9 @@ type RevertDeps = {
  * Reverts steps on disk. `begin` records the current state of every path that will change, before any file is touched.
  */
 export async function revertSteps(
-  steps: ReadonlyMap<string, readonly Step[]>,
+  steps: ReadonlyMap<string, readonly CheckpointStep[]>,
   deps: RevertDeps,
-  begin: (replaced: readonly ReplacedPath[]) => Promise<void>,
+  begin: (replaced: readonly RewoundPath[]) => Promise<void>,
 ): Promise<RestoreResult> {
   const { plan, problems, failed } = planRevert(steps, deps);
   const pending = [...plan].filter(([path, state]) => !deps.snapshots.isInState(path, state));
@@ -48,7 +48,10 @@ export async function revertSteps(
 export type RevertPreview = { readonly path: string; readonly bytes: Uint8Array | undefined };
 
 /** Returns the paths that a revert would change; changes nothing. */
-export function previewRevert(steps: ReadonlyMap<string, readonly Step[]>, deps: RevertDeps): readonly RevertPreview[] {
+export function previewRevert(
+  steps: ReadonlyMap<string, readonly CheckpointStep[]>,
+  deps: RevertDeps,
+): readonly RevertPreview[] {
   return [...planRevert(steps, deps).plan]
     .filter(([path, state]) => state.kind !== 'not-kept' && !deps.snapshots.isInState(path, state))
     .map(([path, state]) => ({
@@ -57,26 +60,31 @@ export function previewRevert(steps: ReadonlyMap<string, readonly Step[]>, deps:
     }));
 }
 
-type FileState = Extract<PathState, { kind: 'file' }>;
+type FileState = Extract<CheckpointPathState, { kind: 'file' }>;
 
 /**
  * Reverts steps, newest first, and only them: later changes by others to other lines of a file are merged in, and a
  * path whose own change cannot be separated from theirs is left alone.
  */
-function planRevert(steps: ReadonlyMap<string, readonly Step[]>, { snapshots, store, keeper }: RevertDeps): RevertPlan {
-  const plan = new Map<string, PathState>();
+function planRevert(
+  steps: ReadonlyMap<string, readonly CheckpointStep[]>,
+  { snapshots, store, keeper }: RevertDeps,
+): RevertPlan {
+  const plan = new Map<string, CheckpointPathState>();
   const problems: string[] = [];
   const failed: string[] = [];
   for (const [path, pathSteps] of steps) {
     // Behind a link, the path would show a file in another place.
-    const current: PathState = isBelowSymlink(dirname(path)) ? { kind: 'absent' } : snapshots.captureState(path);
+    const current: CheckpointPathState = isBelowSymlink(dirname(path))
+      ? { kind: 'absent' }
+      : snapshots.captureState(path);
     const stored = keeper.keepState(current);
     if (stored !== current) {
       problems.push(`${path}: its current content could not be stored, so it is left unchanged.`);
       failed.push(path);
       continue;
     }
-    const target = pathSteps.reduceRight<PathState | undefined>(
+    const target = pathSteps.reduceRight<CheckpointPathState | undefined>(
       (state, step) => state && revertStep(step, state, store),
       stored,
     );
@@ -86,7 +94,7 @@ function planRevert(steps: ReadonlyMap<string, readonly Step[]>, { snapshots, st
   return { plan, problems, failed };
 }
 
-function explainConflict(steps: readonly Step[], store: RevertDeps['store']): string {
+function explainConflict(steps: readonly CheckpointStep[], store: RevertDeps['store']): string {
   const first = steps[0]?.before;
   const stored = first?.kind === 'file' && store.read(first.hash) !== undefined ? store.getPath(first.hash) : undefined;
   const hint = stored === undefined ? '' : ` The previous content is in ${stored}.`;
@@ -94,15 +102,19 @@ function explainConflict(steps: readonly Step[], store: RevertDeps['store']): st
 }
 
 /** Returns the state without one step; `undefined` if the step cannot be separated from later changes. */
-function revertStep({ before, after }: Step, current: PathState, store: ContentStore): PathState | undefined {
-  if (after === undefined || isSameState(current, before)) return before;
+function revertStep(
+  { before, after }: CheckpointStep,
+  current: CheckpointPathState,
+  store: ContentStore,
+): CheckpointPathState | undefined {
+  if (after === undefined || isSameFileState(current, before)) return before;
   if (current.kind === 'file' && after.kind === 'file') {
     if (before.kind === 'file') return revertFile(before, after, current, store);
     return current.hash === after.hash ? before : undefined;
   }
   // The mode of a new folder depends on the system; a folder that is not empty stays anyway.
   if (current.kind === 'folder' && after.kind === 'folder' && before.kind !== 'folder') return before;
-  return isSameState(current, after) ? before : undefined;
+  return isSameFileState(current, after) ? before : undefined;
 }
 
 function revertFile(
@@ -111,7 +123,7 @@ function revertFile(
   current: FileState,
   store: ContentStore,
 ): FileState | undefined {
-  const { hash: _, ...access } = isSameAccess(current, after) ? before : current;
+  const { hash: _, ...access } = isSameFileAccess(current, after) ? before : current;
   const hash = revertContent(before.hash, after.hash, current.hash, store);
   return hash === undefined ? undefined : { ...access, hash };
 }
@@ -121,7 +133,7 @@ function revertContent(before: string, after: string, current: string, store: Co
   if (before === after) return current;
   const [base, mine, other] = [after, current, before].map((hash) => decodeMergeable(store.read(hash)));
   if (base === undefined || mine === undefined || other === undefined) return undefined;
-  const merged = mergeLines(base, mine, other);
+  const merged = mergeLinesThreeWay(base, mine, other);
   return merged === undefined ? undefined : store.put(Buffer.from(merged, 'latin1'));
 }
 

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { createMountHealth, type MountHealth, NOT_ANSWERING } from '../lib/files/mount-health.ts';
-import { decodeFileName, mayHaveLostBytes, toFsPath } from '../lib/files/non-utf8-paths.ts';
+import { createMountHealth, MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
+import { decodeFileName, encodeFsPath, mayBeLossyFileName } from '../lib/files/non-utf8-paths.ts';
 import { type IgnoreRules, parseIgnoreRules } from '../lib/patterns/gitignore.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { splitLines } from '../lib/text/lines.ts';
@@ -22,13 +22,13 @@ export type WorkspaceEntry =
   | { readonly kind: 'not-kept'; readonly why: string };
 
 /** All entries below some folders; the folders in `unknown` were skipped, for the reason given. */
-export type WalkResult = {
+export type WorkspaceWalkResult = {
   readonly entries: ReadonlyMap<string, WorkspaceEntry>;
   readonly unknown: ReadonlyMap<string, string>;
 };
 
 /** Limits of a workspace walk; what exceeds them is not stored. */
-export type WalkLimits = {
+export type WorkspaceWalkLimits = {
   readonly files: number;
   readonly fileBytes: number;
   readonly totalBytes: number;
@@ -38,7 +38,7 @@ export type WalkLimits = {
 };
 
 /** Default limits of a workspace walk. */
-export const WALK_LIMITS: WalkLimits = {
+export const WORKSPACE_WALK_LIMITS: WorkspaceWalkLimits = {
   files: 20_000,
   fileBytes: 20_000_000,
   totalBytes: 500_000_000,
@@ -53,9 +53,9 @@ const SLICE_MS = 10;
 export async function walkWorkspace(
   roots: readonly string[],
   skip: readonly string[],
-  limits: WalkLimits = WALK_LIMITS,
+  limits: WorkspaceWalkLimits = WORKSPACE_WALK_LIMITS,
   mounts: MountHealth = createMountHealth(),
-): Promise<WalkResult> {
+): Promise<WorkspaceWalkResult> {
   await mounts.check();
   const entries = new Map<string, WorkspaceEntry>();
   const unknown = new Map<string, string>();
@@ -70,7 +70,7 @@ export async function walkWorkspace(
       await new Promise((resolve) => setImmediate(resolve));
       sliceEnds = performance.now() + SLICE_MS;
     }
-    if (mounts.findHung(folder) !== undefined) return void unknown.set(folder, NOT_ANSWERING);
+    if (mounts.findHung(folder) !== undefined) return void unknown.set(folder, MOUNT_NOT_ANSWERING);
     const children = listFolder(folder);
     if (children === undefined) return void unknown.set(folder, 'it cannot be read');
     const names = children.map(({ name }) => name);
@@ -102,8 +102,8 @@ export async function walkWorkspace(
   }
 
   async function announcePresence(path: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
-    if (mounts.findHung(path) !== undefined) return void unknown.set(path, NOT_ANSWERING);
-    const entry = readEntryAt(path, limits);
+    if (mounts.findHung(path) !== undefined) return void unknown.set(path, MOUNT_NOT_ANSWERING);
+    const entry = readWorkspaceEntry(path, limits);
     if (entry === undefined) return;
     if (total.files > limits.files) return void unknown.set(path, WORKSPACE_TOO_LARGE);
     entries.set(path, entry);
@@ -124,7 +124,7 @@ const WORKSPACE_TOO_LARGE = 'the workspace is too large to store all of it';
 
 type Budget = { readonly isSpent: boolean; take(bytes: number): void };
 
-function createBudget({ ignoredFiles, ignoredBytes }: WalkLimits): Budget {
+function createBudget({ ignoredFiles, ignoredBytes }: WorkspaceWalkLimits): Budget {
   let files = 0;
   let total = 0;
   return {
@@ -143,26 +143,29 @@ type FileKind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFI
 type NamedEntry = { readonly name: string; readonly kind: FileKind };
 
 function listFolder(folder: string): readonly NamedEntry[] | undefined {
-  const diskFile = toFsPath(folder);
+  const diskFile = encodeFsPath(folder);
   try {
     const listed = readdirSync(diskFile, { withFileTypes: true }).map((kind) => ({ name: kind.name, kind }));
-    if (!listed.some(({ name }) => mayHaveLostBytes(name))) return listed;
+    if (!listed.some(({ name }) => mayBeLossyFileName(name))) return listed;
     const byteNamed = readdirSync(diskFile, { encoding: 'buffer' })
-      .filter((bytes) => mayHaveLostBytes(bytes.toString('utf8')))
+      .filter((bytes) => mayBeLossyFileName(bytes.toString('utf8')))
       .map((bytes) => ({
         name: decodeFileName(bytes),
-        kind: lstatSync(toFsPath(join(folder, decodeFileName(bytes)))),
+        kind: lstatSync(encodeFsPath(join(folder, decodeFileName(bytes)))),
       }));
-    return [...listed.filter(({ name }) => !mayHaveLostBytes(name)), ...byteNamed];
+    return [...listed.filter(({ name }) => !mayBeLossyFileName(name)), ...byteNamed];
   } catch {
     return undefined;
   }
 }
 
 /** Reads the current entry of one path; `undefined` if nothing exists there. */
-export function readEntryAt(path: string, limits: WalkLimits = WALK_LIMITS): WorkspaceEntry | undefined {
+export function readWorkspaceEntry(
+  path: string,
+  limits: WorkspaceWalkLimits = WORKSPACE_WALK_LIMITS,
+): WorkspaceEntry | undefined {
   try {
-    const stat = lstatSync(toFsPath(path));
+    const stat = lstatSync(encodeFsPath(path));
     if (stat.isDirectory()) return { kind: 'folder', ...describeAccess(stat) };
     return readEntry(path, stat, limits);
   } catch {
@@ -170,8 +173,8 @@ export function readEntryAt(path: string, limits: WalkLimits = WALK_LIMITS): Wor
   }
 }
 
-function readEntry(path: string, kind: FileKind, limits: WalkLimits): WorkspaceEntry | undefined {
-  const diskFile = toFsPath(path);
+function readEntry(path: string, kind: FileKind, limits: WorkspaceWalkLimits): WorkspaceEntry | undefined {
+  const diskFile = encodeFsPath(path);
   try {
     if (kind.isSymbolicLink())
       return { kind: 'link', target: decodeFileName(readlinkSync(diskFile, { encoding: 'buffer' })) };

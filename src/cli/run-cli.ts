@@ -4,31 +4,31 @@ import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
 import type { Invocation } from './args/invocation.ts';
 import { UsageError } from './args/usage-error.ts';
 import { installChunkFallback } from './chunk-fallback.ts';
-import { createProcessIo, type Io } from './io.ts';
-import { createShutdown, type Shutdown, systemProcess } from './shutdown.ts';
+import { createProcessIo, type ProcessIo } from './process-io.ts';
+import { createShutdown, type Shutdown, systemProcessEvents } from './shutdown.ts';
 
 /** Runs the program: parses the arguments, runs the mode or subcommand they name and exits with its code. */
 export async function runCli(args: readonly string[]): Promise<void> {
   const cwd = findWorkingDirectory();
   if (cwd === undefined) {
     process.stderr.write('The working directory does not exist any more. Change to another folder.\n');
-    return systemProcess.exit(1);
+    return systemProcessEvents.exit(1);
   }
   limitProgramSearch();
   const environment = findEnvironment();
   if (environment === undefined) {
     process.stderr.write('The user of this process has no home folder. Set HOME to a folder that it may write.\n');
-    return systemProcess.exit(1);
+    return systemProcessEvents.exit(1);
   }
   muteConsole();
   const io = createProcessIo(environment, cwd);
-  const shutdown = createShutdown(systemProcess);
+  const shutdown = createShutdown(systemProcessEvents);
   const code = await runToExitCode(args, io, shutdown);
   await shutdown.finish();
   await io.stdout.flushed();
   const writeError = io.stdout.getWriteError();
   if (writeError !== undefined) io.stderr.write(`Writing to stdout failed: ${writeError}.\n`);
-  systemProcess.exit(writeError === undefined ? code : 1);
+  systemProcessEvents.exit(writeError === undefined ? code : 1);
 }
 
 function findWorkingDirectory(): string | undefined {
@@ -55,7 +55,7 @@ const SYSTEM_ERRORS = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENOSPC
  * Runs the program and returns its exit code; reports anything thrown on stderr.
  * @internal Exported for tests.
  */
-export async function runToExitCode(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
+export async function runToExitCode(args: readonly string[], io: ProcessIo, shutdown: Shutdown): Promise<number> {
   try {
     return await run(args, io, shutdown);
   } catch (thrown) {
@@ -72,7 +72,7 @@ export async function runToExitCode(args: readonly string[], io: Io, shutdown: S
   }
 }
 
-async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise<number> {
+async function run(args: readonly string[], io: ProcessIo, shutdown: Shutdown): Promise<number> {
   if (hasHelpFlag(args)) {
     const { formatCommandHelp, formatHelp } = await import('./args/help.ts');
     io.stdout.write(formatCommandHelp(args[0]) ?? formatHelp());
@@ -97,7 +97,7 @@ async function run(args: readonly string[], io: Io, shutdown: Shutdown): Promise
   });
 }
 
-async function runMode(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+async function runMode(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   switch (invocation.mode) {
     case 'print':
       return (await import('./modes/print/run-print.ts')).runPrint(invocation, io, shutdown);
@@ -120,7 +120,7 @@ function hasHelpFlag(args: readonly string[]): boolean {
 const CONSOLE_METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 
 /**
- * Silences `console`. ouro prints through `Io` only; console output of a library would corrupt the screen or the JSON
+ * Silences `console`. ouro prints through `ProcessIo` only; console output of a library would corrupt the screen or the JSON
  * lines on stdout.
  */
 function muteConsole(): void {

@@ -1,12 +1,12 @@
 import { findClosestWord } from '../lib/text/closest-word.ts';
 import { findOperandProblem } from './args/find-operand-problem.ts';
-import { type CommandRequest, listSubcommands, SUBCOMMANDS, type SubcommandName } from './args/subcommands.ts';
-import { findForeignCommand } from './args/unsupported.ts';
+import { listSubcommands, SUBCOMMANDS, type SubcommandInput, type SubcommandName } from './args/subcommands.ts';
+import { findForeignCommand } from './args/unsupported-args.ts';
 import { UsageError } from './args/usage-error.ts';
-import type { Io } from './io.ts';
+import type { ProcessIo } from './process-io.ts';
 import type { Shutdown } from './shutdown.ts';
 
-type Command = (request: CommandRequest) => Promise<number>;
+type Command = (request: SubcommandInput) => Promise<number>;
 
 /** Loads the function of each subcommand on demand. */
 const COMMAND_LOADERS: Readonly<Record<SubcommandName, () => Promise<Command>>> = {
@@ -61,11 +61,11 @@ function isSubcommand(word: string): word is SubcommandName {
 export async function runSubcommand(
   name: SubcommandName,
   args: readonly string[],
-  io: Io,
+  io: ProcessIo,
   shutdown: Shutdown,
 ): Promise<number> {
-  const { parseWithFlags } = await import('./args/parse-args.ts');
-  const { operands, values } = parseWithFlags(args, listSubcommands()[name]?.flags ?? {});
+  const { splitArgsByFlags } = await import('./args/parse-args.ts');
+  const { operands, values } = splitArgsByFlags(args, listSubcommands()[name]?.flags ?? {});
   const problem = findOperandProblem(name, operands);
   if (problem !== undefined) throw new UsageError(problem);
   const runCommand = await COMMAND_LOADERS[name]();

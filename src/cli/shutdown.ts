@@ -111,7 +111,7 @@ const SIGNALS: Readonly<Record<string, TerminationSignal>> = {
 const ignoreSignal = () => undefined;
 
 /** The signals and exit of the running process. */
-export const systemProcess: ProcessEvents = {
+export const systemProcessEvents: ProcessEvents = {
   onSignal(listener) {
     process.on('SIGXFSZ', ignoreSignal);
     const removers = Object.entries(SIGNALS).map(([signal, reason]) => {

@@ -3,14 +3,14 @@ import type { ModelInfo } from '../contracts/model.ts';
 import type { ToolLookup } from '../contracts/permission.ts';
 import type { CompactionResult, ContextPort, Summarize } from '../contracts/query.ts';
 import type { SentResult } from '../contracts/tool.ts';
-import type { CompactRequest } from './compaction/compact-view.ts';
-import { type BeforeCompact, createCompaction } from './compaction/compaction.ts';
-import { getUserPromptText, splitKeptMessages } from './compaction/kept-messages.ts';
+import type { CompactRequest } from './compaction/compact-conversation.ts';
+import { type BeforeCompact, createCompactor } from './compaction/compactor.ts';
+import { getUserPromptText, splitMessagesForCompaction } from './compaction/kept-messages.ts';
 import type { CarriedFacts } from './compaction/summary.ts';
 import { createReductionPipeline, type LevelRun } from './reduction/reduction-pipeline.ts';
-import { createSentView } from './reduction/sent-view.ts';
-import { type ContextDecision, createDecisionLog, type DecisionLog } from './reduction-log.ts';
-import { createTokenEstimator, createTokenGauge, sum } from './token-estimate.ts';
+import { createSentConversation } from './reduction/sent-conversation.ts';
+import { type ContextDecision, createReductionLog, type ReductionLog } from './reduction-log.ts';
+import { createRequestTokenGauge, createTokenEstimator, sumNumbers } from './token-estimate.ts';
 import { listToolResults } from './tool-calls.ts';
 
 /** The dependencies of the context, supplied by `app`. */
@@ -69,16 +69,16 @@ const REPLY_SHARE = 0.1;
 export function createContext(deps: ContextParts): Context {
   const { onLevel = () => undefined } = deps;
   const estimate = createTokenEstimator();
-  const log = createDecisionLog();
-  const decisions: DecisionLog = {
+  const log = createReductionLog();
+  const decisions: ReductionLog = {
     ...log,
     record: (decision) => {
       log.record(decision);
       deps.remember?.(decision);
     },
   };
-  const gauge = createTokenGauge(deps.overheadTokens);
-  const view = createSentView({ decisions, estimate, storedAt: deps.storedAt, toolNamed: deps.toolNamed });
+  const gauge = createRequestTokenGauge(deps.overheadTokens);
+  const view = createSentConversation({ decisions, estimate, storedAt: deps.storedAt, toolNamed: deps.toolNamed });
   const limits = (model = deps.model()) => computeLimits(deps.modelInfo(model), deps.compactAtPercent?.());
   let cleared: ClearedResults = { tokens: 0, until: undefined };
   const pipeline = createReductionPipeline({
@@ -90,7 +90,7 @@ export function createContext(deps: ContextParts): Context {
     providerClearsResults: () => deps.modelInfo(deps.model()).clearsResultsAt !== undefined,
     onLevel,
   });
-  const { compact, undo, collectCarriedFacts } = createCompaction({
+  const { compact, undo, collectCarriedFacts } = createCompactor({
     ...deps,
     gauge,
     pipeline,
@@ -113,17 +113,17 @@ export function createContext(deps: ContextParts): Context {
     limits,
     findSent: (callId) => findSentResult(view.messages(), callId, cleared.until),
     calibrate: (sent, inputTokens, clearedTokens = 0) => {
-      gauge.calibrate(sum(sent.map(estimate.messageTokens)), inputTokens, clearedTokens);
+      gauge.calibrate(sumNumbers(sent.map(estimate.messageTokens)), inputTokens, clearedTokens);
       // The provider does not say which results it left out.
       if (clearedTokens > cleared.tokens) cleared = { tokens: clearedTokens, until: sent.at(-1)?.id };
     },
     preview: async (messages) => {
       const { view: sent, tokens } = await pipeline.prepare(messages);
-      const { pins, prompt, tail } = splitKeptMessages(sent, TAIL_PREVIEW, estimate);
+      const { pins, prompt, tail } = splitMessagesForCompaction(sent, TAIL_PREVIEW, estimate);
       const kept = [...pins, ...prompt, ...tail];
       return {
         preTokens: tokens,
-        keptTokens: gauge.scale(gauge.overhead() + sum(kept.map(estimate.messageTokens))),
+        keptTokens: gauge.scale(gauge.overhead() + sumNumbers(kept.map(estimate.messageTokens))),
         pins: pins.flatMap((pin) => (pin.role === 'user' ? [getUserPromptText(pin)] : [])),
         keptMessages: kept.length,
         summarizedMessages: sent.filter((message) => message.role !== 'boundary').length - kept.length,

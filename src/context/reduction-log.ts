@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { Message, ToolResultBlock, UserMessage } from '../contracts/message.ts';
 
 /** The text that replaces one result. Recorded decisions are replayed as they are, never made again. */
-export type ResultDecision = {
+export type ResultReduction = {
   readonly level: 'budget' | 'snip' | 'microcompact';
   readonly callId: string;
   readonly text: string;
 };
 
 /** A run of calls replaced by one line. */
-export type CollapseDecision = {
+export type CollapseReduction = {
   readonly level: 'collapse';
   /** Ids of the collapsed replies and result messages; the line takes the place of the first. */
   readonly messageIds: readonly string[];
@@ -18,10 +18,10 @@ export type CollapseDecision = {
 };
 
 /** A decision about what is sent of the conversation. */
-export type ContextDecision = ResultDecision | CollapseDecision;
+export type ContextDecision = ResultReduction | CollapseReduction;
 
 /** Creates the log of a conversation's decisions, which also applies them to messages. */
-export function createDecisionLog(): {
+export function createReductionLog(): {
   record(decision: ContextDecision): void;
   has(callId: string): boolean;
   /** Returns whether a result was changed after it had been sent; then it is never changed again. */
@@ -29,10 +29,10 @@ export function createDecisionLog(): {
   applyTo(message: Message): Message | undefined;
   all(): readonly ContextDecision[];
 } {
-  const results = new Map<string, ResultDecision>();
-  const folds: CollapseDecision[] = [];
+  const results = new Map<string, ResultReduction>();
+  const folds: CollapseReduction[] = [];
   const foldedCalls = new Set<string>();
-  const foldedMessages = new Map<string, CollapseDecision>();
+  const foldedMessages = new Map<string, CollapseReduction>();
   return {
     record: (decision) => {
       if (decision.level !== 'collapse') {
@@ -56,14 +56,14 @@ export function createDecisionLog(): {
 }
 
 /** The decisions of one conversation. */
-export type DecisionLog = ReturnType<typeof createDecisionLog>;
+export type ReductionLog = ReturnType<typeof createReductionLog>;
 
 /** The budget applies before a result is first sent, all other levels after it. */
-function isFinalDecision(decision: ResultDecision | undefined): boolean {
+function isFinalDecision(decision: ResultReduction | undefined): boolean {
   return decision !== undefined && decision.level !== 'budget';
 }
 
-function createFoldLine(id: string, fold: CollapseDecision): UserMessage {
+function createFoldLine(id: string, fold: CollapseReduction): UserMessage {
   return { role: 'user', id, origin: 'summary', blocks: [{ type: 'text', text: fold.text }] };
 }
 
@@ -74,7 +74,7 @@ function keepNonResults(message: Message): Message | undefined {
   return blocks.length === 0 ? undefined : { ...message, blocks };
 }
 
-function applyResultDecisions(message: UserMessage, results: ReadonlyMap<string, ResultDecision>): UserMessage {
+function applyResultDecisions(message: UserMessage, results: ReadonlyMap<string, ResultReduction>): UserMessage {
   const getDecision = (callId: string) => results.get(callId);
   const hasDecision = message.blocks.some((block) => block.type === 'tool_result' && getDecision(block.tool_use_id));
   if (!hasDecision) return message;
@@ -102,6 +102,6 @@ const decisionSchema = z.lazy(() =>
 );
 
 /** Parses decisions recorded in a session; invalid ones are omitted. */
-export function parseDecisions(records: readonly unknown[]): readonly ContextDecision[] {
+export function parseReductions(records: readonly unknown[]): readonly ContextDecision[] {
   return records.flatMap((record) => decisionSchema.safeParse(record).data ?? []);
 }

@@ -21,9 +21,9 @@ export function estimateTextTokens(text: string): number {
 }
 
 /** Estimates the tokens of system prompt and tool specs. */
-export function estimatePromptTokens(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
+export function estimateSystemPromptTokens(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
   const chars = [...system, ...specs].map(countJsonChars);
-  return Math.ceil((sum(chars) + chars.length) / CHARS_PER_TOKEN);
+  return Math.ceil((sumNumbers(chars) + chars.length) / CHARS_PER_TOKEN);
 }
 
 /** Lengths by part; parts that do not change are the same objects in every request. */
@@ -54,7 +54,7 @@ export function createTokenEstimator(): {
     blockTokens,
     messageTokens: (message) => {
       if (message.role === 'boundary' || message.role === 'custom') return 0;
-      return createLazy(message, () => sum(message.blocks.map(blockTokens)));
+      return createLazy(message, () => sumNumbers(message.blocks.map(blockTokens)));
     },
   };
 }
@@ -75,7 +75,9 @@ function estimateContent(block: MeasuredBlock, measure: (part: ResultBlock) => n
     case 'tool_use':
       return estimateTextTokens(block.name) + estimateTextTokens(JSON.stringify(block.input));
     case 'tool_result':
-      return typeof block.content === 'string' ? estimateTextTokens(block.content) : sum(block.content.map(measure));
+      return typeof block.content === 'string'
+        ? estimateTextTokens(block.content)
+        : sumNumbers(block.content.map(measure));
     case 'image':
     case 'document':
       return estimateMedia(block);
@@ -107,7 +109,7 @@ function countDense(text: string, from: number, to: number): number {
 }
 
 /** Returns the sum of numbers. */
-export function sum(numbers: readonly number[]): number {
+export function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
@@ -152,7 +154,7 @@ const FACTOR_MIN = 0.6;
 const FACTOR_MAX = 2;
 
 /** Creates a gauge for the tokens of a whole request: the API's last count plus the estimated change since then. */
-export function createTokenGauge(overheadTokens: () => number): {
+export function createRequestTokenGauge(overheadTokens: () => number): {
   tokens(rawTokens: number): number;
   /** Converts a raw token difference into the API's tokens. */
   scale(rawTokens: number): number;
@@ -194,4 +196,4 @@ export function createTokenGauge(overheadTokens: () => number): {
 }
 
 /** A calibrated token gauge. */
-export type TokenGauge = ReturnType<typeof createTokenGauge>;
+export type RequestTokenGauge = ReturnType<typeof createRequestTokenGauge>;

@@ -3,7 +3,7 @@ import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/messag
 import { formatBytes, formatCount } from '../lib/text/format.ts';
 
 /** Describes a tool call in a few words: `Read src/a.ts`, `Bash npm test`. */
-export function describeCall(call: Pick<ToolUseBlock, 'name' | 'input'>): string {
+export function describeToolCall(call: Pick<ToolUseBlock, 'name' | 'input'>): string {
   const subject = getSubject(call);
   return subject === '' ? call.name : `${call.name} ${subject}`;
 }
@@ -28,21 +28,21 @@ function shorten(value: string): string {
 const FILE_KEYS = ['file_path', 'notebook_path'];
 
 /** Returns the file path in a call's input, if it has one. */
-export function getCallFile({ input }: Pick<ToolUseBlock, 'input'>): string | undefined {
+export function getToolCallFilePath({ input }: Pick<ToolUseBlock, 'input'>): string | undefined {
   if (!isJsonObject(input)) return undefined;
   return FILE_KEYS.map((key) => input[key]).find((value): value is string => typeof value === 'string');
 }
 
 /** Describes the size of a result: `812 lines, 31 KB`. */
-export function describeResultSize(result: ToolResultBlock): string {
-  const text = getResultText(result);
+export function describeToolResultSize(result: ToolResultBlock): string {
+  const text = getToolResultText(result);
   const media = typeof result.content === 'string' ? 0 : result.content.filter((part) => part.type !== 'text').length;
   const textSize = text === '' ? [] : [`${formatCount(text.split('\n').length, 'line')}, ${formatBytes(text.length)}`];
   return [...textSize, ...(media === 0 ? [] : [formatCount(media, 'picture or document')])].join(', ');
 }
 
 /** Returns the text of a result, without images and documents. */
-export function getResultText(result: ToolResultBlock): string {
+export function getToolResultText(result: ToolResultBlock): string {
   if (typeof result.content === 'string') return result.content;
   return result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }

@@ -23,7 +23,7 @@ export function describeRefusal({ by, reason = '' }: Refusal, note?: string): st
 }
 
 /** Describes for the model that a question of a tool was put and not answered. */
-export function describeUnanswered({ by, reason = '' }: Refusal): string {
+export function describeUnansweredQuestion({ by, reason = '' }: Refusal): string {
   const words = reason.trim();
   const { subject, says } = REFUSALS[by];
   return `${subject} declined to answer.${words === '' ? ' Nothing was decided.' : ` ${says}: ${words}`}`;

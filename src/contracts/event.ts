@@ -218,7 +218,7 @@ export type AgentStatus =
 export type QueuedMessage = { readonly id: string; readonly lane: 'next' | 'after'; readonly message: UserMessage };
 
 /** Computes the agent status after an event. */
-export function reduceStatus(status: AgentStatus, event: AgentEvent): AgentStatus {
+export function reduceAgentStatus(status: AgentStatus, event: AgentEvent): AgentStatus {
   if (event.type === 'agent_end') return 'idle';
   if (event.type === 'agent_start') return 'preparing';
   if (event.type === 'status' && event.status === 'idle') return 'idle';

@@ -165,4 +165,7 @@ export type LanguageServerConfig = {
 export type ExtensionProblem = { readonly path: string; readonly line?: number; readonly text: string };
 
 /** Loaded items, with the problems that were found on the way. */
-export type LoadResult<Item> = { readonly items: readonly Item[]; readonly problems: readonly ExtensionProblem[] };
+export type ExtensionLoadResult<Item> = {
+  readonly items: readonly Item[];
+  readonly problems: readonly ExtensionProblem[];
+};

@@ -4,17 +4,17 @@ import type { JsonObject, JsonValue } from './json.ts';
 export type MicroDollars = number;
 
 /** The checkout for a task: a commit of a repository, and a folder in it (empty for the root). */
-export type TaskCheckout = { readonly url: string; readonly commit: string; readonly folder: string };
+export type BatchTaskCheckout = { readonly url: string; readonly commit: string; readonly folder: string };
 
 /** The check that decides whether a task is done. `tries` limits how often it is repeated. */
-export type VerificationStep =
+export type TaskVerification =
   | { readonly kind: 'command'; readonly run: string; readonly tries: number }
   | { readonly kind: 'question'; readonly ask: string; readonly tries: number };
 
 /** The work of one task. All of it travels through the queue, so it must not contain secrets. */
-export type TaskSpec = {
+export type BatchTaskSpec = {
   /** Absent for a summary, which works on the results of the other tasks. */
-  readonly place?: TaskCheckout;
+  readonly place?: BatchTaskCheckout;
   readonly prompt: string;
   readonly model?: string;
   readonly mode: string;
@@ -24,7 +24,7 @@ export type TaskSpec = {
   readonly env: readonly string[];
   /** Names of further variables that hold secrets, and that commands of the task may read in the sandbox. */
   readonly secrets?: readonly string[];
-  readonly verify?: VerificationStep;
+  readonly verify?: TaskVerification;
   /** JSON schema of the answer. */
   readonly schema?: JsonObject;
   readonly minutes: number;
@@ -32,11 +32,11 @@ export type TaskSpec = {
 };
 
 /** A task to submit. */
-export type NewTask = {
+export type NewBatchTask = {
   /** Readable key with a hash of the work: identical tasks have the same key. */
   readonly key: string;
   readonly title: string;
-  readonly spec: TaskSpec;
+  readonly spec: BatchTaskSpec;
   /** Rate-limit lane of its requests: a provider and an account. */
   readonly lane: string;
   /** A summary starts when all other tasks of the batch have ended. */
@@ -88,10 +88,10 @@ export type CollectOptions = {
 };
 
 /** The state of a task. */
-export type TaskState = 'held' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+export type BatchTaskState = 'held' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
 /** The result of a finished task, besides its patch and its transcript. */
-export type TaskResult = {
+export type BatchTaskResult = {
   readonly answer: string;
   readonly structured?: JsonValue;
   readonly verified: 'yes' | 'not asked';
@@ -105,25 +105,25 @@ export type TaskResult = {
 };
 
 /** The end of an attempt, as reported by its worker. */
-export type AttemptEnd =
+export type TaskAttemptEnd =
   /** `mark`: a doubt about the result, which a person should look at. */
-  | { readonly kind: 'done'; readonly result: TaskResult; readonly mark?: string }
+  | { readonly kind: 'done'; readonly result: BatchTaskResult; readonly mark?: string }
   /** `again: 'never'` ends the task; otherwise it is tried again while attempts are left. */
   | { readonly kind: 'failed'; readonly reason: string; readonly again: 'if-attempts-left' | 'never' }
   /** Returned to the queue: it does not count as an attempt, but its cost does. */
   | { readonly kind: 'back'; readonly reason: string; readonly afterMs: number };
 
 /** A claimed attempt. The fencing token differs from that of every later attempt of the task. */
-export type Claim = {
+export type TaskClaim = {
   readonly id: string;
   readonly batch: string;
   readonly key: string;
   readonly token: number;
   readonly lane: string;
   readonly title: string;
-  readonly spec: TaskSpec;
+  readonly spec: BatchTaskSpec;
   readonly signature: string | undefined;
-  readonly kind: NewTask['kind'];
+  readonly kind: NewBatchTask['kind'];
   /** Number of this attempt, from 1. */
   readonly attempt: number;
   /** Budget of this attempt. */
@@ -148,10 +148,10 @@ export type ClaimingWorker = {
 };
 
 /** The heartbeat of a running attempt. */
-export type Heartbeat = { readonly cost: MicroDollars; readonly session?: string; readonly doing?: string };
+export type AttemptHeartbeat = { readonly cost: MicroDollars; readonly session?: string; readonly doing?: string };
 
 /** A task that was taken back from an unresponsive worker, with the location of its session. */
-export type LostTask = {
+export type LostBatchTask = {
   readonly batch: string;
   readonly key: string;
   readonly machine: string;
@@ -159,22 +159,22 @@ export type LostTask = {
 };
 
 /** The files of a deleted batch that an installation still has to delete: working folders, sessions and mirrors. */
-export type PendingDeletion = {
+export type PendingBatchDeletion = {
   readonly batch: string;
   readonly installation: string;
   readonly machine: string;
   readonly createdMs: number;
-  readonly tasks: readonly DeletedTask[];
+  readonly tasks: readonly DeletedBatchTask[];
 };
 
 /** A task of a deleted batch: its key, its folder in the repository (empty for the root), and its repository. */
-export type DeletedTask = { readonly key: string; readonly folder: string; readonly url?: string | undefined };
+export type DeletedBatchTask = { readonly key: string; readonly folder: string; readonly url?: string | undefined };
 
 /** The kinds of files that are stored for a task. */
-export type FileKind = 'patch' | 'transcript' | 'unfinished';
+export type TaskArtifactKind = 'patch' | 'transcript' | 'unfinished';
 
 /** The number of tasks by state. */
-export type TaskCounts = Readonly<Record<TaskState, number>>;
+export type BatchTaskCounts = Readonly<Record<BatchTaskState, number>>;
 
 /** The status of a batch. */
 export type BatchStatus = {
@@ -192,27 +192,27 @@ export type BatchStatus = {
   readonly createdMs: number;
   /** Time of the last change. */
   readonly lastMs: number;
-  readonly counts: TaskCounts;
+  readonly counts: BatchTaskCounts;
   readonly spent: MicroDollars;
   readonly reserved: MicroDollars;
   /** Expected cost of the waiting tasks, estimated from those that are done; `undefined` until one is. */
   readonly expected: MicroDollars | undefined;
   /** Reasons why waiting tasks do not start. */
-  readonly waits: readonly WaitReason[];
+  readonly waits: readonly BatchTaskWaitReason[];
 };
 
 /** A reason why waiting tasks do not start: no budget, a paused lane, or what a machine returned them for. */
-export type WaitReason =
+export type BatchTaskWaitReason =
   | { readonly kind: 'returned'; readonly tasks: number; readonly words: string }
   | { readonly kind: 'money'; readonly words: string }
   | { readonly kind: 'lane'; readonly lane: string; readonly untilMs: number; readonly words: string };
 
 /** A task with its state, for display. */
-export type TaskView = {
+export type BatchTaskView = {
   readonly key: string;
   readonly title: string;
-  readonly kind: NewTask['kind'];
-  readonly state: TaskState;
+  readonly kind: NewBatchTask['kind'];
+  readonly state: BatchTaskState;
   readonly lane: string;
   readonly priority: number;
   readonly tries: number;
@@ -224,12 +224,12 @@ export type TaskView = {
   readonly doing: string | undefined;
   readonly startedMs: number | undefined;
   readonly endedMs: number | undefined;
-  readonly result: TaskResult | undefined;
-  readonly spec: TaskSpec;
+  readonly result: BatchTaskResult | undefined;
+  readonly spec: BatchTaskSpec;
 };
 
 /** An attempt of a task, for display. */
-export type AttemptView = {
+export type TaskAttemptView = {
   readonly machine: string;
   readonly worker: string;
   readonly startedMs: number;
@@ -240,7 +240,7 @@ export type AttemptView = {
 };
 
 /** A branch that ouro has created for a task, and its pull request. */
-export type TaskBranch = {
+export type BatchTaskBranch = {
   readonly url: string;
   readonly branch: string;
   /** The commit that ouro gave the branch last. If the branch has another one, it was not made by ouro. */
@@ -258,22 +258,22 @@ export type PullRequestView = {
 };
 
 /** A command for a batch. */
-export type BatchCommand =
+export type BatchControlCommand =
   | { readonly command: 'pause' | 'resume' }
   | { readonly command: 'cancel'; readonly keys?: readonly string[] }
   | { readonly command: 'retry'; readonly keys?: readonly string[] }
   | { readonly command: 'budget'; readonly more: MicroDollars };
 
 /** A batch that workers submit again at intervals. Each run has a batch of its own, with the same limits. */
-export type NewSchedule = {
+export type NewBatchSchedule = {
   readonly id: string;
   readonly everyMs: number;
   readonly batch: NewBatch;
-  readonly tasks: readonly NewTask[];
+  readonly tasks: readonly NewBatchTask[];
 };
 
 /** A schedule, for display. */
-export type ScheduleView = Omit<NewSchedule, 'tasks'> & {
+export type BatchScheduleView = Omit<NewBatchSchedule, 'tasks'> & {
   /** Number of tasks of each run. */
   readonly taskCount: number;
   readonly nextMs: number;
@@ -284,4 +284,4 @@ export type ScheduleView = Omit<NewSchedule, 'tasks'> & {
 };
 
 /** A schedule whose next run is due. Its version and time identify the run, so that it is submitted once. */
-export type DueSchedule = NewSchedule & { readonly version: number; readonly dueMs: number };
+export type DueBatchSchedule = NewBatchSchedule & { readonly version: number; readonly dueMs: number };

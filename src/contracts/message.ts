@@ -177,7 +177,7 @@ export function isTypedByUser(message: Message): message is UserMessage {
 }
 
 /** Returns the blocks of a user or assistant message; none for other messages. */
-export function listBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
+export function listMessageBlocks(message: Message): readonly (UserBlock | AssistantBlock)[] {
   return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];
 }
 

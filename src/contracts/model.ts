@@ -57,7 +57,7 @@ export type ModelRequest = {
 };
 
 /** The serialized request in pieces that repeat between requests: `before`, the messages with commas, `after`. */
-export type RequestPieces = {
+export type SerializedRequestPieces = {
   /** Model, limits, effort and other short fields. */
   readonly rest: JsonObject;
   readonly system: string;
@@ -92,7 +92,7 @@ export type RefusedPosition =
   | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
 /** The kinds of model failures. */
-export const FAILURE_KINDS = [
+export const MODEL_FAILURE_KINDS = [
   'aborted',
   'stalled',
   'cut',
@@ -112,7 +112,7 @@ export const FAILURE_KINDS = [
 ] as const;
 
 /** The kind of a model failure. */
-export type FailureKind = (typeof FAILURE_KINDS)[number];
+export type FailureKind = (typeof MODEL_FAILURE_KINDS)[number];
 
 /** An event of a streaming reply. `index` numbers the blocks of one attempt. */
 export type ModelEvent =

@@ -15,7 +15,7 @@ import type { ContinueReason, Terminal } from './terminal-reason.ts';
 import type { CallRequest, GateVerdict, SentResult, Tool, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
 
 /** The recoveries spent so far. Only `next_turn` with real results resets them. */
-export type Ledger = {
+export type RecoveryLedger = {
   readonly fellBack: number;
   readonly drained: boolean;
   readonly compacted: boolean;
@@ -61,7 +61,7 @@ export const DEFAULT_LOOP_GUARD: LoopGuard = { remindAfter: 3, stopAfter: 8 };
 export type CompactionTracking = { readonly consecutiveFailures: number; readonly turnsSinceCompact: number };
 
 /** The state of a token budget: the continuations so far and the tokens they added. */
-export type BudgetTracker = {
+export type TokenBudgetTracker = {
   readonly continuations: number;
   readonly gains: readonly number[];
   /** Tokens written since the last continuation. */
@@ -78,7 +78,7 @@ export type ExcludedContent = {
 };
 
 /** Nothing is excluded. */
-export const NOTHING_EXCLUDED: ExcludedContent = { thinking: false, images: undefined, refused: [] };
+export const NO_EXCLUDED_CONTENT: ExcludedContent = { thinking: false, images: undefined, refused: [] };
 
 /** The state of the loop, replaced on every continue and never mutated. */
 export type QueryState = {
@@ -91,10 +91,10 @@ export type QueryState = {
   readonly transition: { readonly reason: ContinueReason } | undefined;
   readonly modelIndex: number;
   readonly maxOutputTokensOverride: number | undefined;
-  readonly ledger: Ledger;
+  readonly ledger: RecoveryLedger;
   readonly stopHookActive: boolean;
   readonly compaction: CompactionTracking;
-  readonly budget: BudgetTracker;
+  readonly budget: TokenBudgetTracker;
   /** The last turns since the user said something, for the loop guard. */
   readonly recentTurns: readonly TurnFingerprint[];
   /** Content that the API refused, excluded from all further requests. */

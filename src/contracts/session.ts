@@ -13,13 +13,13 @@ import type {
 } from './message.ts';
 
 /** The version of the record format. */
-export const SCHEMA_VERSION = 1;
+export const SESSION_SCHEMA_VERSION = 1;
 
 /** The work done in a session: answered prompts, and lines added and removed by edits. */
-export type WorkTotals = { readonly turns: number; readonly added: number; readonly removed: number };
+export type SessionWorkTotals = { readonly turns: number; readonly added: number; readonly removed: number };
 
 /** The fields of every record. Records are ordered by position in the file, never by time. */
-export type RecordHead = {
+export type SessionRecordHead = {
   readonly v: number;
   readonly uuid: string;
   readonly parentUuid: string | null;
@@ -31,7 +31,7 @@ export type RecordHead = {
 };
 
 /** The content of a record. Unknown types are kept in the file and ignored. */
-export type RecordBody =
+export type SessionRecordBody =
   /** A user message. Its tool results were recorded when they completed, so only their ids are here. */
   | { readonly type: 'user'; readonly message: UserMessage; readonly results?: readonly string[] }
   /** A message of an application's own kind. */
@@ -86,10 +86,10 @@ export type RecordBody =
   | { readonly type: 'system'; readonly subtype: string; readonly data: JsonObject };
 
 /** A record of a session file. */
-export type SessionRecord = RecordHead & RecordBody;
+export type SessionRecord = SessionRecordHead & SessionRecordBody;
 
 /** The owner, the mode and the attributes of a file. */
-export type FileAccess = {
+export type FileAccessMetadata = {
   readonly mode: number;
   /** `uid:gid`; absent in older sessions, as are the attributes. */
   readonly owner?: string;
@@ -98,18 +98,22 @@ export type FileAccess = {
 };
 
 /** The state of a path before ouro changed it. */
-export type PathState =
+export type CheckpointPathState =
   | { readonly kind: 'absent' }
-  | ({ readonly kind: 'file'; readonly hash: string } & FileAccess)
+  | ({ readonly kind: 'file'; readonly hash: string } & FileAccessMetadata)
   | { readonly kind: 'link'; readonly target: string }
-  | ({ readonly kind: 'folder' } & FileAccess)
+  | ({ readonly kind: 'folder' } & FileAccessMetadata)
   /** A named pipe. */
-  | ({ readonly kind: 'pipe' } & FileAccess)
+  | ({ readonly kind: 'pipe' } & FileAccessMetadata)
   /** It existed but could not be saved: too large, unreadable or not a regular file. */
   | { readonly kind: 'not-kept'; readonly why: string };
 
 /** A path that a rewind replaced: its state before, for a redo, and its state after. */
-export type ReplacedPath = { readonly path: string; readonly before: PathState; readonly after?: PathState };
+export type RewoundPath = {
+  readonly path: string;
+  readonly before: CheckpointPathState;
+  readonly after?: CheckpointPathState;
+};
 
 /** An entry of the checkpoint log. `order` is the sequence number of the moment when a change began. */
 export type CheckpointEntry =
@@ -126,9 +130,9 @@ export type CheckpointEntry =
       readonly id: string;
       readonly order: number;
       readonly path: string;
-      readonly before: PathState;
+      readonly before: CheckpointPathState;
       /** State after the change, if known; a later difference was made by another program. */
-      readonly after?: PathState;
+      readonly after?: CheckpointPathState;
       /** Order at the end of a change that took time; changes in between belong to it. */
       readonly until?: number;
     }
@@ -149,7 +153,7 @@ export type CheckpointEntry =
       readonly step: 'undoing';
       readonly id: string;
       readonly order: number;
-      readonly replaced: readonly ReplacedPath[];
+      readonly replaced: readonly RewoundPath[];
     }
   /** The files were restored; the changes of this prompt and later ones are undone. */
   | {
@@ -159,7 +163,7 @@ export type CheckpointEntry =
       /** The restored paths, if others were not restored, by choice or after a failure. Their changes can be undone. */
       readonly paths?: readonly string[];
       /** Only in older sessions; now it is part of `undoing`. */
-      readonly replaced?: readonly ReplacedPath[];
+      readonly replaced?: readonly RewoundPath[];
     }
   /** The undo with this order was reverted. */
   | { readonly step: 'redone'; readonly undone: number; readonly order: number }
@@ -167,14 +171,14 @@ export type CheckpointEntry =
   | { readonly step: 'left'; readonly id: string; readonly order: number };
 
 /** An event of an earlier run, with its time and the cost of the session at that time. */
-export type PastEvent = { readonly event: AgentEvent; readonly atMs: number; readonly costUsd: number };
+export type PastRunEvent = { readonly event: AgentEvent; readonly atMs: number; readonly costUsd: number };
 
 /** The last turns of a conversation as events, so that a frontend can show them as they happened. */
 export type PastTurns = {
   /** Turns before this run. */
-  readonly earlier: readonly PastEvent[];
+  readonly earlier: readonly PastRunEvent[];
   /** Returns the latest turns up to now. */
-  loadLatest(turns: number): Promise<readonly PastEvent[]>;
+  loadLatest(turns: number): Promise<readonly PastRunEvent[]>;
   /** Returns the title of a call; empty if its tool no longer exists. */
   getTitle(tool: string, input: JsonValue): string;
 };

@@ -110,7 +110,7 @@ export type SandboxSettings = {
 };
 
 /** Names of the timeouts in the settings, in milliseconds. Each is also an environment variable. */
-export type TimeoutName =
+export type TimeoutSettingName =
   | 'streamIdleMs'
   | 'headerMs'
   | 'retryBaseMs'
@@ -177,7 +177,7 @@ export type Settings = {
   readonly models?: JsonObject;
   readonly webSearch?: WebSearchSettings;
   readonly modelCatalogueUrl?: string;
-  readonly timeouts?: Readonly<Partial<Record<TimeoutName, number>>>;
+  readonly timeouts?: Readonly<Partial<Record<TimeoutSettingName, number>>>;
   readonly maxRetries?: number;
   readonly notify?: 'auto' | 'bell' | 'off';
   readonly title?: boolean;
@@ -229,7 +229,7 @@ export type LoadedSettings = {
 };
 
 /** A setting with its source. */
-export type ExplainedSetting = {
+export type SettingWithSource = {
   readonly key: string;
   readonly value: JsonValue;
   readonly source: SettingsSource | 'default';

@@ -50,14 +50,16 @@ export type Terminal = {
 };
 
 /** Describes for the user why a run ended. */
-export function describeTerminal({ reason, words }: Pick<Terminal, 'reason' | 'words'>): string {
+export function describeQueryEnd({ reason, words }: Pick<Terminal, 'reason' | 'words'>): string {
   if (words === undefined) return `The run ended: ${reason.replaceAll('_', ' ')}.`;
   const isOfHook = reason === 'hook_stopped' || reason === 'stop_hook_prevented';
   return isOfHook ? `A hook ended the run: ${words}` : words;
 }
 
 /** Returns the usage limit that ended a run, if the provider said when it is reset. */
-export function getUsageLimit({ failure }: Terminal): (ModelFailure & { readonly retryAfterMs: number }) | undefined {
+export function getReachedUsageLimit({
+  failure,
+}: Terminal): (ModelFailure & { readonly retryAfterMs: number }) | undefined {
   const retryAfterMs = failure?.retryAfterMs ?? failure?.resetsAfterMs;
   if (failure === undefined || retryAfterMs === undefined) return undefined;
   const { kind } = failure;

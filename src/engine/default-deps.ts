@@ -3,12 +3,12 @@ import type { ModelInfo, ModelLink, ModelPort } from '../contracts/model.ts';
 import {
   type ContextPort,
   DEFAULT_LOOP_GUARD,
-  NOTHING_EXCLUDED,
+  NO_EXCLUDED_CONTENT,
   type QueryConfig,
   type QueryDeps,
 } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { toRequestMessages } from './request/build-request.ts';
+import { toRequestMessages } from './request/build-model-request.ts';
 
 /** Input of `queryDeps`: the model port and the model names are required, everything else has a default. */
 export type QueryDepsInput = Partial<Omit<QueryDeps, 'config' | 'model' | 'tools' | 'system'>> & {
@@ -32,7 +32,7 @@ const DEFAULT_CONFIG: Omit<QueryConfig, 'chain'> = {
   autoCompact: true,
   partialMessages: false,
   skipFirstPoll: false,
-  excluded: NOTHING_EXCLUDED,
+  excluded: NO_EXCLUDED_CONTENT,
   betas: [],
   failedCompactions: 0,
   loopGuard: DEFAULT_LOOP_GUARD,

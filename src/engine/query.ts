@@ -2,32 +2,32 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal-reason.ts';
-import { guardDeps } from './guard-deps.ts';
-import { type Phase, runLadder } from './ladder.ts';
-import { advance } from './phases/advance.ts';
-import { checkCompletion, runStopHooks, stopOnRequest } from './phases/check-completion.ts';
+import { guardQueryDeps } from './guard-query-deps.ts';
+import { advanceToNextTurn } from './phases/advance-to-next-turn.ts';
+import { applySelectedModels } from './phases/apply-selected-models.ts';
 import { checkInterrupt, finishTools } from './phases/check-interrupt.ts';
+import { checkRunCompletion, runStopHooks, stopAfterTurnOnRequest } from './phases/check-run-completion.ts';
 import { prepareContext } from './phases/prepare-context.ts';
-import { reportFailure } from './phases/report-failure.ts';
-import { selectModel } from './phases/select-model.ts';
+import { reportModelFailure } from './phases/report-model-failure.ts';
 import { streamModel } from './phases/stream-model.ts';
+import { createQueryState } from './query-state.ts';
 import { emitFallbackOutcome, recoverWithFallback } from './recoveries/fallback.ts';
-import { recoverOverflow } from './recoveries/overflow.ts';
+import { recoverContextOverflow } from './recoveries/overflow.ts';
 import { recoverTruncation } from './recoveries/truncation.ts';
-import { createInitialState } from './state.ts';
+import { type LoopPhase, runTurnPhases } from './turn-phases.ts';
 
 /** Phases after a reply, in order; the first one that returns a verdict wins. */
-const LADDER: readonly Phase[] = [
+const LADDER: readonly LoopPhase[] = [
   checkInterrupt,
   recoverWithFallback,
-  recoverOverflow,
+  recoverContextOverflow,
   recoverTruncation,
-  reportFailure,
-  stopOnRequest,
+  reportModelFailure,
+  stopAfterTurnOnRequest,
   runStopHooks,
-  checkCompletion,
+  checkRunCompletion,
   finishTools,
-  advance,
+  advanceToNextTurn,
 ];
 
 /** Runs the agent loop: yields events, and returns the reason it ended. All side effects go through `deps`. */
@@ -36,11 +36,11 @@ export async function* query(
   callerDeps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Terminal> {
-  const { deps: guardedDeps, emitFaults } = guardDeps(callerDeps);
+  const { deps: guardedDeps, emitFaults } = guardQueryDeps(callerDeps);
   let deps = guardedDeps;
-  let state = createInitialState(messages, deps.config.excluded, deps.config.failedCompactions);
+  let state = createQueryState(messages, deps.config.excluded, deps.config.failedCompactions);
   for (;;) {
-    ({ state, deps } = selectModel(state, deps));
+    ({ state, deps } = applySelectedModels(state, deps));
     const ready = yield* prepareContext(state, deps, signal);
     yield* emitFaults();
     if (ready.kind === 'stop') {
@@ -50,7 +50,7 @@ export async function* query(
 
     const turn = yield* streamModel(ready, deps, signal);
     yield* emitFallbackOutcome(state, turn);
-    const verdict = yield* runLadder(
+    const verdict = yield* runTurnPhases(
       LADDER,
       { ...ready.state, sent: ready.view, excluded: turn.stripped, requestCount: turn.turnNumber },
       turn,

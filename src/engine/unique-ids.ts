@@ -1,5 +1,5 @@
 import type { AssistantBlock, Message, ToolUseBlock } from '../contracts/message.ts';
-import { normalizeBlock } from './request/sendable-block.ts';
+import { normalizeMessageBlock } from './request/sendable-block.ts';
 
 /** The calls of a reply by their id, which some servers give to several calls. */
 export type CallsById = ReadonlyMap<string, readonly ToolUseBlock[]>;
@@ -16,13 +16,13 @@ export function ensureUniqueMessageId(id: string, discarded: readonly string[], 
  * Returns a received block as it enters the history: sendable, and a call with a unique id, because some servers
  * restart ids in each reply or send none. Returns `undefined` for a repeated call, which some gateways send.
  */
-export function admitBlock(
+export function admitReceivedBlock(
   received: AssistantBlock,
   earlierCalls: CallsById,
   { history, newId }: IdContext,
 ): AssistantBlock | undefined {
   const hasNoId = received.type === 'tool_use' && received.id === '';
-  const block = normalizeBlock(hasNoId ? { ...received, id: createCallId(newId) } : received);
+  const block = normalizeMessageBlock(hasNoId ? { ...received, id: createCallId(newId) } : received);
   if (block.type !== 'tool_use') return block;
   const sameId = earlierCalls.get(block.id);
   if (sameId?.some((other) => isRepeated(block, other))) return undefined;

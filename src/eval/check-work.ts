@@ -1,28 +1,28 @@
 import { join } from 'node:path';
 import type { LoadedSettings } from '../contracts/settings.ts';
-import type { Worktree } from '../fleet/git/task-patch.ts';
-import type { WorkerPolicy } from '../fleet/worker/policy.ts';
-import { openTaskSandbox, type RunSettings } from '../fleet/worker/task-sandbox.ts';
+import type { TaskWorktree } from '../fleet/git/task-patch.ts';
+import { openTaskSandbox, type TaskRunSettings } from '../fleet/worker/task-sandbox.ts';
+import type { WorkerPolicy } from '../fleet/worker/worker-policy.ts';
 import type { EvalTask } from './eval-task.ts';
-import { copyTemplate, type Template, type WorkspaceDeps, writeFiles } from './workspace.ts';
+import { copyEvalTemplate, type EvalTemplate, type EvalTemplateDeps, writeFolderFiles } from './eval-template.ts';
 
 /** The dependencies of checks. */
-export type CheckDeps = WorkspaceDeps & {
+export type EvalCheckDeps = EvalTemplateDeps & {
   readonly policy: WorkerPolicy;
   /** Reads the settings that ouro would have in a folder, which is not trusted. */
-  readonly readSettings: (run: RunSettings) => Promise<LoadedSettings>;
+  readonly readSettings: (run: TaskRunSettings) => Promise<LoadedSettings>;
 };
 
-type Work = { readonly template: Template; readonly worktree: Worktree };
+type Work = { readonly template: EvalTemplate; readonly worktree: TaskWorktree };
 
 const CHECK_TIMEOUT_MS = 120_000;
 const MAX_OUTPUT_CHARS = 300;
 
 /** Runs the check of a task on finished work. Returns why it has not passed. */
-export function runCheck(
+export function runEvalCheck(
   task: EvalTask,
   work: Work,
-  deps: CheckDeps,
+  deps: EvalCheckDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   return runCommand(task, { ...task.check, name: 'check' }, work, deps, signal);
@@ -35,14 +35,14 @@ async function runCommand(
   { mode, allowedTools }: EvalTask,
   { run, files, name }: Command,
   { template, worktree }: Work,
-  deps: CheckDeps,
+  deps: EvalCheckDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const spec = { mode, allowedTools, env: [], disallowedTools: [] };
   const sandbox = await openTaskSandbox(deps, spec, { cwd: worktree.folder, mirror: template.mirror });
   try {
     if (sandbox.problem !== undefined) throw new Error(sandbox.problem);
-    await writeFiles(worktree.folder, files);
+    await writeFolderFiles(worktree.folder, files);
     const end = await sandbox.run(run, { timeoutMs: CHECK_TIMEOUT_MS, signal });
     if (end.code === 0) return undefined;
     const output = `${end.stdout.toString('utf8')}\n${end.stderr.toString('utf8')}`.trim().slice(-MAX_OUTPUT_CHARS);
@@ -53,21 +53,21 @@ async function runCommand(
 }
 
 /** Proves the check of a task: it must fail at the start and pass after the solution. Returns what is wrong. */
-export async function validateTask(
+export async function validateEvalTask(
   task: EvalTask,
-  template: Template,
-  deps: CheckDeps,
+  template: EvalTemplate,
+  deps: EvalCheckDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { solution } = task;
   if (solution === undefined) return 'it has no solution';
   const start = async (name: string) => ({
     template,
-    worktree: await copyTemplate(template, join(deps.root, 'runs', `${task.name}.${name}`)),
+    worktree: await copyEvalTemplate(template, join(deps.root, 'runs', `${task.name}.${name}`)),
   });
-  if ((await runCheck(task, await start('unsolved'), deps, signal)) === undefined)
+  if ((await runEvalCheck(task, await start('unsolved'), deps, signal)) === undefined)
     return 'its check passes without any change';
   const solved = await start('solved');
   const command = { run: `set -e\n${solution}`, files: {}, name: 'solution' };
-  return (await runCommand(task, command, solved, deps, signal)) ?? runCheck(task, solved, deps, signal);
+  return (await runCommand(task, command, solved, deps, signal)) ?? runEvalCheck(task, solved, deps, signal);
 }

@@ -4,29 +4,29 @@ import { join, resolve } from 'node:path';
 import { readSettings } from '../app/read-settings.ts';
 import { parseFlagValues } from '../cli/args/flag-values.ts';
 import { EVAL_FLAGS, type EvalFlags } from '../cli/args/fleet-flags.ts';
-import type { CommandRequest } from '../cli/args/subcommands.ts';
+import type { SubcommandInput } from '../cli/args/subcommands.ts';
 import { UsageError } from '../cli/args/usage-error.ts';
 import { getSignalExitCode } from '../cli/exit-code.ts';
-import type { Io } from '../cli/io.ts';
+import type { ProcessIo } from '../cli/process-io.ts';
 import type { Settings } from '../contracts/settings.ts';
-import { getWorkRoot } from '../fleet/cli/start-worker.ts';
+import { getTaskWorktreesRoot } from '../fleet/cli/run-worker-in-process.ts';
 import { createFleetGit } from '../fleet/git/fleet-git.ts';
-import { findLauncher } from '../lib/processes/installed-files.ts';
+import { findOuroLauncher } from '../lib/processes/installed-files.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
-import { validateTask } from './check-work.ts';
-import { EvalFileError, type EvalTask, parseTask, readTasks } from './eval-task.ts';
-import { formatCost, formatReport, formatReportPage } from './format-report.ts';
-import { createReport, readBaseline } from './report.ts';
-import { type Attempt, type AttemptDeps, type RunRecord, runAttempt } from './run-attempt.ts';
-import { readShippedTasks } from './shipped-tasks.ts';
-import { createTemplate, type Template } from './workspace.ts';
+import { validateEvalTask } from './check-work.ts';
+import { EvalFileError, type EvalTask, parseEvalTask, readEvalTasks } from './eval-task.ts';
+import { createEvalTemplate, type EvalTemplate } from './eval-template.ts';
+import { formatEvalCost, formatEvalReport, formatEvalReportPage } from './format-eval-report.ts';
+import { createEvalReport, readEvalBaseline } from './report.ts';
+import { type EvalAttempt, type EvalAttemptDeps, type EvalRunRecord, runEvalAttempt } from './run-eval-attempt.ts';
+import { readShippedEvalTasks } from './shipped-tasks.ts';
 
 const EXIT_CODES = { passed: 0, failed: 1, unjudged: 4 } as const;
 const STOP_GRACE_MS = 6_000;
 
 /** Runs `ouro eval [tasks…]`: runs tasks with models and reports how many passed, and what they took. */
-export async function runEvalCommand({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runEvalCommand({ args, flags: rawFlags, io, shutdown }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(EVAL_FLAGS, rawFlags);
   if (flags.record !== undefined && flags.replay !== undefined)
     throw new UsageError('Give --record or --replay, not both.');
@@ -39,18 +39,18 @@ export async function runEvalCommand({ args, flags: rawFlags, io, shutdown }: Co
       return EXIT_CODES.passed;
     }
     if (flags.prove === true) return await proveAll(tasks, flags, io, abortController.signal);
-    const baseline = flags.baseline === undefined ? [] : await readBaseline(resolve(io.cwd, flags.baseline));
+    const baseline = flags.baseline === undefined ? [] : await readEvalBaseline(resolve(io.cwd, flags.baseline));
     const startedAt = new Date().toISOString();
     const records = await runAll(tasks, flags, io, abortController.signal);
-    const report = createReport([...baseline, ...records], { ouro: io.environment.version, startedAt });
+    const report = createEvalReport([...baseline, ...records], { ouro: io.environment.version, startedAt });
     const json = `${JSON.stringify(report, null, 2)}\n`;
     if (flags.out !== undefined) {
       const out = resolve(io.cwd, flags.out);
       await mkdir(out, { recursive: true });
       await writeFile(join(out, 'report.json'), json);
-      await writeFile(join(out, 'report.html'), formatReportPage(report));
+      await writeFile(join(out, 'report.html'), formatEvalReportPage(report));
     }
-    io.stdout.write(flags.json === true ? json : formatReport(report));
+    io.stdout.write(flags.json === true ? json : formatEvalReport(report));
     if (abortController.signal.aborted) return getSignalExitCode(shutdown.reason());
     if (records.some(({ outcome }) => outcome === 'error')) return EXIT_CODES.unjudged;
     return records.every(({ outcome }) => outcome === 'passed') ? EXIT_CODES.passed : EXIT_CODES.failed;
@@ -63,8 +63,8 @@ export async function runEvalCommand({ args, flags: rawFlags, io, shutdown }: Co
 async function selectTasks(paths: readonly string[], flags: EvalFlags, cwd: string): Promise<readonly EvalTask[]> {
   const tasks =
     paths.length === 0
-      ? [...(await readShippedTasks())].map(([name, source]) => parseTask(source, name))
-      : await readTasks(paths.map((path) => resolve(cwd, path)));
+      ? [...(await readShippedEvalTasks())].map(([name, source]) => parseEvalTask(source, name))
+      : await readEvalTasks(paths.map((path) => resolve(cwd, path)));
   if (flags.task === undefined) return tasks;
   const unknown = flags.task.find((name) => !tasks.some((task) => task.name === name));
   if (unknown !== undefined)
@@ -78,18 +78,18 @@ const CONNECTION_KEYS = [
   ...['models', 'providers', 'sandbox', 'smallModel', 'timeouts'],
 ];
 
-async function createDeps(flags: EvalFlags, { environment, cwd }: Io, root: string, signal: AbortSignal) {
+async function createDeps(flags: EvalFlags, { environment, cwd }: ProcessIo, root: string, signal: AbortSignal) {
   const loaded = await readSettings({ cwd: root, settingSources: ['user'] }, environment, false);
   const connection: Partial<Settings> = Object.fromEntries(
     Object.entries(loaded.merged).filter(([key]) => CONNECTION_KEYS.includes(key)),
   );
-  const deps: AttemptDeps = {
+  const deps: EvalAttemptDeps = {
     environment,
     root,
     connection,
-    workRoot: getWorkRoot(environment),
+    workRoot: getTaskWorktreesRoot(environment),
     git: createFleetGit(environment, signal),
-    program: findLauncher(),
+    program: findOuroLauncher(),
     policy: flags.sandbox === true ? { sandbox: true } : {},
     recording: findRecording(flags, cwd),
     out: flags.out === undefined ? undefined : resolve(cwd, flags.out),
@@ -98,25 +98,25 @@ async function createDeps(flags: EvalFlags, { environment, cwd }: Io, root: stri
   return { deps, model: environment.model ?? loaded.merged.model ?? 'sonnet' };
 }
 
-function findRecording({ record, replay }: EvalFlags, cwd: string): AttemptDeps['recording'] {
+function findRecording({ record, replay }: EvalFlags, cwd: string): EvalAttemptDeps['recording'] {
   if (record !== undefined) return { mode: 'record', folder: resolve(cwd, record) };
   return replay === undefined ? undefined : { mode: 'replay', folder: resolve(cwd, replay) };
 }
 
-type Evaluation = Awaited<ReturnType<typeof createDeps>> & { readonly templates: ReadonlyMap<string, Template> };
+type Evaluation = Awaited<ReturnType<typeof createDeps>> & { readonly templates: ReadonlyMap<string, EvalTemplate> };
 
 /** Creates the starting point of each task and removes everything in the end. */
 async function withTemplates<Result>(
   tasks: readonly EvalTask[],
-  { flags, io, signal }: { readonly flags: EvalFlags; readonly io: Io; readonly signal: AbortSignal },
+  { flags, io, signal }: { readonly flags: EvalFlags; readonly io: ProcessIo; readonly signal: AbortSignal },
   work: (evaluation: Evaluation) => Promise<Result>,
 ): Promise<Result> {
-  const root = join(getWorkRoot(io.environment), `eval-${randomBytes(4).toString('hex')}`);
+  const root = join(getTaskWorktreesRoot(io.environment), `eval-${randomBytes(4).toString('hex')}`);
   await mkdir(root, { recursive: true, mode: 0o700 });
   try {
     const created = await createDeps(flags, io, root, signal);
-    const templates = new Map<string, Template>();
-    for (const task of tasks) templates.set(task.name, await createTemplate(task, created.deps));
+    const templates = new Map<string, EvalTemplate>();
+    for (const task of tasks) templates.set(task.name, await createEvalTemplate(task, created.deps));
     return await work({ ...created, templates });
   } finally {
     await rm(root, { recursive: true, force: true });
@@ -124,12 +124,12 @@ async function withTemplates<Result>(
 }
 
 /** Runs each task with each model as often as asked. */
-function runAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: AbortSignal) {
+function runAll(tasks: readonly EvalTask[], flags: EvalFlags, io: ProcessIo, signal: AbortSignal) {
   return withTemplates(tasks, { flags, io, signal }, ({ deps, model, templates }) => {
     const attempts = listAttempts(tasks, flags.model ?? [model], flags.times);
     let done = 0;
     return runInParallel(attempts, flags.parallel, signal, async (attempt) => {
-      const record = await runAttempt(attempt, getTemplate(templates, attempt.task), deps, signal);
+      const record = await runEvalAttempt(attempt, getTemplate(templates, attempt.task), deps, signal);
       done += 1;
       io.stderr.write(`${done}/${attempts.length} ${formatRecord(record)}\n`);
       return record;
@@ -138,10 +138,10 @@ function runAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: Ab
 }
 
 /** Proves the check of each task by its solution. Returns the exit code. */
-function proveAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: AbortSignal): Promise<number> {
+function proveAll(tasks: readonly EvalTask[], flags: EvalFlags, io: ProcessIo, signal: AbortSignal): Promise<number> {
   return withTemplates(tasks, { flags, io, signal }, async ({ deps, templates }) => {
     const problems = await runInParallel(tasks, flags.parallel, signal, async (task) => {
-      const problem = await validateTask(task, getTemplate(templates, task), deps, signal);
+      const problem = await validateEvalTask(task, getTemplate(templates, task), deps, signal);
       io.stdout.write(`${sanitize(`${task.name}: ${formatOneLine(problem ?? 'proven')}`, 'line')}\n`);
       return problem ?? '';
     });
@@ -151,7 +151,7 @@ function proveAll(tasks: readonly EvalTask[], flags: EvalFlags, io: Io, signal: 
   });
 }
 
-function getTemplate(templates: Evaluation['templates'], { name }: EvalTask): Template {
+function getTemplate(templates: Evaluation['templates'], { name }: EvalTask): EvalTemplate {
   const template = templates.get(name);
   if (template === undefined) throw new Error(`The task ${name} has no template.`);
   return template;
@@ -175,14 +175,14 @@ async function runInParallel<Item, Result>(
 }
 
 /** Lists the runs, one round over all tasks and models after the other. */
-function listAttempts(tasks: readonly EvalTask[], models: readonly string[], times: number): readonly Attempt[] {
+function listAttempts(tasks: readonly EvalTask[], models: readonly string[], times: number): readonly EvalAttempt[] {
   return Array.from({ length: times }, (_, at) => at + 1).flatMap((attempt) =>
     tasks.flatMap((task) => models.map((model) => ({ task, model, attempt }))),
   );
 }
 
-function formatRecord(record: RunRecord): string {
+function formatRecord(record: EvalRunRecord): string {
   const { task, model, attempt, outcome, requests, reason } = record;
-  const details = `${outcome}, ${requests} requests, ${formatCost(record)}${reason === '' ? '' : `: ${reason}`}`;
+  const details = `${outcome}, ${requests} requests, ${formatEvalCost(record)}${reason === '' ? '' : `: ${reason}`}`;
   return sanitize(`${task}, ${model}, run ${attempt}: ${details}`, 'line');
 }

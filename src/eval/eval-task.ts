@@ -3,7 +3,7 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { z } from 'zod';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { getErrnoCode } from '../lib/errors.ts';
-import { parseYaml, validateContent } from '../lib/validate-file.ts';
+import { parseYaml, validateFileContent } from '../lib/validate-file.ts';
 
 const text = z.string().min(1);
 /** Files by their path in the working folder. */
@@ -53,10 +53,10 @@ export class EvalFileError extends Error {
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 
 /** Reads the tasks of files and folders. A task is a YAML or JSON file, or a folder with a `task.yaml`. */
-export async function readTasks(paths: readonly string[]): Promise<readonly EvalTask[]> {
+export async function readEvalTasks(paths: readonly string[]): Promise<readonly EvalTask[]> {
   const tasks: EvalTask[] = [];
   for (const path of paths)
-    for (const file of await listTaskFiles(path)) tasks.push(parseTask(await readFile(file, 'utf8'), file));
+    for (const file of await listTaskFiles(path)) tasks.push(parseEvalTask(await readFile(file, 'utf8'), file));
   const names = tasks.map(({ name }) => name);
   const repeated = names.find((name, at) => names.indexOf(name) !== at);
   if (repeated !== undefined) throw new EvalFileError(`Two tasks are named ${repeated}. Rename one of the files.`);
@@ -92,10 +92,10 @@ async function listTaskFiles(path: string): Promise<readonly string[]> {
 }
 
 /** Parses a task file. */
-export function parseTask(source: string, file: string): EvalTask {
+export function parseEvalTask(source: string, file: string): EvalTask {
   const content = parseYaml(source, file, (problem) => new EvalFileError(problem));
   const createError = (problem: string) => new EvalFileError(`${problem}. An example: ouro help eval`);
-  const task = validateContent(evalTask, content, file, createError);
+  const task = validateFileContent(evalTask, content, file, createError);
   const base = basename(file, extname(file));
   return { ...task, name: base === 'task' ? basename(dirname(file)) : base, folder: dirname(resolve(file)) };
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { FailedCallCount } from './eval-run-metrics.ts';
 import { EvalFileError } from './eval-task.ts';
-import type { RunRecord } from './run-attempt.ts';
-import type { FailureCount } from './run-metrics.ts';
+import type { EvalRunRecord } from './run-eval-attempt.ts';
 
 const count = z.number().min(0);
 const runSchema = z.object({
@@ -27,7 +27,7 @@ const runSchema = z.object({
 const reportSchema = z.object({ version: z.literal(1), runs: z.array(runSchema) });
 
 /** The summary of all runs of a model. Means and sums leave out runs that could not be judged. */
-export type ModelSummary = {
+export type ModelEvalSummary = {
   readonly model: string;
   readonly runs: number;
   readonly errors: number;
@@ -46,7 +46,7 @@ export type ModelSummary = {
   readonly costUsd: number;
   readonly hasUnknownCost: boolean;
   readonly lostTurns: number;
-  readonly failures: readonly FailureCount[];
+  readonly failures: readonly FailedCallCount[];
 };
 
 /** A report: all runs, and their summaries. */
@@ -54,18 +54,21 @@ export type EvalReport = {
   readonly version: 1;
   readonly ouro: string;
   readonly startedAt: string;
-  readonly models: readonly ModelSummary[];
-  readonly runs: readonly RunRecord[];
+  readonly models: readonly ModelEvalSummary[];
+  readonly runs: readonly EvalRunRecord[];
 };
 
 /** Creates a report of runs. */
-export function createReport(runs: readonly RunRecord[], about: Pick<EvalReport, 'ouro' | 'startedAt'>): EvalReport {
+export function createEvalReport(
+  runs: readonly EvalRunRecord[],
+  about: Pick<EvalReport, 'ouro' | 'startedAt'>,
+): EvalReport {
   const models = [...new Set(runs.map(({ model }) => model))];
   return { version: 1, ...about, models: models.map((model) => summarize(model, runs)), runs };
 }
 
 /** Reads the runs of an earlier report; their models get a suffix, so that both can stand in one report. */
-export async function readBaseline(file: string): Promise<readonly RunRecord[]> {
+export async function readEvalBaseline(file: string): Promise<readonly EvalRunRecord[]> {
   const parsed = reportSchema.safeParse(
     await readFile(file, 'utf8')
       .then(JSON.parse, () => undefined)
@@ -75,13 +78,13 @@ export async function readBaseline(file: string): Promise<readonly RunRecord[]> 
   return parsed.data.runs.map((run) => ({ ...run, model: `${run.model} (baseline)` }));
 }
 
-function summarize(model: string, allRuns: readonly RunRecord[]): ModelSummary {
+function summarize(model: string, allRuns: readonly EvalRunRecord[]): ModelEvalSummary {
   const own = allRuns.filter((run) => run.model === model);
   const runs = own.filter(({ outcome }) => outcome !== 'error');
   const passed = runs.filter(({ outcome }) => outcome === 'passed').length;
-  const sum = (read: (run: RunRecord) => number) => runs.reduce((total, run) => total + read(run), 0);
-  const mean = (read: (run: RunRecord) => number) => (runs.length === 0 ? 0 : sum(read) / runs.length);
-  const input = (run: RunRecord) => run.inputTokens + run.cacheReadTokens + run.cacheWriteTokens;
+  const sum = (read: (run: EvalRunRecord) => number) => runs.reduce((total, run) => total + read(run), 0);
+  const mean = (read: (run: EvalRunRecord) => number) => (runs.length === 0 ? 0 : sum(read) / runs.length);
+  const input = (run: EvalRunRecord) => run.inputTokens + run.cacheReadTokens + run.cacheWriteTokens;
   return {
     model,
     runs: own.length,
@@ -103,8 +106,8 @@ function summarize(model: string, allRuns: readonly RunRecord[]): ModelSummary {
   };
 }
 
-function mergeFailures(failures: readonly FailureCount[]): readonly FailureCount[] {
-  const merged = new Map<string, FailureCount>();
+function mergeFailures(failures: readonly FailedCallCount[]): readonly FailedCallCount[] {
+  const merged = new Map<string, FailedCallCount>();
   for (const failure of failures) {
     const key = `${failure.tool} ${failure.cause}`;
     merged.set(key, { ...failure, count: (merged.get(key)?.count ?? 0) + failure.count });
@@ -120,7 +123,7 @@ const Z = 1.959964;
  *
  * @internal Exported for tests.
  */
-export function computePassRate(passed: number, runs: number): ModelSummary['passRate'] {
+export function computePassRate(passed: number, runs: number): ModelEvalSummary['passRate'] {
   if (runs === 0) return { rate: 0, low: 0, high: 1 };
   const rate = passed / runs;
   const scale = 1 + Z ** 2 / runs;

@@ -1,16 +1,16 @@
 import type { SubAgentDefinition } from '../contracts/extension.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { PermissionMode, ToolLookup } from '../contracts/permission.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { findClosestWord } from '../lib/text/closest-word.ts';
 
 /** The adapted run options, or the reason the sub-agent cannot be used. */
 type AppliedAgent =
-  | { readonly ok: true; readonly options: RunOptions }
+  | { readonly ok: true; readonly options: CliRunOptions }
   | { readonly ok: false; readonly problem: string };
 
 /** Applies `--agent` to the run options: the main conversation uses that sub-agent; explicit options win. */
-export function applyAgentToOptions(options: RunOptions, kinds: readonly SubAgentDefinition[]): AppliedAgent {
+export function applyAgentToOptions(options: CliRunOptions, kinds: readonly SubAgentDefinition[]): AppliedAgent {
   if (options.agent === undefined) return { ok: true, options };
   const kind = kinds.find(({ name }) => name === options.agent);
   if (kind === undefined) return { ok: false, problem: describeUnknownAgent(options.agent, kinds) };

@@ -3,35 +3,35 @@ import type { ExtensionProblem, PromptTemplate } from '../contracts/extension.ts
 import { EFFORTS } from '../contracts/model.ts';
 import {
   type FrontMatter,
-  getBooleanField,
-  getListField,
-  getObjectField,
-  getTextField,
-  getWordListField,
+  getFrontMatterBoolean,
+  getFrontMatterList,
+  getFrontMatterObject,
+  getFrontMatterText,
+  getFrontMatterWords,
 } from '../lib/text/front-matter.ts';
 
 type Facts = FrontMatter['fields'];
 
 /** Parses the front matter that commands and skills share. */
-export function parseCallableFields(
+export function parseCommandFrontMatter(
   facts: Facts,
 ): Omit<PromptTemplate, 'name' | 'path' | 'source' | 'description' | 'body' | 'folder'> {
   const hint = readArgumentHint(facts);
-  const hooks = getObjectField(facts, 'hooks');
-  const model = getTextField(facts, 'model');
-  const effortName = getTextField(facts, 'effort');
+  const hooks = getFrontMatterObject(facts, 'hooks');
+  const model = getFrontMatterText(facts, 'model');
+  const effortName = getFrontMatterText(facts, 'effort');
   const effort = EFFORTS.find((candidate) => candidate === effortName);
   return {
-    argumentNames: getWordListField(facts, 'arguments') ?? [],
-    allowedTools: getWordListField(facts, 'allowed-tools') ?? [],
-    deniedTools: getWordListField(facts, 'disallowed-tools') ?? [],
+    argumentNames: getFrontMatterWords(facts, 'arguments') ?? [],
+    allowedTools: getFrontMatterWords(facts, 'allowed-tools') ?? [],
+    deniedTools: getFrontMatterWords(facts, 'disallowed-tools') ?? [],
     callers: readCallers(facts),
     ...(hint === undefined ? {} : { argumentHint: hint }),
     ...(model === undefined || model === 'inherit' ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
     ...(hooks === undefined ? {} : { hooks }),
-    ...(getTextField(facts, 'context') === 'fork'
-      ? { forkAgentType: getTextField(facts, 'agent') ?? 'general-purpose' }
+    ...(getFrontMatterText(facts, 'context') === 'fork'
+      ? { forkAgentType: getFrontMatterText(facts, 'agent') ?? 'general-purpose' }
       : {}),
   };
 }
@@ -63,8 +63,8 @@ const KNOWN_FIELDS = [
 ];
 
 /** Lists the fields of a command's or skill's front matter that ouro ignores. */
-export function listUnusedFields(facts: Facts): readonly string[] {
-  const effort = getTextField(facts, 'effort');
+export function listIgnoredFrontMatterFields(facts: Facts): readonly string[] {
+  const effort = getFrontMatterText(facts, 'effort');
   const unknownEffort =
     effort === undefined || EFFORTS.some((candidate) => candidate === effort) ? [] : [`effort: ${effort}`];
   return [...Object.keys(facts).filter((field) => !KNOWN_FIELDS.includes(field)), ...unknownEffort];
@@ -73,17 +73,17 @@ export function listUnusedFields(facts: Facts): readonly string[] {
 /** Reads the argument hint; unquoted brackets make it a YAML list. */
 function readArgumentHint(facts: Facts): string | undefined {
   const value = facts['argument-hint'];
-  return Array.isArray(value) ? `[${value.join(', ')}]` : getTextField(facts, 'argument-hint');
+  return Array.isArray(value) ? `[${value.join(', ')}]` : getFrontMatterText(facts, 'argument-hint');
 }
 
 function readCallers(facts: Facts): PromptTemplate['callers'] {
-  if (getBooleanField(facts, 'disable-model-invocation') === true) return 'people';
-  return getBooleanField(facts, 'user-invocable') === false ? 'model' : 'all';
+  if (getFrontMatterBoolean(facts, 'disable-model-invocation') === true) return 'people';
+  return getFrontMatterBoolean(facts, 'user-invocable') === false ? 'model' : 'all';
 }
 
 /** Reads the description, joined with `when_to_use`. */
-export function readDescription(facts: Facts): string | undefined {
-  const texts = [getTextField(facts, 'description'), getTextField(facts, 'when_to_use')].filter(
+export function readFrontMatterDescription(facts: Facts): string | undefined {
+  const texts = [getFrontMatterText(facts, 'description'), getFrontMatterText(facts, 'when_to_use')].filter(
     (text) => text !== undefined,
   );
   return texts.length === 0 ? undefined : texts.join(' ');
@@ -97,13 +97,13 @@ export function takeFirstLine(body: string): string {
 
 /** Reads the globs of the files a skill applies to. */
 export function readPathGlobs(facts: Facts): readonly string[] {
-  return (getListField(facts, 'paths') ?? []).filter((path) => path.trim() !== '');
+  return (getFrontMatterList(facts, 'paths') ?? []).filter((path) => path.trim() !== '');
 }
 
 const MAX_NAMES = 4;
 
 /** Reports the ignored front matter fields of all files in a folder as one problem. */
-export function reportUnusedFields(
+export function reportIgnoredFrontMatter(
   folder: string,
   label: string,
   unused: ReadonlyMap<string, readonly string[]>,

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import type { ExtensionProblem, LoadResult, MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
+import type { ExtensionLoadResult, ExtensionProblem, MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
 import {
   type FrontMatter,
-  getBooleanField,
-  getListField,
-  getObjectField,
-  getTextField,
-  getWordListField,
+  getFrontMatterBoolean,
+  getFrontMatterList,
+  getFrontMatterObject,
+  getFrontMatterText,
+  getFrontMatterWords,
   parseFrontMatter,
 } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
-import { reportUnusedFields } from './front-matter-fields.ts';
+import { reportIgnoredFrontMatter } from './front-matter-fields.ts';
 import { expandPluginVariables } from './plugins/plugin-variables.ts';
 
 /** Loads the sub-agents: from the flag, then from files, then the built-in ones; the first of a name wins. */
 export async function loadAgents(
   folders: readonly ExtensionFolder[],
   flag: JsonValue | undefined,
-): Promise<LoadResult<SubAgentDefinition>> {
+): Promise<ExtensionLoadResult<SubAgentDefinition>> {
   const items = new Map<string, SubAgentDefinition>();
   const problems: ExtensionProblem[] = [];
   const add = (kind: SubAgentDefinition, path: string) => {
@@ -49,14 +49,14 @@ async function loadFolder({
   admit,
   prefix = '',
   pluginVariables: plugin,
-}: ExtensionFolder): Promise<LoadResult<SubAgentDefinition>> {
+}: ExtensionFolder): Promise<ExtensionLoadResult<SubAgentDefinition>> {
   const items: SubAgentDefinition[] = [];
   const problems: ExtensionProblem[] = [];
   const unused = new Map<string, readonly string[]>();
   const { files, skipped } = await readMarkdownFiles(folder, admit);
   for (const { path, name, text } of files) {
     const { fields, body, problem } = await parseFrontMatter(text);
-    const description = getTextField(fields, 'description');
+    const description = getFrontMatterText(fields, 'description');
     if (problem !== undefined)
       problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is ignored.` });
     else if (description === undefined && DOCUMENTATION.test(name)) continue;
@@ -64,13 +64,13 @@ async function loadFolder({
       problems.push({ path, line: 1, text: 'has no description in its front matter. The sub-agent is ignored.' });
     else {
       const parsed = parseAgentFields(prefix === '' ? fields : removeInlineServers(fields));
-      const agentName = `${prefix}${getTextField(fields, 'name') ?? name}`;
+      const agentName = `${prefix}${getFrontMatterText(fields, 'name') ?? name}`;
       const prompt = plugin === undefined ? body : expandPluginVariables(body, plugin);
       items.push({ ...parsed.kind, name: agentName, description, prompt: prompt.trim(), source, path });
       unused.set(path, parsed.unused);
     }
   }
-  return { items, problems: [...skipped, ...problems, ...reportUnusedFields(folder, 'sub-agents', unused)] };
+  return { items, problems: [...skipped, ...problems, ...reportIgnoredFrontMatter(folder, 'sub-agents', unused)] };
 }
 
 /** Removes inline servers from a plugin's sub-agent: the review before enabling a plugin does not show them. */
@@ -82,7 +82,7 @@ function removeInlineServers(facts: FrontMatter['fields']): FrontMatter['fields'
 const flagSchema = z.record(z.string(), z.looseObject({ description: z.string(), prompt: z.string() }));
 
 /** Parses the sub-agents of `--agents` or of a host. */
-function parseFlag(flag: JsonValue | undefined): LoadResult<SubAgentDefinition> {
+function parseFlag(flag: JsonValue | undefined): ExtensionLoadResult<SubAgentDefinition> {
   if (flag === undefined) return { items: [], problems: [] };
   const path = '--agents';
   const parsed = flagSchema.safeParse(flag);
@@ -95,7 +95,7 @@ function parseFlag(flag: JsonValue | undefined): LoadResult<SubAgentDefinition> 
     return { kind: { ...kind, name, description, prompt, source: 'flag' as const }, unused };
   });
   const unused = new Map(agents.map(({ kind, unused: fields }) => [kind.name, fields]));
-  return { items: agents.map(({ kind }) => kind), problems: reportUnusedFields(path, 'sub-agents', unused) };
+  return { items: agents.map(({ kind }) => kind), problems: reportIgnoredFrontMatter(path, 'sub-agents', unused) };
 }
 
 type Facts = FrontMatter['fields'];
@@ -107,29 +107,29 @@ function parseAgentFields(facts: Facts): {
   readonly kind: Omit<SubAgentDefinition, 'name' | 'description' | 'prompt' | 'source'>;
   readonly unused: readonly string[];
 } {
-  const tools = getWordListField(facts, 'tools');
-  const model = getTextField(facts, 'model');
-  const turns = Number(getTextField(facts, 'maxTurns') ?? Number.NaN);
-  const mode = parseChoice(PERMISSION_MODES, getTextField(facts, 'permissionMode'));
-  const effort = parseChoice(EFFORTS, getTextField(facts, 'effort'));
-  const memory = parseChoice(SCOPES, getTextField(facts, 'memory'));
-  const isolation = parseChoice(['worktree'] as const, getTextField(facts, 'isolation'));
-  const skills = getListField(facts, 'skills');
+  const tools = getFrontMatterWords(facts, 'tools');
+  const model = getFrontMatterText(facts, 'model');
+  const turns = Number(getFrontMatterText(facts, 'maxTurns') ?? Number.NaN);
+  const mode = parseChoice(PERMISSION_MODES, getFrontMatterText(facts, 'permissionMode'));
+  const effort = parseChoice(EFFORTS, getFrontMatterText(facts, 'effort'));
+  const memory = parseChoice(SCOPES, getFrontMatterText(facts, 'memory'));
+  const isolation = parseChoice(['worktree'] as const, getFrontMatterText(facts, 'isolation'));
+  const skills = getFrontMatterList(facts, 'skills');
   const inlineServers = parseInlineServers(facts.mcpServers);
   const ownServers: Pick<SubAgentDefinition, 'inlineMcpServers'> =
     Object.keys(inlineServers).length === 0 ? {} : { inlineMcpServers: inlineServers };
   const servers = [...listServerNames(facts.mcpServers), ...Object.keys(inlineServers)];
-  const hooks = getObjectField(facts, 'hooks');
-  const color = getTextField(facts, 'color');
+  const hooks = getFrontMatterObject(facts, 'hooks');
+  const color = getFrontMatterText(facts, 'color');
   const kind = {
-    disallowedTools: getWordListField(facts, 'disallowedTools') ?? [],
+    disallowedTools: getFrontMatterWords(facts, 'disallowedTools') ?? [],
     ...(tools === undefined || tools.includes('*') ? {} : { tools }),
     ...(model === undefined || model === 'inherit' ? {} : { model }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(Number.isInteger(turns) && turns > 0 ? { maxTurns: turns } : {}),
     ...(effort === undefined ? {} : { effort }),
     ...(isolation === undefined ? {} : { isolation }),
-    ...(getBooleanField(facts, 'background') === true ? { background: true as const } : {}),
+    ...(getFrontMatterBoolean(facts, 'background') === true ? { background: true as const } : {}),
     ...(skills === undefined ? {} : { skills }),
     ...(memory === undefined ? {} : { memory }),
     ...(servers.length === 0 ? {} : { mcpServers: servers }),

@@ -1,8 +1,8 @@
 import { dirname, join, sep } from 'node:path';
 import type {
   CustomCommand,
+  ExtensionLoadResult,
   ExtensionProblem,
-  LoadResult,
   OutputStyle,
   Plugin,
   Skill,
@@ -10,13 +10,18 @@ import type {
 } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
-import { type FrontMatter, getBooleanField, getTextField, parseFrontMatter } from '../lib/text/front-matter.ts';
+import {
+  type FrontMatter,
+  getFrontMatterBoolean,
+  getFrontMatterText,
+  parseFrontMatter,
+} from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import {
-  listUnusedFields,
-  parseCallableFields,
-  readDescription,
-  reportUnusedFields,
+  listIgnoredFrontMatterFields,
+  parseCommandFrontMatter,
+  readFrontMatterDescription,
+  reportIgnoredFrontMatter,
   takeFirstLine,
 } from './front-matter-fields.ts';
 import { loadAgents } from './load-agents.ts';
@@ -33,7 +38,9 @@ export type Extensions = {
 };
 
 /** The decision whether a project file may be read, with its real path. */
-export type Admission = { readonly ok: true; readonly realPath: string } | { readonly ok: false; readonly why: string };
+export type ProjectFileAdmission =
+  | { readonly ok: true; readonly realPath: string }
+  | { readonly ok: false; readonly why: string };
 
 /** Loads all extensions in parallel. */
 export async function loadExtensions(options: {
@@ -44,7 +51,7 @@ export async function loadExtensions(options: {
   readonly plugins?: readonly Plugin[];
   readonly agentsFlag: JsonValue | undefined;
   /** Decides whether a project file may be read. */
-  readonly checkFile: (path: string) => Admission;
+  readonly checkFile: (path: string) => ProjectFileAdmission;
 }): Promise<Extensions> {
   const excluded: ExtensionProblem[] = [];
   const admit = (path: string) => {
@@ -116,7 +123,7 @@ function reportUnknownSkills(
  *
  * @internal Exported for tests.
  */
-export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<LoadResult<CustomCommand>> {
+export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<CustomCommand>> {
   const items = new Map<string, CustomCommand>();
   const problems: ExtensionProblem[] = [];
   for (const { folder, source, admit, prefix = '', pluginVariables } of folders) {
@@ -138,19 +145,19 @@ export async function loadCommands(folders: readonly ExtensionFolder[]): Promise
         problems.push({ path, text: `is overridden by ${winner.path}, which has the same name /${name}.` });
         continue;
       }
-      unused.set(path, listUnusedFields(fields));
+      unused.set(path, listIgnoredFrontMatterFields(fields));
       items.set(name, {
-        ...parseCallableFields(fields),
+        ...parseCommandFrontMatter(fields),
         name,
         path,
         source,
-        description: readDescription(fields) ?? takeFirstLine(body),
+        description: readFrontMatterDescription(fields) ?? takeFirstLine(body),
         body,
         folder: dirname(path),
         ...(pluginVariables === undefined ? {} : { pluginVariables }),
       });
     }
-    problems.push(...reportUnusedFields(folder, 'commands', unused));
+    problems.push(...reportIgnoredFrontMatter(folder, 'commands', unused));
   }
   return { items: [...items.values()], problems };
 }
@@ -170,7 +177,7 @@ const BUILT_IN: readonly OutputStyle[] = [
  *
  * @internal Exported for tests.
  */
-export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Promise<LoadResult<OutputStyle>> {
+export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<OutputStyle>> {
   const items = new Map<string, OutputStyle>();
   const problems: ExtensionProblem[] = [];
   for (const { folder, source, admit } of folders) {
@@ -185,17 +192,17 @@ export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Pro
           line: problem.line,
           text: `${problem.text}. The style is loaded without its front matter.`,
         });
-      const styleName = getTextField(fields, 'name') ?? name;
+      const styleName = getFrontMatterText(fields, 'name') ?? name;
       unused.set(path, listIgnoredFields(fields));
       if (!items.has(styleName))
         items.set(styleName, {
           name: styleName,
-          description: getTextField(fields, 'description') ?? '',
+          description: getFrontMatterText(fields, 'description') ?? '',
           text: body.trim(),
           source,
         });
     }
-    problems.push(...reportUnusedFields(folder, 'output styles', unused));
+    problems.push(...reportIgnoredFrontMatter(folder, 'output styles', unused));
   }
   for (const style of BUILT_IN) if (!items.has(style.name)) items.set(style.name, style);
   return { items: [...items.values()], problems };
@@ -206,7 +213,7 @@ function listIgnoredFields(facts: FrontMatter['fields']): readonly string[] {
   const known = [
     'name',
     'description',
-    ...(getBooleanField(facts, KEEP_INSTRUCTIONS) === true ? [KEEP_INSTRUCTIONS] : []),
+    ...(getFrontMatterBoolean(facts, KEEP_INSTRUCTIONS) === true ? [KEEP_INSTRUCTIONS] : []),
   ];
   return Object.keys(facts).filter((field) => !known.includes(field));
 }

@@ -1,16 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ExtensionProblem, LoadResult, Skill } from '../contracts/extension.ts';
-import { describeSkippedFile, keepPath } from '../lib/files/markdown-files.ts';
+import type { ExtensionLoadResult, ExtensionProblem, Skill } from '../contracts/extension.ts';
+import { admitEveryPath, describeSkippedFile } from '../lib/files/markdown-files.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
-import { getTextField, parseFrontMatter } from '../lib/text/front-matter.ts';
+import { getFrontMatterText, parseFrontMatter } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import {
-  listUnusedFields,
-  parseCallableFields,
-  readDescription,
+  listIgnoredFrontMatterFields,
+  parseCommandFrontMatter,
+  readFrontMatterDescription,
   readPathGlobs,
-  reportUnusedFields,
+  reportIgnoredFrontMatter,
   takeFirstLine,
 } from './front-matter-fields.ts';
 
@@ -18,7 +18,7 @@ import {
 const MAX_BYTES = 1_000_000;
 
 /** Loads the skills of all folders (`<folder>/<name>/SKILL.md`); the first of a name wins. */
-export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<LoadResult<Skill>> {
+export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<Skill>> {
   const items = new Map<string, Skill>();
   const problems: ExtensionProblem[] = [];
   for (const folder of folders) {
@@ -38,7 +38,7 @@ export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<L
       } else if (winner.path !== skill.path)
         problems.push({ path: skill.path, text: `is overridden by ${winner.path}, which has the same name.` });
     }
-    problems.push(...reportUnusedFields(folder.folder, 'skills', unused));
+    problems.push(...reportIgnoredFrontMatter(folder.folder, 'skills', unused));
   }
   return { items: [...items.values()], problems };
 }
@@ -46,7 +46,7 @@ export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<L
 /** Reads a skill and its ignored fields, or returns why it cannot be used; `undefined` when it may not be read. */
 async function readSkill(
   path: string,
-  { source, admit = keepPath, prefix = '', pluginVariables }: ExtensionFolder,
+  { source, admit = admitEveryPath, prefix = '', pluginVariables }: ExtensionFolder,
 ): Promise<{ readonly skill: Skill; readonly unused: readonly string[] } | ExtensionProblem | undefined> {
   const realPath = admit(path);
   if (realPath === undefined) return undefined;
@@ -58,13 +58,13 @@ async function readSkill(
   const { fields, body, problem } = await parseFrontMatter(text);
   if (problem !== undefined) return { path, line: problem.line, text: `${problem.text}. The skill is ignored.` };
   const folder = join(path, '..');
-  const callable = parseCallableFields(fields);
-  const description = readDescription(fields) ?? takeFirstLine(body);
+  const callable = parseCommandFrontMatter(fields);
+  const description = readFrontMatterDescription(fields) ?? takeFirstLine(body);
   if (description === '') {
     const reason = 'has neither a description nor a body, so the model cannot know when to use it. It is ignored.';
     return { path, line: 1, text: reason };
   }
-  const skillName = getTextField(fields, 'name')?.trim() || basename(folder);
+  const skillName = getFrontMatterText(fields, 'name')?.trim() || basename(folder);
   const skill: Skill = {
     ...callable,
     name: `${prefix}${skillName}`,
@@ -77,7 +77,7 @@ async function readSkill(
     paths: readPathGlobs(fields),
     ...(pluginVariables === undefined ? {} : { pluginVariables }),
   };
-  return { skill, unused: listUnusedFields(fields) };
+  return { skill, unused: listIgnoredFrontMatterFields(fields) };
 }
 
 async function listSkillFiles(folder: string): Promise<readonly string[]> {

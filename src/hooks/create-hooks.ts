@@ -3,9 +3,9 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { createDeferred } from '../lib/promises.ts';
-import { buildCommandLine, type HookRunners } from './hook-actions.ts';
+import { buildHookCommandLine, type HookRunners } from './hook-actions.ts';
 import { mergeHookResults } from './merge-results.ts';
-import { parseMatcher } from './parse-matcher.ts';
+import { parseHookMatcher } from './parse-matcher.ts';
 import {
   createHookRunner,
   describeHook,
@@ -122,7 +122,7 @@ export function createHooks(deps: HookDeps): Hooks {
 /** Returns true when matcher (case-sensitive) and `if` select the event; a guard with an invalid matcher always runs. */
 async function isMatch(hook: Hook, fields: JsonObject, deps: HookDeps): Promise<boolean> {
   const subject = getSubject(hook.event, fields);
-  const matches = await parseMatcher(hook.matcher ?? '');
+  const matches = await parseHookMatcher(hook.matcher ?? '');
   // For an event without a subject the matcher is ignored.
   if ('problem' in matches ? !isBlockingHook(hook) : subject !== undefined && !matches(subject)) return false;
   if (hook.if === undefined) return true;
@@ -238,14 +238,14 @@ async function findBrokenGuards(
 ): Promise<readonly string[]> {
   const guards = deps.listHooks().filter((hook) => hook.command !== undefined && isBlockingHook(hook));
   const missing = guards.map(async (hook) => {
-    const script = await deps.findMissingScript(buildCommandLine(hook), hook.env);
+    const script = await deps.findMissingScript(buildHookCommandLine(hook), hook.env);
     if (script === undefined) return [];
     const denies = hook.onFailure === 'block' || (isRequiredHook(hook) && hook.onFailure !== 'continue');
     const effect = denies ? 'every step it guards is blocked' : 'it guards nothing';
     return [`${describeHook(hook)} cannot start: ${script} does not exist. Until this is fixed, ${effect}.`];
   });
   const invalid = deps.listHooks().map(async (hook) => {
-    const matches = await parseMatcher(hook.matcher ?? '');
+    const matches = await parseHookMatcher(hook.matcher ?? '');
     if (!('problem' in matches)) return [];
     const effect = isBlockingHook(hook) ? 'it runs at every step' : 'it never runs';
     return [`${describeHook(hook)} has the invalid matcher "${hook.matcher}" (${matches.problem}), so ${effect}.`];

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Hook, HookOutput } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
-import type { HookEnvStore } from './env-file.ts';
+import type { HookEnvStore } from './hook-env-store.ts';
 import { parseHookJson, parseHookOutput } from './parse-output.ts';
 
 /** The exit of a hook's command, with its output. */
-export type CommandResult = {
+export type HookCommandResult = {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -15,14 +15,14 @@ export type CommandResult = {
 };
 
 /** An HTTP request of a hook. */
-export type HookRequest = {
+export type HookHttpRequest = {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
 /** A hook's question to a model or to a sub-agent with read-only tools. */
-export type HookQuestion = { readonly prompt: string; readonly model: string | undefined };
+export type HookModelQuestion = { readonly prompt: string; readonly model: string | undefined };
 
 /** The effects hooks need: commands, requests, models and tools. */
 export type HookRunners = {
@@ -32,17 +32,17 @@ export type HookRunners = {
     timeoutMs: number,
     signal: AbortSignal,
     env?: Readonly<Record<string, string>>,
-  ) => Promise<CommandResult>;
+  ) => Promise<HookCommandResult>;
   /** Runs a hook with an env file for variables; absent where hooks cannot set any. */
   readonly withEnvFile?: HookEnvStore['runWithEnvFile'];
   readonly post: (
-    request: HookRequest,
+    request: HookHttpRequest,
     timeoutMs: number,
     signal: AbortSignal,
   ) => Promise<{ readonly status: number; readonly text: string }>;
   /** Asks a model; `undefined` when none answered. */
-  readonly askModel: (question: HookQuestion, signal: AbortSignal) => Promise<string | undefined>;
-  readonly askAgent: (question: HookQuestion, signal: AbortSignal) => Promise<string | undefined>;
+  readonly askModel: (question: HookModelQuestion, signal: AbortSignal) => Promise<string | undefined>;
+  readonly askAgent: (question: HookModelQuestion, signal: AbortSignal) => Promise<string | undefined>;
   /** Calls a tool and returns its text; throws when it does not exist or fails. */
   readonly callTool: (server: string, tool: string, input: JsonObject, signal: AbortSignal) => Promise<string>;
   /** Variables that may be expanded in a hook's headers. */
@@ -57,12 +57,12 @@ export type HookRunners = {
 export type HookActionResult =
   | { readonly kind: 'output'; readonly parsed: ReturnType<typeof parseHookOutput> }
   | { readonly kind: 'failed'; readonly why: string }
-  | EndedCommand;
+  | EndedHookCommand;
 
 /** The exit of a hook's command, with the script it names when that does not exist. */
-export type EndedCommand = {
+export type EndedHookCommand = {
   readonly kind: 'ended';
-  readonly end: CommandResult;
+  readonly end: HookCommandResult;
   readonly timeoutMs: number;
   readonly missingScript: string | undefined;
 };
@@ -110,7 +110,7 @@ export async function performHookAction(
     }
     default: {
       const { env } = hook;
-      const command = buildCommandLine(hook);
+      const command = buildHookCommandLine(hook);
       const end = await runners.runCommand(command, `${JSON.stringify(input)}\n`, timeoutMs, signal, env);
       // Checked separately: some interpreters exit with 1 for a missing script, like a script that failed.
       const missingScript = end.code === 0 || end.timedOut ? undefined : await runners.findMissingScript(command, env);
@@ -120,7 +120,7 @@ export async function performHookAction(
 }
 
 /** Builds the command line of a hook; `args` are quoted literally. */
-export function buildCommandLine({ command = '', args, shell }: Pick<Hook, 'command' | 'args' | 'shell'>): string {
+export function buildHookCommandLine({ command = '', args, shell }: Pick<Hook, 'command' | 'args' | 'shell'>): string {
   if (args !== undefined) return [command, ...args].map(quote).join(' ');
   return shell === 'powershell' ? `pwsh -NoProfile -NonInteractive -Command ${quote(command)}` : command;
 }
@@ -132,7 +132,7 @@ function createRequest(
   hook: Hook,
   input: JsonObject,
   { getVariables }: Pick<HookRunners, 'getVariables'>,
-): HookRequest {
+): HookHttpRequest {
   const { url = '', headers = {}, allowedEnvVars = [] } = hook;
   const values = getVariables();
   const expanded = Object.entries(headers).map(([name, value]) => [

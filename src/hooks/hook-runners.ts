@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { runShellCommand } from '../lib/processes/run-shell-command.ts';
-import type { CommandResult, HookRunners } from './hook-actions.ts';
+import type { HookCommandResult, HookRunners } from './hook-actions.ts';
 
 /** The folder, the variables and the default timeout of hook commands. */
 type HookEnvironment = {
@@ -16,12 +16,12 @@ type ProcessRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Creates the runners that execute commands and send HTTP requests. */
-export function createProcessRunners({ cwd, getVariables, getTimeoutMs }: HookEnvironment): ProcessRunners {
+export function createHookRunners({ cwd, getVariables, getTimeoutMs }: HookEnvironment): ProcessRunners {
   const variables = () => ({ ...getVariables(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
     runCommand: (command, stdin, timeoutMs, signal, env) =>
       runHookCommand(command, stdin, { cwd, env: { ...variables(), ...env }, timeoutMs, signal }),
-    findMissingScript: (command, env) => findMissingScript(command, cwd, { ...variables(), ...env }),
+    findMissingScript: (command, env) => findMissingHookScript(command, cwd, { ...variables(), ...env }),
     getVariables: variables,
     post: async ({ url, body, headers }, timeoutMs, signal) => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -63,7 +63,7 @@ async function runHookCommand(
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   },
-): Promise<CommandResult> {
+): Promise<HookCommandResult> {
   const { code, stdout, stderr, timedOut, problem } = await runShellCommand('bash', command, {
     ...options,
     input: stdin,
@@ -82,7 +82,7 @@ const SHELL_SYNTAX = /[;&|<>`*?~]|\$\(|\n/;
  *
  * @internal Exported for tests.
  */
-export async function findMissingScript(
+export async function findMissingHookScript(
   command: string,
   cwd: string,
   variables: Readonly<Record<string, string>>,

@@ -121,7 +121,7 @@ export function createToolBatchHooks(hooks: HookDispatcher, afterCall: QueryDeps
 }
 
 /** Wraps `ask` so that Elicitation hooks may answer a server's question first and ElicitationResult hooks change it. */
-export function wrapAskWithHooks(hooks: HookDispatcher, ask: QueryDeps['ask']): QueryDeps['ask'] {
+export function wrapElicitationWithHooks(hooks: HookDispatcher, ask: QueryDeps['ask']): QueryDeps['ask'] {
   return async (callId, question, signal) => {
     if (question.kind !== 'elicitation') return ask(callId, question, signal);
     const { server, message, wants } = question;

@@ -1,20 +1,20 @@
 import { compileLinearRegex } from '../lib/patterns/linear-regex.ts';
 
 /** Returns true when a subject matches. */
-export type Matcher = (subject: string) => boolean;
+export type HookMatcher = (subject: string) => boolean;
 
 /**
  * Parses a hook's matcher: a name, names separated by `|`, or a regular expression for the whole name. Lookaheads are
  * supported at the start (`(?!mcp__).*`); anything else that cannot run in linear time is a problem.
  */
-export async function parseMatcher(matcher: string): Promise<Matcher | { readonly problem: string }> {
+export async function parseHookMatcher(matcher: string): Promise<HookMatcher | { readonly problem: string }> {
   if (matcher === '' || matcher === '*') return () => true;
   const names = matcher.split('|');
   if (names.every((name) => /^[\w-]+$/.test(name))) return (subject) => names.includes(subject);
   const { rest, lookaheads } = splitLookaheads(matcher.replace(/^\^/, ''));
   const pattern = await compileLinearRegex(`^(?:${rest})$`);
   if ('problem' in pattern) return pattern;
-  const conditions: Matcher[] = [];
+  const conditions: HookMatcher[] = [];
   for (const { source, isPositive } of lookaheads) {
     const lookahead = await compileLinearRegex(`^(?:${source})`);
     if ('problem' in lookahead) return lookahead;

@@ -3,8 +3,8 @@ import { describeHookAction, type Hook, type HookOutput, type HookResult } from 
 import type { JsonObject } from '../contracts/json.ts';
 import { exhaustive, getErrorMessage } from '../lib/errors.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
-import { ENV_FILE_EVENTS } from './env-file.ts';
-import { type EndedCommand, type HookRunners, performHookAction } from './hook-actions.ts';
+import { type EndedHookCommand, type HookRunners, performHookAction } from './hook-actions.ts';
+import { HOOK_ENV_FILE_EVENTS } from './hook-env-store.ts';
 import { parseHookOutput } from './parse-output.ts';
 
 /** Exit codes of the shell for a command that does not exist or cannot be executed. */
@@ -60,7 +60,7 @@ function truncateOutput({ additionalContext, reason, permissionDecisionReason, .
 type CreateResult = (outcome: HookResult['outcome'], message: string, output?: HookOutput) => HookResult;
 
 function createCommandResult(
-  { end, timeoutMs, missingScript }: EndedCommand,
+  { end, timeoutMs, missingScript }: EndedHookCommand,
   hook: Hook,
   createResult: CreateResult,
 ): HookResult {
@@ -176,7 +176,7 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
 
 /** Adds an env file to the command runner of a hook whose event may set variables. */
 function withEnvFile(hook: Hook, { runCommand, withEnvFile: keep }: HookRunners): HookRunners['runCommand'] {
-  if (keep === undefined || !ENV_FILE_EVENTS.includes(hook.event)) return runCommand;
+  if (keep === undefined || !HOOK_ENV_FILE_EVENTS.includes(hook.event)) return runCommand;
   return (command, stdin, timeoutMs, signal, env) =>
     keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }));
 }

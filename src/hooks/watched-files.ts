@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ignoreMissing } from '../lib/errors.ts';
+import { ignoreMissingFile } from '../lib/errors.ts';
 import type { Hooks } from './create-hooks.ts';
-import { parseMatcher } from './parse-matcher.ts';
+import { parseHookMatcher } from './parse-matcher.ts';
 
 /** The watched files at one check. */
 type Snapshot = {
@@ -19,7 +19,7 @@ const EMPTY: Snapshot = { fingerprints: new Map(), found: new Set(), patterns: '
 const MAX_NAMES = 2_000;
 
 /** Creates a check that fires FileChanged for watched files that changed since the last call. */
-export function createWatchedFileCheck(
+export function createFileChangedHookCheck(
   hooks: Pick<Hooks, 'list' | 'listWatchedPaths' | 'fireInBackground'>,
   cwd: () => string,
 ): () => Promise<void> {
@@ -63,13 +63,13 @@ async function expandMatcher(matcher: string, folder: string): Promise<ExpandedM
   const parts = matcher.split('|');
   const isPattern = !parts.every((name) => /^[\w.-]+$/.test(name));
   if (!isPattern) return { matcher, isPattern, names: parts.filter((name) => name !== '.' && name !== '..') };
-  const matches = await parseMatcher(matcher);
+  const matches = await parseHookMatcher(matcher);
   if (matcher === '' || matcher === '*' || 'problem' in matches) return { matcher, isPattern, names: [] };
   const entries: readonly string[] = await readdir(folder).catch(() => []);
   return { matcher, isPattern, names: entries.slice(0, MAX_NAMES).filter(matches) };
 }
 
 async function readFingerprint(path: string): Promise<string | undefined> {
-  const stats = await ignoreMissing(stat(path)).catch(() => undefined);
+  const stats = await ignoreMissingFile(stat(path)).catch(() => undefined);
   return stats?.isFile() === true ? `${stats.mtimeMs} ${stats.size} ${stats.ino}` : undefined;
 }

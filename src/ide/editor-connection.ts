@@ -2,7 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { createDeferred } from '../lib/promises.ts';
-import { openServerConnection, type ServerConnection } from '../mcp/client/server-connection.ts';
+import { type McpServerConnection, openMcpServerConnection } from '../mcp/client/mcp-server-connection.ts';
 import type { EditorInfo } from './find-editors.ts';
 
 /** An open connection to an editor. */
@@ -33,7 +33,7 @@ export async function openEditorConnection(
   listeners: EditorListeners,
 ): Promise<EditorConnection> {
   const transport = createWebSocketTransport(port, authToken);
-  const connection = await openServerConnection(
+  const connection = await openMcpServerConnection(
     {
       transport,
       describeExit: () => undefined,
@@ -68,13 +68,13 @@ export async function openEditorConnection(
   };
 }
 
-async function listToolNames(connection: ServerConnection): Promise<ReadonlySet<string>> {
+async function listToolNames(connection: McpServerConnection): Promise<ReadonlySet<string>> {
   const listed = await connection.listTools(AbortSignal.timeout(CONNECT_TIMEOUT_MS)).catch(() => []);
   return new Set(listed.map(({ name }) => name));
 }
 
 async function callTool(
-  connection: ServerConnection,
+  connection: McpServerConnection,
   tool: string,
   input: JsonObject,
   signal: AbortSignal,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { parseFileUri } from '../lib/files/file-uri.ts';
-import { ABSOLUTE_PATH } from '../lib/files/path-style.ts';
+import { ABSOLUTE_PATH_PATTERN } from '../lib/files/path-style.ts';
 import { parseJson } from '../lib/json.ts';
 import { countDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagnostics } from '../lsp/diagnostics.ts';
 import {
-  type FileProblems,
+  formatDiagnosticLines,
   formatDiagnosticsReport,
   formatDiagnosticsSummary,
-  formatProblems,
+  type NewFileDiagnostics,
 } from '../lsp/diagnostics-tracker.ts';
 import type { EditorLink } from './editor-link.ts';
 
@@ -64,7 +64,7 @@ export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiag
     return parseEditorDiagnostics(texts.join('')).filter(({ path }) => isReadable(path));
   }
 
-  const findNew = (files: readonly EditorProblems[]): readonly FileProblems[] =>
+  const findNew = (files: readonly EditorProblems[]): readonly NewFileDiagnostics[] =>
     files.flatMap(({ path, problems }) => {
       const fresh = findNewDiagnostics(known?.get(path) ?? new Map(), problems);
       return fresh.length === 0 ? [] : [{ path: formatPath(path), problems: fresh }];
@@ -99,7 +99,7 @@ export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiag
       const files = await query(signal);
       if (files === undefined) throw new Error(`${getName()} did not answer`);
       const shown = files.filter((file) => file.problems.length > 0 && (path === undefined || file.path === path));
-      return formatProblems(shown.map((file) => ({ path: formatPath(file.path), problems: file.problems })));
+      return formatDiagnosticLines(shown.map((file) => ({ path: formatPath(file.path), problems: file.problems })));
     },
   };
 }
@@ -130,7 +130,7 @@ const filesSchema = z.lazy(() => z.array(z.object({ uri: z.string(), diagnostics
 function parseEditorDiagnostics(text: string): readonly EditorProblems[] {
   const files = filesSchema.safeParse(parseJson(text)).data ?? [];
   return files.slice(0, MAX_FILES).flatMap(({ uri, diagnostics }) => {
-    const path = ABSOLUTE_PATH.test(uri) ? uri : parseFileUri(uri);
+    const path = ABSOLUTE_PATH_PATTERN.test(uri) ? uri : parseFileUri(uri);
     return path === undefined ? [] : [{ path, problems: diagnostics.slice(0, MAX_PROBLEMS).flatMap(parseProblem) }];
   });
 }

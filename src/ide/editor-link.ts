@@ -3,16 +3,16 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import type { EditorConnection } from './editor-connection.ts';
 import { type EditorInfo, type EditorSearch, type FoundEditors, findEditors } from './find-editors.ts';
-import { type EditorFocus, type EditorMention, parseFocus, parseMention } from './parse-notification.ts';
+import { type EditorFocus, type EditorMention, parseEditorFocus, parseEditorMention } from './parse-notification.ts';
 
 /** The state of the link. `lost`: the editor went away, and ouro looks for it; `off`: the user disconnected it. */
-export type LinkState =
+export type EditorLinkState =
   | { readonly status: 'none' | 'off' }
   | { readonly status: 'connecting' | 'connected' | 'lost'; readonly editor: EditorInfo };
 
 /** A change of the link. */
-export type LinkEvent =
-  | { readonly type: 'state'; readonly state: LinkState }
+export type EditorLinkEvent =
+  | { readonly type: 'state'; readonly state: EditorLinkState }
   /** The open file or the selection changed; several changes in a short time are one event. */
   | { readonly type: 'focus' }
   | { readonly type: 'mention'; readonly mention: EditorMention };
@@ -21,13 +21,15 @@ export type LinkEvent =
 export type EditorLinkDeps = {
   readonly search: EditorSearch;
   readonly version: string;
-  readonly onEvent: (event: LinkEvent) => void;
+  readonly onEvent: (event: EditorLinkEvent) => void;
   /** Delays before each attempt to find an editor again that went away. */
   readonly retryDelaysMs?: readonly number[];
 };
 
 /** The result of an attempt to connect. */
-export type ConnectResult = { readonly ok: true; readonly name: string } | { readonly ok: false; readonly why: string };
+export type EditorConnectResult =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: false; readonly why: string };
 
 /** The link of a session to at most one editor. */
 export type EditorLink = ReturnType<typeof createEditorLink>;
@@ -46,14 +48,14 @@ const RETRY_DELAYS_MS: readonly number[] = [
 
 /** Creates the link of a session; `connectBest` looks for an editor. */
 export function createEditorLink({ search, version, onEvent, retryDelaysMs = RETRY_DELAYS_MS }: EditorLinkDeps) {
-  let state: LinkState = { status: 'none' };
+  let state: EditorLinkState = { status: 'none' };
   let connection: EditorConnection | undefined;
   const focus = createFocus(onEvent);
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   /** Counts connections, so that a late result of a replaced one is ignored. */
   let generation = 0;
 
-  function setState(next: LinkState): void {
+  function setState(next: EditorLinkState): void {
     state = next;
     onEvent({ type: 'state', state });
   }
@@ -68,7 +70,7 @@ export function createEditorLink({ search, version, onEvent, retryDelaysMs = RET
     return closing?.close() ?? Promise.resolve();
   }
 
-  async function open(editor: EditorInfo): Promise<ConnectResult> {
+  async function open(editor: EditorInfo): Promise<EditorConnectResult> {
     await release();
     const own = generation;
     let hasEnded = false;
@@ -149,10 +151,10 @@ export function createEditorLink({ search, version, onEvent, retryDelaysMs = RET
 /** Connects to the best match, if there is one; the other matches are tried if it refuses. */
 async function connectFirst(
   search: EditorSearch,
-  open: (editor: EditorInfo) => Promise<ConnectResult>,
-): Promise<ConnectResult> {
+  open: (editor: EditorInfo) => Promise<EditorConnectResult>,
+): Promise<EditorConnectResult> {
   const { editors } = await findEditors(search);
-  let result: ConnectResult = { ok: false, why: 'no editor has this folder open' };
+  let result: EditorConnectResult = { ok: false, why: 'no editor has this folder open' };
   for (const editor of editors.filter(({ mismatch }) => mismatch === undefined)) {
     result = await open(editor);
     if (result.ok) return result;
@@ -168,7 +170,7 @@ async function findAgain(search: EditorSearch, lost: EditorInfo): Promise<Editor
 }
 
 /** Creates the holder of the open file and the selection; several changes in a short time are one event. */
-function createFocus(onEvent: (event: LinkEvent) => void) {
+function createFocus(onEvent: (event: EditorLinkEvent) => void) {
   let focus: EditorFocus | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -185,9 +187,9 @@ function createFocus(onEvent: (event: LinkEvent) => void) {
     set,
     /** Takes a notification of the editor; unknown ones are ignored. */
     receive(method: string, params: JsonValue): void {
-      const mention = method === 'at_mentioned' ? parseMention(params) : undefined;
+      const mention = method === 'at_mentioned' ? parseEditorMention(params) : undefined;
       if (mention !== undefined) onEvent({ type: 'mention', mention });
-      if (method === 'selection_changed') set(parseFocus(params));
+      if (method === 'selection_changed') set(parseEditorFocus(params));
     },
     close: () => clearTimeout(timer),
   };

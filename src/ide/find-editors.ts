@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { getErrorMessage, ignoreMissing } from '../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../lib/errors.ts';
 import { getProcessState } from '../lib/processes/process-info.ts';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { isInside } from '../permissions/resolve-path.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
 
 /** An editor that offers a link, as its lock file describes it. */
 export type EditorInfo = {
@@ -115,9 +115,11 @@ async function readOwnFile(file: string): Promise<{ readonly text: string; reado
 /** Returns the length of the longest folder that holds the session's folder; 0 for none. */
 async function matchFolder(folders: readonly string[], cwd: string): Promise<number> {
   const real = await Promise.all(
-    folders.map(async (folder) => (await ignoreMissing(realpath(folder)).catch(() => undefined)) ?? resolve(folder)),
+    folders.map(
+      async (folder) => (await ignoreMissingFile(realpath(folder)).catch(() => undefined)) ?? resolve(folder),
+    ),
   );
-  return Math.max(0, ...real.filter((folder) => isInside(cwd, folder)).map((folder) => folder.length));
+  return Math.max(0, ...real.filter((folder) => isPathInside(cwd, folder)).map((folder) => folder.length));
 }
 
 function isPort(port: number): boolean {

@@ -40,7 +40,7 @@ const line = z.int().nonnegative().nullish();
 const mentionSchema = z.object({ filePath: anyPath, lineStart: line, lineEnd: line });
 
 /** Parses `selection_changed`; `undefined` when no file is open. */
-export function parseFocus(params: JsonValue): EditorFocus | undefined {
+export function parseEditorFocus(params: JsonValue): EditorFocus | undefined {
   const parsed = focusSchema.safeParse(params);
   if (!parsed.success) return undefined;
   const { filePath, text, selection } = parsed.data;
@@ -52,7 +52,7 @@ export function parseFocus(params: JsonValue): EditorFocus | undefined {
 }
 
 /** Parses `at_mentioned`; `undefined` when it is invalid. */
-export function parseMention(params: JsonValue): EditorMention | undefined {
+export function parseEditorMention(params: JsonValue): EditorMention | undefined {
   const parsed = mentionSchema.safeParse(params);
   if (!parsed.success) return undefined;
   const { filePath, lineStart, lineEnd } = parsed.data;
@@ -61,14 +61,17 @@ export function parseMention(params: JsonValue): EditorMention | undefined {
 }
 
 /** Formats a mention for the prompt: `@src/a.ts#L10-20`. */
-export function formatMention({ path: file, lines }: EditorMention, formatPath: (path: string) => string): string {
+export function formatEditorMention(
+  { path: file, lines }: EditorMention,
+  formatPath: (path: string) => string,
+): string {
   const range = lines === undefined ? '' : `#L${lines.first}${lines.last > lines.first ? `-${lines.last}` : ''}`;
   const name = `${formatPath(file)}${range}`;
   return /[\s"]/.test(name) ? `@"${name}"` : `@${name}`;
 }
 
 /** Formats the focus for the composer: `a.ts:10-20`. */
-export function formatFocusLabel({ path: file, selection }: EditorFocus): string {
+export function formatEditorFocusLabel({ path: file, selection }: EditorFocus): string {
   const name = sanitizeUntrustedLine(basename(file), LABEL_CHARS);
   if (selection === undefined) return name;
   const { firstLine, lastLine } = selection;
@@ -76,7 +79,7 @@ export function formatFocusLabel({ path: file, selection }: EditorFocus): string
 }
 
 /** Formats the focus for the model. */
-export function formatFocusContext(
+export function formatEditorFocusContext(
   editor: string,
   { path: file, selection }: EditorFocus,
   formatPath: (path: string) => string,

@@ -10,7 +10,7 @@ export function getErrnoCode(thrown: unknown): string | undefined {
 }
 
 /** Resolves with `undefined` if the path does not exist. Other errors are rethrown. */
-export async function ignoreMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
+export async function ignoreMissingFile<Result>(work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work;
   } catch (thrown) {

@@ -123,9 +123,9 @@ const YES = /^(?:y|yes|true|1)$/i;
 const NO = /^(?:n|no|false|0)$/i;
 
 /** Parses typed text: numbers, yes or no, choices by label or value, several choices separated by commas. */
-export function parseFieldValue(field: FormField, typed: string): ParsedFieldValue {
+export function parseFormFieldValue(field: FormField, typed: string): ParsedFieldValue {
   const value = convertText(field.type, typed.trim());
-  const problem = validateFieldValue(field, value);
+  const problem = validateFormFieldValue(field, value);
   return problem === undefined ? { ok: true, value } : { ok: false, problem };
 }
 
@@ -157,7 +157,7 @@ function findChoice(choices: readonly Choice[], typed: string): string {
 }
 
 /** Validates a value for its field. Returns the problem as a sentence, `undefined` if the value is valid. */
-export function validateFieldValue({ title, type }: FormField, value: PlainValue): string | undefined {
+export function validateFormFieldValue({ title, type }: FormField, value: PlainValue): string | undefined {
   const problem = validateType(type, value);
   return problem === undefined ? undefined : `${title} ${problem}.`;
 }
@@ -231,7 +231,7 @@ function joinLabels(choices: readonly Choice[]): string {
 }
 
 /** Returns the content of a form with the defaults of fields that were not filled in. */
-export function applyDefaults(fields: readonly FormField[], content: PlainObject): PlainObject {
+export function applyFormDefaults(fields: readonly FormField[], content: PlainObject): PlainObject {
   const defaults = fields.flatMap(({ name, default: defaultValue }) =>
     defaultValue === undefined || content[name] !== undefined ? [] : [[name, defaultValue] as const],
   );
@@ -243,7 +243,7 @@ export function validateForm(fields: readonly FormField[], content: PlainObject)
   for (const field of fields) {
     const value = content[field.name];
     if (value === undefined && field.isRequired) return `${field.title} is missing.`;
-    const problem = value === undefined ? undefined : validateFieldValue(field, value);
+    const problem = value === undefined ? undefined : validateFormFieldValue(field, value);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -28,11 +28,11 @@ function stringifySorted(value: unknown): string | undefined {
 export const MAX_JSON_DEPTH = 100;
 
 /** Returns whether a value is nested deeper than `levels`. Descends no further, so any value can be checked. */
-export function isDeeperThan(value: unknown, levels: number): boolean {
+export function isNestedDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   const children = Array.isArray(value) ? value : Object.values(value);
-  return children.some((child) => isDeeperThan(child, levels - 1));
+  return children.some((child) => isNestedDeeperThan(child, levels - 1));
 }
 
 /** Freezes plain data with everything in it. Parts that are frozen already are assumed to be frozen deeply. */
@@ -51,11 +51,11 @@ export type JsonRecord = { readonly [key: string]: unknown };
 
 /** Returns whether a value is an object other than an array. */
 export function isJsonRecord(value: unknown): value is JsonRecord {
-  return isObject(value) && !Array.isArray(value);
+  return isObjectOrArray(value) && !Array.isArray(value);
 }
 
 /** Returns whether a value is an object or an array. */
-export function isObject(value: unknown): value is JsonRecord {
+export function isObjectOrArray(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null;
 }
 

@@ -15,7 +15,7 @@ export function parseYaml(source: string, name: string, createError: CreateError
 }
 
 /** Validates the content of a file. The error names the file, the key and the first problem. */
-export function validateContent<Type extends z.ZodType>(
+export function validateFileContent<Type extends z.ZodType>(
   schema: Type,
   content: unknown,
   name: string,

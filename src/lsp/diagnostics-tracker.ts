@@ -14,7 +14,7 @@ export type DiagnosticsTracker = {
 };
 
 /** The new diagnostics of a file, by its path for display. */
-export type FileProblems = { readonly path: string; readonly problems: readonly Diagnostic[] };
+export type NewFileDiagnostics = { readonly path: string; readonly problems: readonly Diagnostic[] };
 
 const MAX_PER_FILE = 10;
 const MAX_FILES = 10;
@@ -62,7 +62,7 @@ export function createDiagnosticsTracker(
       if (paths.length > 0) await languages.waitForDiagnostics(paths, signal);
       return languages.listRunning().flatMap(({ config: { name, reportsDiagnostics }, known }) => {
         if (!reportsDiagnostics) return [];
-        const files = [...known()].flatMap(([path, { problems, before }]): readonly FileProblems[] => {
+        const files = [...known()].flatMap(([path, { problems, before }]): readonly NewFileDiagnostics[] => {
           const key = `${name} ${path}`;
           const fresh = findNewDiagnostics(reported.get(key) ?? before, problems);
           reported.set(key, countDiagnostics(problems));
@@ -77,7 +77,7 @@ export function createDiagnosticsTracker(
 }
 
 /** Formats new diagnostics for the user, in one line. */
-export function formatDiagnosticsSummary(name: string, files: readonly FileProblems[]): string {
+export function formatDiagnosticsSummary(name: string, files: readonly NewFileDiagnostics[]): string {
   const count = files.reduce((sum, { problems }) => sum + problems.length, 0);
   const [first] = files;
   const location = files.length === 1 ? first?.path : `${files.length} files`;
@@ -85,12 +85,12 @@ export function formatDiagnosticsSummary(name: string, files: readonly FileProbl
 }
 
 /** Formats new diagnostics for the model. */
-export function formatDiagnosticsReport(finder: string, files: readonly FileProblems[]): string {
-  return [`${finder} finds since the last changes:`, ...formatProblems(files)].join('\n');
+export function formatDiagnosticsReport(finder: string, files: readonly NewFileDiagnostics[]): string {
+  return [`${finder} finds since the last changes:`, ...formatDiagnosticLines(files)].join('\n');
 }
 
 /** Formats diagnostics for the model, one line each. */
-export function formatProblems(files: readonly FileProblems[]): readonly string[] {
+export function formatDiagnosticLines(files: readonly NewFileDiagnostics[]): readonly string[] {
   const lines = files.slice(0, MAX_FILES).flatMap(({ path, problems }) => {
     const shown = problems.slice(0, MAX_PER_FILE).map(({ line, column, kind, code, message }) => {
       const source = code === '' ? '' : ` (${sanitizeUntrustedLine(code, CODE_CHARS)})`;
@@ -131,7 +131,7 @@ export async function listDiagnostics(
   );
   const silent = servers.filter(({ hasAnswered }) => !paths.every(hasAnswered));
   return [
-    ...formatProblems(files),
+    ...formatDiagnosticLines(files),
     ...silent.map(({ config: { name } }) => `[The language server ${name} is still busy; there may be more.]`),
   ];
 }

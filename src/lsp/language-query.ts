@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { parseFileUri } from '../lib/files/file-uri.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import type { RunningServer } from './language-server.ts';
+import type { RunningLanguageServer } from './language-server.ts';
 import type { LanguageServers } from './language-server-manager.ts';
 
 /** A query about a position in a file, or about symbols; lines and columns start at 1. */
@@ -39,7 +39,7 @@ export async function runLanguageQuery(
   query: LanguageQuery,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const server = await findAnsweringServer(languages, query.path);
+  const server = await openInLanguageServer(languages, query.path);
   const request = (method: string, params: JsonObject) => server.request(method, params, signal);
   const { operation } = query;
   const method = METHODS[operation];
@@ -74,7 +74,7 @@ export async function runLanguageQuery(
 }
 
 /** Opens a file, and returns the first of its servers that has not failed. */
-export async function findAnsweringServer(languages: LanguageServers, path: string): Promise<RunningServer> {
+export async function openInLanguageServer(languages: LanguageServers, path: string): Promise<RunningLanguageServer> {
   const servers = await languages.openFile(path, { isWrittenByOuro: false });
   const server = servers.find((candidate) => candidate.state() !== 'failed') ?? servers[0];
   if (server === undefined) throw new Error('no language server knows this file');

@@ -4,11 +4,11 @@ import type { LanguageServerConfig } from '../contracts/extension.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { createDeferred } from '../lib/promises.ts';
-import { createLanguageServer, type RunningServer } from './language-server.ts';
-import type { ServerDeps } from './server-process.ts';
+import { createLanguageServer, type RunningLanguageServer } from './language-server.ts';
+import type { LanguageServerProcessDeps } from './language-server-process.ts';
 
 /** The dependencies of a session's language servers. */
-type LanguageServersDeps = ServerDeps & {
+type LanguageServersDeps = LanguageServerProcessDeps & {
   /** Lists the enabled servers; called with every file, so that those for the file can be looked for. */
   readonly listServers: (path?: string) => readonly LanguageServerConfig[];
   readonly waitLimits?: WaitLimits;
@@ -21,11 +21,11 @@ export type LanguageServers = ReturnType<typeof createLanguageServers>;
 
 /** Creates the language servers of a session; each starts with the first file of its language. */
 export function createLanguageServers(deps: LanguageServersDeps) {
-  const running = new Map<string, RunningServer>();
+  const running = new Map<string, RunningLanguageServer>();
   const fileStamps = new Map<string, string>();
   const waiter = createDiagnosticsWaiter(() => [...running.values()], deps.waitLimits);
 
-  function getOrCreateServer(config: LanguageServerConfig): RunningServer {
+  function getOrCreateServer(config: LanguageServerConfig): RunningLanguageServer {
     const key = JSON.stringify(config);
     const existing = running.get(key);
     if (existing !== undefined) return existing;
@@ -40,7 +40,9 @@ export function createLanguageServers(deps: LanguageServersDeps) {
   }
 
   /** Lists the servers for a file, with the language id each one uses. */
-  function listServersFor(path: string): readonly { readonly server: RunningServer; readonly language: string }[] {
+  function listServersFor(
+    path: string,
+  ): readonly { readonly server: RunningLanguageServer; readonly language: string }[] {
     if (!isPathBelow(deps.folder, path)) return [];
     return deps.listServers(path).flatMap((config) => {
       const language = getLanguageId(config, basename(path));
@@ -60,7 +62,7 @@ export function createLanguageServers(deps: LanguageServersDeps) {
   async function openFile(
     path: string,
     options: { readonly isWrittenByOuro: boolean },
-  ): Promise<readonly RunningServer[]> {
+  ): Promise<readonly RunningLanguageServer[]> {
     const targets = listServersFor(path);
     if (targets.length === 0) return [];
     const stats = await stat(path).catch(() => undefined);
@@ -90,7 +92,7 @@ export function createLanguageServers(deps: LanguageServersDeps) {
   return {
     folder: deps.folder,
     isSupported: (path: string) => listServersFor(path).length > 0,
-    listRunning: (): readonly RunningServer[] => [...running.values()],
+    listRunning: (): readonly RunningLanguageServer[] => [...running.values()],
     openFile,
     syncWithDisk,
     waitForDiagnostics: waiter.waitFor,
@@ -121,13 +123,13 @@ const USERS_QUIET_MS = 400;
 const DEFAULT_LIMITS: WaitLimits = { maxMs: 3_000, overdueMs: 400, quietMs: 120 };
 
 /** Creates the wait for the diagnostics of files. */
-function createDiagnosticsWaiter(running: () => readonly RunningServer[], usualLimits = DEFAULT_LIMITS) {
+function createDiagnosticsWaiter(running: () => readonly RunningLanguageServer[], usualLimits = DEFAULT_LIMITS) {
   /** Files whose diagnostics servers had not sent at the end of the last wait. */
-  const overdue = new Map<RunningServer, { readonly path: string; readonly version: number }>();
+  const overdue = new Map<RunningLanguageServer, { readonly path: string; readonly version: number }>();
   const listeners = new Set<() => void>();
 
   /** Returns true for a server that still has not sent overdue diagnostics, so a long wait is useless. */
-  function isOverdue(server: RunningServer): boolean {
+  function isOverdue(server: RunningLanguageServer): boolean {
     const file = overdue.get(server);
     return file !== undefined && (server.known().get(file.path)?.version ?? -1) < file.version;
   }

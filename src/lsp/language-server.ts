@@ -8,8 +8,12 @@ import {
   type PublishedDiagnostics,
   parseDiagnostics,
 } from './diagnostics.ts';
-import { createHeldChanges } from './held-changes.ts';
-import { createServerProcess, type InitializedServer, type ServerDeps } from './server-process.ts';
+import { createHeldDocumentChanges } from './held-document-changes.ts';
+import {
+  createLanguageServerProcess,
+  type InitializedLanguageServer,
+  type LanguageServerProcessDeps,
+} from './language-server-process.ts';
 
 /** A file as a server knows it. Version 1 is the original text; a file that ouro created starts with version 2. */
 type Document = {
@@ -29,11 +33,11 @@ export type FileDiagnostics = {
 };
 
 /** A language server and the files that were opened in it. */
-export type RunningServer = ReturnType<typeof createLanguageServer>;
+export type RunningLanguageServer = ReturnType<typeof createLanguageServer>;
 
 const MAX_OPEN_FILES = 100;
 /** Dependencies of one server. */
-type LanguageServerDeps = ServerDeps & {
+type LanguageServerDeps = LanguageServerProcessDeps & {
   /** Called on new diagnostics and at the end of the server. */
   readonly onUpdate: () => void;
   /** Opens a file that uses a changed one; false if it cannot. */
@@ -53,7 +57,7 @@ export function createLanguageServer(config: LanguageServerConfig, deps: Languag
   let changeCount = 0;
   /** Changes before the last report without a version: it may be the only one after a change, about another file. */
   let reportedChanges = 0;
-  const held = createHeldChanges({
+  const held = createHeldDocumentChanges({
     isReported: (path) => diagnostics.has(path),
     isOpen: (path) => documents.has(path),
     openUser: deps.openUser,
@@ -63,7 +67,7 @@ export function createLanguageServer(config: LanguageServerConfig, deps: Languag
       if (server !== undefined && document !== undefined) send(server, path, document, CHANGED);
     },
   });
-  const serverProcess = createServerProcess(config, deps, {
+  const serverProcess = createLanguageServerProcess(config, deps, {
     onInitialized() {
       const server = serverProcess.getReady();
       if (server !== undefined) for (const [path, document] of documents) openOriginal(server, path, document);
@@ -83,13 +87,13 @@ export function createLanguageServer(config: LanguageServerConfig, deps: Languag
     deps.onUpdate();
   }
 
-  function send(server: InitializedServer, path: string, document: Document, type: number): void {
+  function send(server: InitializedLanguageServer, path: string, document: Document, type: number): void {
     changeCount += 1;
     sendChange(server, path, document, type);
   }
 
   /** Opens a file with its original text; a change made meanwhile waits until the server has checked that. */
-  function openOriginal(server: InitializedServer, path: string, document: Document): void {
+  function openOriginal(server: InitializedLanguageServer, path: string, document: Document): void {
     const { originalText, text } = document;
     const isChanged = originalText !== undefined && originalText !== text;
     sendOpen(server, path, isChanged ? { ...document, text: originalText, version: 1 } : document);
@@ -191,14 +195,18 @@ function createNextDocument(
     : { language, originalText: text, text, version: 1, changesBefore };
 }
 
-function sendOpen({ connection }: InitializedServer, path: string, { language, text, version }: Document): void {
+function sendOpen(
+  { connection }: InitializedLanguageServer,
+  path: string,
+  { language, text, version }: Document,
+): void {
   const textDocument = { uri: getUri(path), languageId: language, version, text };
   connection.notify('textDocument/didOpen', { textDocument });
 }
 
 /** Sends a change as an edit, a change on disk and a save: many servers check a file only when it is saved. */
 function sendChange(
-  { connection, sync }: InitializedServer,
+  { connection, sync }: InitializedLanguageServer,
   path: string,
   { text, version }: Document,
   type: number,

@@ -66,12 +66,12 @@ const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonly strin
 ];
 
 /** What runs on files: a formatter, or a linter, which may fix what it finds. */
-export type CheckKind = 'formatter' | 'linter';
+export type ProjectCheckKind = 'formatter' | 'linter';
 
 /** The files to check or format, and how. */
-export type CheckRequest = {
+export type ProjectCheckRequest = {
   readonly files: readonly string[];
-  readonly kind: CheckKind;
+  readonly kind: ProjectCheckKind;
   /** `auto` for the programs of the project, `fix` for its linters with fixes, or a command line that gets the files. */
   readonly setting: string;
   readonly folder: string;
@@ -80,7 +80,7 @@ export type CheckRequest = {
 };
 
 /** The changed files, and a message for each program that failed or found something. */
-export type CheckResult = { readonly changed: readonly string[]; readonly reports: readonly string[] };
+export type ProjectCheckResult = { readonly changed: readonly string[]; readonly reports: readonly string[] };
 
 const TIMEOUT_MS = 30_000;
 const MAX_FILES = 200;
@@ -89,7 +89,10 @@ const OUTPUT_CHARS = 4_000;
 const FOUND = 1;
 
 /** Runs a program on each file that has one; files that are gone are left out. */
-export async function checkFiles(request: CheckRequest, signal: AbortSignal): Promise<CheckResult> {
+export async function runFormattersOrLinters(
+  request: ProjectCheckRequest,
+  signal: AbortSignal,
+): Promise<ProjectCheckResult> {
   const { folder, kind, variables: env } = request;
   const before = await readTexts(request.files.slice(0, MAX_FILES));
   const reports: string[] = [];
@@ -126,7 +129,7 @@ const ARGUMENTS = ' "$@"';
 
 type Group = { readonly args: readonly string[]; readonly files: string[] };
 
-function groupByProgram(files: readonly string[], request: CheckRequest): ReadonlyMap<string, Group> {
+function groupByProgram(files: readonly string[], request: ProjectCheckRequest): ReadonlyMap<string, Group> {
   const { kind, setting, folder, path } = request;
   const isFixing = kind === 'linter' && setting === 'fix';
   if (setting !== 'auto' && !isFixing)

@@ -6,7 +6,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { ToolOutcome } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
-import { copyAsJson, isDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
+import { copyAsJson, isNestedDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 
@@ -19,10 +19,13 @@ const URI_CHARS = 500;
 const TOO_DEEP = `[structured answer left out: it is nested more than ${MAX_JSON_DEPTH} levels deep]`;
 
 /** Saves bytes no model can be shown; returns where they are, or why not, as the end of a sentence. */
-export type SaveBytes = (bytes: Uint8Array, mediaType: string) => Promise<string>;
+export type SaveBinaryContent = (bytes: Uint8Array, mediaType: string) => Promise<string>;
 
 /** Converts the result of a server's tool into the outcome the model reads. */
-export async function convertMcpResult(result: CallToolResult, saveBytes: SaveBytes | undefined): Promise<ToolOutcome> {
+export async function convertMcpResult(
+  result: CallToolResult,
+  saveBytes: SaveBinaryContent | undefined,
+): Promise<ToolOutcome> {
   const structured = isReadable(result.structuredContent) ? copyAsJson(result.structuredContent) : undefined;
   // The text beside structured content repeats it.
   const relevant = result.content.filter(({ type }) => structured === undefined || type !== 'text');
@@ -39,7 +42,7 @@ export async function convertMcpResult(result: CallToolResult, saveBytes: SaveBy
 
 /** Returns true when the value is shallow enough to serialize and to display. */
 function isReadable<Value>(structured: Value | undefined): structured is Value {
-  return structured !== undefined && !isDeeperThan(structured, MAX_JSON_DEPTH);
+  return structured !== undefined && !isNestedDeeperThan(structured, MAX_JSON_DEPTH);
 }
 
 function structuredBlock(value: JsonObject): ResultBlock {
@@ -53,16 +56,19 @@ function joinText(blocks: readonly ResultBlock[]): string | readonly ResultBlock
 }
 
 /** Converts one block of a result; bytes that cannot be shown are saved to a file. */
-async function convertBlock(block: ContentBlock, saveBytes: SaveBytes | undefined): Promise<readonly ResultBlock[]> {
-  if (block.type === 'resource') return convertResource(block.resource, saveBytes);
-  if (block.type !== 'audio' || saveBytes === undefined) return convertContentBlock(block);
+async function convertBlock(
+  block: ContentBlock,
+  saveBytes: SaveBinaryContent | undefined,
+): Promise<readonly ResultBlock[]> {
+  if (block.type === 'resource') return convertMcpResource(block.resource, saveBytes);
+  if (block.type !== 'audio' || saveBytes === undefined) return convertMcpContentBlock(block);
   return [await saveAsBlock('a sound', block.mimeType, block.data, saveBytes)];
 }
 
 /** Converts the contents of a resource; bytes that cannot be shown are saved to a file. */
-export async function convertResource(
+export async function convertMcpResource(
   contents: ResourceContents,
-  saveBytes: SaveBytes | undefined,
+  saveBytes: SaveBinaryContent | undefined,
 ): Promise<readonly ResultBlock[]> {
   const isBytes =
     'blob' in contents &&
@@ -73,7 +79,12 @@ export async function convertResource(
   return [await saveAsBlock(label, getMediaType(contents), contents.blob, saveBytes)];
 }
 
-async function saveAsBlock(label: string, mediaType: string, data: string, saveBytes: SaveBytes): Promise<ResultBlock> {
+async function saveAsBlock(
+  label: string,
+  mediaType: string,
+  data: string,
+  saveBytes: SaveBinaryContent,
+): Promise<ResultBlock> {
   const bytes = Buffer.from(data, 'base64');
   const where = await saveBytes(bytes, normalizeMediaType(mediaType));
   return textBlock(`[${label}, ${sanitizeUntrustedLine(mediaType, 80)}, ${formatBytes(bytes.length)}, ${where}]`);
@@ -90,7 +101,7 @@ async function convertInOrder<Item>(
 }
 
 /** Converts one block of a result or a prompt without saving any bytes. */
-export function convertContentBlock(block: ContentBlock): readonly ResultBlock[] {
+export function convertMcpContentBlock(block: ContentBlock): readonly ResultBlock[] {
   switch (block.type) {
     case 'text':
       return [textBlock(block.text)];
@@ -162,7 +173,7 @@ function mediaBlock(mediaType: string, data: string, label: string): ResultBlock
 const MAX_SAVED_BYTES = 100 * 1024 * 1024;
 
 /** Creates a store that saves servers' bytes beside the session, in files named by their hash. */
-export function createByteStore(folder: () => string, maxBytes = MAX_SAVED_BYTES): SaveBytes {
+export function createBinaryContentStore(folder: () => string, maxBytes = MAX_SAVED_BYTES): SaveBinaryContent {
   let savedBytes = 0;
   const savedPaths = new Set<string>();
   return async (bytes, mediaType) => {

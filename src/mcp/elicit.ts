@@ -1,7 +1,7 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { CallContext, ElicitationRequest } from '../contracts/tool.ts';
-import { applyDefaults, parseFormFields, validateForm } from '../lib/form-schema.ts';
+import { applyFormDefaults, parseFormFields, validateForm } from '../lib/form-schema.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
 
@@ -33,7 +33,7 @@ export async function elicit(
   }
   if (request.mode === 'url') return { result: { action: 'accept' } };
   const fields = parseFormFields(request.schema);
-  const filled = applyDefaults(fields, answer.content ?? {});
+  const filled = applyFormDefaults(fields, answer.content ?? {});
   const parsed = contentSchema.safeParse(filled);
   const problem = parsed.success ? validateForm(fields, filled) : 'It contains values of an unsupported type.';
   if (!parsed.success || problem !== undefined) return decline(`The answer does not fit the form: ${problem}`);

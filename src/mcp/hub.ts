@@ -6,11 +6,11 @@ import type { Tool } from '../contracts/tool.ts';
 import { abandonOnAbort } from '../lib/promises.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import type { McpHubDeps } from './client/hub-deps.ts';
-import { createManagedServer, type ManagedServer } from './client/managed-server.ts';
-import { describeServer } from './client/server-state.ts';
-import { type ConfiguredServer, hashServerLaunch } from './configured-server.ts';
-import { convertResource } from './content.ts';
-import { convertPromptResult, findTypedArgument, parseArguments } from './prompts.ts';
+import { createManagedMcpServer, type ManagedMcpServer } from './client/managed-mcp-server.ts';
+import { describeMcpServer } from './client/mcp-server-lifecycle.ts';
+import { type ConfiguredMcpServer, hashMcpServerLaunch } from './configured-mcp-server.ts';
+import { convertMcpResource } from './content.ts';
+import { convertMcpPromptResult, findTypedPromptArgument, parseMcpPromptArguments } from './prompts.ts';
 import { createPrefixAllocator } from './tool-names.ts';
 
 /** A resource a server offers. */
@@ -54,7 +54,7 @@ export type McpHub = {
   reconnect(name: string): Promise<ActionResult>;
   toggle(name: string, to: 'on' | 'off'): Promise<ActionResult>;
   /** Adds a server, replacing one of the same name, and starts it. */
-  putServer(server: ConfiguredServer): Promise<void>;
+  putServer(server: ConfiguredMcpServer): Promise<void>;
   removeServer(name: string): Promise<void>;
   /** Ends every server and everything it started. */
   close(): Promise<void>;
@@ -67,11 +67,11 @@ const MAX_COMPLETIONS = 50;
 /** Creates the hub of the configured servers; nothing is started yet. */
 export function createMcpHub(deps: McpHubDeps): McpHub {
   const allocatePrefix = createPrefixAllocator();
-  const managedServers = new Map<string, ManagedServer>();
+  const managedServers = new Map<string, ManagedMcpServer>();
   let isStarted = false;
 
-  function addServer(server: ConfiguredServer): ManagedServer {
-    const managed = createManagedServer(server, allocatePrefix(server.name), deps);
+  function addServer(server: ConfiguredMcpServer): ManagedMcpServer {
+    const managed = createManagedMcpServer(server, allocatePrefix(server.name), deps);
     managedServers.set(server.name, managed);
     return managed;
   }
@@ -81,7 +81,7 @@ export function createMcpHub(deps: McpHubDeps): McpHub {
     return (await connection.readResource(uri, signal)).contents;
   }
 
-  for (const server of [...deps.servers, ...deps.hostServers.map(createHostServerConfig)]) addServer(server);
+  for (const server of [...deps.servers, ...deps.hostServers.map(createHostMcpServerConfig)]) addServer(server);
 
   const listAll = () => [...managedServers.values()];
   /** Servers of the session; those of sub-agents are only leased. */
@@ -96,7 +96,7 @@ export function createMcpHub(deps: McpHubDeps): McpHub {
       await Promise.all(listAll().map((managed) => managed.whenSettled()));
     },
     whenCommandListed: (command) => waitUntilOffered(listShared(), command),
-    listStates: () => listAll().map((managed) => describeServer(managed.server, managed.getState())),
+    listStates: () => listAll().map((managed) => describeMcpServer(managed.server, managed.getState())),
     listTools: () => listShared().flatMap((managed) => managed.getState().catalog.tools),
     listPrompts: () => listShared().flatMap(listCommands),
     listInstructions: () => listShared().flatMap(listInstructions),
@@ -112,7 +112,7 @@ export function createMcpHub(deps: McpHubDeps): McpHub {
 
     async readResourceBlocks(server, uri, signal) {
       const resources = await readResource(server, uri, signal);
-      return (await Promise.all(resources.map((resource) => convertResource(resource, deps.saveBytes)))).flat();
+      return (await Promise.all(resources.map((resource) => convertMcpResource(resource, deps.saveBytes)))).flat();
     },
 
     leaseTools: createLeasing((name) => managedServers.get(name)),
@@ -139,23 +139,23 @@ export function createMcpHub(deps: McpHubDeps): McpHub {
   };
 }
 
-function toggleServer(managed: ManagedServer | undefined, to: 'on' | 'off'): Promise<ActionResult> | undefined {
+function toggleServer(managed: ManagedMcpServer | undefined, to: 'on' | 'off'): Promise<ActionResult> | undefined {
   return to === 'on' ? managed?.reconnect() : managed?.disable().then(() => ({ ok: true }));
 }
 
-const isConnected = (managed: ManagedServer) => managed.getState().phase.status === 'connected';
+const isConnected = (managed: ManagedMcpServer) => managed.getState().phase.status === 'connected';
 
 const unknownServer = (name: string): ActionResult => ({ ok: false, why: `There is no MCP server ${name}.` });
 
 /** Returns the server of that name; throws with the known names otherwise. */
-function requireServer(managedServers: ReadonlyMap<string, ManagedServer>, name: string): ManagedServer {
+function requireServer(managedServers: ReadonlyMap<string, ManagedMcpServer>, name: string): ManagedMcpServer {
   const managed = managedServers.get(name);
   if (managed !== undefined) return managed;
   const names = [...managedServers.keys()].join(', ');
   throw new Error(`There is no MCP server ${name}. ${names === '' ? 'None is configured.' : `There are: ${names}.`}`);
 }
 
-function listInstructions(managed: ManagedServer) {
+function listInstructions(managed: ManagedMcpServer) {
   const { phase } = managed.getState();
   const text = phase.status === 'connected' ? (phase.connection.instructions ?? '') : '';
   if (text.trim() === '') return [];
@@ -163,7 +163,7 @@ function listInstructions(managed: ManagedServer) {
 }
 
 /** Resolves when a server offers this command, or every server has listed its prompts. */
-async function waitUntilOffered(managedServers: readonly ManagedServer[], command: string): Promise<void> {
+async function waitUntilOffered(managedServers: readonly ManagedMcpServer[], command: string): Promise<void> {
   const searches = managedServers.map(async (managed) => {
     await managed.whenListed('prompts');
     const { prompts } = managed.getState().catalog;
@@ -173,14 +173,14 @@ async function waitUntilOffered(managedServers: readonly ManagedServer[], comman
   await Promise.any(searches).catch(() => undefined);
 }
 
-const listCommands = (managed: ManagedServer) => managed.getState().catalog.prompts.map(({ command }) => command);
+const listCommands = (managed: ManagedMcpServer) => managed.getState().catalog.prompts.map(({ command }) => command);
 
-const findPrompt = (managed: ManagedServer, command: string) =>
+const findPrompt = (managed: ManagedMcpServer, command: string) =>
   managed.getState().catalog.prompts.find((prompt) => prompt.command.name === command);
 
 /** Gets the content of a server's prompt, called by its slash command. */
 async function runPrompt(
-  managedServers: readonly ManagedServer[],
+  managedServers: readonly ManagedMcpServer[],
   command: string,
   typed: string,
   signal: AbortSignal,
@@ -188,24 +188,24 @@ async function runPrompt(
   for (const managed of managedServers) {
     const prompt = findPrompt(managed, command);
     if (prompt === undefined) continue;
-    const parsed = parseArguments(prompt, typed);
+    const parsed = parseMcpPromptArguments(prompt, typed);
     if (!parsed.ok) return parsed;
     const connection = await managed.waitForConnection(signal);
-    return { ok: true, blocks: convertPromptResult(await connection.getPrompt(prompt.name, parsed.values, signal)) };
+    return { ok: true, blocks: convertMcpPromptResult(await connection.getPrompt(prompt.name, parsed.values, signal)) };
   }
   return { ok: false, why: `No connected MCP server offers /${command}. Run /mcp to see the servers.` };
 }
 
 /** Completes the last word of a prompt's arguments; returns whole words that replace it. */
 async function completeWord(
-  managedServers: readonly ManagedServer[],
+  managedServers: readonly ManagedMcpServer[],
   command: string,
   typed: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const managed = managedServers.find((candidate) => findPrompt(candidate, command) !== undefined);
   const prompt = managed === undefined ? undefined : findPrompt(managed, command);
-  const open = prompt === undefined ? undefined : findTypedArgument(prompt, typed);
+  const open = prompt === undefined ? undefined : findTypedPromptArgument(prompt, typed);
   if (managed === undefined || prompt === undefined || open === undefined) return [];
   const { name, value, previous } = open;
   const ref = { type: 'ref/prompt', name: prompt.name } as const;
@@ -215,7 +215,7 @@ async function completeWord(
   return values.slice(0, MAX_COMPLETIONS).map((text) => open.formatValue(sanitizeUntrustedLine(text, RESOURCE_CHARS)));
 }
 
-async function listResources(managed: ManagedServer, signal: AbortSignal): Promise<readonly ServerResource[]> {
+async function listResources(managed: ManagedMcpServer, signal: AbortSignal): Promise<readonly ServerResource[]> {
   const connection = await managed.waitForConnection(signal);
   if (!connection.hasCapability('resources')) return [];
   const listed = await connection.listResources(signal);
@@ -232,7 +232,7 @@ async function listResources(managed: ManagedServer, signal: AbortSignal): Promi
 const FILL_IN = '(fill in the parts in braces)';
 
 function describeResource(
-  managed: ManagedServer,
+  managed: ManagedMcpServer,
   uri: string,
   { name, description }: { readonly name: string; readonly description?: string | undefined },
 ): ServerResource {
@@ -245,9 +245,9 @@ function describeResource(
 }
 
 /** Creates the configuration of a server that runs in the host process. */
-export function createHostServerConfig(server: McpHubDeps['hostServers'][number]): ConfiguredServer {
+export function createHostMcpServerConfig(server: McpHubDeps['hostServers'][number]): ConfiguredMcpServer {
   const launch = { kind: 'host', server } as const;
-  return { name: server.name, scope: 'host', launch, hash: hashServerLaunch(launch) };
+  return { name: server.name, scope: 'host', launch, hash: hashMcpServerLaunch(launch) };
 }
 
 /** The tools of servers leased to one sub-agent; released when it ends. */
@@ -258,8 +258,8 @@ type ToolLease = {
 };
 
 /** Creates the leasing of servers from sub-agents' front matter: each runs while it has a lease. */
-function createLeasing(getServer: (name: string) => ManagedServer | undefined) {
-  const leaseCounts = new Map<ManagedServer, number>();
+function createLeasing(getServer: (name: string) => ManagedMcpServer | undefined) {
+  const leaseCounts = new Map<ManagedMcpServer, number>();
 
   return async (names: readonly string[], signal: AbortSignal): Promise<ToolLease> => {
     const leased = names.flatMap((name) => getServer(name) ?? []).filter(({ server }) => server.isAgentOnly === true);

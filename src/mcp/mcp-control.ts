@@ -1,8 +1,8 @@
-import type { ControlPort } from '../contracts/frontend/host-capabilities.ts';
+import type { HostControlPort } from '../contracts/frontend/host-capabilities.ts';
 import { copyAsJson } from '../lib/json.ts';
-import { parseServerEntry } from './config/parse-server-entry.ts';
-import { hashServerLaunch } from './configured-server.ts';
-import { createHostServerConfig, type McpHub } from './hub.ts';
+import { parseMcpServerEntry } from './config/parse-mcp-server-entry.ts';
+import { hashMcpServerLaunch } from './configured-mcp-server.ts';
+import { createHostMcpServerConfig, type McpHub } from './hub.ts';
 
 const READ_TIMEOUT_MS = 60_000;
 
@@ -11,7 +11,10 @@ export function createMcpControl({
   hub,
 }: {
   readonly hub: McpHub;
-}): Pick<ControlPort, 'mcpServers' | 'reconnectMcp' | 'toggleMcp' | 'setMcpServers' | 'readMcpResource' | 'callTool'> {
+}): Pick<
+  HostControlPort,
+  'mcpServers' | 'reconnectMcp' | 'toggleMcp' | 'setMcpServers' | 'readMcpResource' | 'callTool'
+> {
   let currentNames: readonly string[] = [];
   return {
     mcpServers: hub.listStates,
@@ -20,14 +23,14 @@ export function createMcpControl({
     async setMcpServers(servers, hostServers) {
       const errors: Record<string, string> = {};
       const configured = Object.entries(servers).flatMap(([name, value]) => {
-        const entry = parseServerEntry(value);
+        const entry = parseMcpServerEntry(value);
         if (entry.ok) {
-          return [{ name, scope: 'host', launch: entry.launch, hash: hashServerLaunch(entry.launch) } as const];
+          return [{ name, scope: 'host', launch: entry.launch, hash: hashMcpServerLaunch(entry.launch) } as const];
         }
         errors[name] = entry.problem;
         return [];
       });
-      const all = [...configured, ...hostServers.map(createHostServerConfig)];
+      const all = [...configured, ...hostServers.map(createHostMcpServerConfig)];
       const removed = currentNames.filter((name) => !all.some((server) => server.name === name));
       const added = all.map(({ name }) => name).filter((name) => !currentNames.includes(name));
       await Promise.all([...removed.map(hub.removeServer), ...all.map(hub.putServer)]);

@@ -3,22 +3,22 @@ import type { CommandInfo } from '../contracts/frontend/command.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import { splitArguments } from '../lib/text/split-arguments.ts';
-import { convertContentBlock } from './content.ts';
-import { assignFullNames } from './tool-names.ts';
+import { convertMcpContentBlock } from './content.ts';
+import { assignMcpFullNames } from './tool-names.ts';
 
 /** A server's prompt, offered as a slash command. */
-export type ServerPrompt = {
+export type McpServerPrompt = {
   readonly command: CommandInfo;
   readonly name: string;
   readonly arguments: readonly { readonly name: string; readonly required?: boolean }[];
 };
 
 /** Creates the slash commands of one server's prompts: `/mcp__server__prompt`. */
-export function createServerPrompts(
+export function createMcpPromptCommands(
   listed: readonly Prompt[],
   { server, prefix, canComplete }: { readonly server: string; readonly prefix: string; readonly canComplete: boolean },
-): readonly ServerPrompt[] {
-  const names = assignFullNames(
+): readonly McpServerPrompt[] {
+  const names = assignMcpFullNames(
     prefix,
     listed.map(({ name }) => name),
   );
@@ -43,8 +43,8 @@ export function createServerPrompts(
 }
 
 /** Parses typed arguments: words and quoted strings in order, or `name=value`; the last argument takes the rest. */
-export function parseArguments(
-  prompt: ServerPrompt,
+export function parseMcpPromptArguments(
+  prompt: McpServerPrompt,
   typed: string,
 ): { readonly ok: true; readonly values: Record<string, string> } | { readonly ok: false; readonly why: string } {
   const values = assignValues(prompt, typed);
@@ -57,7 +57,7 @@ export function parseArguments(
 }
 
 /** Assigns the typed words to the declared arguments. */
-function assignValues({ arguments: declared }: ServerPrompt, typed: string): Record<string, string> {
+function assignValues({ arguments: declared }: McpServerPrompt, typed: string): Record<string, string> {
   const values: Record<string, string> = {};
   const positional: string[] = [];
   for (const word of splitArguments(typed)) {
@@ -74,7 +74,7 @@ function assignValues({ arguments: declared }: ServerPrompt, typed: string): Rec
 }
 
 /** The argument being typed, its text so far, and the arguments before it. */
-export type TypedArgument = {
+export type TypedPromptArgument = {
   readonly name: string;
   readonly value: string;
   readonly previous: Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export type TypedArgument = {
 };
 
 /** Finds the argument being typed; after a space that is the next one. */
-export function findTypedArgument(prompt: ServerPrompt, typed: string): TypedArgument | undefined {
+export function findTypedPromptArgument(prompt: McpServerPrompt, typed: string): TypedPromptArgument | undefined {
   const [last = ''] = /(?:[\w-]+=)?"[^"]*$|\S*$/.exec(typed) ?? [];
   const before = typed.slice(0, typed.length - last.length);
   const values = assignValues(prompt, before);
@@ -103,9 +103,9 @@ export function findTypedArgument(prompt: ServerPrompt, typed: string): TypedArg
 }
 
 /** Converts a prompt into the blocks of one user message; assistant messages are marked as examples. */
-export function convertPromptResult({ messages }: GetPromptResult): readonly ResultBlock[] {
+export function convertMcpPromptResult({ messages }: GetPromptResult): readonly ResultBlock[] {
   return messages.flatMap(({ role, content }) => {
-    const blocks = convertContentBlock(content);
+    const blocks = convertMcpContentBlock(content);
     if (role === 'user') return blocks;
     return [{ type: 'text', text: 'An answer given as an example:' } as const, ...blocks];
   });

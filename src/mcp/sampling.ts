@@ -8,13 +8,13 @@ import {
 import { isJsonObject } from '../contracts/json.ts';
 import type { AssistantBlock, AssistantMessage, UserBlock } from '../contracts/message.ts';
 import type { ModelRequest, RequestMessage, ToolSpec } from '../contracts/model.ts';
-import { copyAsJson, isDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
+import { copyAsJson, isNestedDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { convertContentBlock } from './content.ts';
+import { convertMcpContentBlock } from './content.ts';
 import type { AskUser } from './elicit.ts';
 
 /** Sends a server's request to the conversation's model. */
-export type SampleModel = (
+export type RunSamplingRequest = (
   request: SamplingRequest,
   signal: AbortSignal,
 ) => Promise<
@@ -23,13 +23,13 @@ export type SampleModel = (
 >;
 
 /** Returns the current verdict of the permission rules; `undefined` when no rule matches. */
-export type SamplingRule = () => 'allow' | 'ask' | 'deny' | undefined;
+export type SamplingRuleLookup = () => 'allow' | 'ask' | 'deny' | undefined;
 
 type SamplerParts = {
   readonly server: string;
   /** Absent where sampling is not offered. */
-  readonly sample: SampleModel | undefined;
-  readonly rule: SamplingRule;
+  readonly sample: RunSamplingRequest | undefined;
+  readonly rule: SamplingRuleLookup;
   /** Called with a message that follows the server's name. */
   readonly onSampled: (message: string) => void;
 };
@@ -44,7 +44,7 @@ const ALLOW_CONNECTION = "Yes, and don't ask again while it is connected";
 const DENY = 'No';
 
 /** Creates the handler of a server's sampling requests; the user approves them, and a refusal lasts for the call. */
-export function createSampler({ server, sample, rule, onSampled }: SamplerParts) {
+export function createSamplingHandler({ server, sample, rule, onSampled }: SamplerParts) {
   let preapproved = 0;
   const refusedCalls = new WeakSet<object>();
 
@@ -173,7 +173,7 @@ function parseSamplingRequest(server: string, params: Params): SamplingRequest |
   const { messages: sent, tools: offered = [], maxTokens, toolChoice, systemPrompt } = params;
   if (sent.length > MAX_MESSAGES || offered.length > MAX_TOOLS)
     return `At most ${MAX_MESSAGES} messages and ${MAX_TOOLS} tools are allowed.`;
-  if (isDeeperThan({ sent, offered }, MAX_JSON_DEPTH)) return 'The request is nested too deeply.';
+  if (isNestedDeeperThan({ sent, offered }, MAX_JSON_DEPTH)) return 'The request is nested too deeply.';
   const { length } = JSON.stringify({ sent, offered, systemPrompt });
   if (length > MAX_CHARS) return `The request has ${length} characters; at most ${MAX_CHARS} are allowed.`;
   if (offered.some(({ name }) => !TOOL_NAME.test(name)))
@@ -234,7 +234,7 @@ function convertUserBlock(block: SamplingMessageContentBlock): readonly UserBloc
     case 'tool_use':
       return [];
     case 'tool_result': {
-      const content = block.content.flatMap(convertContentBlock);
+      const content = block.content.flatMap(convertMcpContentBlock);
       return [
         {
           type: 'tool_result',
@@ -245,7 +245,7 @@ function convertUserBlock(block: SamplingMessageContentBlock): readonly UserBloc
       ];
     }
     default:
-      return convertContentBlock(block);
+      return convertMcpContentBlock(block);
   }
 }
 

@@ -20,7 +20,7 @@ export function createPrefixAllocator(): (server: string) => string {
 }
 
 /** Returns the names the model sees for a server's tools or prompts, in the same order and without duplicates. */
-export function assignFullNames(prefix: string, names: readonly string[]): readonly string[] {
+export function assignMcpFullNames(prefix: string, names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((name) => claimName(shorten(`mcp__${prefix}__${toIdentifier(name) || 'tool'}`, name), taken, '_'));
 }

@@ -1,12 +1,12 @@
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { copyAsJson, isDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
+import { copyAsJson, isNestedDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { assignFullNames } from './tool-names.ts';
+import { assignMcpFullNames } from './tool-names.ts';
 
 /** The server the tools belong to, and the function that calls them. */
-export type ServerToolsOptions = {
+export type McpServerToolsOptions = {
   readonly server: string;
   readonly prefix: string;
   readonly callTool: (tool: string, input: JsonObject, context: CallContext) => Promise<ToolOutcome>;
@@ -20,15 +20,15 @@ const TITLE_CHARS = 120;
 const FORBIDDEN_TOP_LEVEL_KEYS = ['$schema', 'oneOf', 'anyOf', 'allOf'];
 
 /** Creates ouro's tools for the tools of one server. A server's own annotations never relax permissions. */
-export function createServerTools(listed: readonly ServerTool[], options: ServerToolsOptions): readonly Tool[] {
-  const names = assignFullNames(
+export function createMcpServerTools(listed: readonly ServerTool[], options: McpServerToolsOptions): readonly Tool[] {
+  const names = assignMcpFullNames(
     options.prefix,
     listed.map(({ name }) => name),
   );
   return listed.map((tool, index) => createTool(tool, names[index] ?? '', options));
 }
 
-function createTool(tool: ServerTool, name: string, { server, callTool }: ServerToolsOptions): Tool {
+function createTool(tool: ServerTool, name: string, { server, callTool }: McpServerToolsOptions): Tool {
   const label = sanitizeUntrustedLine(tool.title ?? tool.annotations?.title ?? tool.name, LABEL_CHARS);
   const title = sanitizeUntrustedLine(`${server}: ${label}`, TITLE_CHARS);
   return {
@@ -77,7 +77,7 @@ function formatDescription({ name, description }: ServerTool): string {
 }
 
 function convertSchema({ inputSchema }: ServerTool): JsonObject {
-  if (isDeeperThan(inputSchema, MAX_JSON_DEPTH)) return { type: 'object' };
+  if (isNestedDeeperThan(inputSchema, MAX_JSON_DEPTH)) return { type: 'object' };
   const entries = Object.entries(inputSchema).filter(([key]) => !FORBIDDEN_TOP_LEVEL_KEYS.includes(key));
   return { ...copyAsJson(Object.fromEntries(entries), sanitizeText), type: 'object' };
 }

@@ -1,8 +1,8 @@
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { memoizeByKey } from '../lib/memoize.ts';
-import { findPrice } from './pricing.ts';
+import { findModelPrice } from './pricing.ts';
 import type { ProviderPreset } from './provider-presets.ts';
 
 /** Resolves an alias (`opus`, `sonnet 4.6`) to a model id; any other name is returned trimmed. */
@@ -18,12 +18,12 @@ export function resolveModel(name: string): string {
 }
 
 /** Returns true if the model, with or without a date suffix, is in the built-in table. */
-export function isKnownModel(model: string): boolean {
+export function isBuiltInModel(model: string): boolean {
   return findKnown(resolveModel(model)) !== undefined;
 }
 
 /** Returns the model for plan mode when `opusplan` is chosen, otherwise `undefined`. */
-export function getPlanModel(name: string | undefined): string | undefined {
+export function getPlanModeModel(name: string | undefined): string | undefined {
   return name
     ?.trim()
     .replace(/\[1m\]$/i, '')
@@ -36,7 +36,7 @@ export function getPlanModel(name: string | undefined): string | undefined {
 export const getModelInfo = memoizeByKey((model: string): ModelInfo => {
   const id = resolveModel(model);
   const known = findKnown(id);
-  const price = findPrice(known?.[0] ?? id);
+  const price = findModelPrice(known?.[0] ?? id);
   const facts = known?.[1] ?? (id.startsWith('claude-') ? UNKNOWN_CLAUDE : UNKNOWN);
   return { id, label: formatLabel(id), ...facts, ...(price && { price }) };
 });
@@ -63,7 +63,7 @@ export function listModels(): readonly ModelInfo[] {
 /** Returns the model followed by its fallbacks, which come from the flags or else from the settings. */
 export function buildModelChain(
   model: string,
-  options: Pick<RunOptions, 'fallbackModels'>,
+  options: Pick<CliRunOptions, 'fallbackModels'>,
   settings: Pick<Settings, 'fallbackModels'>,
 ): readonly [string, ...string[]] {
   const fallbacks = options.fallbackModels ?? settings.fallbackModels ?? [];
@@ -73,7 +73,7 @@ export function buildModelChain(
 /** The model used unless another is configured. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5';
 /** The model for summaries, titles and other side calls. */
-export const SMALL_MODEL = 'claude-haiku-5-5';
+export const DEFAULT_SMALL_MODEL = 'claude-haiku-5-5';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['default', DEFAULT_MODEL],
@@ -81,7 +81,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['opus', 'claude-opus-5-5'],
   ['sonnet', DEFAULT_MODEL],
   ['opusplan', DEFAULT_MODEL],
-  ['haiku', SMALL_MODEL],
+  ['haiku', DEFAULT_SMALL_MODEL],
   ['fable', 'claude-fable-5-2'],
 ]);
 

@@ -1,4 +1,4 @@
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Usage } from '../contracts/message.ts';
 import type { ModelInfo, ModelPrice } from '../contracts/model.ts';
 import { normalizeClaudeId } from './claude-model-ids.ts';
@@ -8,7 +8,7 @@ const AS_OF = '2026-11-21';
 const DOLLARS_PER_WEB_SEARCH = 0.01;
 
 /** Returns the price of a Claude model in dollars per million tokens, or `undefined` if it is unknown. */
-export function findPrice(model: string): ModelPrice | undefined {
+export function findModelPrice(model: string): ModelPrice | undefined {
   const undated = normalizeClaudeId(model).replace(/-\d{8}$/, '');
   return PRICES.get(undated);
 }
@@ -30,15 +30,20 @@ export function computeCostUsd(usage: Usage, price: ModelPrice | undefined): num
 type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly costUsd?: number };
 
 /** Usage totals by model, in order of first use. */
-export type UsageTotals = ReadonlyMap<string, ModelTotal>;
+export type ModelUsageTotals = ReadonlyMap<string, ModelTotal>;
 
 /** Adds one reply to the totals. */
-export function addUsage(totals: UsageTotals, model: string, usage: Usage, price: ModelPrice | undefined): UsageTotals {
+export function addReplyUsage(
+  totals: ModelUsageTotals,
+  model: string,
+  usage: Usage,
+  price: ModelPrice | undefined,
+): ModelUsageTotals {
   const before = totals.get(model);
   const cost = computeCostUsd(usage, price);
   const isPriced = cost !== undefined && (before === undefined || before.costUsd !== undefined);
   const total: ModelTotal = {
-    usage: before ? sumUsage(before.usage, usage) : usage,
+    usage: before ? sumTokenUsage(before.usage, usage) : usage,
     replies: (before?.replies ?? 0) + 1,
     ...(isPriced && { costUsd: (before?.costUsd ?? 0) + cost }),
   };
@@ -46,7 +51,7 @@ export function addUsage(totals: UsageTotals, model: string, usage: Usage, price
 }
 
 /** Sums the known costs of all models; `isComplete` is false if any model had no price. */
-export function sumCosts(totals: UsageTotals): { readonly usd: number; readonly isComplete: boolean } {
+export function sumModelCosts(totals: ModelUsageTotals): { readonly usd: number; readonly isComplete: boolean } {
   const modelTotals = [...totals.values()];
   return {
     usd: modelTotals.reduce((sum, { costUsd: cost }) => sum + (cost ?? 0), 0),
@@ -55,7 +60,7 @@ export function sumCosts(totals: UsageTotals): { readonly usd: number; readonly 
 }
 
 /** Adds two usage counts. */
-export function sumUsage(a: Usage, b: Usage): Usage {
+export function sumTokenUsage(a: Usage, b: Usage): Usage {
   const webSearches = (a.webSearches ?? 0) + (b.webSearches ?? 0);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
@@ -102,8 +107,8 @@ const PRICES: ReadonlyMap<string, ModelPrice> = new Map([
 ]);
 
 /** Returns a warning if a dollar limit is set for a model without a known price. */
-export function checkBudgetLimit(
-  { maxBudgetUsd }: Pick<RunOptions, 'maxBudgetUsd'>,
+export function explainUnpricedBudget(
+  { maxBudgetUsd }: Pick<CliRunOptions, 'maxBudgetUsd'>,
   { id, price }: Pick<ModelInfo, 'id' | 'price'>,
 ): readonly string[] {
   if (maxBudgetUsd === undefined || price !== undefined) return [];

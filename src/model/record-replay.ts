@@ -1,5 +1,5 @@
 import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort } from '../contracts/model.ts';
-import { serializeRequest } from './providers/anthropic/messages-request.ts';
+import { serializeModelRequest } from './providers/anthropic/messages-request.ts';
 import { ABORTED_FAILURE } from './stream/failures.ts';
 
 /** One recorded request with its events and outcome. */
@@ -23,7 +23,7 @@ export function createReplayPort(
     async *stream(request, _options, signal) {
       if (signal.aborted) return { ok: false, failure: ABORTED_FAILURE };
       requestCount += 1;
-      const text = normalize(serializeRequest(request));
+      const text = normalize(serializeModelRequest(request));
       // Side calls run concurrently with the loop, so requests may arrive in another order than recorded.
       const match = remaining.find((exchange) => exchange.request === text);
       if (!match) return { ok: false, failure: describeMismatch(requestCount, remaining[0]?.request, text) };
@@ -63,7 +63,7 @@ export function withRecord(port: ModelPort, onExchange: (exchange: Exchange) => 
         while (true) {
           const next = await stream.next();
           if (next.done) {
-            onExchange({ request: serializeRequest(request), events, outcome: next.value });
+            onExchange({ request: serializeModelRequest(request), events, outcome: next.value });
             return next.value;
           }
           events.push(next.value);

@@ -4,12 +4,12 @@ import { release } from 'node:os';
 import { dirname } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { ModelEvent, ModelPort } from '../contracts/model.ts';
-import { ignoreMissing } from '../lib/errors.ts';
+import { ignoreMissingFile } from '../lib/errors.ts';
 import { createReplayPort, type Exchange, withRecord } from './record-replay.ts';
 import { isRetryable } from './stream/error-response.ts';
 
 /** The folders that differ between machines. A recording contains their names in place of their paths. */
-export type RecordedFolders = { readonly workspace: string; readonly ouroHome: string; readonly home: string };
+export type MachineFolders = { readonly workspace: string; readonly ouroHome: string; readonly home: string };
 
 /**
  * Wraps a port so that its replies are recorded to a file, one exchange per line; or returns a port that replays the
@@ -18,11 +18,11 @@ export type RecordedFolders = { readonly workspace: string; readonly ouroHome: s
 export async function openRecordedModel(
   port: ModelPort,
   { mode, file }: NonNullable<Environment['modelRecording']>,
-  folders: RecordedFolders,
+  folders: MachineFolders,
 ): Promise<ModelPort> {
   const normalize = createRequestNormalizer(folders);
   if (mode === 'replay') {
-    const lines = ((await ignoreMissing(readFile(file, 'utf8'))) ?? '').split('\n').filter((line) => line !== '');
+    const lines = ((await ignoreMissingFile(readFile(file, 'utf8'))) ?? '').split('\n').filter((line) => line !== '');
     return createReplayPort(
       lines
         .map((line): Exchange => JSON.parse(restoreFolders(line, folders)))
@@ -54,7 +54,7 @@ const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
   [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b/g, '<hash>'],
 ];
 
-function createRequestNormalizer(folders: RecordedFolders): (request: string) => string {
+function createRequestNormalizer(folders: MachineFolders): (request: string) => string {
   return (request) =>
     VARIABLE_PARTS.reduce(
       (text, [pattern, name]) => text.replace(pattern, name),
@@ -63,7 +63,7 @@ function createRequestNormalizer(folders: RecordedFolders): (request: string) =>
 }
 
 /** The longest path first: the workspace may be inside the home folder. */
-const listFolders = ({ workspace, ouroHome, home }: RecordedFolders) =>
+const listFolders = ({ workspace, ouroHome, home }: MachineFolders) =>
   [
     ['{{workspace}}', workspace],
     ['{{ouroHome}}', ouroHome],
@@ -72,10 +72,10 @@ const listFolders = ({ workspace, ouroHome, home }: RecordedFolders) =>
 
 const escapeJson = (path: string): string => JSON.stringify(path).slice(1, -1);
 
-const hideFolders = (text: string, folders: RecordedFolders): string =>
+const hideFolders = (text: string, folders: MachineFolders): string =>
   listFolders(folders).reduce((hidden, [name, path]) => hidden.replaceAll(escapeJson(path), name), text);
 
-const restoreFolders = (text: string, folders: RecordedFolders): string =>
+const restoreFolders = (text: string, folders: MachineFolders): string =>
   listFolders(folders).reduce((restored, [name, path]) => restored.replaceAll(name, escapeJson(path)), text);
 
 /** Merges the deltas of a block into one, so that no path is split, and leaves out the events of the provider. */

@@ -1,8 +1,8 @@
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { AssistantBlock, Usage } from '../contracts/message.ts';
 import type { ModelPort, ModelRequest, RequestMessage } from '../contracts/model.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
-import { readObjects, readString } from './stream/json-values.ts';
+import { narrowToObjects, narrowToString } from './stream/json-values.ts';
 
 /** A prompt for the small model: for a title, a summary, an answer about a web page. */
 type SmallModelPrompt = {
@@ -67,7 +67,7 @@ const SUGGESTION_TOKENS = 48;
 const MAX_SUGGESTION_CHARS = 120;
 
 /** Suggests the user's next prompt from the last prompt and answer; `undefined` if the model has no suggestion. */
-export async function suggestNextPrompt(
+export async function generatePromptSuggestion(
   { port, smallModel }: SideModel,
   { prompt, answer }: { readonly prompt: string; readonly answer: string },
   onUsage: (model: string, usage: Usage) => void,
@@ -97,7 +97,7 @@ export async function suggestNextPrompt(
  */
 export function createTitleGenerator(
   { port, smallModel }: SideModel,
-  face: RunOptions['frontend'],
+  face: CliRunOptions['frontend'],
   onUsage: (model: string, usage: Usage) => void,
 ): TitleGenerator | undefined {
   if (face !== 'screen' && face !== 'editor') return undefined;
@@ -137,7 +137,7 @@ const MAX_SEARCHES = 5;
 const MAX_PAUSES = 3;
 
 /** Runs a web search at the provider and returns the model's summary and the pages found. */
-export async function searchWithProvider(
+export async function searchWebWithProvider(
   port: ModelPort,
   search: ProviderSearchRequest,
   signal: AbortSignal,
@@ -186,12 +186,14 @@ function buildSearchRequest(search: ProviderSearchRequest, messages: readonly Re
 function buildSearchResult(blocks: readonly AssistantBlock[]): ProviderSearchResult {
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
   const results = blocks.flatMap((block) =>
-    block.type === 'server' && block.raw.type === 'web_search_tool_result' ? readObjects(block.raw.content) : [],
+    block.type === 'server' && block.raw.type === 'web_search_tool_result' ? narrowToObjects(block.raw.content) : [],
   );
   const pages = new Map(
     results.flatMap(({ title, url }) => {
-      const pageUrl = readString(url);
-      return pageUrl === undefined ? [] : [[pageUrl, { title: readString(title) ?? pageUrl, url: pageUrl }] as const];
+      const pageUrl = narrowToString(url);
+      return pageUrl === undefined
+        ? []
+        : [[pageUrl, { title: narrowToString(title) ?? pageUrl, url: pageUrl }] as const];
     }),
   );
   return { ok: true, text, pages: [...pages.values()] };

@@ -3,7 +3,7 @@ import type { UsageReport } from '../contracts/frontend/conversation.ts';
 import type { Message, Usage } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
 import { getModelInfo } from './built-in-models.ts';
-import { addUsage, sumCosts, sumUsage, type UsageTotals } from './pricing.ts';
+import { addReplyUsage, type ModelUsageTotals, sumModelCosts, sumTokenUsage } from './pricing.ts';
 
 /** Meter of the tokens and costs of a session, including sub-agents and side calls. */
 export type UsageMeter = {
@@ -28,7 +28,7 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, c
 
 /** Creates a usage meter; `infoOf` supplies prices and limits of models. */
 export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModelInfo): UsageMeter {
-  let totals: UsageTotals = new Map();
+  let totals: ModelUsageTotals = new Map();
   let apiMs = 0;
   let contextTokens = 0;
   let lastUsage: Usage | undefined;
@@ -43,7 +43,7 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
     }
     if (event.type !== 'turn_end') return;
     apiMs += event.durationMs;
-    if (event.usage !== undefined) totals = addUsage(totals, event.model, event.usage, infoOf(event.model).price);
+    if (event.usage !== undefined) totals = addReplyUsage(totals, event.model, event.usage, infoOf(event.model).price);
   }
 
   return {
@@ -63,7 +63,7 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
       }
     },
     addReply(model, usage) {
-      totals = addUsage(totals, model, usage, infoOf(model).price);
+      totals = addReplyUsage(totals, model, usage, infoOf(model).price);
     },
     restore(messages) {
       const last = messages.findLast((message) => message.role === 'assistant');
@@ -72,16 +72,16 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
       lastUsage = last.usage;
       contextTokens = countContextTokens(last.usage);
     },
-    getCostUsd: () => sumCosts(totals).usd,
+    getCostUsd: () => sumModelCosts(totals).usd,
     getContextTokens: () => contextTokens,
     getLastUsage: () => lastUsage,
     createReport() {
-      const { usd, isComplete } = sumCosts(totals);
+      const { usd, isComplete } = sumModelCosts(totals);
       const models = [...totals].map(([model, total]) => {
         const { contextWindow, maxOutputTokens } = infoOf(model);
         return { model, ...total, contextWindow, maxOutputTokens };
       });
-      const total = models.reduce((sum, { usage }) => sumUsage(sum, usage), NO_USAGE);
+      const total = models.reduce((sum, { usage }) => sumTokenUsage(sum, usage), NO_USAGE);
       return { models, total, costUsd: usd, isComplete, apiMs, elapsedMs: Date.now() - since.getTime(), lines };
     },
   };

@@ -10,18 +10,18 @@ import type {
 } from '../contracts/permission.ts';
 import type { CallRequest } from '../contracts/tool.ts';
 import { formatHomePath } from '../lib/text/home-path.ts';
-import type { JudgeInput, Judgement } from './auto-mode/judge-prompt.ts';
-import { findConcealment, getRememberScope, listCallRisks } from './call-risks.ts';
+import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode/judge-prompt.ts';
+import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { decide } from './decide.ts';
 import type { PermissionFs } from './permission-fs.ts';
-import { escapeRulePath } from './policy.ts';
+import { escapeRulePath } from './permission-policy-source.ts';
 import { formatRule, parseRule } from './rules/parse-rule.ts';
 import { FAMILY_RULE_NAMES } from './rules/rule-families.ts';
 import { narrowRulesToPrograms } from './sandbox-exceptions/run-outside.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
-import { collectEffects } from './shell/effects/collect-effects.ts';
-import { getBaseName } from './shell/parse/arguments.ts';
-import { findProgram } from './shell/programs/find-program.ts';
+import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
+import { getProgramBaseName } from './shell/parse/shell-words.ts';
+import { findProgramFacts } from './shell/programs/find-program-facts.ts';
 import { isLastingRisk } from './shell/programs/program-risks.ts';
 import type { GetToolFacts } from './tool-facts.ts';
 
@@ -34,10 +34,10 @@ export type ApprovalDeps = {
   readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
   /** The judge of auto mode. When it does not allow a call, the user is asked. */
   readonly askJudge?: (
-    call: Omit<JudgeInput, 'userMessages' | 'instructions' | 'files'>,
+    call: Omit<PermissionJudgeInput, 'userMessages' | 'instructions' | 'files'>,
     title: string,
     signal: AbortSignal,
-  ) => Promise<Judgement>;
+  ) => Promise<PermissionJudgement>;
   /** Asks the user; absent in runs without one, where every request is denied. */
   readonly askUser?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
   /** Computes the change a call would make, shown with the request. */
@@ -83,7 +83,7 @@ async function createRequest(
   const secrets = decision.secrets?.map((path) => formatHomePath(path, policy.home, policy.cwd));
   const risks = listCallRisks(facts, secrets);
   const basicRequest = createBasicRequest(request, facts, decision, deps.newId());
-  const canRemember = getRememberScope(decision, basicRequest.concealed, risks);
+  const canRemember = getAnswerRememberScope(decision, basicRequest.concealed, risks);
   const permissionRequest = {
     ...basicRequest,
     ...(canRemember === 'never' ? { suggestions: [] } : suggestExactRule(pending, risks, canRemember, deps.fs)),
@@ -170,7 +170,7 @@ function createBasicRequest(
     suggestions: decision.suggestions,
     trace: decision.trace,
     danger: decision.trace.some((step) => step.stage === 'breaker') ? 'breaker' : 'none',
-    concealed: findConcealment(analyzedFacts),
+    concealed: findCallConcealment(analyzedFacts),
     ...(typeof description === 'string' ? { description } : {}),
     ...(request.agentId === undefined ? {} : { agentId: request.agentId }),
   };
@@ -210,12 +210,14 @@ function explainNarrowRule(facts: ToolFacts, risks: readonly CallRisk[]): string
   const { kind, text } = risks.find(isLastingRisk) ?? {};
   if (text !== undefined && kind !== 'deletes') return `it ${text}`;
   const { command, parse } = getShellAnalysis(facts);
-  const names = collectEffects(parse(command), parse).commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
-  const deleting = names.find((name) => findProgram(name).deletes === true);
+  const names = collectShellEffects(parse(command), parse).commands.map(({ argv }) =>
+    getProgramBaseName(argv[0] ?? ''),
+  );
+  const deleting = names.find((name) => findProgramFacts(name).deletes === true);
   if (deleting !== undefined) return `${deleting} deletes`;
   if (text !== undefined) return `it ${text}`;
   const running = names.find((name) => {
-    const { isShell, interpreter, runsShellCommands, wrapper } = findProgram(name);
+    const { isShell, interpreter, runsShellCommands, wrapper } = findProgramFacts(name);
     return isShell === true || runsShellCommands === true || (interpreter ?? wrapper) !== undefined;
   });
   return running === undefined ? 'its arguments cannot be analysed' : `${running} can run anything`;

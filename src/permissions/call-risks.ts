@@ -3,10 +3,10 @@ import type { CallRisk, Decision, PermissionRequest, RememberScope, ToolFacts } 
 import { hasLookalikeLetters } from './lookalike-letters.ts';
 import { isSecretFileArg } from './paths/secret-paths.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
-import { collectEffects, type ReachableCommand } from './shell/effects/collect-effects.ts';
-import { getBaseName } from './shell/parse/arguments.ts';
+import { collectShellEffects, type ReachableCommand } from './shell/effects/collect-shell-effects.ts';
 import { findHiddenCharacter, findSizeProblem } from './shell/parse/check-source.ts';
-import { findProgram } from './shell/programs/find-program.ts';
+import { getProgramBaseName } from './shell/parse/shell-words.ts';
+import { findProgramFacts } from './shell/programs/find-program-facts.ts';
 import { isDownloader, isLastingRisk, listProgramRisks } from './shell/programs/program-risks.ts';
 
 /** Kinds of risk by severity, the most severe first. */
@@ -37,7 +37,7 @@ export function listCallRisks(
   if (kind !== 'shell' || command === undefined || findSizeProblem(command) !== undefined)
     return describeSecrets(secrets);
   const { parse } = getShellAnalysis(facts);
-  const { commands } = collectEffects(parse(command), parse);
+  const { commands } = collectShellEffects(parse(command), parse);
   const single = [
     ...describeSecrets([...commands.flatMap(listNamedSecrets), ...secrets]),
     ...commands.flatMap(listCommandRisks),
@@ -51,13 +51,15 @@ export function listCallRisks(
 
 function describeSecrets(paths: readonly string[]): readonly CallRisk[] {
   // A file that a command names is listed as it is written there.
-  const distinct = [...new Map(paths.toReversed().map((path) => [getBaseName(path), path])).values()].toReversed();
+  const distinct = [
+    ...new Map(paths.toReversed().map((path) => [getProgramBaseName(path), path])).values(),
+  ].toReversed();
   return distinct.length === 0 ? [] : [describeTargets('reads_secret', 'reads', distinct)];
 }
 
 function describeDownload(commands: readonly ReachableCommand[]): CallRisk {
   const hosts = commands.flatMap(({ argv: [word = '', ...args] }) =>
-    isDownloader(getBaseName(word)) ? listHosts(args) : [],
+    isDownloader(getProgramBaseName(word)) ? listHosts(args) : [],
   );
   return hosts.length === 0
     ? { kind: 'runs_download', text: 'runs code from the network' }
@@ -75,8 +77,8 @@ const FILE_OPERAND = /^(?:-{0,2}[\w.-]+=)?[@<]*(.+)$/;
  */
 function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
   const [word = '', ...args] = argv;
-  const name = getBaseName(word);
-  const { reads, writes, opensNoFiles, deletes, subcommands } = findProgram(name);
+  const name = getProgramBaseName(word);
+  const { reads, writes, opensNoFiles, deletes, subcommands } = findProgramFacts(name);
   const isKnown = [reads, writes, opensNoFiles, deletes, subcommands].some((fact) => fact !== undefined);
   const isSending = !isKnown || listProgramRisks(name, args).some(({ kind }) => kind === 'sends');
   return args.flatMap((arg, index) => {
@@ -88,11 +90,11 @@ function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
 
 function listCommandRisks({ argv }: ReachableCommand): readonly CallRisk[] {
   const [word = '', ...args] = argv;
-  const name = getBaseName(word);
+  const name = getProgramBaseName(word);
   const isScript = word.includes('/') && !/^\/(?:usr|s?bin|opt)\//.test(word);
   const runsFile = runsCode(name) && args.length > 0 && !args.some((arg) => INLINE_CODE.test(arg));
   return [
-    ...(findProgram(name).deletes === true ? [describeDeletion(args)] : []),
+    ...(findProgramFacts(name).deletes === true ? [describeDeletion(args)] : []),
     ...listProgramRisks(name, args).map(({ kind, text, packageAfter }): CallRisk => {
       const packageName = packageAfter && args.find((arg) => !arg.startsWith('-') && !packageAfter.test(arg));
       if (packageName !== undefined) return describeTargets(kind, 'runs the downloaded package', [packageName]);
@@ -141,7 +143,7 @@ function listHosts(args: readonly string[]): readonly string[] {
 }
 
 /** Returns how long an answer to a call may be remembered, by its decision and its risks. */
-export function getRememberScope(
+export function getAnswerRememberScope(
   { trace }: Pick<Decision, 'trace'>,
   concealed: PermissionRequest['concealed'],
   risks: readonly CallRisk[],
@@ -152,17 +154,17 @@ export function getRememberScope(
 
 /** Matches `curl … | sh`, `sh -c "$(curl …)"`, and a file that is downloaded and run in one line. */
 function runsDownload(commands: readonly ReachableCommand[]): boolean {
-  const names = commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
+  const names = commands.map(({ argv }) => getProgramBaseName(argv[0] ?? ''));
   return names.some(isDownloader) && names.some(runsCode);
 }
 
 function runsCode(name: string): boolean {
-  const { isShell, interpreter } = findProgram(name);
+  const { isShell, interpreter } = findProgramFacts(name);
   return isShell === true || interpreter !== undefined;
 }
 
 /** Returns the way in which a call may be another than it seems. */
-export function findConcealment(facts: ToolFacts): PermissionRequest['concealed'] {
+export function findCallConcealment(facts: ToolFacts): PermissionRequest['concealed'] {
   if (hasHiddenCharacters(facts.input)) return 'hidden_characters';
   return hasLookalikeLetters(facts) ? 'lookalike_letters' : 'none';
 }

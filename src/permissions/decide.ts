@@ -8,20 +8,15 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import { canBeJudged } from './auto-mode/limits.ts';
-import { collectFindings, listToolBlockers } from './collect-findings.ts';
+import { canJudgeDecideCall } from './auto-mode/limits.ts';
+import { collectCallFindings, listToolBlockers } from './collect-call-findings.ts';
 import { createDecisionContext } from './create-decision-context.ts';
-import {
-  type AnalysisFindings,
-  type DecisionContext,
-  type Requirement,
-  resolveContextPath,
-} from './decision-context.ts';
+import { type AnalysisFindings, type DecisionContext, type Requirement, resolveCallPath } from './decision-context.ts';
 import { hasLookalikeText } from './lookalike-letters.ts';
 import { createBoundedFs, type PermissionFs } from './permission-fs.ts';
 import { parseRule } from './rules/parse-rule.ts';
-import { addBlockedEffectFindings } from './sandbox-exceptions/blocked-effects.ts';
 import { addRunOutsideFindings } from './sandbox-exceptions/run-outside.ts';
+import { addSandboxDenialFindings } from './sandbox-exceptions/sandbox-denial-findings.ts';
 import { addWritePathFindings } from './sandbox-exceptions/write-paths.ts';
 import type { DecisionSources } from './tool-facts.ts';
 
@@ -48,8 +43,8 @@ function decideRecorded(facts: ToolFacts, policy: Policy, fs: PermissionFs, real
       realPaths.set(lexical, real),
     );
     // The folder that the call runs in is part of what it does.
-    resolveContextPath(context, policy.cwd, '.');
-    const collected = addBlockedEffectFindings(context, collectFindings(context));
+    resolveCallPath(context, policy.cwd, '.');
+    const collected = addSandboxDenialFindings(context, collectCallFindings(context));
     const findings = addWritePathFindings(context, addRunOutsideFindings(context, collected));
     return combineFindings(context, {
       ...findings,
@@ -111,7 +106,9 @@ function combineFindings(context: DecisionContext, findings: AnalysisFindings): 
   const asking = steps.filter((step) => step.verdict === 'ask');
   if (asking.length > 0 || steps.length === 0) {
     const decision = createDecision(context, findings, 'ask', asking, steps, unanswered);
-    return mode === 'auto' && canBeJudged(context.facts, unanswered) ? { ...decision, mayBeJudged: true } : decision;
+    return mode === 'auto' && canJudgeDecideCall(context.facts, unanswered)
+      ? { ...decision, mayBeJudged: true }
+      : decision;
   }
   return createDecision(context, findings, 'allow', steps, steps);
 }
@@ -238,7 +235,7 @@ function collectSuggestions(requirements: readonly Requirement[]): Decision['sug
 function listLinkedTargets(context: DecisionContext): readonly ResolvedLink[] {
   const { reads = [], writes = [], opens = [] } = context.facts;
   return [...reads, ...writes, ...opens].flatMap((path) => {
-    const resolved = resolveContextPath(context, context.policy.cwd, path);
+    const resolved = resolveCallPath(context, context.policy.cwd, path);
     return resolved.real === resolved.lexical ? [] : [{ path: resolved.lexical, real: resolved.real }];
   });
 }

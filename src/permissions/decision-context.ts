@@ -8,9 +8,9 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import type { HardLinks } from './paths/hard-links.ts';
+import type { HardLinkSearchResult } from './paths/hard-links.ts';
 import type { PermissionFs } from './permission-fs.ts';
-import { isInside, type ResolvedPath } from './resolve-path.ts';
+import { isPathInside, type ResolvedPath } from './resolve-path.ts';
 import type { PathUse } from './rules/path-rules.ts';
 
 /** The input of every analysis step of one decision. */
@@ -29,19 +29,19 @@ export type DecisionContext = {
 };
 
 type Lookups = {
-  readonly findHardLinks: (path: ResolvedPath) => HardLinks;
+  readonly findHardLinks: (path: ResolvedPath) => HardLinkSearchResult;
   readonly resolvePath: (cwd: string, spelling: string) => ResolvedPath;
   readonly getRuleTest: (rule: Rule, use: PathUse['use'], tool: string) => (path: ResolvedPath) => boolean;
 };
 
 /** Resolves a path as written in the call, from a working directory. */
-export function resolveContextPath(context: DecisionContext, cwd: string, spelling: string): ResolvedPath {
+export function resolveCallPath(context: DecisionContext, cwd: string, spelling: string): ResolvedPath {
   return context.lookups.resolvePath(cwd, spelling);
 }
 
 /** Returns whether the real path is inside a workspace folder. */
 export function isInWorkspace(path: ResolvedPath, context: DecisionContext): boolean {
-  return path.problem === undefined && context.roots.some((root) => isInside(path.real, root));
+  return path.problem === undefined && context.roots.some((root) => isPathInside(path.real, root));
 }
 
 /** Finds the first valid rule of a behavior that matches. */

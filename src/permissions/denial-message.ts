@@ -1,6 +1,6 @@
 import type { CallDenial } from '../contracts/denial.ts';
 import type { Decision, PermissionMode, Policy, Rule, ToolFacts } from '../contracts/permission.ts';
-import { isRuleForTool } from './collect-findings.ts';
+import { isRuleForTool } from './collect-call-findings.ts';
 import { describeRule } from './decision-context.ts';
 import { FAMILY_RULE_NAMES } from './rules/rule-families.ts';
 import { createDenyMatcher } from './shell/command-rules.ts';

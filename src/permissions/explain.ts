@@ -59,7 +59,7 @@ export function explainCall(
       : JSON.stringify({
           verdict,
           reasons,
-          trace: serializeTrace(trace),
+          trace: serializeDecisionTrace(trace),
           ...(unanalysed.length === 0 ? {} : { unanalysed }),
           suggestions: suggestions.map(({ rule }) => rule),
         });
@@ -67,7 +67,7 @@ export function explainCall(
 }
 
 /** Answers one line of `--batch` input with one line of output. An invalid line never results in `allow`. */
-export function explainBatchLine(
+export function explainCallBatchLine(
   text: string,
   number: number,
   { policy, tools }: Basis,
@@ -146,7 +146,7 @@ function parseCallInput(tool: string, rawInput: JsonValue, tools: readonly ToolT
 }
 
 /** Returns the problems of the rules, each as text and as JSON. */
-export function listRuleProblems(
+export function formatRuleProblems(
   { rules }: Pick<Policy, 'rules'>,
   tools: readonly ToolTraits[],
 ): readonly { readonly text: string; readonly data: JsonObject }[] {
@@ -204,12 +204,12 @@ function answerCase(explainCase: ExplainCase, base: Policy, sources: DecisionSou
   return {
     ...(explainCase.id === undefined ? {} : { id: explainCase.id }),
     verdict: decision.verdict,
-    trace: serializeTrace(decision.trace),
+    trace: serializeDecisionTrace(decision.trace),
   };
 }
 
 /** Converts a trace to JSON, for the transcript, CI and SDK hosts. */
-export function serializeTrace(trace: readonly TraceStep[]): readonly JsonObject[] {
+export function serializeDecisionTrace(trace: readonly TraceStep[]): readonly JsonObject[] {
   return trace.map((step) => ({
     stage: step.stage,
     text: step.text,

@@ -1,10 +1,13 @@
 import type { Environment } from '../contracts/environment.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import { isPermissionMode, PERMISSION_MODES, type PermissionMode } from '../contracts/permission.ts';
 import type { Settings } from '../contracts/settings.ts';
 
 /** Restores the mode of a resumed session, except bypass mode, which must be requested again. */
-export function restoreMode(options: RunOptions, { mode }: { readonly mode?: PermissionMode | undefined }): RunOptions {
+export function restorePermissionMode(
+  options: CliRunOptions,
+  { mode }: { readonly mode?: PermissionMode | undefined },
+): CliRunOptions {
   if (options.permissionMode !== undefined || mode === undefined || mode === 'bypassPermissions') return options;
   return { ...options, permissionMode: mode };
 }
@@ -15,7 +18,7 @@ export type InitialMode =
   | { readonly ok: false; readonly problem: string };
 
 /** Resolves the mode a run starts in, from flags, then settings. */
-export function resolveInitialMode(options: RunOptions, settings: Settings, environment: Environment): InitialMode {
+export function resolveInitialMode(options: CliRunOptions, settings: Settings, environment: Environment): InitialMode {
   const requested =
     options.skipPermissions === 'now'
       ? 'bypassPermissions'
@@ -31,7 +34,7 @@ export function resolveInitialMode(options: RunOptions, settings: Settings, envi
 
 /** Returns the reason why bypass mode is not allowed in this run; undefined if it is allowed. */
 export function findBypassProblem(
-  options: Pick<RunOptions, 'skipPermissions' | 'permissionMode'>,
+  options: Pick<CliRunOptions, 'skipPermissions' | 'permissionMode'>,
   settings: Settings,
   environment: Environment,
 ): string | undefined {

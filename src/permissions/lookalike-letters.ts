@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import type { ToolFacts } from '../contracts/permission.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
-import { collectEffects } from './shell/effects/collect-effects.ts';
+import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { findSizeProblem } from './shell/parse/check-source.ts';
 
 /** Scripts with letters that look like Latin ones. */
@@ -40,7 +40,7 @@ export function hasLookalikeText(text: string): boolean {
 /** Returns the names of all programs of a command line. */
 function listNames(facts: Pick<ToolFacts, 'command' | 'shell'>): readonly string[] {
   const { command, parse } = getShellAnalysis(facts);
-  return collectEffects(parse(command), parse).commands.map(({ argv }) => argv[0] ?? '');
+  return collectShellEffects(parse(command), parse).commands.map(({ argv }) => argv[0] ?? '');
 }
 
 /** True for a word without Latin letters, all of whose letters look like Latin ones. */

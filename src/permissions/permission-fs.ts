@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { type MountHealth, NOT_ANSWERING } from '../lib/files/mount-health.ts';
-import { HOST_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
+import { MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
+import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 
 /** The kind of a directory entry; links are not followed. */
-export type FileKind = 'file' | 'directory' | 'link' | 'other';
+export type FsEntryKind = 'file' | 'directory' | 'link' | 'other';
 
 /**
  * The file system calls a decision may make. A missing file is `undefined`; other errors throw. Paths have the POSIX form
@@ -11,7 +11,7 @@ export type FileKind = 'file' | 'directory' | 'link' | 'other';
  */
 export type PermissionFs = {
   /** `inode` is device and inode, set for files with several hard links. */
-  lstat(path: string): { readonly kind: FileKind; readonly nlink: number; readonly inode?: string } | undefined;
+  lstat(path: string): { readonly kind: FsEntryKind; readonly nlink: number; readonly inode?: string } | undefined;
   readlink(path: string): string;
   readdir(path: string): readonly string[];
   readFile(path: string): string | undefined;
@@ -36,7 +36,7 @@ const nativeFs: PermissionFs = {
 
 /** The file system of this machine. */
 export const diskFs: PermissionFs =
-  HOST_STYLE === 'posix'
+  HOST_PATH_STYLE === 'posix'
     ? nativeFs
     : {
         ...mapAccess(nativeFs, (access) => (path) => access(toNativePath(path))),
@@ -44,9 +44,9 @@ export const diskFs: PermissionFs =
       };
 
 /** Creates a file system that throws for paths in mounts that do not answer; a call about them would block everything. */
-export function skipHungMounts(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
+export function rejectHungMountPaths(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
   return mapAccess(fs, (access) => (path) => {
-    if (findHung(path) !== undefined) throw new Error(NOT_ANSWERING);
+    if (findHung(path) !== undefined) throw new Error(MOUNT_NOT_ANSWERING);
     return access(path);
   });
 }

@@ -1,12 +1,12 @@
 import { isAbsolute, join, normalize } from 'node:path/posix';
 import type { Policy } from '../contracts/permission.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
-import { HOST_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
-import { diskFs, type PermissionFs, skipHungMounts } from './permission-fs.ts';
-import { type Followed, findSpellingProblem, resolveOnWindows } from './windows-paths.ts';
+import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
+import { diskFs, type PermissionFs, rejectHungMountPaths } from './permission-fs.ts';
+import { type FollowedLinks, findWindowsPathProblem, resolveOnWindows } from './windows-paths.ts';
 
 /** A path as written, and in POSIX form without following links (`lexical`) and with links followed (`real`). */
-export type ResolvedPath = Followed & { readonly original: string; readonly lexical: string };
+export type ResolvedPath = FollowedLinks & { readonly original: string; readonly lexical: string };
 
 /** The folders that relative paths and `~` start from. */
 type PathBase = { readonly cwd: string; readonly home: string };
@@ -29,7 +29,7 @@ export function resolvePath(fs: PermissionFs, base: PathBase, original: string):
   if (original === '') return fail('The path is empty.');
   if (joined.length > MAX_LENGTH) return fail('The path is too long.');
   if (original.includes('\0')) return fail('The path contains a NUL byte.');
-  const spelling = style === 'win32' ? findSpellingProblem(joined, toPosixPath(base.cwd, style)) : undefined;
+  const spelling = style === 'win32' ? findWindowsPathProblem(joined, toPosixPath(base.cwd, style)) : undefined;
   if (spelling !== undefined) return fail(spelling);
   try {
     if (fs.realpath !== undefined) return { original, lexical, ...resolveOnWindows(fs, fs.realpath, joined) };
@@ -48,29 +48,29 @@ export async function findHungMount(path: string, base: PathBase, mounts: MountH
     hung ??= mounts.findHung(step);
     return hung;
   };
-  resolvePath(skipHungMounts(diskFs, { findHung }), base, path);
+  resolvePath(rejectHungMountPaths(diskFs, { findHung }), base, path);
   return hung;
 }
 
 /** Returns whether `path` is `root` or inside it. */
-export function isInside(path: string, root: string): boolean {
+export function isPathInside(path: string, root: string): boolean {
   if (path === root) return true;
   return path.startsWith(root) && (isSeparator(root.at(-1)) || isSeparator(path[root.length]));
 }
 
-const isSeparator = (letter: string | undefined) => letter === '/' || (letter === '\\' && HOST_STYLE === 'win32');
+const isSeparator = (letter: string | undefined) => letter === '/' || (letter === '\\' && HOST_PATH_STYLE === 'win32');
 
 /** Normalizes Unicode form and case, so that names compare equal if some file system treats them as the same file. */
 export function normalizePathCase(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
-function followLinks(fs: PermissionFs, path: string): Followed {
+function followLinks(fs: PermissionFs, path: string): FollowedLinks {
   const pending = path.split('/').reverse();
   let real = '';
   let links = 0;
   let isMissing = false;
-  let last: Pick<Followed, 'kind' | 'nlink' | 'inode'> = { kind: 'directory', nlink: 1 };
+  let last: Pick<FollowedLinks, 'kind' | 'nlink' | 'inode'> = { kind: 'directory', nlink: 1 };
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part === '' || part === '.') continue;
     if (part === '..') {
@@ -113,7 +113,7 @@ function stripTrailingSlash(path: string): string {
  * Splits PATH into the real folders inside the workspace, relative entries included, and the folders outside, which are
  * returned for use as a new PATH.
  */
-export function splitSearchPath(
+export function splitPathVariable(
   { searchPath, workspaceRoots, cwd, home }: Policy,
   fs: PermissionFs,
   cwds: readonly string[],
@@ -121,7 +121,8 @@ export function splitSearchPath(
   const resolveReal = (from: string, folder: string) => resolvePath(fs, { cwd: from, home }, folder || '.').real;
   const roots = workspaceRoots.map((root) => resolveReal(cwd, root));
   const isWorkspaceFolder = (folder: string) =>
-    !isAbsolute(folder) || roots.some((root) => isInside(resolveReal(cwd, folder), root) || isInside(folder, root));
+    !isAbsolute(folder) ||
+    roots.some((root) => isPathInside(resolveReal(cwd, folder), root) || isPathInside(folder, root));
   return {
     inside: searchPath
       .filter(isWorkspaceFolder)

@@ -2,7 +2,7 @@ import { dirname, normalize } from 'node:path/posix';
 import type { PermissionFs } from './permission-fs.ts';
 
 /** The result of following the links of a path. */
-export type Followed = {
+export type FollowedLinks = {
   readonly real: string;
   readonly kind: 'file' | 'directory' | 'other' | 'missing';
   readonly nlink: number;
@@ -18,7 +18,7 @@ const SHARE = /^\/unc\/[^/]+\/[^/]+(?=\/|$)/;
  * Returns why a Windows path in POSIX form may be another file than its spelling says, so that it needs approval.
  * Nothing is looked up: even the question whether a file of another machine exists sends it the user's password hash.
  */
-export function findSpellingProblem(path: string, cwd: string): string | undefined {
+export function findWindowsPathProblem(path: string, cwd: string): string | undefined {
   if (path === '/') return undefined;
   const share = SHARE.exec(path)?.[0].toLowerCase();
   if (share !== undefined && SHARE.exec(cwd)?.[0].toLowerCase() !== share) return 'It is on another machine.';
@@ -37,7 +37,7 @@ export function resolveOnWindows(
   fs: PermissionFs,
   realpath: (path: string) => string | undefined,
   path: string,
-): Followed {
+): FollowedLinks {
   const lexical = normalize(path).replace(/(?<=.)\/$/, '');
   if (lexical === '/') return { real: '/', kind: 'directory', nlink: 1 };
   let folder = lexical;

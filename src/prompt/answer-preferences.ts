@@ -10,7 +10,7 @@ export type AnswerPreferences = {
 const LANGUAGE_CHARS = 80;
 
 /** Renders the system prompt section about the language of answers; empty when none is set. */
-export function renderLanguage(language: string | undefined): string {
+export function renderLanguageSection(language: string | undefined): string {
   return language === undefined ? '' : `# Language\n${renderLanguageInstruction(language)}`;
 }
 

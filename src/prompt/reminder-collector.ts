@@ -2,13 +2,13 @@ import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { type AnswerPreferences, describeAnswerChanges } from './answer-preferences.ts';
-import { type Catalog, describeCatalogChanges } from './catalog.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/render-memory.ts';
+import { describePromptCatalogChanges, type PromptCatalog } from './prompt-catalog.ts';
 import { wrapInReminder } from './reminder.ts';
 
 /** The sources of news for the model; each returns the current state. */
 export type ReminderSources = {
-  readonly changedFiles: () => Promise<readonly FileChange[]>;
+  readonly changedFiles: () => Promise<readonly UnseenFileChange[]>;
   /** Paths that calls have read or edited since the last collection. */
   readonly touchedPaths: () => readonly string[];
   readonly memory: {
@@ -24,7 +24,7 @@ export type ReminderSources = {
   /** Custom instructions for plan mode. */
   readonly planInstructions?: string;
   readonly answering: () => AnswerPreferences;
-  readonly catalog: () => Catalog;
+  readonly catalog: () => PromptCatalog;
   /** News about background shells and sub-agents; each item is returned once. */
   readonly backgroundNews: () => readonly string[];
 };
@@ -39,13 +39,13 @@ type Attachments = {
   compacted(): void;
   /** Forgets all known facts, for a new conversation. */
   restart(): void;
-  getKnownFacts(): KnownFacts | undefined;
+  getKnownFacts(): ModelKnownFacts | undefined;
 };
 
 /** Creates the collector of news; every change is announced once, and sent messages are never rewritten. */
-export function createReminderCollector(deps: ReminderSources, before?: KnownFacts): Attachments {
+export function createReminderCollector(deps: ReminderSources, before?: ModelKnownFacts): Attachments {
   let state = createNewsState(before);
-  const getCurrentFacts = (): KnownFacts => {
+  const getCurrentFacts = (): ModelKnownFacts => {
     const branch = deps.branch?.();
     const { date, mode, answering, catalog } = deps;
     const facts = { date: date(), mode: mode(), answering: answering(), catalog: catalog() };
@@ -99,17 +99,17 @@ async function collectMemoryNews({ memory, touchedPaths }: ReminderSources): Pro
 }
 
 /** Facts the model knows; recorded with the session, so that a resume does not announce them again. */
-export type KnownFacts = {
+export type ModelKnownFacts = {
   readonly date: string;
   readonly branch?: string | undefined;
   readonly mode: PermissionMode;
   /** Absent in sessions written by older versions. */
   readonly answering?: AnswerPreferences | undefined;
-  readonly catalog: Catalog;
+  readonly catalog: PromptCatalog;
 };
 
 /** A file changed since the model read it. */
-export type FileChange = {
+export type UnseenFileChange = {
   readonly path: string;
   /** Identifies this state of the file. */
   readonly version: string;
@@ -120,9 +120,9 @@ export type FileChange = {
 
 /** The facts the model knows, from which news are derived. */
 type NewsState = {
-  readonly facts: KnownFacts | undefined;
+  readonly facts: ModelKnownFacts | undefined;
   /** Facts in the system prompt, which remain known after a compaction. */
-  readonly firstFacts: KnownFacts | undefined;
+  readonly firstFacts: ModelKnownFacts | undefined;
   /** Last announced version of each changed file, by path. */
   readonly files: ReadonlyMap<string, string>;
   readonly todos: string;
@@ -136,34 +136,34 @@ const QUIET_TURNS = 10;
 const MAX_FILES = 20;
 
 /** Creates the state from the facts of an earlier run, if any. */
-function createNewsState(before: KnownFacts | undefined): NewsState {
+function createNewsState(before: ModelKnownFacts | undefined): NewsState {
   // The mode is not part of the system prompt, so it is announced again after a compaction.
   const firstFacts = before && withDefaultMode(before);
   return { facts: before, firstFacts, files: new Map(), todos: '', quietTurns: 0 };
 }
 
 /** Sets the initial facts of the conversation, unless facts are known already. */
-function initializeFacts(state: NewsState, current: KnownFacts): NewsState {
+function initializeFacts(state: NewsState, current: ModelKnownFacts): NewsState {
   const facts = state.facts ?? withDefaultMode(current);
   return { ...state, facts, firstFacts: state.firstFacts ?? facts };
 }
 
 /** Collects news about date, branch, mode, answer preferences and the catalog. */
-function collectFactNews(before: NewsState, current: KnownFacts, planInstructions?: string): NewsStep {
+function collectFactNews(before: NewsState, current: ModelKnownFacts, planInstructions?: string): NewsStep {
   const state = initializeFacts(before, current);
   const known = state.facts ?? current;
   const news = [
     ...(current.date === known.date ? [] : [`The date is now ${current.date}.`]),
     ...describeBranchChange(known.branch, current.branch),
-    ...(current.mode === known.mode ? [] : [describeMode(current.mode, planInstructions)]),
+    ...(current.mode === known.mode ? [] : [describePermissionMode(current.mode, planInstructions)]),
     ...describeAnswerChanges(known.answering, current.answering ?? {}),
-    ...describeCatalogChanges(known.catalog, current.catalog),
+    ...describePromptCatalogChanges(known.catalog, current.catalog),
   ];
   return { state: { ...state, facts: current }, news };
 }
 
 /** Collects news about files changed outside the conversation; each version of a file is announced once. */
-function collectFileNews(state: NewsState, changes: readonly FileChange[]): NewsStep {
+function collectFileNews(state: NewsState, changes: readonly UnseenFileChange[]): NewsStep {
   const unannounced = changes.filter(({ path, version }) => state.files.get(path) !== version);
   const files = new Map([...state.files, ...unannounced.map(({ path, version }) => [path, version] as const)]);
   const hidden = unannounced.length - MAX_FILES;
@@ -183,7 +183,7 @@ function collectTodoNews(before: NewsState, list: readonly Todo[]): NewsStep {
 }
 
 /** Sets the default mode: a conversation starts in it, so any other mode has to be announced. */
-function withDefaultMode(facts: KnownFacts): KnownFacts {
+function withDefaultMode(facts: ModelKnownFacts): ModelKnownFacts {
   return { ...facts, mode: 'default' };
 }
 
@@ -194,7 +194,7 @@ function describeBranchChange(before: string | undefined, now: string | undefine
     : [`The git branch is now ${formatOneLine(now)}.`];
 }
 
-function describeFileChange({ path, kind, diff }: FileChange): string {
+function describeFileChange({ path, kind, diff }: UnseenFileChange): string {
   if (kind === 'deleted') return `${path} was deleted on disk since you last saw it.`;
   const intro = `${path} has changed on disk since you last saw it. Work from how it is now.`;
   return diff === undefined ? `${intro} Read it again before you edit it.` : `${intro} The difference:\n${diff}`;
@@ -204,7 +204,7 @@ function describeFileChange({ path, kind, diff }: FileChange): string {
 const DEFAULT_PLAN_CONTENT = 'what will change, where, how it will be checked, and what is still open.';
 
 /** Describes what a permission mode means for the calls of the model. */
-export function describeMode(mode: PermissionMode, planInstructions?: string): string {
+export function describePermissionMode(mode: PermissionMode, planInstructions?: string): string {
   switch (mode) {
     case 'plan':
       return [

@@ -2,9 +2,9 @@ import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import type { SystemPart } from '../contracts/model.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { formatOneLine } from '../lib/text/format.ts';
-import { renderLanguage } from './answer-preferences.ts';
-import { type CatalogEntry, quoteServer, renderCatalogEntries } from './catalog.ts';
+import { renderLanguageSection } from './answer-preferences.ts';
 import { type MemoryFile, renderMemory } from './memory/render-memory.ts';
+import { type PromptCatalogEntry, quoteServerText, renderPromptCatalogEntries } from './prompt-catalog.ts';
 
 /** The input of the system prompt, already loaded. */
 export type SystemPromptInput = {
@@ -15,8 +15,8 @@ export type SystemPromptInput = {
   readonly outputStyle?: { readonly name: string; readonly text: string };
   readonly language?: string | undefined;
   readonly memory: readonly MemoryFile[];
-  readonly skills: readonly CatalogEntry[];
-  readonly agents: readonly CatalogEntry[];
+  readonly skills: readonly PromptCatalogEntry[];
+  readonly agents: readonly PromptCatalogEntry[];
   readonly environment: PromptEnvironment;
   readonly mcp: readonly { readonly server: string; readonly instructions: string }[];
 };
@@ -32,11 +32,11 @@ export function renderSystemPrompt(input: SystemPromptInput): readonly SystemPar
   const parts: readonly SystemPart[] = [
     { name: 'base', text: replacement ?? BASE_PROMPT },
     { name: 'output style', text: style },
-    { name: 'language', text: renderLanguage(input.language) },
+    { name: 'language', text: renderLanguageSection(input.language) },
     { name: 'memory', text: renderMemory(input.memory) },
     {
       name: 'skills',
-      text: renderCatalogEntries(
+      text: renderPromptCatalogEntries(
         'Skills you can load with the Skill tool when a task calls for one',
         input.skills,
         SKILLS_CHARS,
@@ -44,7 +44,7 @@ export function renderSystemPrompt(input: SystemPromptInput): readonly SystemPar
     },
     {
       name: 'agents',
-      text: renderCatalogEntries('Kinds of sub-agents the Task tool can start', input.agents, AGENTS_CHARS),
+      text: renderPromptCatalogEntries('Kinds of sub-agents the Task tool can start', input.agents, AGENTS_CHARS),
     },
     { name: 'environment', text: renderEnvironment(input.environment) },
     { name: 'mcp', text: renderMcpInstructions(input.mcp) },
@@ -96,7 +96,7 @@ function renderMcpInstructions(servers: SystemPromptInput['mcp']): string {
   if (described.length === 0) return '';
   const charsPerServer = Math.floor(MCP_CHARS / described.length);
   const sections = described.map(
-    ({ server, instructions }) => `## ${server}\n${quoteServer(truncate(instructions.trim(), charsPerServer))}`,
+    ({ server, instructions }) => `## ${server}\n${quoteServerText(truncate(instructions.trim(), charsPerServer))}`,
   );
   return [`# What tool servers say about their tools\n${MCP_WEIGHT}`, ...sections].join('\n\n');
 }

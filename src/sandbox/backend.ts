@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import { buildBwrapArgs } from './bwrap.ts';
-import { resolveLinks } from './host-paths.ts';
+import { resolveAllLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import { buildSeatbeltArgs } from './seatbelt.ts';
 
@@ -11,19 +11,19 @@ const PROBE_MS = 5_000;
 const isMac = process.platform === 'darwin';
 
 /** The sandbox program of this machine, or the reason why there is none. */
-export type ProbeResult =
+export type SandboxProbeResult =
   | { readonly ok: true; readonly program: string }
   | { readonly ok: false; readonly why: string };
 
 /** Finds the program that creates sandboxes on this system, outside the workspace. */
-export function findSandboxProgram({ path }: Pick<Environment, 'path'>, roots: readonly string[]): ProbeResult {
+export function findSandboxProgram({ path }: Pick<Environment, 'path'>, roots: readonly string[]): SandboxProbeResult {
   if (process.platform !== 'linux' && !isMac) return { ok: false, why: `${process.platform} is not supported` };
   const program = isMac ? '/usr/bin/sandbox-exec' : findTrustedProgram('bwrap', path, roots);
   return program === undefined ? { ok: false, why: 'bwrap is not installed' } : { ok: true, program };
 }
 
 /** Runs a no-op command in a sandbox like the planned one, to find out whether sandboxing works on this machine. */
-export function probeSandbox(plan: SandboxPlan, environment: Environment): ProbeResult {
+export function probeSandbox(plan: SandboxPlan, environment: Environment): SandboxProbeResult {
   const found = findSandboxProgram(environment, plan.roots);
   if (!found.ok) return found;
   const { program } = found;
@@ -64,8 +64,8 @@ function findTrustedProgram(name: string, path: readonly string[], roots: readon
 }
 
 function findInFolder(folder: string, name: string, roots: readonly string[]): readonly string[] {
-  const candidate = join(resolveLinks(folder), name);
-  const program = resolveLinks(candidate);
+  const candidate = join(resolveAllLinks(folder), name);
+  const program = resolveAllLinks(candidate);
   const isInWorkspace = [candidate, program].some((path) => roots.some((root) => path.startsWith(root + sep)));
   if (isInWorkspace || !isAbsolute(folder)) return [];
   try {

@@ -1,7 +1,7 @@
-import { createCacheVariables } from './caches.ts';
+import { createSandboxCacheVariables } from './caches.ts';
 import { listCredentialPaths } from './credentials.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
-import { buildProtectionArgs, listPinnedFolders } from './protected-paths.ts';
+import { buildBwrapProtectionArgs, listPinnedFolders } from './protected-paths.ts';
 
 /** Builds the bubblewrap arguments that go before a command. Later mounts cover earlier ones. */
 export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly string[] {
@@ -34,7 +34,7 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     ...plan.homePaths.opened.flatMap((path) => ['--ro-bind', path, path]),
     ...[...roots, ...plan.allowWrite].filter((path) => isMountable(getPathKind(path))).flatMap(bind),
     ...listPinnedFolders(plan).flatMap(bind),
-    ...buildProtectionArgs(plan),
+    ...buildBwrapProtectionArgs(plan),
     // Hidden last, so that no writable mount uncovers them.
     ...hide(plan.ouroHome),
     ...hide(plan.runtimeCache),
@@ -46,7 +46,7 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     ...(plan.unixSockets === 'all' ? [] : plan.unixSockets.flatMap((path) => ['--bind-try', path, path])),
     ...Object.entries({
       TMPDIR: '/tmp',
-      ...createCacheVariables(plan.cacheFolder, plan.setVariables),
+      ...createSandboxCacheVariables(plan.cacheFolder, plan.setVariables),
       ...variables,
     }).flatMap(([name, value]) => ['--setenv', name, value]),
     '--',

@@ -10,14 +10,14 @@ const DAY_MS = 86_400_000;
 const DELETING = '.old-';
 
 /** Creates the cache folder of a workspace if needed, and marks it as used now. */
-export function prepareCacheFolder(folder: string, nowMs: number): void {
+export function prepareSandboxCacheFolder(folder: string, nowMs: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const now = new Date(nowMs);
   utimesSync(folder, now, now);
 }
 
 /** Deletes caches of other workspaces unused for a month, and the rest of unfinished deletions. */
-export async function deleteOldCaches(current: string, nowMs: number): Promise<void> {
+export async function deleteOldSandboxCaches(current: string, nowMs: number): Promise<void> {
   const parent = dirname(current);
   for (const name of await readdir(parent)) {
     const folder = join(parent, name);
@@ -63,7 +63,7 @@ const CACHE_VARIABLES = {
 } as const;
 
 /** Returns the cache variables for a cache folder, except those that are already set. */
-export function createCacheVariables(folder: string, set: readonly string[]): Readonly<Record<string, string>> {
+export function createSandboxCacheVariables(folder: string, set: readonly string[]): Readonly<Record<string, string>> {
   const unset = Object.entries(CACHE_VARIABLES).filter(([name]) => !set.includes(name));
   return Object.fromEntries(unset.map(([name, subfolder]) => [name, `${folder}/${subfolder}`]));
 }

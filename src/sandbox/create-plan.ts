@@ -4,14 +4,14 @@ import type { Policy } from '../contracts/permission.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
 import { expandHomePath } from '../lib/text/home-path.ts';
 import { computeShortHash } from '../lib/text/short-hash.ts';
-import { isProgramFile } from '../permissions/paths/program-files.ts';
-import { isInside } from '../permissions/resolve-path.ts';
+import { isProgramControlFile } from '../permissions/paths/program-files.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { createPathRuleTest, listRuleGlobs } from '../permissions/rules/path-rules.ts';
 import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
 import { findGitConfigPaths, findLinkedWorktree, type GitConfigPaths } from './git-paths.ts';
-import { listHomePaths } from './home-paths.ts';
-import { getPathKind, listForbiddenSockets, resolveFuturePath, resolveLinks } from './host-paths.ts';
+import { listHiddenHomePaths } from './home-paths.ts';
+import { getPathKind, listForbiddenSockets, resolveAllLinks, resolveFuturePath } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import type { ScanFolders } from './scan-folders.ts';
 import { writeSeccompFilter } from './seccomp-filter.ts';
@@ -61,9 +61,9 @@ export function createSandboxPlanner(
   return (settings, opened = []) => {
     const { network, allowRead = [], allowWrite = [], denyRead = [], denyWrite = [], allowUnixSockets = [] } = settings;
     const unixSockets =
-      settings.allowAllUnixSockets === true ? 'all' : allowUnixSockets.map((path) => resolveLinks(toAbsolute(path)));
+      settings.allowAllUnixSockets === true ? 'all' : allowUnixSockets.map((path) => resolveAllLinks(toAbsolute(path)));
     const [first] = getRoots();
-    const worktree = first === undefined ? undefined : findLinkedWorktree(resolveLinks(first));
+    const worktree = first === undefined ? undefined : findLinkedWorktree(resolveAllLinks(first));
     const userVariables = new Set([...listSetVariables(), ...(settings.allowEnv ?? [])]);
     const [deniedReads, deniedWrites] = [getDeniedPaths('read'), getDeniedPaths('write')];
     const writable = [...allowWrite.map(toAbsolute).flatMap(resolveUnmoved), ...opened];
@@ -72,14 +72,15 @@ export function createSandboxPlanner(
       scanFolders(folders, {
         key: `${deniedReads.key}\n${deniedWrites.key}`,
         isUnreadable: deniedReads.isDenied,
-        isUnwritable: (path) => deniedWrites.isDenied(path) || isProgramFile(basename(path)),
+        isUnwritable: (path) => deniedWrites.isDenied(path) || isProgramControlFile(basename(path)),
       }),
     );
     const nestedGitPaths = scans.flatMap((scan) => scan.nestedGitPaths);
     // A folder that contains the workspace cannot be hidden or read-only; there only the rules apply.
     const containsRoot = (path: string) =>
       getRoots().some((root) => root === path || root.startsWith(`${path === '/' ? '' : path}/`));
-    const isWritableInside = (path: string) => [...getRoots(), ...writable].some((folder) => isInside(folder, path));
+    const isWritableInside = (path: string) =>
+      [...getRoots(), ...writable].some((folder) => isPathInside(folder, path));
     const isEnforceable = (path: string) => !containsRoot(path) && getPathKind(path) !== 'missing';
     return {
       roots: getRoots().flatMap(resolveUnmoved),
@@ -98,17 +99,17 @@ export function createSandboxPlanner(
           ...scans.flatMap(({ unwritablePaths }) => unwritablePaths.filter(deniedWrites.isDenied)),
         ]),
       ],
-      home: resolveLinks(environment.home),
-      homePaths: listHomePaths(environment, {
-        roots: [...getRoots(), ...writable].map(resolveLinks),
-        named: [...allowRead.map(toAbsolute).map(resolveLinks), ...writable],
+      home: resolveAllLinks(environment.home),
+      homePaths: listHiddenHomePaths(environment, {
+        roots: [...getRoots(), ...writable].map(resolveAllLinks),
+        named: [...allowRead.map(toAbsolute).map(resolveAllLinks), ...writable],
         scanFolders,
       }),
-      runtimeCache: resolveLinks(environment.runtimeCache),
-      ouroHome: resolveLinks(environment.ouroHome),
+      runtimeCache: resolveAllLinks(environment.runtimeCache),
+      ouroHome: resolveAllLinks(environment.ouroHome),
       nestedGitPaths,
       gitConfigPaths: collectGitConfigPaths([
-        ...[...getRoots(), ...writable].map((folder) => resolveLinks(join(folder, '.git'))),
+        ...[...getRoots(), ...writable].map((folder) => resolveAllLinks(join(folder, '.git'))),
         ...nestedGitPaths,
       ]),
       ...(worktree === undefined ? {} : { worktree }),
@@ -116,7 +117,7 @@ export function createSandboxPlanner(
         .flatMap(({ unwritablePaths }) => unwritablePaths)
         .filter((path) => !isWritableInside(path))
         .slice(0, MAX_PROGRAM_FILES),
-      ignoreFiles: listIgnoreFiles(getRoots().map(resolveLinks), folder, worktree?.commonDir),
+      ignoreFiles: listIgnoreFiles(getRoots().map(resolveAllLinks), folder, worktree?.commonDir),
       secretVariables: Object.entries(environment.variables).flatMap(([name, value]) =>
         // With an open network, commands need the proxy variables of the environment.
         !userVariables.has(name) && !(network === true && /_proxy$/i.test(name)) && isSecretVariable(name, value ?? '')
@@ -124,7 +125,7 @@ export function createSandboxPlanner(
           : [],
       ),
       setVariables: [...Object.keys(environment.variables), ...userVariables],
-      cacheFolder: join(folder, 'caches', computeShortHash(resolveLinks(first ?? cwd), 12)),
+      cacheFolder: join(folder, 'caches', computeShortHash(resolveAllLinks(first ?? cwd), 12)),
       unixSockets,
       blockedSockets: unixSockets === 'all' || unixSockets.length === 0 ? [] : listForbiddenSockets(unixSockets),
       localPorts: settings.allowLocalBinding === true ? 'open' : 'closed',
@@ -133,7 +134,7 @@ export function createSandboxPlanner(
       network: network === undefined ? 'hosts' : network ? 'open' : 'none',
       user: process.getuid?.() === 0 ? 'root' : 'plain',
       getPathKind,
-      resolveLinks,
+      resolveLinks: resolveAllLinks,
     };
   };
 }

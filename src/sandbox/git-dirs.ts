@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolderNames, readTextOrEmpty } from '../lib/lenient-reads.ts';
+import { listFolderNames, readTextOrEmpty } from '../lib/read-or-default.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
 import type { SandboxPlan } from './plan.ts';
 
@@ -26,7 +26,7 @@ const WRITABLE =
  * Lists files that would lead git elsewhere if they existed, with contents that lead nowhere. Git reads them, also
  * outside of the sandbox, so a placeholder must be a real file.
  */
-export function listRedirectFiles(gitDir: string): readonly { readonly path: string; readonly content?: string }[] {
+export function listGitRedirectFiles(gitDir: string): readonly { readonly path: string; readonly content?: string }[] {
   return [
     { path: `${gitDir}/info/attributes`, content: '' },
     { path: `${gitDir}/objects/info/alternates`, content: '' },
@@ -55,7 +55,7 @@ export function listGitDirs({
 }
 
 /** Lists the entries of a git folder that are read-only because no ordinary git command writes them. */
-export function listReadOnlyEntries(gitDir: string): readonly string[] {
+export function listReadOnlyGitEntries(gitDir: string): readonly string[] {
   return listFolderNames(gitDir).filter((name) => !WRITABLE.test(name));
 }
 

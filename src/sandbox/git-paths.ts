@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseGitConfig } from '../lib/text/git-config.ts';
 import { expandHomePath } from '../lib/text/home-path.ts';
-import { resolveLinks } from './host-paths.ts';
+import { resolveAllLinks } from './host-paths.ts';
 
 /** Paths named by a git config that determine which programs git runs: hook folders and included config files. */
 export type GitConfigPaths = { readonly folders: readonly string[]; readonly files: readonly string[] };
@@ -54,7 +54,7 @@ export function listGitUserFiles(home: string): readonly string[] {
       named.add(path);
     }
   }
-  return [...named].map(resolveLinks);
+  return [...named].map(resolveAllLinks);
 }
 
 function readConfigEntries(file: string) {
@@ -76,11 +76,11 @@ export function findLinkedWorktree(root: string): { readonly gitDir: string; rea
     const link = join(root, '.git');
     const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(link, 'utf8')) ?? [];
     if (target === '') return undefined;
-    const gitDir = resolveLinks(resolve(root, target));
-    const commonDir = resolveLinks(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
+    const gitDir = resolveAllLinks(resolve(root, target));
+    const commonDir = resolveAllLinks(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
     const backLink = readFileSync(join(gitDir, 'gitdir'), 'utf8').trim();
     const isConfirmed =
-      resolveLinks(resolve(gitDir, backLink)) === resolveLinks(link) &&
+      resolveAllLinks(resolve(gitDir, backLink)) === resolveAllLinks(link) &&
       gitDir.startsWith(`${join(commonDir, 'worktrees')}/`);
     return isConfirmed ? { gitDir, commonDir } : undefined;
   } catch {
@@ -97,11 +97,13 @@ export function findSubmoduleGitDir(root: string): string | undefined {
   const link = join(root, '.git');
   try {
     const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(link, 'utf8')) ?? [];
-    const gitDir = resolveLinks(resolve(root, target));
+    const gitDir = resolveAllLinks(resolve(root, target));
     const workTree = readConfigEntries(join(gitDir, 'config')).find(
       ({ section, name }) => section === 'core' && name === 'worktree',
     )?.value;
-    return target !== '' && workTree !== undefined && resolveLinks(resolve(gitDir, workTree)) === resolveLinks(root)
+    return target !== '' &&
+      workTree !== undefined &&
+      resolveAllLinks(resolve(gitDir, workTree)) === resolveAllLinks(root)
       ? gitDir
       : undefined;
   } catch {

@@ -1,40 +1,40 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import { listFolderNames } from '../lib/lenient-reads.ts';
+import { listFolderNames } from '../lib/read-or-default.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
-import { isInside } from '../permissions/resolve-path.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { listGitUserFiles } from './git-paths.ts';
-import { getPathKind, resolveLinks } from './host-paths.ts';
-import type { HomePaths } from './plan.ts';
-import type { ScanFolders, ScanTests } from './scan-folders.ts';
+import { getPathKind, resolveAllLinks } from './host-paths.ts';
+import type { HiddenHomePaths } from './plan.ts';
+import type { FolderScanTests, ScanFolders } from './scan-folders.ts';
 
 /**
  * Lists what sandboxes hide in the home folder: every entry that starts with a dot, except toolchains, package caches
  * and configuration without secrets; and in those, files with logins. In a workspace that contains the home folder only
  * secrets are hidden.
  */
-export function listHomePaths(
+export function listHiddenHomePaths(
   environment: Pick<Environment, 'home' | 'path' | 'variables'>,
   { roots, named, scanFolders }: HomeSearch,
-): HomePaths {
-  const home = resolveLinks(environment.home);
-  const plainFiles = PLAIN_FILES.map((name) => resolveLinks(join(home, name)));
+): HiddenHomePaths {
+  const home = resolveAllLinks(environment.home);
+  const plainFiles = PLAIN_FILES.map((name) => resolveAllLinks(join(home, name)));
   const secretPlainFiles = plainFiles.filter((path) => getPathKind(path) === 'file' && !isPlainFile(path));
-  if (roots.some((root) => isInside(home, root))) return { hidden: [], opened: [], secretFiles: secretPlainFiles };
+  if (roots.some((root) => isPathInside(home, root))) return { hidden: [], opened: [], secretFiles: secretPlainFiles };
   const opened = [...named, ...listToolPaths(environment, home), ...listGitUserFiles(home).filter(isPlainFile)];
   const entries = listFolderNames(home)
     .filter((name) => name.startsWith('.') && !OPEN_ENTRIES.has(name))
-    .map((name) => ({ name, path: resolveLinks(join(home, name)) }))
+    .map((name) => ({ name, path: resolveAllLinks(join(home, name)) }))
     // A link may lead to a folder that contains the home folder.
-    .filter(({ path }) => !isInside(home, path) && getPathKind(path) !== 'missing');
+    .filter(({ path }) => !isPathInside(home, path) && getPathKind(path) !== 'missing');
   const shown = entries.flatMap(({ name, path }) => [
-    ...(OPEN_FOLDERS[name] ?? []).map((open) => resolveLinks(join(path, open))),
-    ...opened.filter((candidate) => isInside(candidate, path)),
+    ...(OPEN_FOLDERS[name] ?? []).map((open) => resolveAllLinks(join(path, open))),
+    ...opened.filter((candidate) => isPathInside(candidate, path)),
   ]);
   const open = [...[...OPEN_ENTRIES].map((name) => join(home, name)), ...shown];
-  const isNamed = (path: string) => named.some((folder) => isInside(path, folder));
+  const isNamed = (path: string) => named.some((folder) => isPathInside(path, folder));
   const openFolders = open.filter((path) => !isNamed(path) && getPathKind(path) === 'directory');
   const logins = scanFolders(openFolders, LOGIN_TESTS).unreadablePaths;
   const secretFiles = [...secretPlainFiles, ...logins.filter((path) => !plainFiles.includes(path) && !isNamed(path))];
@@ -52,7 +52,7 @@ const CONFIGURATION_NAME =
 const MAX_CONFIGURATION_BYTES = 64_000;
 
 /** Tests that find the files with logins: by their names, and configuration by its content. */
-const LOGIN_TESTS: ScanTests = {
+const LOGIN_TESTS: FolderScanTests = {
   key: 'logins',
   maxDepth: 1,
   isUnreadable: (path, kind) => kind === 'file' && isLoginFile(path),
@@ -92,10 +92,10 @@ function isPlainFile(path: string): boolean {
  * beside it, so the whole entry of the home folder is opened, or the entry of `.config`, `.cache` or `.local/share`.
  */
 function listToolPaths({ path, variables }: Pick<Environment, 'path' | 'variables'>, home: string): readonly string[] {
-  const folders = [...path, ...TOOL_VARIABLES.flatMap((name) => variables[name]?.split(':') ?? [])];
+  const folders = [...path, ...TOOLCHAIN_VARIABLES.flatMap((name) => variables[name]?.split(':') ?? [])];
   return folders.filter(isAbsolute).flatMap((folder) => {
-    const real = resolveLinks(folder);
-    if (!isInside(real, home)) return [];
+    const real = resolveAllLinks(folder);
+    if (!isPathInside(real, home)) return [];
     const names = real.slice(home.length + 1).split('/');
     const isShared = names[0] === '.local' && (names[1] === 'share' || names[1] === 'state');
     const depth = isShared ? 3 : OPEN_FOLDERS[names[0] ?? ''] === undefined ? 1 : 2;
@@ -104,7 +104,7 @@ function listToolPaths({ path, variables }: Pick<Environment, 'path' | 'variable
 }
 
 /** Variables that name folders of toolchains. */
-export const TOOL_VARIABLES: readonly string[] = [
+export const TOOLCHAIN_VARIABLES: readonly string[] = [
   ...['CARGO_HOME', 'RUSTUP_HOME', 'GOPATH', 'GOROOT', 'GOMODCACHE', 'JAVA_HOME', 'PYENV_ROOT', 'RBENV_ROOT'],
   ...['NODENV_ROOT', 'NVM_DIR', 'NVM_BIN', 'FNM_DIR', 'VOLTA_HOME', 'ASDF_DIR', 'ASDF_DATA_DIR', 'MISE_DATA_DIR'],
   ...['SDKMAN_DIR', 'BUN_INSTALL', 'PNPM_HOME', 'DOTNET_ROOT', 'GEM_HOME', 'GEM_PATH', 'OPAMROOT', 'STACK_ROOT'],

@@ -22,20 +22,20 @@ function readEntry(path: string): Stats | undefined {
 const MAX_LINKS = 40;
 
 /** Resolves all links of a path, broken ones too. A path that does not exist is returned unchanged. */
-export function resolveLinks(path: string, links = 0): string {
+export function resolveAllLinks(path: string, links = 0): string {
   // Looked up first: most paths of a plan are missing, and an exception costs ten times as much.
   if (getPathKind(path) === 'missing') return path;
   try {
     return realpathSync(path);
   } catch {
     if (links >= MAX_LINKS || getPathKind(path) !== 'link') return path;
-    return resolveLinks(resolve(dirname(path), readlinkSync(path)), links + 1);
+    return resolveAllLinks(resolve(dirname(path), readlinkSync(path)), links + 1);
   }
 }
 
 /** Resolves a path that may not exist yet: links of its parent folders are resolved. */
 export function resolveFuturePath(path: string): string {
-  const real = resolveLinks(path);
+  const real = resolveAllLinks(path);
   if (real !== path || dirname(path) === path) return real;
   return join(resolveFuturePath(dirname(path)), basename(path));
 }
@@ -44,7 +44,7 @@ export function resolveFuturePath(path: string): string {
 export function listForbiddenSockets(allowed: readonly string[]): readonly string[] {
   try {
     const matches = readFileSync('/proc/net/unix', 'utf8').matchAll(/ (\/.+)$/gm);
-    return [...new Set([...matches].map(([, path = '']) => resolveLinks(path)))].filter(
+    return [...new Set([...matches].map(([, path = '']) => resolveAllLinks(path)))].filter(
       (path) => !allowed.includes(path) && lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true,
     );
   } catch {

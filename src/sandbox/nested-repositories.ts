@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readTextOrEmpty } from '../lib/lenient-reads.ts';
+import { readTextOrEmpty } from '../lib/read-or-default.ts';
 import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
-import { isInside } from '../permissions/resolve-path.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';
-import { resolveLinks } from './host-paths.ts';
+import { resolveAllLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
 const GIT_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
@@ -57,7 +57,8 @@ type DisarmDeps = { readonly roots: readonly string[]; readonly draftFolder: str
  */
 function disarmRepository(gitPath: string, { roots, draftFolder }: DisarmDeps): void {
   const gitDir = resolveGitDir(gitPath);
-  if (gitDir === undefined || !roots.some((root) => gitDir !== join(root, '.git') && isInside(gitDir, root))) return;
+  if (gitDir === undefined || !roots.some((root) => gitDir !== join(root, '.git') && isPathInside(gitDir, root)))
+    return;
   // Git takes its configuration from the folder that this file names.
   rmSync(join(gitDir, 'commondir'), { force: true });
   for (const file of [join(gitDir, 'config'), join(gitDir, 'config.worktree')]) {
@@ -100,8 +101,8 @@ function unsetKey(file: string, key: string): boolean {
 function resolveGitDir(gitPath: string): string | undefined {
   const entry = lstatSync(gitPath, { throwIfNoEntry: false });
   if (entry === undefined) return undefined;
-  if (entry.isSymbolicLink()) return resolveLinks(gitPath);
-  if (entry.isDirectory()) return resolveLinks(gitPath);
+  if (entry.isSymbolicLink()) return resolveAllLinks(gitPath);
+  if (entry.isDirectory()) return resolveAllLinks(gitPath);
   const [, target] = /^gitdir: (.+)\n?$/.exec(readTextOrEmpty(gitPath)) ?? [];
-  return target === undefined ? undefined : resolveLinks(resolve(dirname(gitPath), target));
+  return target === undefined ? undefined : resolveAllLinks(resolve(dirname(gitPath), target));
 }

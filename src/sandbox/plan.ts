@@ -1,5 +1,5 @@
 /** Paths of the home folder that sandboxes hide, and those inside them that stay readable. Real paths. */
-export type HomePaths = {
+export type HiddenHomePaths = {
   readonly hidden: readonly string[];
   readonly opened: readonly string[];
   /** Configuration files that hold a secret. */
@@ -37,7 +37,7 @@ export type SandboxPlan = {
   readonly worktree?: { readonly gitDir: string; readonly commonDir: string };
   readonly home: string;
   /** Hidden parts of the home folder. */
-  readonly homePaths: HomePaths;
+  readonly homePaths: HiddenHomePaths;
   readonly ouroHome: string;
   /** Folder with compiled sources of ouro, which it runs. */
   readonly runtimeCache: string;
@@ -72,7 +72,7 @@ export function isMountable(kind: PathKind): boolean {
 }
 
 /** Everything that determines the read-only sandbox of one command. All paths are real and exist. */
-export type ReadOnlyPlan = {
+export type ReadOnlySandboxPlan = {
   readonly home: string;
   /** Hidden parts of the home folder. */
   readonly hiddenHome: readonly string[];

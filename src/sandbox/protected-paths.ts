@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { ToolFailure } from '../contracts/tool.ts';
 import { listCredentialPaths } from './credentials.ts';
-import { listGitDirs, listReadOnlyEntries, listRedirectFiles, PROTECTED_IN_GIT_DIR } from './git-dirs.ts';
+import { listGitDirs, listGitRedirectFiles, listReadOnlyGitEntries, PROTECTED_IN_GIT_DIR } from './git-dirs.ts';
 import { resolveFuturePath } from './host-paths.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
 
@@ -107,7 +107,7 @@ export function listMissingProtectedPaths(
 /** Lists missing files that could lead git elsewhere and cannot have a placeholder. They are deleted after a command. */
 export function listStrayGitFiles(plan: SandboxPlan): readonly string[] {
   return listGitDirs(plan)
-    .flatMap(listRedirectFiles)
+    .flatMap(listGitRedirectFiles)
     .flatMap(({ path, content }) => (content === undefined && plan.getPathKind(path) === 'missing' ? [path] : []));
 }
 
@@ -137,7 +137,7 @@ export function listPlaceholderNames(root: string, plan: SandboxPlan): readonly 
 }
 
 /** Builds the bwrap mounts of the protected paths. */
-export function buildProtectionArgs(plan: SandboxPlan): readonly string[] {
+export function buildBwrapProtectionArgs(plan: SandboxPlan): readonly string[] {
   const ignoreFiles = plan.ignoreFiles.filter(
     ({ path, source }) => plan.getPathKind(path) === 'file' && plan.getPathKind(source) === 'file',
   );
@@ -203,13 +203,13 @@ function containsWorkTree(plan: SandboxPlan, path: string): boolean {
 
 function protectGitDir(plan: SandboxPlan, gitDir: string): readonly ProtectedPath[] {
   const protectedPaths = protectNames(plan, gitDir, PROTECTED_IN_GIT_DIR, 'read-only');
-  const redirects = listRedirectFiles(gitDir);
+  const redirects = listGitRedirectFiles(gitDir);
   const covered = [...protectedPaths, ...redirects].map(({ path }) => path);
   return [
     // Bound to itself, so that a command cannot move the folder away and create another.
     { path: gitDir, as: 'folder', mount: 'writable' },
     ...protectedPaths,
-    ...protectNames(plan, gitDir, { folders: [], files: listReadOnlyEntries(gitDir) }, 'if-there').filter(
+    ...protectNames(plan, gitDir, { folders: [], files: listReadOnlyGitEntries(gitDir) }, 'if-there').filter(
       ({ path }) => !covered.includes(path),
     ),
     ...redirects.map(
@@ -235,7 +235,7 @@ function isBelowWritable({ roots, allowWrite }: SandboxPlan, path: string): bool
 }
 
 /** Lists paths that no exception can make writable: credentials, protected paths, and mounts of the sandbox itself. */
-export function listClosedPaths(plan: SandboxPlan): readonly string[] {
+export function listNeverWritablePaths(plan: SandboxPlan): readonly string[] {
   const { ouroHome, home, denyRead, resolveLinks } = plan;
   const protectedPaths = listProtectedPaths(plan).flatMap(({ path, mount }) => (mount === 'writable' ? [] : [path]));
   const hidden = [
@@ -248,8 +248,8 @@ export function listClosedPaths(plan: SandboxPlan): readonly string[] {
 const SANDBOX_MOUNTS = ['/proc', '/sys', '/dev', '/run', '/var/run'];
 
 /** Creates the missing folders among newly writable paths. Throws if a path changed since it was approved. */
-export function prepareOpenedPaths(paths: readonly string[], plan: SandboxPlan): void {
-  const closed = listClosedPaths(plan);
+export function prepareWritablePaths(paths: readonly string[], plan: SandboxPlan): void {
+  const closed = listNeverWritablePaths(plan);
   for (const path of paths) {
     const isMoved = resolveFuturePath(path) !== path;
     if (isMoved || closed.some((folder) => path === folder || path.startsWith(`${folder}/`)))

@@ -5,17 +5,17 @@ import type { Policy, SandboxPaths } from '../contracts/permission.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
-import { listFolderNames } from '../lib/lenient-reads.ts';
-import { isProgramFile } from '../permissions/paths/program-files.ts';
-import { buildSandboxArgs, type ProbeResult, probeSandbox } from './backend.ts';
-import { deleteOldCaches, prepareCacheFolder } from './caches.ts';
+import { listFolderNames } from '../lib/read-or-default.ts';
+import { isProgramControlFile } from '../permissions/paths/program-files.ts';
+import { buildSandboxArgs, probeSandbox, type SandboxProbeResult } from './backend.ts';
+import { deleteOldSandboxCaches, prepareSandboxCacheFolder } from './caches.ts';
 import { createSandboxPlanner, type DeniedPaths } from './create-plan.ts';
 import { createRepositoryGuard } from './nested-repositories.ts';
 import type { LazyNetwork } from './network/lazy-network.ts';
 import type { BlockedConnection, SandboxedCommand } from './network/sandbox-network.ts';
-import { createPlaceholderManager } from './placeholders.ts';
 import type { SandboxPlan } from './plan.ts';
-import { listClosedPaths, PROTECTED_IN_PROJECT, prepareOpenedPaths } from './protected-paths.ts';
+import { listNeverWritablePaths, PROTECTED_IN_PROJECT, prepareWritablePaths } from './protected-paths.ts';
+import { createSandboxPlaceholders } from './sandbox-placeholders.ts';
 import { createFolderScanner } from './scan-folders.ts';
 
 /** The dependencies of the sandbox of a session. */
@@ -81,7 +81,7 @@ export function createSandbox({
 }: SandboxDeps): Sandbox {
   const folder = join(environment.ouroHome, 'sandbox');
   const repositories = createRepositoryGuard(folder);
-  const placeholders = createPlaceholderManager(join(folder, 'covers'), randomUUID());
+  const placeholders = createSandboxPlaceholders(join(folder, 'covers'), randomUUID());
   let runningCount = 0;
   /** The last sandboxed calls, with the program files that the workspace had before each. */
   let sandboxedCalls: readonly { readonly id: string; readonly programFiles: readonly string[] }[] = [];
@@ -96,7 +96,7 @@ export function createSandbox({
     listSetVariables: () => Object.keys(getSettings().env ?? {}),
     scanFolders: createFolderScanner(now, mounts),
   });
-  let probeResult: ProbeResult | undefined;
+  let probeResult: SandboxProbeResult | undefined;
 
   function computeState(): SandboxState {
     if (!isEnabled()) return { is: 'off' };
@@ -122,19 +122,19 @@ export function createSandbox({
     },
     getPaths() {
       const plan = createPlan(getSettings().sandbox ?? {});
-      return { writable: [...plan.roots, ...plan.allowWrite], readOnly: listClosedPaths(plan) };
+      return { writable: [...plan.roots, ...plan.allowWrite], readOnly: listNeverWritablePaths(plan) };
     },
     async wrap(command) {
       const current = computeState();
       if (current.is === 'off') return undefined;
       if (current.is === 'unavailable') throw new ToolFailure(explainUnavailable(current.why));
       const openedPaths = takeOpenedPaths(command.id);
-      prepareOpenedPaths(openedPaths, current.plan);
+      prepareWritablePaths(openedPaths, current.plan);
       const filePlan = openedPaths.length === 0 ? current.plan : createPlan(getSettings().sandbox ?? {}, openedPaths);
       const plan = await network.addNetworkAccess(filePlan, current.program, command);
-      prepareCacheFolder(plan.cacheFolder, now());
+      prepareSandboxCacheFolder(plan.cacheFolder, now());
       // Not awaited: a failed cleanup is repeated in the next session.
-      if (sandboxedCalls.length === 0) void deleteOldCaches(plan.cacheFolder, now()).catch(() => undefined);
+      if (sandboxedCalls.length === 0) void deleteOldSandboxCaches(plan.cacheFolder, now()).catch(() => undefined);
       if (runningCount === 0) repositories.remember(plan);
       if (process.platform === 'linux') placeholders.create(plan);
       runningCount += 1;
@@ -179,7 +179,7 @@ function listProgramFiles(roots: readonly string[]): readonly string[] {
   const covered: readonly string[] = [...PROTECTED_IN_PROJECT.folders, ...PROTECTED_IN_PROJECT.files];
   return roots.flatMap((root) =>
     listFolderNames(root)
-      .filter((name) => isProgramFile(name) && !covered.includes(name))
+      .filter((name) => isProgramControlFile(name) && !covered.includes(name))
       .toSorted()
       .map((name) => join(root, name)),
   );

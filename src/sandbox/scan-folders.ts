@@ -21,7 +21,7 @@ export type FolderScan = {
 };
 
 /** The tests of a scan. `key` changes whenever a test may give another answer for the same path. */
-export type ScanTests = {
+export type FolderScanTests = {
   readonly key: string;
   /** The depth to which folders are entered, if it is less than usual. */
   readonly maxDepth?: number;
@@ -30,7 +30,7 @@ export type ScanTests = {
 };
 
 /** Scans folders, to a limited number of folders. */
-export type ScanFolders = (roots: readonly string[], tests: ScanTests) => FolderScan;
+export type ScanFolders = (roots: readonly string[], tests: FolderScanTests) => FolderScan;
 
 /** The content of a folder that matters to a scan. Paths are absolute. */
 type FolderContent = FolderScan & { readonly folders: readonly string[] };
@@ -52,7 +52,7 @@ export function createFolderScanner(
     return cache;
   }
 
-  function scanFolder(folder: string, tests: ScanTests, cache: Map<string, CachedFolder>): FolderContent {
+  function scanFolder(folder: string, tests: FolderScanTests, cache: Map<string, CachedFolder>): FolderContent {
     if (findHung(folder) !== undefined) return EMPTY;
     try {
       const { mtimeMs: stamp } = statSync(folder);
@@ -91,7 +91,7 @@ export function createFolderScanner(
 
 const EMPTY: FolderContent = { nestedGitPaths: [], unreadablePaths: [], unwritablePaths: [], pipes: [], folders: [] };
 
-function readFolder(folder: string, tests: ScanTests): FolderContent {
+function readFolder(folder: string, tests: FolderScanTests): FolderContent {
   const found = { nestedGitPaths: [], unreadablePaths: [], unwritablePaths: [], pipes: [], folders: [] };
   const content: { readonly [name in keyof FolderContent]: string[] } = found;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,14 +1,14 @@
 import { buildUnsetArgs } from './bwrap.ts';
-import { createCacheVariables } from './caches.ts';
+import { createSandboxCacheVariables } from './caches.ts';
 import { listCredentialPaths } from './credentials.ts';
-import type { HomePaths, ReadOnlyPlan, SandboxPlan } from './plan.ts';
+import type { HiddenHomePaths, ReadOnlySandboxPlan, SandboxPlan } from './plan.ts';
 import { listProtectedPaths } from './protected-paths.ts';
 
 /** Builds the sandbox-exec arguments that go before a command on macOS. */
 export function buildSeatbeltArgs(plan: SandboxPlan): readonly string[] {
   const variables = Object.entries({
     TMPDIR: '/tmp',
-    ...createCacheVariables(plan.cacheFolder, plan.setVariables),
+    ...createSandboxCacheVariables(plan.cacheFolder, plan.setVariables),
     ...plan.networkAccess?.variables,
   }).map(([name, value]) => `${name}=${value}`);
   return [
@@ -59,7 +59,7 @@ const KEYCHAIN_RULE =
   '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))';
 
 /** Builds the sandbox-exec arguments that go before a command that may only read. */
-export function buildReadOnlySeatbeltArgs(plan: ReadOnlyPlan): readonly string[] {
+export function buildReadOnlySeatbeltArgs(plan: ReadOnlySandboxPlan): readonly string[] {
   return ['/usr/bin/sandbox-exec', '-p', buildReadOnlySeatbeltProfile(plan)];
 }
 
@@ -69,7 +69,7 @@ export function buildReadOnlySeatbeltArgs(plan: ReadOnlyPlan): readonly string[]
  *
  * @internal Exported for tests.
  */
-export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, readable }: ReadOnlyPlan): string {
+export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, readable }: ReadOnlySandboxPlan): string {
   const allowRead = (paths: readonly string[]) =>
     paths.length === 0 ? [] : [`(allow file-read* ${paths.map(subpath).join(' ')})`];
   return [
@@ -90,7 +90,7 @@ export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, read
   ].join('\n');
 }
 
-function hideHome({ hidden, opened }: Pick<HomePaths, 'hidden' | 'opened'>): readonly string[] {
+function hideHome({ hidden, opened }: Pick<HiddenHomePaths, 'hidden' | 'opened'>): readonly string[] {
   if (hidden.length === 0) return [];
   return [
     `(deny file-read* ${hidden.map(subpath).join(' ')})`,

@@ -2,11 +2,11 @@ import { HOOK_EVENTS, type Hook, type HookEvent, type LoopHooks } from '../contr
 import type { JsonObject } from '../contracts/json.ts';
 import type { HookConfig } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
-import { createProcessRunners } from '../hooks/hook-runners.ts';
+import { createHookRunners } from '../hooks/hook-runners.ts';
 import { createLoopHooks } from '../hooks/loop-hooks.ts';
 import { matchesRule } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
-import { createFactsLookup, createPolicy } from './permission-gates.ts';
+import { createFactsLookup, createPermissionPolicy } from './permission-gates.ts';
 import { getProcessVariables } from './runtime.ts';
 
 /** A hook as a function of the application. It gets the input of a command hook and returns its output. */
@@ -46,7 +46,7 @@ export function createAgentHooks(settings: HookSettings): AgentHooks {
   const allHooks = Object.entries(settings.hooks).flatMap(([event, groups]) => createEventHooks(event, groups ?? []));
   const getToolFacts = createFactsLookup([]);
   const hooks = createHooks({
-    ...createProcessRunners({
+    ...createHookRunners({
       cwd,
       getVariables: () => variables ?? getProcessVariables(),
       getTimeoutMs: () => timeoutMs,
@@ -62,7 +62,7 @@ export function createAgentHooks(settings: HookSettings): AgentHooks {
       permission_mode: 'default',
     }),
     matchesRule: (rule, tool, input) =>
-      matchesRule(rule, { tool, input }, createPolicy({ cwd }, cwd), { fs: diskFs, getToolFacts }),
+      matchesRule(rule, { tool, input }, createPermissionPolicy({ cwd }, cwd), { fs: diskFs, getToolFacts }),
     emit: (event) => event.type === 'notice' && onNotice(event.level, event.text),
   });
   return {

@@ -65,7 +65,7 @@ export {
 } from '../contracts/tool.ts';
 export { completeQueryDeps as queryDeps, type QueryDepsInput } from '../engine/default-deps.ts';
 export { query } from '../engine/query.ts';
-export { toRequestMessages } from '../engine/request/build-request.ts';
+export { toRequestMessages } from '../engine/request/build-model-request.ts';
 export type { SdkAgent as Agent, SubscribeOptions } from './agent/agent-commands.ts';
 export { type Budget, createBudget, type RequestCost, type Reservation } from './agent/budget.ts';
 export {
@@ -91,8 +91,8 @@ export type {
   RunEnd,
   RunOptions,
 } from './agent/options.ts';
+export type { ApiMessage, PromptInput } from './agent/parse-app-messages.ts';
 export type { AgentCapsule } from './agent/suspension.ts';
-export type { ApiMessage, PromptInput } from './agent/to-messages.ts';
 export { FAULTS, type Fault, type FaultPlan, withFaults } from './agent/with-faults.ts';
 export {
   type AgentTool,

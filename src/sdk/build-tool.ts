@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ToolTraits } from '../contracts/permission.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { buildTool as buildCheckedTool, type ToolParts as CheckedToolParts } from '../tools/build-tool.ts';
-import { createFunctionSchema, parseArgument } from './parse-argument.ts';
+import { buildTool as buildCheckedTool, type ToolDefinitionBase as CheckedToolParts } from '../tools/build-tool.ts';
+import { createFunctionSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { type ToolResult, toToolOutcome } from './tool-result.ts';
 import { convertZod3Schema, isZod3Schema } from './zod3-schema.ts';
 
@@ -170,7 +170,7 @@ function parseDefinition(definition: object) {
     throw new TypeError('buildTool: pass a definition with name and call.');
   const caller =
     'name' in definition && typeof definition.name === 'string' ? `buildTool(${definition.name})` : 'buildTool';
-  const fields = parseArgument(caller, unwrapFunction(definition), definitionSchema);
+  const fields = parseSdkArgument(caller, unwrapFunction(definition), definitionSchema);
   const { name, label, jsonSchema, requiresApproval, undo } = fields;
   const call = fields.call ?? fields.execute ?? fields.run ?? fields.handler;
   if (call === undefined) throw new TypeError(`${caller}: call is missing. It is the function that runs a call.`);

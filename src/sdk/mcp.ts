@@ -5,9 +5,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Tool } from '../contracts/tool.ts';
-import { hashServerLaunch, type ServerLaunch } from '../mcp/configured-server.ts';
+import { hashMcpServerLaunch, type McpServerLaunch } from '../mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
-import { createFunctionSchema, parseArgument } from './parse-argument.ts';
+import { createFunctionSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { getProcessVariables, VERSION } from './runtime.ts';
 
 /** The configuration of one server, as in an `.mcp.json` file. */
@@ -61,12 +61,12 @@ const settingsSchema = z.strictObject({
 
 /** Starts the servers and waits until each has connected or failed. */
 export async function connectMcp(settings: McpSettings): Promise<McpConnection> {
-  parseArgument('connectMcp', settings, settingsSchema);
+  parseSdkArgument('connectMcp', settings, settingsSchema);
   const { cwd = process.cwd(), variables = getProcessVariables(), onNotice = () => undefined } = settings;
   const hub = createMcpHub({
     servers: Object.entries(settings.servers).map(([name, entry]) => {
       const launch = createLaunch(entry);
-      return { name, scope: 'flag', launch, hash: hashServerLaunch(launch) };
+      return { name, scope: 'flag', launch, hash: hashMcpServerLaunch(launch) };
     }),
     hostServers: [],
     cwd,
@@ -86,7 +86,7 @@ export async function connectMcp(settings: McpSettings): Promise<McpConnection> 
   };
 }
 
-function createLaunch(entry: McpServerEntry): ServerLaunch {
+function createLaunch(entry: McpServerEntry): McpServerLaunch {
   if ('url' in entry) return { kind: entry.type ?? 'http', url: entry.url, headers: entry.headers ?? {} };
   return { kind: 'stdio', command: entry.command, args: entry.args ?? [], env: entry.env ?? {} };
 }

@@ -4,7 +4,7 @@ export async function openCloudPort(): Promise<never> {
 }
 
 /** Replaces the Entra ID token source in browser bundles. */
-export function openEntraSource(): never {
+export function openEntraTokenSource(): never {
   return throwUnsupported();
 }
 

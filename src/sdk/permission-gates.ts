@@ -4,8 +4,8 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionAnswer, PermissionMode, PermissionRequest, Policy } from '../contracts/permission.ts';
 import type { CallRequest, GateVerdict, Tool } from '../contracts/tool.ts';
 import { decide } from '../permissions/decide.ts';
-import { createGate } from '../permissions/gate.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
+import { createPermissionGate } from '../permissions/permission-gate.ts';
 import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
 import { createToolFactsLookup, type GetToolFacts } from '../permissions/tool-facts.ts';
 import { TOOL_TRAITS } from '../tools/tool-traits.ts';
@@ -37,7 +37,7 @@ export type ProposedCall = {
 /** Decides about a call without running it: allow, ask or deny, with the reasons and rules. Reads the file system. */
 export function decideCall(rules: Rules & { readonly tools?: readonly Tool[] }, call: ProposedCall): Decision {
   const { tool, input, cwd = rules.cwd } = call;
-  return decide(createFactsLookup(rules.tools ?? [])(tool, input, cwd), createPolicy(rules, cwd), diskFs);
+  return decide(createFactsLookup(rules.tools ?? [])(tool, input, cwd), createPermissionPolicy(rules, cwd), diskFs);
 }
 
 /** Creates the lookup of the facts of calls, for the given tools and the built-in ones. */
@@ -47,7 +47,7 @@ export function createFactsLookup(tools: readonly Tool[]): GetToolFacts {
 }
 
 /** Creates the policy for `decide`, for a call in one folder. */
-export function createPolicy(rules: Rules, cwd: string): Policy {
+export function createPermissionPolicy(rules: Rules, cwd: string): Policy {
   const { allow = [], ask = [], deny = [], mode = 'default', directories = [], home = homedir() } = rules;
   const origin = { source: 'flag', root: rules.cwd } as const;
   return {
@@ -91,8 +91,8 @@ export const openGate: ToolGate = async ({ input }) => ({ behavior: 'allow', inp
 
 /** Creates the gate of ouro itself: rules, modes, protected paths, and the analysis of shell commands. */
 export function createRulesGate(rules: GateRules): ToolGate {
-  const gate = createGate({
-    getPolicy: (cwd) => createPolicy(rules, cwd),
+  const gate = createPermissionGate({
+    getPolicy: (cwd) => createPermissionPolicy(rules, cwd),
     fs: diskFs,
     getToolFacts: createFactsLookup(rules.tools ?? []),
     ...(rules.onAsk === undefined ? {} : { askUser: rules.onAsk }),

@@ -17,7 +17,7 @@ export { diskFs, type PermissionFs } from '../permissions/permission-fs.ts';
 export { parseRule } from '../permissions/rules/parse-rule.ts';
 export {
   createFactsLookup as factsOfTools,
-  createPolicy as policyOf,
+  createPermissionPolicy as policyOf,
   createRulesGate as rulesGate,
   decideCall as decisionOf,
   type GateRules,

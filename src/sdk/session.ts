@@ -7,12 +7,12 @@ import { z } from 'zod';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { Message } from '../contracts/message.ts';
 import { getTranscriptPath } from '../session/paths.ts';
-import { findLockHolder, lockSession } from '../session/process-locks.ts';
+import { findSessionLockHolder, lockSession } from '../session/process-locks.ts';
 import { rebuildSession } from '../session/records/rebuild-session.ts';
-import { openTranscript } from '../session/records/transcript.ts';
-import { createReplyJournal, readUnfinishedText, restoreInterruptedReply } from '../session/reply-journal.ts';
-import { forkSession, readSession } from '../session/store/manage-sessions.ts';
-import { createFunctionSchema, parseArgument } from './parse-argument.ts';
+import { openTranscript } from '../session/records/session-transcript.ts';
+import { createReplyJournal, readUnfinishedReplyText, restoreInterruptedReply } from '../session/reply-journal.ts';
+import { forkSession, readSessionForResume } from '../session/store/manage-sessions.ts';
+import { createFunctionSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { VERSION } from './runtime.ts';
 
 export type { Message } from '../contracts/message.ts';
@@ -62,7 +62,7 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
     dir,
     sessionId = randomUUID(),
     ...options
-  } = parseArgument('openSession', dropUndefined(location), locationSchema);
+  } = parseSdkArgument('openSession', dropUndefined(location), locationSchema);
   const { cwd = process.cwd(), onNotice = () => undefined } = options;
   const path = getTranscriptPath(dir, sessionId);
   await mkdir(dir, { recursive: true });
@@ -111,15 +111,15 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
 export async function readMessages(
   location: Pick<SessionLocation, 'dir'> & { readonly sessionId: string },
 ): Promise<readonly Message[]> {
-  const { dir, sessionId } = parseArgument('readMessages', location, locationSchema.required({ sessionId: true }));
+  const { dir, sessionId } = parseSdkArgument('readMessages', location, locationSchema.required({ sessionId: true }));
   return (await readStored(dir, sessionId)).rebuilt.messages;
 }
 
 /** Reads a session, together with the reply during which its last process was killed. */
 async function readStored(dir: string, sessionId: string) {
   const path = getTranscriptPath(dir, sessionId);
-  const { records } = existsSync(path) ? await readSession(path) : { records: [] };
-  const interrupted = restoreInterruptedReply(records, await readUnfinishedText(dir, sessionId), randomUUID);
+  const { records } = existsSync(path) ? await readSessionForResume(path) : { records: [] };
+  const interrupted = restoreInterruptedReply(records, await readUnfinishedReplyText(dir, sessionId), randomUUID);
   const rebuilt = rebuildSession(interrupted?.records ?? records);
   if (interrupted === undefined) return { rebuilt, repairs: [] };
   const { block, notice } = interrupted;
@@ -130,7 +130,7 @@ async function readStored(dir: string, sessionId: string) {
 }
 
 async function describeHolder(path: string): Promise<string> {
-  const holder = await findLockHolder(path);
+  const holder = await findSessionLockHolder(path);
   if (holder === undefined) return '';
   return holder.pid === process.pid ? ' in this process' : ` in process ${holder.pid}`;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { ToolOutcome } from '../contracts/tool.ts';
-import { isObject } from '../lib/json.ts';
+import { isObjectOrArray } from '../lib/json.ts';
 
 /** The result of a tool: an outcome, a text, or any JSON value, which the model gets as JSON. */
 export type ToolResult = ToolOutcome | JsonValue | undefined;
@@ -9,7 +9,7 @@ export type ToolResult = ToolOutcome | JsonValue | undefined;
 /** Converts the result of a tool, also of an untyped one, to an outcome. */
 export function toToolOutcome(result: unknown, tool: string): ToolOutcome {
   if (result instanceof Error) return { content: result.message, isError: true };
-  if (!isObject(result) || !('content' in result)) return { content: toContent(result, tool) };
+  if (!isObjectOrArray(result) || !('content' in result)) return { content: toContent(result, tool) };
   const { content, is_error, isError = is_error, ...rest } = result;
   return { ...rest, content: toContent(content, tool), ...(isError === true ? { isError: true } : {}) };
 }
@@ -24,13 +24,13 @@ function toContent(value: unknown, tool: string): ToolOutcome['content'] {
 
 /** Converts a content block of the API or of an MCP server. */
 function toBlock(block: unknown): ResultBlock | undefined {
-  if (!isObject(block)) return undefined;
+  if (!isObjectOrArray(block)) return undefined;
   const { type, text, source, data, mimeType } = block;
   if (type === 'text' && typeof text === 'string') return { type, text };
   if (type !== 'image' && type !== 'document') return undefined;
   if (typeof data === 'string' && typeof mimeType === 'string')
     return { type, source: { type: 'base64', media_type: mimeType, data } };
-  if (!isObject(source) || source.type !== 'base64') return undefined;
+  if (!isObjectOrArray(source) || source.type !== 'base64') return undefined;
   if (typeof source.media_type !== 'string' || typeof source.data !== 'string') return undefined;
   return { type, source: { type: 'base64', media_type: source.media_type, data: source.data } };
 }
@@ -50,6 +50,6 @@ function toJsonValue(part: unknown): unknown {
   if (typeof part === 'bigint') return String(part);
   if (part instanceof Map) return Object.fromEntries(part);
   if (part instanceof Set) return [...part];
-  if (isObject(part) && typeof part.next === 'function') throw new TypeError('an iterator has no value');
+  if (isObjectOrArray(part) && typeof part.next === 'function') throw new TypeError('an iterator has no value');
   return part;
 }

@@ -7,7 +7,7 @@ import { createBashTool } from '../tools/bash/bash.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
 import { createEditTool } from '../tools/edit/edit.ts';
 import { createMultiEditTool } from '../tools/edit/multi-edit.ts';
-import { createReadState, type ReadState } from '../tools/files/read-state.ts';
+import { createFileReadState, type FileReadState } from '../tools/files/file-read-state.ts';
 import { createGlobTool } from '../tools/glob.ts';
 import { createGrepTool } from '../tools/grep.ts';
 import { createReadTool } from '../tools/read/read.ts';
@@ -106,10 +106,10 @@ function wrapTool(options: ToolOptions, tool: Tool): Tool {
 }
 
 /** The read state by options object: an edit knows what a read with the same options has seen. */
-const readStates = new WeakMap<ToolOptions, ReadState>();
+const readStates = new WeakMap<ToolOptions, FileReadState>();
 
 function createFileToolDeps(options: ToolOptions) {
-  const readState = readStates.get(options) ?? createReadState();
+  const readState = readStates.get(options) ?? createFileReadState();
   readStates.set(options, readState);
   return { readState, home: options.home ?? homedir() };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { isObject } from '../lib/json.ts';
+import { isObjectOrArray } from '../lib/json.ts';
 
 /** Converts a schema of zod 3 to a JSON schema. Returns `undefined` if a part of it has no JSON schema. */
 export function convertZod3Schema(schema: unknown): JsonObject | undefined {
@@ -19,7 +19,7 @@ type Definition = Readonly<Record<string, unknown>>;
 
 function getDefinition(schema: unknown): Definition | undefined {
   if (typeof schema !== 'object' || schema === null || !('_def' in schema)) return undefined;
-  return isObject(schema._def) ? schema._def : undefined;
+  return isObjectOrArray(schema._def) ? schema._def : undefined;
 }
 
 function convertDefinition(def: Definition): JsonObject | undefined {
@@ -43,7 +43,7 @@ function convertDefinition(def: Definition): JsonObject | undefined {
       return isJson(def.value) ? { const: def.value } : undefined;
     case 'ZodEnum':
     case 'ZodNativeEnum':
-      return { enum: isObject(def.values) ? Object.values(def.values).filter(isJson) : [] };
+      return { enum: isObjectOrArray(def.values) ? Object.values(def.values).filter(isJson) : [] };
     case 'ZodArray':
       return withSchema(convertZod3Schema(def.type), (items) => ({ type: 'array', items }));
     case 'ZodRecord':
@@ -76,7 +76,7 @@ function convertDefinition(def: Definition): JsonObject | undefined {
 
 function convertObject({ shape, unknownKeys }: Definition): JsonObject | undefined {
   const fields = typeof shape === 'function' ? shape() : shape;
-  if (!isObject(fields)) return undefined;
+  if (!isObjectOrArray(fields)) return undefined;
   const properties: Record<string, JsonValue> = {};
   for (const [name, field] of Object.entries(fields)) {
     const converted = convertZod3Schema(field);
@@ -93,7 +93,7 @@ function convertObject({ shape, unknownKeys }: Definition): JsonObject | undefin
 }
 
 function isOptional(field: unknown): boolean {
-  return isObject(field) && typeof field.isOptional === 'function' && field.isOptional() === true;
+  return isObjectOrArray(field) && typeof field.isOptional === 'function' && field.isOptional() === true;
 }
 
 function convertUnion(options: unknown): JsonObject | undefined {
@@ -121,7 +121,7 @@ function convertChecks(def: Definition, names: Readonly<Record<string, string>>)
 }
 
 function listChecks({ checks }: Definition): readonly Definition[] {
-  return Array.isArray(checks) ? checks.filter(isObject) : [];
+  return Array.isArray(checks) ? checks.filter(isObjectOrArray) : [];
 }
 
 function isJson(value: unknown): value is JsonValue {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { stringifyRedacted } from '../lib/text/redact-secrets.ts';
 
@@ -14,7 +14,7 @@ export type DebugLog = {
 
 /** Opens the debug log, or returns `undefined` when debugging is off. Opened eagerly, so that a crash leaves a log. */
 export function openDebugLog(
-  options: Pick<RunOptions, 'debug' | 'debugFile'>,
+  options: Pick<CliRunOptions, 'debug' | 'debugFile'>,
   ouroHome: string,
   sessionId: string,
   now: () => Date,

@@ -1,21 +1,21 @@
 import { statSync } from 'node:fs';
 import type { QueuedMessage } from '../contracts/event.ts';
-import type { RunOptions } from '../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { LiveState, LiveValues } from '../contracts/live-state.ts';
-import type { CheckpointEntry, RecordBody, WorkTotals } from '../contracts/session.ts';
+import type { LiveSessionState, LiveSessionValues } from '../contracts/live-session-state.ts';
+import type { CheckpointEntry, SessionRecordBody, SessionWorkTotals } from '../contracts/session.ts';
 import { copyAsJson } from '../lib/json.ts';
 import type { RebuiltSession } from './records/rebuild-session.ts';
-import { decodeSettings, type SessionSettings, toRecordedNames } from './records/session-settings.ts';
-import { parseHead, type RecordedHead, type RequestHead } from './request-head.ts';
+import { decodeSessionSettings, type SessionSettings, toRecordedSettingNames } from './records/session-settings.ts';
+import { parseRequestHead, type RecordedRequestHead, type RequestHead } from './request-head.ts';
 
 /** Everything a resume restores besides the messages. */
-export type SessionState = SessionSettings & {
+export type ResumedSessionState = SessionSettings & {
   readonly title: RebuiltSession['title'];
   /** Id of the newest record, the parent of the next one. */
   readonly lastUuid: string | null;
   /** Head of the last request. */
-  readonly requestHead: RecordedHead | undefined;
+  readonly requestHead: RecordedRequestHead | undefined;
   /** Hashes of the long texts already recorded. */
   readonly knownTexts: readonly string[];
   /** Messages that were queued and never delivered. */
@@ -26,10 +26,10 @@ export type SessionState = SessionSettings & {
 };
 
 /** The counts of a session without any turn. */
-export const NO_WORK_DONE: WorkTotals = { turns: 0, added: 0, removed: 0 };
+export const NO_WORK_DONE: SessionWorkTotals = { turns: 0, added: 0, removed: 0 };
 
 /** The state of a new session. */
-export const NEW_SESSION: SessionState = {
+export const NEW_SESSION_STATE: ResumedSessionState = {
   title: undefined,
   lastUuid: null,
   requestHead: undefined,
@@ -40,12 +40,12 @@ export const NEW_SESSION: SessionState = {
 };
 
 /** Creates the record of changed session settings. */
-export function encodeSettings(changed: SessionSettings): RecordBody {
-  return { type: 'system', subtype: 'live', data: toRecordedNames(copyAsJson(changed)) };
+export function encodeSessionSettings(changed: SessionSettings): SessionRecordBody {
+  return { type: 'system', subtype: 'live', data: toRecordedSettingNames(copyAsJson(changed)) };
 }
 
 /** Decodes the state of a stored session; unreadable fields are omitted. */
-export function decodeSession({
+export function decodeSessionState({
   liveSettings,
   title,
   lastUuid,
@@ -53,8 +53,8 @@ export function decodeSession({
   queued,
   checkpoints,
   context,
-}: RebuiltSession): SessionState {
-  const { cwd, ...settings } = decodeSettings(liveSettings);
+}: RebuiltSession): ResumedSessionState {
+  const { cwd, ...settings } = decodeSessionSettings(liveSettings);
   return {
     ...settings,
     // The folder may have been deleted since.
@@ -74,9 +74,9 @@ function isFolder(path: string): boolean {
 }
 
 /** The request head and announced facts of an earlier run, to be sent again byte for byte. */
-export type PreviousRequest = RequestHead & Pick<SessionState, 'announced' | 'instructions'>;
+export type PreviousRequestHead = RequestHead & Pick<ResumedSessionState, 'announced' | 'instructions'>;
 
-type PromptFlags = Pick<RunOptions, 'systemPrompt' | 'appendSystemPrompt' | 'agent'>;
+type PromptFlags = Pick<CliRunOptions, 'systemPrompt' | 'appendSystemPrompt' | 'agent'>;
 
 /** Encodes the flags that shape the system prompt as one comparable text. */
 export function encodePromptFlags({ systemPrompt, appendSystemPrompt, agent }: PromptFlags): string {
@@ -84,24 +84,24 @@ export function encodePromptFlags({ systemPrompt, appendSystemPrompt, agent }: P
 }
 
 /** Returns what a resume sends again; nothing in a new session, after an update of ouro, or with other prompt flags. */
-export function findPreviousRequest(
-  { requestHead, announced, instructions, promptFlags: flags = encodePromptFlags({}) }: SessionState,
+export function findPreviousRequestHead(
+  { requestHead, announced, instructions, promptFlags: flags = encodePromptFlags({}) }: ResumedSessionState,
   options: PromptFlags,
   version: string,
-): { readonly sent: PreviousRequest | undefined; readonly notice: string | undefined } {
+): { readonly sent: PreviousRequestHead | undefined; readonly notice: string | undefined } {
   if (requestHead === undefined) return { sent: undefined, notice: undefined };
   if (requestHead.version !== version) {
     const notice = `This session was started with ouro ${requestHead.version}; ouro ${version} renders its system prompt again.`;
     return { sent: undefined, notice };
   }
   if (flags !== encodePromptFlags(options)) return { sent: undefined, notice: undefined };
-  return { sent: { ...parseHead(requestHead), announced, instructions }, notice: undefined };
+  return { sent: { ...parseRequestHead(requestHead), announced, instructions }, notice: undefined };
 }
 
 /** Creates the holder of the session values that may change during a run; listeners get every change. */
-export function createLiveState(initial: LiveValues): LiveState {
+export function createLiveSessionState(initial: LiveSessionValues): LiveSessionState {
   let live = initial;
-  const listeners: ((part: Partial<LiveValues>, live: LiveValues) => void)[] = [];
+  const listeners: ((part: Partial<LiveSessionValues>, live: LiveSessionValues) => void)[] = [];
   return {
     current: () => live,
     update(part) {

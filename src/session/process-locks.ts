@@ -14,7 +14,7 @@ type SessionLockResult =
 
 /** Locks a stored session for this process. Succeeds without a lock if none can be written, as on a read-only disk. */
 export async function lockSession(transcriptPath: string): Promise<SessionLockResult> {
-  const attempt = await acquireLock(getLockPath(transcriptPath)).catch(
+  const attempt = await acquireLock(getSessionLockPath(transcriptPath)).catch(
     (): LockResult => ({ ok: true, release: () => Promise.resolve() }),
   );
   if (attempt.ok) return { ok: true, lock: { release: attempt.release } };
@@ -22,12 +22,12 @@ export async function lockSession(transcriptPath: string): Promise<SessionLockRe
 }
 
 /** Returns the process that holds the lock of a session. */
-export function findLockHolder(transcriptPath: string): Promise<ProcessIdentity | undefined> {
-  return readLockHolder(getLockPath(transcriptPath));
+export function findSessionLockHolder(transcriptPath: string): Promise<ProcessIdentity | undefined> {
+  return readLockHolder(getSessionLockPath(transcriptPath));
 }
 
 /** Returns the path of a session's lock file. */
-export function getLockPath(transcriptPath: string): string {
+export function getSessionLockPath(transcriptPath: string): string {
   return transcriptPath.replace(/\.jsonl$/, '.lock');
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { UserMessage } from '../contracts/message.ts';
-import type { RecordBody, SessionRecord } from '../contracts/session.ts';
+import type { SessionRecord, SessionRecordBody } from '../contracts/session.ts';
 import { getReplyJournalPath } from './paths.ts';
 
 const storedSchema = z.object({ messageId: z.string(), model: z.string(), index: z.number(), text: z.string() });
@@ -77,7 +77,7 @@ export function createReplyJournal({
 }
 
 /** Reads the unfinished text that a killed run left. */
-export async function readUnfinishedText(dir: string, sessionId: string): Promise<UnfinishedText | undefined> {
+export async function readUnfinishedReplyText(dir: string, sessionId: string): Promise<UnfinishedText | undefined> {
   const text = await readFile(getReplyJournalPath(dir, sessionId), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   try {
@@ -128,7 +128,7 @@ type InterruptedReply = {
   /** The records, followed by the unfinished text as a block. */
   readonly records: readonly SessionRecord[];
   /** Record of that block; must be written before any other record. */
-  readonly block: Extract<RecordBody, { type: 'assistant' }>;
+  readonly block: Extract<SessionRecordBody, { type: 'assistant' }>;
   /** Message that tells the model about the cut, placed after the results of its calls. */
   readonly notice: UserMessage;
 };

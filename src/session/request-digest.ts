@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../contracts/json.ts';
-import type { RequestMessage, RequestPieces } from '../contracts/model.ts';
-import type { RecordBody } from '../contracts/session.ts';
+import type { RequestMessage, SerializedRequestPieces } from '../contracts/model.ts';
+import type { SessionRecordBody } from '../contracts/session.ts';
 
 /** The hashes of one request: enough to tell whether another request is equal, and where it first differs. */
 export type RequestDigest = {
@@ -47,7 +47,7 @@ function toShortHex(state: Hash): string {
 }
 
 /** Creates a digester for successive requests; messages repeated from the previous request are not hashed again. */
-export function createIncrementalDigester(): (pieces: RequestPieces) => RequestDigest {
+export function createRequestDigester(): (pieces: SerializedRequestPieces) => RequestDigest {
   let previous: readonly HashedMessage[] = [];
   /** Hash state of the text before the last message; the last message may still grow. */
   let prefix: { readonly before: string; readonly count: number; readonly hash: Hash } | undefined;
@@ -87,7 +87,7 @@ function isSameMessage(a: RequestMessage, b: RequestMessage): boolean {
 }
 
 /** Creates a writer that turns digests into records holding only the message hashes new since the last digest. */
-export function createDigestWriter(): (digest: RequestDigest) => RecordBody {
+export function createRequestDigestEncoder(): (digest: RequestDigest) => SessionRecordBody {
   let previous: readonly string[] = [];
   return ({ messages, ...digest }) => {
     const sameCount = countCommonPrefix(previous, messages, (entry, other) => entry === other);
@@ -112,7 +112,7 @@ const recordSchema = z.lazy(() =>
 );
 
 /** Creates a reader that restores full digests from such records; they must be read in order. */
-export function createDigestReader(): (data: JsonObject) => RequestDigest | undefined {
+export function createRequestDigestDecoder(): (data: JsonObject) => RequestDigest | undefined {
   let previous: readonly string[] = [];
   return (data) => {
     const parsed = recordSchema.safeParse(data);

@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { SystemPart, ToolSpec } from '../contracts/model.ts';
-import type { RecordBody, SessionRecord } from '../contracts/session.ts';
+import type { SessionRecord, SessionRecordBody } from '../contracts/session.ts';
 
 /** The part of a request that stays byte-identical for the life of a session, so that it stays cached. */
 export type RequestHead = { readonly system: readonly SystemPart[]; readonly tools: readonly ToolSpec[] };
 
 /** The last recorded request head as JSON texts, with the version of ouro that rendered it. */
-export type RecordedHead = { readonly system: string; readonly tools: string; readonly version: string };
+export type RecordedRequestHead = { readonly system: string; readonly tools: string; readonly version: string };
 
 /** The request heads read from the records so far: every text by its hash, and the latest head. */
-export type HeadState = { readonly texts: ReadonlyMap<string, string>; readonly head: RecordedHead | undefined };
+export type RequestHeadState = {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly head: RecordedRequestHead | undefined;
+};
 
 /** The state before any record was read. */
-export const INITIAL_HEAD_STATE: HeadState = { texts: new Map(), head: undefined };
+export const INITIAL_REQUEST_HEAD_STATE: RequestHeadState = { texts: new Map(), head: undefined };
 
 /** Returns the head state after one more record. */
-export function reduceHead(state: HeadState, record: SessionRecord): HeadState {
+export function reduceRequestHead(state: RequestHeadState, record: SessionRecord): RequestHeadState {
   if (record.type === 'prompt-text') {
     // A text that does not match its hash is damaged; without it the head is rendered and recorded again.
     if (hashText(record.text) !== record.hash) return state;
@@ -36,7 +39,7 @@ const headSchema = z.lazy(() =>
   }),
 );
 
-function isHead({ system, tools }: Pick<RecordedHead, 'system' | 'tools'>): boolean {
+function isHead({ system, tools }: Pick<RecordedRequestHead, 'system' | 'tools'>): boolean {
   try {
     return headSchema.safeParse({ system: JSON.parse(system), tools: JSON.parse(tools) }).success;
   } catch {
@@ -45,12 +48,14 @@ function isHead({ system, tools }: Pick<RecordedHead, 'system' | 'tools'>): bool
 }
 
 /** Parses a recorded head; serialising it again gives the same bytes. */
-export function parseHead({ system, tools }: RecordedHead): RequestHead {
+export function parseRequestHead({ system, tools }: RecordedRequestHead): RequestHead {
   return { system: JSON.parse(system), tools: JSON.parse(tools) };
 }
 
 /** Creates a recorder that returns the records still missing for a head: new texts, and the hashes of its two parts. */
-export function createHeadRecorder(knownHashes: Iterable<string> = []): (head: RequestHead) => readonly RecordBody[] {
+export function createRequestHeadRecorder(
+  knownHashes: Iterable<string> = [],
+): (head: RequestHead) => readonly SessionRecordBody[] {
   const written = new Set(knownHashes);
   let lastKey = '';
   let lastHead: RequestHead | undefined;
@@ -72,7 +77,7 @@ export function createHeadRecorder(knownHashes: Iterable<string> = []): (head: R
     return [...system.records, ...tools.records, { type: 'system', subtype: 'prompt', data }];
   };
 
-  function recordText(text: string): { readonly hash: string; readonly records: readonly RecordBody[] } {
+  function recordText(text: string): { readonly hash: string; readonly records: readonly SessionRecordBody[] } {
     const hash = hashText(text);
     if (written.has(hash)) return { hash, records: [] };
     written.add(hash);
@@ -89,7 +94,7 @@ function hashText(text: string): string {
 }
 
 /** Replaces specs whose input schema did not change by their earlier versions, so that the request stays cached. */
-export function reuseUnchangedSpecs(specs: readonly ToolSpec[], before: readonly ToolSpec[]): readonly ToolSpec[] {
+export function reuseUnchangedToolSpecs(specs: readonly ToolSpec[], before: readonly ToolSpec[]): readonly ToolSpec[] {
   return specs.map((spec) => {
     const previous = before.find(({ name }) => name === spec.name);
     return previous !== undefined && JSON.stringify(previous.input_schema) === JSON.stringify(spec.input_schema)

@@ -1,10 +1,10 @@
 import type { Usage } from '../contracts/message.ts';
 import type { SessionRecord } from '../contracts/session.ts';
-import { formatCost, formatTokens } from '../lib/text/format.ts';
-import { addUsage, sumCosts, sumUsage, type UsageTotals } from '../model/pricing.ts';
+import { formatModelCost, formatTokens } from '../lib/text/format.ts';
+import { addReplyUsage, type ModelUsageTotals, sumModelCosts, sumTokenUsage } from '../model/pricing.ts';
 import { createModelInfoSource, type ModelInfoSource } from '../model/registry/model-info.ts';
 import { getSubAgentPath } from './paths.ts';
-import { forEachRecord } from './records/read-transcript.ts';
+import { forEachSessionRecord } from './records/read-transcript.ts';
 import { listSubAgentIds } from './sub-agents/stored-sub-agents.ts';
 
 type ModelFinder = Pick<ModelInfoSource, 'infoOf' | 'lookUp'>;
@@ -19,11 +19,11 @@ export async function describeEarlierCost(
   const totals = await readUsage(path, folder, (timestamp) => timestamp < since, models);
   const all = [...totals.values()];
   if (all.length === 0) return undefined;
-  const usage = all.map((total) => total.usage).reduce(sumUsage);
-  const { usd, isComplete } = sumCosts(totals);
+  const usage = all.map((total) => total.usage).reduce(sumTokenUsage);
+  const { usd, isComplete } = sumModelCosts(totals);
   const input = formatTokens(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
   const replies = all.reduce((sum, total) => sum + total.replies, 0);
-  const money = formatCost(usd, { isComplete });
+  const money = formatModelCost(usd, { isComplete });
   return `Earlier in this session: ${replies} ${replies === 1 ? 'reply' : 'replies'}, ${input} tokens in, ${formatTokens(usage.outputTokens)} tokens out, ${money}; titles and summaries are not included.`;
 }
 
@@ -32,7 +32,7 @@ export async function computeStoredCostUsd(
   path: string,
   models: ModelFinder = createModelInfoSource(),
 ): Promise<number> {
-  return sumCosts(await readUsage(path, path.replace(/\.jsonl$/, ''), () => true, models)).usd;
+  return sumModelCosts(await readUsage(path, path.replace(/\.jsonl$/, ''), () => true, models)).usd;
 }
 
 async function readUsage(
@@ -40,8 +40,8 @@ async function readUsage(
   folder: string,
   isIncluded: (timestamp: string) => boolean,
   { infoOf, lookUp }: ModelFinder,
-): Promise<UsageTotals> {
-  let totals: UsageTotals = new Map();
+): Promise<ModelUsageTotals> {
+  let totals: ModelUsageTotals = new Map();
   const agents = await listSubAgentIds(folder).catch(() => []);
   for (const file of [path, ...agents.map((agentId) => getSubAgentPath(folder, agentId))]) {
     const used: { readonly model: string; readonly usage: Usage }[] = [];
@@ -49,10 +49,10 @@ async function readUsage(
       if (record.type !== 'reply' || record.usage === undefined || !isIncluded(record.timestamp)) return;
       used.push({ model: record.model, usage: record.usage });
     };
-    await forEachRecord(file, collect).catch(() => undefined);
+    await forEachSessionRecord(file, collect).catch(() => undefined);
     for (const { model, usage } of used) {
       await lookUp(model);
-      totals = addUsage(totals, model, usage, infoOf(model).price);
+      totals = addReplyUsage(totals, model, usage, infoOf(model).price);
     }
   }
   return totals;

@@ -6,12 +6,12 @@ import type { RestoreResult } from '../checkpoints/restore-files.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
 import { recoverUnfinishedWrites } from '../lib/files/write-journal.ts';
-import { isInside } from '../permissions/resolve-path.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { getSessionFolder, getUnfinishedWritesDir } from './paths.ts';
 import { lockSession } from './process-locks.ts';
 import { rebuildSession } from './records/rebuild-session.ts';
-import { openTranscript } from './records/transcript.ts';
-import { readSession, type SessionSummary } from './store/manage-sessions.ts';
+import { openTranscript } from './records/session-transcript.ts';
+import { readSessionForResume, type SessionSummary } from './store/manage-sessions.ts';
 
 /** The outcome of an undo or redo. */
 export type UndoOutcome =
@@ -27,7 +27,7 @@ export type UndoOutcome =
   | { readonly ok: false; readonly why: string };
 
 /** The undo operations of a stored session. */
-export type StoredUndo = {
+export type StoredSessionUndo = {
   list(): Promise<readonly CheckpointInfo[]>;
   /** Undoes the newest change set, or all changes since a checkpoint. */
   undo(to: string | undefined): Promise<UndoOutcome>;
@@ -42,15 +42,15 @@ export type StoredUndo = {
 };
 
 /** Opens the undo of a stored session. A session that is open in another process is refused. */
-export async function openUndo(
+export async function openStoredSessionUndo(
   session: SessionSummary,
   environment: Pick<Environment, 'ouroHome' | 'home' | 'version'>,
-): Promise<{ readonly ok: true; readonly undo: StoredUndo } | { readonly ok: false; readonly why: string }> {
+): Promise<{ readonly ok: true; readonly undo: StoredSessionUndo } | { readonly ok: false; readonly why: string }> {
   const lock = await lockSession(session.path);
   if (!lock.ok) return { ok: false, why: 'This session is open in another ouro process. Type /undo there.' };
   // An earlier undo may have been interrupted.
   recoverUnfinishedWrites(getUnfinishedWritesDir(environment.ouroHome));
-  const { checkpoints: entries, lastUuid } = rebuildSession((await readSession(session.path)).records);
+  const { checkpoints: entries, lastUuid } = rebuildSession((await readSessionForResume(session.path)).records);
   const dir = dirname(session.path);
   const root = await realpath(session.cwd).catch(() => session.cwd);
   let writeProblem: string | undefined;
@@ -103,7 +103,7 @@ export async function openUndo(
       async undoPaths(paths, to) {
         const targets = await Promise.all(
           paths.map(async (folder) => {
-            const isChosen = (path: string) => isInside(path, folder);
+            const isChosen = (path: string) => isPathInside(path, folder);
             const last = await checkpoints.findLastUndoable(isChosen);
             return { folder, isChosen, id: last === undefined ? undefined : (to ?? last) };
           }),

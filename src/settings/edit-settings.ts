@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ActionResult } from '../contracts/frontend/host-capabilities.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { getErrorMessage } from '../lib/errors.ts';
-import { parseLayer } from './parse-layer.ts';
-import { getPublishedSchema, SETTING_KEYS } from './setting-keys.ts';
+import { parseSettingsLayer } from './parse-settings-layer.ts';
+import { getSettingsJsonSchema, SETTING_KEYS } from './setting-keys.ts';
 import { editSettingsFile, type SettingsFolders, type SettingsScope } from './settings-file.ts';
 
 /** The way a value can be entered in one line: chosen from words or typed; a `list` can only be edited in its file. */
@@ -25,7 +25,7 @@ const schemaTree = z.lazy(() =>
 /** Returns how the value of a settings key can be entered. */
 export function getSettingInput(key: string): SettingInput {
   const [top = '', nested] = key.split('.');
-  const topLevel = schemaTree.parse(getPublishedSchema()).properties[top];
+  const topLevel = schemaTree.parse(getSettingsJsonSchema()).properties[top];
   const schema = nested === undefined ? topLevel : topLevel?.properties?.[nested];
   if (schema?.enum !== undefined) return { kind: 'word', words: schema.enum };
   if (schema?.const !== undefined) return { kind: 'word', words: [String(schema.const)] };
@@ -53,7 +53,7 @@ export async function editSetting(
   const path = key.split('.');
   if (value !== undefined) {
     const settings = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
-    const [problem] = parseLayer(JSON.stringify(settings), key, 'user').problems;
+    const [problem] = parseSettingsLayer(JSON.stringify(settings), key, 'user').problems;
     if (problem !== undefined) return { ok: false, why: problem.text };
   }
   try {
@@ -98,5 +98,5 @@ export async function updateHostSettings(
 function findProblem(key: string, value: JsonValue | undefined): string | undefined {
   if (!HOST_KEYS.includes(key)) return `${key} cannot be set by a host. Allowed keys: ${HOST_KEYS.join(', ')}.`;
   if (typeof value !== 'string') return `${key} must be a string.`;
-  return parseLayer(JSON.stringify({ [key]: value }), key, 'user').problems[0]?.text;
+  return parseSettingsLayer(JSON.stringify({ [key]: value }), key, 'user').problems[0]?.text;
 }

@@ -6,7 +6,7 @@ import {
   SECRET_VARIABLES,
 } from '../contracts/environment.ts';
 import type { LoadedSettings, Settings, WebSearchSettings } from '../contracts/settings.ts';
-import { mergeLayers } from './merge-settings.ts';
+import { mergeSettingsLayers } from './merge-settings.ts';
 
 const keyedProvider = z.looseObject({ apiKeyEnv: z.string() });
 
@@ -19,7 +19,8 @@ export function applySettingsEnvironment(
   { merged, layers }: Pick<LoadedSettings, 'merged' | 'layers'>,
 ): Environment {
   const names = listKeyNames(merged);
-  const added = mergeLayers(layers.filter(({ source }) => source !== 'project' && source !== 'local')).env ?? {};
+  const added =
+    mergeSettingsLayers(layers.filter(({ source }) => source !== 'project' && source !== 'local')).env ?? {};
   const variables = { ...added, ...environment.variables };
   const keys = Object.entries({ ...variables, ...environment.keys }).filter(([name]) => names.has(name));
   const hasOwnAuthorities = environment.variables[CA_VARIABLE] !== undefined;
@@ -73,7 +74,7 @@ export function buildSettingsVariables(environment: Environment, settings: Setti
 }
 
 /** Returns the variable with the key of the search provider that the settings choose. */
-export function getSearchKeyName({ provider, apiKeyEnv }: WebSearchSettings): string | undefined {
+export function getSearchKeyVariable({ provider, apiKeyEnv }: WebSearchSettings): string | undefined {
   return apiKeyEnv ?? SEARCH_KEY_VARIABLES[provider];
 }
 
@@ -82,7 +83,7 @@ function listKeyNames({ providers = {}, webSearch }: Settings): ReadonlySet<stri
     const parsed = keyedProvider.safeParse(provider);
     return parsed.success ? [parsed.data.apiKeyEnv] : [];
   });
-  const searchKey = webSearch && getSearchKeyName(webSearch);
+  const searchKey = webSearch && getSearchKeyVariable(webSearch);
   return new Set([...SECRET_VARIABLES, ...customKeys, ...(searchKey === undefined ? [] : [searchKey])]);
 }
 
@@ -94,7 +95,7 @@ function omitVariables(
 }
 
 /** Resolves timeouts and retries: the environment wins over the settings; limits set in neither keep their defaults. */
-export function resolveLimits(
+export function resolveTimeoutsAndRetries(
   { limits, variables }: Environment,
   { timeouts = {}, maxRetries, env = {} }: Settings,
 ): RuntimeLimits {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Plugin } from '../contracts/extension.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
 import type { ThemeFile, ThemesPort } from '../contracts/frontend/frontend-settings.ts';
-import { ignoreMissing } from '../lib/errors.ts';
+import { ignoreMissingFile } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { watchFolder } from '../lib/files/watch-folder.ts';
 import { saveUserSetting } from './settings-file.ts';
@@ -38,12 +38,12 @@ const MAX_CHARS = 20_000;
 
 /** Reads the theme files of a folder. Those of a plugin have its name as a prefix. */
 async function readThemeFiles(folder: string, prefix = ''): Promise<readonly ThemeFile[]> {
-  const names = (await ignoreMissing(readdir(folder))) ?? [];
+  const names = (await ignoreMissingFile(readdir(folder))) ?? [];
   const files = names.filter((name) => name.endsWith('.json')).toSorted();
   return Promise.all(
     files.slice(0, MAX_FILES).map(async (file) => {
       const path = join(folder, file);
-      const text = ((await ignoreMissing(readFile(path, 'utf8'))) ?? '').slice(0, MAX_CHARS);
+      const text = ((await ignoreMissingFile(readFile(path, 'utf8'))) ?? '').slice(0, MAX_CHARS);
       return { name: `${prefix}${basename(file, '.json')}`, path, text };
     }),
   );

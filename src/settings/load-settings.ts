@@ -6,10 +6,10 @@ import type {
   SettingsProblem,
   SettingsSource,
 } from '../contracts/settings.ts';
-import { dropGrants } from './capability-grants.ts';
-import { mergeLayers, pickSandboxRestrictions, restrictProjectLayer } from './merge-settings.ts';
-import { type ParsedLayer, parseLayer } from './parse-layer.ts';
+import { mergeSettingsLayers, pickSandboxRestrictions, restrictProjectLayer } from './merge-settings.ts';
+import { type ParsedSettingsLayer, parseSettingsLayer } from './parse-settings-layer.ts';
 import { getSettingsPath } from './settings-file.ts';
+import { dropSettingsGrants } from './settings-needing-approval.ts';
 
 /** The locations of settings, the sources in use, and the file system access. */
 export type LoadSettingsOptions = {
@@ -42,14 +42,14 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
     ...(options.policy === undefined ? [] : [parsePolicy(options.policy)]),
     ...(options.flag === undefined ? [] : [loadFlag(options.flag, options)]),
     ...folders.flatMap((folder) => [
-      ...(isSourceEnabled(options.sources, 'local')
+      ...(isSettingsSourceEnabled(options.sources, 'local')
         ? [loadLocal(getSettingsPath('local', { ouroHome, cwd: folder }), options)]
         : []),
-      ...(isSourceEnabled(options.sources, 'project')
+      ...(isSettingsSourceEnabled(options.sources, 'project')
         ? [loadFile(getSettingsPath('project', { ouroHome, cwd: folder }), 'project', options)]
         : []),
     ]),
-    ...(isSourceEnabled(options.sources, 'user')
+    ...(isSettingsSourceEnabled(options.sources, 'user')
       ? [loadFile(getSettingsPath('user', { ouroHome, cwd: '' }), 'user', options)]
       : []),
   ]);
@@ -59,16 +59,16 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
     if (result === undefined) continue;
     const approved = (await isApproved(result.layer, options))
       ? { layer: result.layer, problems: [] }
-      : dropGrants(result.layer);
+      : dropSettingsGrants(result.layer);
     const restricted = restrictProjectLayer(approved.layer);
     const trusted = options.trusted ? { layer: restricted.layer, problems: [] } : keepDenyAndAsk(restricted.layer);
     problems.push(...result.problems, ...approved.problems, ...restricted.problems, ...trusted.problems);
     layers.push(trusted.layer);
   }
-  return { layers, merged: mergeLayers(layers), problems };
+  return { layers, merged: mergeSettingsLayers(layers), problems };
 }
 
-async function loadManaged(options: LoadSettingsOptions): Promise<readonly Promise<ParsedLayer | undefined>[]> {
+async function loadManaged(options: LoadSettingsOptions): Promise<readonly Promise<ParsedSettingsLayer | undefined>[]> {
   const dropIns = (await options.listDir(join(options.managedDir, 'managed-settings.d'))).filter((name) =>
     name.endsWith('.json'),
   );
@@ -86,10 +86,10 @@ async function loadFile(
   file: string,
   source: SettingsSource,
   options: LoadSettingsOptions,
-): Promise<ParsedLayer | undefined> {
+): Promise<ParsedSettingsLayer | undefined> {
   try {
     const text = await options.readText(file);
-    return text === undefined ? undefined : parseLayer(text, file, source);
+    return text === undefined ? undefined : parseSettingsLayer(text, file, source);
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     const layer: SettingsLayer = { source, file, settings: {}, lineOf: () => undefined };
@@ -101,8 +101,8 @@ async function loadFile(
 }
 
 /** Parses `--managed-settings`, keeping only keys that tighten permissions or the sandbox. */
-async function parsePolicy(text: string): Promise<ParsedLayer> {
-  const { layer, problems } = parseLayer(text, '--managed-settings', 'managed');
+async function parsePolicy(text: string): Promise<ParsedSettingsLayer> {
+  const { layer, problems } = parseSettingsLayer(text, '--managed-settings', 'managed');
   const {
     permissions: { deny, ask, disableBypassPermissionsMode, ...ignored } = {},
     sandbox,
@@ -123,8 +123,8 @@ async function parsePolicy(text: string): Promise<ParsedLayer> {
   return { layer: { ...layer, settings }, problems: [...problems, problem] };
 }
 
-async function loadFlag(flag: string, options: LoadSettingsOptions): Promise<ParsedLayer | undefined> {
-  if (flag.trimStart().startsWith('{')) return parseLayer(flag, '--settings', 'flag');
+async function loadFlag(flag: string, options: LoadSettingsOptions): Promise<ParsedSettingsLayer | undefined> {
+  if (flag.trimStart().startsWith('{')) return parseSettingsLayer(flag, '--settings', 'flag');
   const found = await loadFile(flag, 'flag', options);
   if (found !== undefined) return found;
   const layer: SettingsLayer = { source: 'flag', file: flag, settings: {}, lineOf: () => undefined };
@@ -134,7 +134,7 @@ async function loadFlag(flag: string, options: LoadSettingsOptions): Promise<Par
   };
 }
 
-async function loadLocal(file: string, options: LoadSettingsOptions): Promise<ParsedLayer | undefined> {
+async function loadLocal(file: string, options: LoadSettingsOptions): Promise<ParsedSettingsLayer | undefined> {
   const found = await loadFile(file, 'local', options);
   if (found === undefined || !(await options.isTracked(file))) return found;
   const text = 'is committed to git, so it is not treated as your own. The file is ignored.';
@@ -170,10 +170,13 @@ function keepDenyAndAsk(layer: SettingsLayer): {
 }
 
 /** A source of settings, instructions, servers and extensions that can be excluded from a run. */
-export type SelectableSource = 'user' | 'project' | 'local';
+export type SelectableSettingsSource = 'user' | 'project' | 'local';
 
 /** Returns whether a source is used in this run; without a list, all are. */
-export function isSourceEnabled(sources: readonly string[] | undefined, source: SelectableSource): boolean {
+export function isSettingsSourceEnabled(
+  sources: readonly string[] | undefined,
+  source: SelectableSettingsSource,
+): boolean {
   return sources === undefined || sources.includes(source);
 }
 
@@ -181,7 +184,7 @@ export function isSourceEnabled(sources: readonly string[] | undefined, source: 
 type FileProblem = { readonly path: string; readonly line?: number | undefined; readonly text: string };
 
 /** Formats the problems of settings and extensions, each with its file and line. */
-export function formatProblems(
+export function formatConfigProblems(
   { problems }: { readonly problems: readonly SettingsProblem[] },
   extensions: { readonly problems: readonly FileProblem[] },
 ): readonly string[] {

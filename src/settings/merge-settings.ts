@@ -1,11 +1,11 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type {
-  ExplainedSetting,
   LoadedSettings,
   SandboxSettings,
   Settings,
   SettingsLayer,
   SettingsProblem,
+  SettingWithSource,
 } from '../contracts/settings.ts';
 import { isJsonRecord } from '../lib/json.ts';
 import { SETTING_KEYS } from './setting-keys.ts';
@@ -91,7 +91,7 @@ export function pickSandboxRestrictions(sandbox: SandboxSettings): SandboxSettin
 }
 
 /** Merges layers from weakest to strongest: lists are united, objects merged, scalars overridden. */
-export function mergeLayers(layers: readonly SettingsLayer[]): Settings {
+export function mergeSettingsLayers(layers: readonly SettingsLayer[]): Settings {
   return layers.reduceRight<Settings>((weaker, layer) => mergeValues(weaker, layer.settings), {});
 }
 
@@ -105,8 +105,8 @@ function mergeValues<Value>(weaker: Value, stronger: Value): Value {
 }
 
 /** Lists each value with the layer it comes from; a list is given once per layer that adds to it. */
-export function explainLayers(layers: readonly SettingsLayer[], prefix?: string): readonly ExplainedSetting[] {
-  const found: ExplainedSetting[] = [];
+export function explainSettingsLayers(layers: readonly SettingsLayer[], prefix?: string): readonly SettingWithSource[] {
+  const found: SettingWithSource[] = [];
   for (const layer of layers) {
     for (const { path, value } of listLeaves(layer.settings, [])) {
       const key = path.join('.');
@@ -132,11 +132,11 @@ export function keepRestrictions(before: LoadedSettings, next: LoadedSettings): 
   const projectLayers = before.layers.filter(({ source }) => source === 'project' || source === 'local');
   const merged = next.layers.map((layer) => {
     const earlier = projectLayers.find(({ file }) => file === layer.file);
-    return earlier === undefined ? layer : { ...layer, settings: mergeLayers([layer, earlier]) };
+    return earlier === undefined ? layer : { ...layer, settings: mergeSettingsLayers([layer, earlier]) };
   });
   const removed: readonly SettingsLayer[] = projectLayers.filter(
     ({ file }) => !next.layers.some((layer) => layer.file === file),
   );
   const layers = [...merged, ...removed];
-  return { ...next, layers, merged: mergeLayers(layers) };
+  return { ...next, layers, merged: mergeSettingsLayers(layers) };
 }

@@ -293,6 +293,6 @@ function listNestedKeys(top: string, shape: Readonly<Record<string, z.ZodType>>)
 }
 
 /** Returns the JSON Schema for editors, as printed by `ouro settings schema`. */
-export const getPublishedSchema = createLazy((): object => {
+export const getSettingsJsonSchema = createLazy((): object => {
   return { ...z.toJSONSchema(settingsSchema, { io: 'input' }), title: 'Settings of ouro' };
 });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { describeUnanswered } from '../contracts/denial.ts';
+import { describeUnansweredQuestion } from '../contracts/denial.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { buildTool } from './build-tool.ts';
-import type { ArgumentForms } from './input/argument-forms.ts';
-import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
+import type { AcceptedArgumentForms } from './input/argument-forms.ts';
+import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
 import { normalizeArguments } from './input/normalize-arguments.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const PROMPT = `Asks the user up to four questions with choices; they can also answer in their own words. Ask only what reading the project cannot answer and what changes what you do next. Your own choice comes first.`;
 
@@ -25,7 +25,7 @@ const input = z.strictObject({
     .max(4),
 });
 
-const QUESTION_FORMS: ArgumentForms = {
+const QUESTION_FORMS: AcceptedArgumentForms = {
   synonyms: {
     question: ['text', 'prompt', 'q', 'message'],
     header: ['title', 'label'],
@@ -61,9 +61,9 @@ function completeQuestions(raw: JsonObject): JsonObject {
 }
 
 /** Tool traits of AskUserQuestion. */
-export const askUserQuestionTraits: BuiltInTraits = defineToolTraits({
+export const askUserQuestionTraits: BuiltInToolTraits = defineToolTraits({
   name: 'AskUserQuestion',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   result: 'once',
   subAgents: 'none',
   forms: {
@@ -85,7 +85,7 @@ export const askUserQuestionTool = buildTool({
   async call({ questions }, context) {
     const asked = questions.map((question) => ({ ...question, multiSelect: question.multiSelect ?? false }));
     const answer = await context.ask({ kind: 'questions', questions: asked });
-    if (answer?.kind === 'refused') return { content: describeUnanswered(answer), isError: true };
+    if (answer?.kind === 'refused') return { content: describeUnansweredQuestion(answer), isError: true };
     if (answer?.kind !== 'questions') {
       return {
         content: context.signal.aborted

@@ -6,25 +6,25 @@ import type { ShellAnalysis } from '../contracts/shell-analysis.ts';
 import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { copyAsJson } from '../lib/json.ts';
-import { type CallForms, matchName } from './input/call-forms.ts';
+import { type AcceptedCallForms, matchToolCallName } from './input/call-forms.ts';
 import { checkInput, parseJsonText } from './input/coerce-input.ts';
-import { explainIssues } from './input/explain-input.ts';
+import { explainInputIssues } from './input/explain-input.ts';
 import { type NormalizedArguments, normalizeArguments } from './input/normalize-arguments.ts';
 
 /** A tool definition with a zod schema. Omitted fields get the most cautious value. */
-export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolParts<z.output<Schema>> & {
+export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolDefinitionBase<z.output<Schema>> & {
   /** Schema of the input. */
   readonly input: Schema;
 };
 
 /** A tool definition with a JSON schema; valid input is passed as a plain object. */
-export type JsonToolDefinition = ToolParts<JsonObject> & {
+export type JsonToolDefinition = ToolDefinitionBase<JsonObject> & {
   /** JSON schema of an object, sent to the model unchanged. */
   readonly input: JsonObject;
 };
 
 /** The parts of a tool definition besides the input schema. */
-export type ToolParts<Input extends JsonObject> = ToolTraits & {
+export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
   readonly label?: string;
   /** Description for the model; a function is called for every request. */
   readonly prompt: string | (() => string);
@@ -32,7 +32,7 @@ export type ToolParts<Input extends JsonObject> = ToolTraits & {
   readonly deferred?: boolean;
   readonly isHidden?: boolean;
   /** Forms of calls that are accepted besides those of the schema. */
-  readonly forms?: CallForms;
+  readonly forms?: AcceptedCallForms;
   /** Arguments that are accepted, but not described to the model at present. */
   readonly listHiddenArguments?: () => readonly string[];
   readonly source?: Tool['source'];
@@ -85,7 +85,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
     ...(forms === undefined
       ? {}
       : {
-          answersTo: (written, input) => matchName(names, written, input),
+          answersTo: (written, input) => matchToolCallName(names, written, input),
         }),
     prepare(given) {
       const input = typeof given === 'string' ? parseJsonText(given) : given;
@@ -99,7 +99,10 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
       if (!checked.ok) {
         const described = omitProperties(schema(), definition.listHiddenArguments?.() ?? []);
         const tool = { name, schema: described, example: forms?.example };
-        return { ok: false, problem: explainIssues(tool, checked.issues, { given: input, checked: checked.input }) };
+        return {
+          ok: false,
+          problem: explainInputIssues(tool, checked.issues, { given: input, checked: checked.input }),
+        };
       }
       const value = checked.input;
       const shell = definition.analyzeShell?.(value);
@@ -133,7 +136,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
  * Creates the function that renders the spec of a tool. It returns the same object until the spec changes, because
  * several parts of a request are compared, measured and recorded by identity.
  */
-function createSpecRenderer(definition: ToolParts<JsonObject>, schema: () => JsonObject): () => ToolSpec {
+function createSpecRenderer(definition: ToolDefinitionBase<JsonObject>, schema: () => JsonObject): () => ToolSpec {
   let last: { readonly spec: ToolSpec; readonly hidden: string } | undefined;
   return () => {
     const description = renderDescription(definition);
@@ -146,7 +149,7 @@ function createSpecRenderer(definition: ToolParts<JsonObject>, schema: () => Jso
   };
 }
 
-function renderDescription({ prompt, forms }: ToolParts<JsonObject>): string {
+function renderDescription({ prompt, forms }: ToolDefinitionBase<JsonObject>): string {
   const description = typeof prompt === 'string' ? prompt : prompt();
   return forms?.example === undefined ? description : `${description}\n${forms.example}`;
 }
@@ -154,7 +157,7 @@ function renderDescription({ prompt, forms }: ToolParts<JsonObject>): string {
 /** Normalizes the arguments of a tool with forms; an optional text that is empty counts as omitted. */
 function normalizeInput(
   input: JsonObject,
-  { forms }: Pick<ToolParts<JsonObject>, 'forms'>,
+  { forms }: Pick<ToolDefinitionBase<JsonObject>, 'forms'>,
   schema: JsonObject,
 ): NormalizedArguments {
   if (forms === undefined) return { ok: true, input, notes: [] };

@@ -3,27 +3,27 @@ import { type Tool, ToolFailure } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInTraits, defineToolTraits, FILE_SYNONYMS } from './input/call-forms.ts';
+import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
 import { resolveToolPath } from './tool-arguments.ts';
-import { createPathFacts } from './tool-facts.ts';
+import { createPathToolFacts } from './tool-facts.ts';
 
 const PROMPT = `Lists the present errors and warnings of a file, as the editor or the language server reports them; without file_path those of all files that they have checked so far. New ones after your edits are told by themselves.`;
 
 const input = z.strictObject({ file_path: z.string().optional() });
 
 /** Tool traits of Diagnostics. */
-export const diagnosticsTraits: BuiltInTraits = defineToolTraits({
+export const diagnosticsTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Diagnostics',
   facts: (call, cwd) =>
     call.file_path === undefined
       ? { kind: 'read', reads: [cwd], searches: [cwd] }
-      : createPathFacts('read', 'file_path')(call, cwd),
+      : createPathToolFacts('read', 'file_path')(call, cwd),
   mainInput: 'file_path',
   result: 'repeatable',
   forms: {
     example: 'Diagnostics{file_path:"src/a.ts"}',
     names: ['get_diagnostics', 'getDiagnostics', 'get_errors', 'read_lints', 'problems'],
-    synonyms: { file_path: FILE_SYNONYMS },
+    synonyms: { file_path: FILE_PATH_SYNONYMS },
     ignored: ['severity'],
   },
 });

@@ -7,14 +7,14 @@ import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import {
-  type BuiltInTraits,
+  type BuiltInToolTraits,
   defineToolTraits,
-  FOLDER_SYNONYMS,
-  joinAlternatives,
-  requireValue,
+  FOLDER_PATH_SYNONYMS,
+  joinGlobAlternatives,
+  requireArgumentValue,
 } from './input/call-forms.ts';
 import { compileGlob } from './search/globs.ts';
-import type { ChunkHandler, SearchDeps } from './search/search-backend.ts';
+import type { SearchChunkHandler, SearchDeps } from './search/search-backend.ts';
 import { compareText } from './search/search-output.ts';
 import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
 import { getSearchPermissionFacts } from './tool-facts.ts';
@@ -32,7 +32,7 @@ const MAX_SHOWN = 100;
 const MAX_SORTED = 10_000;
 
 /** Tool traits of Glob. */
-export const globTraits: BuiltInTraits = defineToolTraits({
+export const globTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Glob',
   facts: getSearchPermissionFacts,
   mainInput: 'pattern',
@@ -43,15 +43,18 @@ export const globTraits: BuiltInTraits = defineToolTraits({
     names: ['find_files', 'file_search', 'glob_file_search', 'glob_files', 'find', 'find_by_name', 'find_path'],
     synonyms: {
       pattern: ['glob', 'glob_pattern', 'file_pattern', 'include', 'include_pattern', 'patterns'],
-      path: FOLDER_SYNONYMS,
+      path: FOLDER_PATH_SYNONYMS,
       query: ['name', 'filename'],
     },
     conversions: {
       // A search by name finds parts of names.
       query: (query) => ({ set: { pattern: /[*?[{/]/.test(String(query)) ? query : `*${String(query)}*` } }),
-      pattern: (pattern) => ({ set: { pattern: Array.isArray(pattern) ? joinAlternatives(pattern) : pattern } }),
-      respect_git_ignore: requireValue('Glob leaves out what .gitignore names. Use Bash (find) to see it.', true),
-      no_ignore: requireValue('Glob leaves out what .gitignore names. Use Bash (find) to see it.', false),
+      pattern: (pattern) => ({ set: { pattern: Array.isArray(pattern) ? joinGlobAlternatives(pattern) : pattern } }),
+      respect_git_ignore: requireArgumentValue(
+        'Glob leaves out what .gitignore names. Use Bash (find) to see it.',
+        true,
+      ),
+      no_ignore: requireArgumentValue('Glob leaves out what .gitignore names. Use Bash (find) to see it.', false),
     },
     ignored: ['case_sensitive', 'limit', 'head_limit', 'max_results', 'explanation', 'sort', 'recursive', 'type'],
   },
@@ -134,7 +137,7 @@ function groupByFolder(files: readonly string[]): readonly string[] {
 }
 
 /** Creates a chunk handler that passes on each complete line. */
-function splitChunks(onLine: (line: string) => unknown): ChunkHandler {
+function splitChunks(onLine: (line: string) => unknown): SearchChunkHandler {
   let partialLine = '';
   return (chunk) => {
     const text = partialLine + chunk;

@@ -6,10 +6,15 @@ import { exhaustive } from '../lib/errors.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
-import type { ArgumentConversion } from './input/argument-forms.ts';
-import { type BuiltInTraits, defineToolTraits, FOLDER_SYNONYMS, joinAlternatives } from './input/call-forms.ts';
+import type { ForeignArgumentConverter } from './input/argument-forms.ts';
+import {
+  type BuiltInToolTraits,
+  defineToolTraits,
+  FOLDER_PATH_SYNONYMS,
+  joinGlobAlternatives,
+} from './input/call-forms.ts';
 import { InvalidPattern, type SearchDeps, type TextQuery } from './search/search-backend.ts';
-import { createCollector, sortContentLines, sortCountLines, sortFileLines } from './search/search-output.ts';
+import { createSearchCollector, sortMatchCounts, sortMatchedFiles, sortMatchLines } from './search/search-output.ts';
 import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
 import { getSearchPermissionFacts } from './tool-facts.ts';
 
@@ -37,7 +42,7 @@ type GrepInput = z.output<typeof input>;
 const DEFAULT_LIMIT = 250;
 
 /** Tool traits of Grep. */
-export const grepTraits: BuiltInTraits = defineToolTraits({
+export const grepTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Grep',
   facts: getSearchPermissionFacts,
   mainInput: 'path',
@@ -51,7 +56,7 @@ export const grepTraits: BuiltInTraits = defineToolTraits({
     ],
     synonyms: {
       pattern: ['query', 'regex', 'search', 'search_pattern', 'search_term', 'search_string', 'text'],
-      path: [...FOLDER_SYNONYMS, 'file_path', 'file', 'relative_path', 'paths'],
+      path: [...FOLDER_PATH_SYNONYMS, 'file_path', 'file', 'relative_path', 'paths'],
       glob: ['include', 'include_pattern', 'includes', 'file_pattern', 'glob_pattern', 'file_glob'],
       type: ['file_type', 'language'],
       output_mode: ['mode', 'output'],
@@ -78,7 +83,7 @@ export const grepTraits: BuiltInTraits = defineToolTraits({
       word: (value, { pattern }) => ({ set: isTrue(value) ? { pattern: `\\b(?:${String(pattern)})\\b` } : {} }),
       files_with_matches: (value) => ({ set: { output_mode: isTrue(value) ? 'files_with_matches' : 'content' } }),
       count: (value) => ({ set: isTrue(value) ? { output_mode: 'count' } : {} }),
-      glob: (value) => ({ set: { glob: Array.isArray(value) ? joinAlternatives(value) : value } }),
+      glob: (value) => ({ set: { glob: Array.isArray(value) ? joinGlobAlternatives(value) : value } }),
       exclude: convertExclusion,
       path: convertPaths,
     },
@@ -93,15 +98,15 @@ function escapePattern(text: JsonValue | undefined): string {
   return String(text ?? '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-function convertExclusion(value: JsonValue, { glob }: JsonObject): ReturnType<ArgumentConversion> {
+function convertExclusion(value: JsonValue, { glob }: JsonObject): ReturnType<ForeignArgumentConverter> {
   if (glob !== undefined)
     return {
       problem: 'Grep takes one glob: files to search ("*.ts"), or files to leave out ("!*.test.ts"). Give one of them.',
     };
-  return { set: { glob: `!${Array.isArray(value) ? joinAlternatives(value) : String(value)}` } };
+  return { set: { glob: `!${Array.isArray(value) ? joinGlobAlternatives(value) : String(value)}` } };
 }
 
-function convertPaths(value: JsonValue): ReturnType<ArgumentConversion> {
+function convertPaths(value: JsonValue): ReturnType<ForeignArgumentConverter> {
   if (!Array.isArray(value)) return { set: { path: value } };
   if (value.length === 1) return { set: { path: value[0] } };
   return {
@@ -130,13 +135,13 @@ export function createGrepTool(deps: SearchDeps): Tool {
       const createSearch = (pattern: string) =>
         createTextQuery({ ...query, pattern }, mode, { ...location, excluded: deps.excluded() });
       let note = '';
-      let collected = createCollector(mode === 'files_with_matches' ? '\0' : '\n', end);
+      let collected = createSearchCollector(mode === 'files_with_matches' ? '\0' : '\n', end);
       try {
         await deps.locator.search(createSearch(query.pattern), collected.take, signal);
       } catch (thrown) {
         if (!(thrown instanceof InvalidPattern)) throw thrown;
         note = 'The pattern is not a valid regular expression, so it was searched as plain text.';
-        collected = createCollector(mode === 'files_with_matches' ? '\0' : '\n', end);
+        collected = createSearchCollector(mode === 'files_with_matches' ? '\0' : '\n', end);
         await deps.locator.search(createSearch(escapePattern(query.pattern)), collected.take, signal);
       }
       const found = {
@@ -225,15 +230,15 @@ function buildOutcome(query: GrepInput, mode: TextQuery['mode'], found: FoundTex
 function formatLines(mode: TextQuery['mode'], { text, prefix, isOneFile }: FoundText) {
   switch (mode) {
     case 'content': {
-      const lines = sortContentLines(text, isOneFile ? undefined : prefix);
+      const lines = sortMatchLines(text, isOneFile ? undefined : prefix);
       return { lines, summary: formatCount(lines.length, 'line') };
     }
     case 'files_with_matches': {
-      const lines = sortFileLines(text, prefix);
+      const lines = sortMatchedFiles(text, prefix);
       return { lines, summary: formatCount(lines.length, 'file') };
     }
     case 'count': {
-      const { lines, sum } = sortCountLines(text, prefix);
+      const { lines, sum } = sortMatchCounts(text, prefix);
       const noun = sum === 1 ? 'match' : 'matches';
       return { lines, summary: `${sum} ${noun} in ${formatCount(lines.length, 'file')}` };
     }

@@ -5,9 +5,9 @@ import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import { applyLineChanges, type LineChanges, lineChangesSchema } from './edit/line-changes.ts';
 import type { FileChangeDeps } from './files/change-file.ts';
-import { type BuiltInTraits, defineToolTraits, FILE_SYNONYMS } from './input/call-forms.ts';
+import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
 import { resolveToolPath } from './tool-arguments.ts';
-import { createPathFacts } from './tool-facts.ts';
+import { createPathToolFacts } from './tool-facts.ts';
 
 const LOOKUPS = [
   'goToDefinition',
@@ -40,10 +40,10 @@ type Position = { readonly path: string; readonly line: number; readonly charact
 type LspQuery = Position & { readonly operation: (typeof LOOKUPS)[number]; readonly query: string };
 
 /** Tool traits of LSP. A rename is an edit of all its files, once they are known. */
-export const lspTraits: BuiltInTraits = defineToolTraits({
+export const lspTraits: BuiltInToolTraits = defineToolTraits({
   name: 'LSP',
   facts(call, cwd) {
-    if (call.operation !== RENAME) return createPathFacts('read', 'file_path')(call, cwd);
+    if (call.operation !== RENAME) return createPathToolFacts('read', 'file_path')(call, cwd);
     const changes = z.array(lineChangesSchema).min(1).safeParse(call.changed_files).data;
     if (changes === undefined) return { kind: 'edit', problem: 'The files that it changes are not known.' };
     return { kind: 'edit', writes: changes.map(({ file_path }) => file_path) };
@@ -55,7 +55,7 @@ export const lspTraits: BuiltInTraits = defineToolTraits({
     names: ['language_server', 'lsp_query'],
     synonyms: {
       operation: ['action', 'command', 'method', 'request'],
-      file_path: FILE_SYNONYMS,
+      file_path: FILE_PATH_SYNONYMS,
       line: ['line_number', 'row'],
       character: ['column', 'col', 'char'],
       query: ['symbol', 'name', 'search', 'symbol_name'],

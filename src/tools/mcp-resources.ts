@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ResultBlock } from '../contracts/message.ts';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 /** A resource that an MCP server offers. */
 type McpResource = {
@@ -16,9 +16,9 @@ type McpResource = {
 const SERVER_SYNONYMS = ['server_name', 'mcp_server', 'name'];
 
 /** Tool traits of ListMcpResources. */
-export const listMcpResourcesTraits: BuiltInTraits = defineToolTraits({
+export const listMcpResourcesTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ListMcpResources',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   result: 'repeatable',
   forms: { names: ['list_mcp_resources_tool'], synonyms: { server: SERVER_SYNONYMS }, ignored: ['cursor'] },
 });
@@ -47,7 +47,7 @@ export function createListMcpResourcesTool(list: (server: string | undefined) =>
 }
 
 /** Tool traits of ReadMcpResource. */
-export const readMcpResourceTraits: BuiltInTraits = defineToolTraits({
+export const readMcpResourceTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ReadMcpResource',
   result: 'repeatable',
   forms: {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { describeUnanswered } from '../contracts/denial.ts';
+import { describeUnansweredQuestion } from '../contracts/denial.ts';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 /** Tool traits of EnterPlanMode. */
-export const enterPlanModeTraits: BuiltInTraits = defineToolTraits({
+export const enterPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'EnterPlanMode',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   subAgents: 'none',
   forms: { names: ['plan_mode', 'start_plan_mode', 'plan_enter'], synonyms: {}, ignored: ['reason', 'task'] },
 });
@@ -39,9 +39,9 @@ type PlanModeDeps = {
 };
 
 /** Tool traits of ExitPlanMode. */
-export const exitPlanModeTraits: BuiltInTraits = defineToolTraits({
+export const exitPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ExitPlanMode',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   result: 'once',
   subAgents: 'none',
   forms: {
@@ -66,7 +66,7 @@ export function createExitPlanModeTool(deps: PlanModeDeps) {
       const accepted = answer?.kind === 'plan' ? (answer.plan ?? plan) : plan;
       const display = { kind: 'plan' as const, plan: accepted };
       if (answer?.kind === 'refused') {
-        const content = `${describeUnanswered(answer)} The plan is not accepted; keep planning.`;
+        const content = `${describeUnansweredQuestion(answer)} The plan is not accepted; keep planning.`;
         return { content, isError: true, display };
       }
       if (answer?.kind !== 'plan') {

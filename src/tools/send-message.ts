@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const PROMPT = `Says something to a sub-agent you have started, by its id or its name. One that is at work hears it after its present turn. One that has ended goes on in the background with everything it knows, and you are told when it has finished; so does one of an earlier run of this session.
 Use it for corrections and follow-up questions: who has read the files already answers faster than a new one.`;
 
 /** A message to a sub-agent, and the call that sends it. */
-export type AgentMessage = { readonly callId: string; readonly to: string; readonly text: string };
+export type SubAgentMessage = { readonly callId: string; readonly to: string; readonly text: string };
 
 /** Dependencies of the SendMessage tool. */
 export type SendMessageDeps = {
   /** Sends the message and returns a text about its delivery; throws a `ToolFailure` if there is no such sub-agent. */
-  readonly send: (message: AgentMessage, signal: AbortSignal) => Promise<string>;
+  readonly send: (message: SubAgentMessage, signal: AbortSignal) => Promise<string>;
 };
 
 /** Tool traits of SendMessage. */
-export const sendMessageTraits: BuiltInTraits = defineToolTraits({
+export const sendMessageTraits: BuiltInToolTraits = defineToolTraits({
   name: 'SendMessage',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   subAgents: 'parents',
   forms: {
     names: ['send_input', 'message_agent', 'resume_agent'],

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
-import { getText } from './tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
+import { getStringOrUndefined } from './tool-facts.ts';
 
 /** Dependencies of the Skill tool. */
 export type SkillToolDeps = {
@@ -12,11 +12,11 @@ export type SkillToolDeps = {
 };
 
 /** Tool traits of Skill. */
-export const skillTraits: BuiltInTraits = defineToolTraits({
+export const skillTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Skill',
   facts: (input) => ({
     kind: 'skill',
-    specifier: getText(input.name) ?? '',
+    specifier: getStringOrUndefined(input.name) ?? '',
   }),
   mainInput: 'name',
   result: 'once',

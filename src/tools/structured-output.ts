@@ -4,14 +4,14 @@ import type { ToolTraits } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { createSchemaValidator } from './build-tool.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const MAX_FAILURES = 5;
 
 /** Tool traits of StructuredOutput. */
 export const structuredOutputTraits: ToolTraits = {
   name: 'StructuredOutput',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   subAgents: 'none',
 };
 

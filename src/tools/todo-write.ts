@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Todo } from '../contracts/display.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { buildTool } from './build-tool.ts';
-import type { ArgumentConversion, ArgumentForms } from './input/argument-forms.ts';
-import { type BuiltInTraits, defineToolTraits, requireValue } from './input/call-forms.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import type { AcceptedArgumentForms, ForeignArgumentConverter } from './input/argument-forms.ts';
+import { type BuiltInToolTraits, defineToolTraits, requireArgumentValue } from './input/call-forms.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const PROMPT = `Keeps the task list the user sees, for work of three or more steps. Send the whole list each time. One task is in_progress while you work; mark it completed the moment it is done, never before.`;
 
@@ -20,7 +20,7 @@ const input = z.strictObject({
     .max(100),
 });
 
-const TODO_FORMS: ArgumentForms = {
+const TODO_FORMS: AcceptedArgumentForms = {
   synonyms: {
     content: ['task', 'text', 'title', 'description', 'step', 'name', 'todo', 'subject'],
     status: ['state'],
@@ -40,7 +40,7 @@ const STATUS_WORDS: Readonly<Record<string, readonly string[]>> = {
   completed: ['done', 'complete', 'finished', 'closed', 'x', 'success'],
 };
 
-function convertStatus(value: JsonValue): ReturnType<ArgumentConversion> {
+function convertStatus(value: JsonValue): ReturnType<ForeignArgumentConverter> {
   const word = String(value)
     .toLowerCase()
     .replace(/[-_\s]+/g, ' ')
@@ -52,9 +52,9 @@ function convertStatus(value: JsonValue): ReturnType<ArgumentConversion> {
 }
 
 /** Tool traits of TodoWrite. */
-export const todoWriteTraits: BuiltInTraits = defineToolTraits({
+export const todoWriteTraits: BuiltInToolTraits = defineToolTraits({
   name: 'TodoWrite',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   result: 'once',
   subAgents: 'none',
   forms: {
@@ -62,8 +62,14 @@ export const todoWriteTraits: BuiltInTraits = defineToolTraits({
     names: ['update_plan', 'write_todos', 'todo', 'todo_list', 'manage_todo_list', 'set_todos', 'update_todo_list'],
     synonyms: { todos: ['plan', 'tasks', 'items', 'todo_list', 'list', 'steps'] },
     conversions: {
-      merge: requireValue('TodoWrite replaces the list. Send all tasks, also those that did not change.', false),
-      operation: requireValue('TodoWrite only writes the list; the last one you sent is what there is.', 'write'),
+      merge: requireArgumentValue(
+        'TodoWrite replaces the list. Send all tasks, also those that did not change.',
+        false,
+      ),
+      operation: requireArgumentValue(
+        'TodoWrite only writes the list; the last one you sent is what there is.',
+        'write',
+      ),
     },
     ignored: ['explanation'],
     elements: { todos: TODO_FORMS },

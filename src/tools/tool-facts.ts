@@ -4,17 +4,19 @@ import type { DeclaredFacts, ToolKind, ToolTraits } from '../contracts/permissio
 type Facts = NonNullable<ToolTraits['facts']>;
 
 /** Facts of a call that affects only the session. */
-export const getSessionFacts: Facts = () => ({ kind: 'session' });
+export const getSessionOnlyFacts: Facts = () => ({ kind: 'session' });
 
 /** Creates the facts of a call that reads or edits the file its input names. */
-export function createPathFacts(kind: 'read' | 'edit', key: string): Facts {
-  return createTextFacts(kind, key, (path) => (kind === 'read' ? { kind, reads: [path] } : { kind, writes: [path] }));
+export function createPathToolFacts(kind: 'read' | 'edit', key: string): Facts {
+  return createTextToolFacts(kind, key, (path) =>
+    kind === 'read' ? { kind, reads: [path] } : { kind, writes: [path] },
+  );
 }
 
 /** Creates facts from one text of the input; reports a problem if it is missing. */
-export function createTextFacts(kind: ToolKind, key: string, facts: (value: string) => DeclaredFacts): Facts {
+export function createTextToolFacts(kind: ToolKind, key: string, facts: (value: string) => DeclaredFacts): Facts {
   return (input) => {
-    const value = getText(input[key]);
+    const value = getStringOrUndefined(input[key]);
     return value === undefined || value === ''
       ? { kind, problem: `Its ${key} is missing or not a text.` }
       : facts(value);
@@ -22,9 +24,9 @@ export function createTextFacts(kind: ToolKind, key: string, facts: (value: stri
 }
 
 /** Facts of a call that runs a shell command. */
-export const getCommandFacts: Facts = (input, cwd) => {
-  const facts = createTextFacts('shell', 'command', (command) => ({ kind: 'shell', command }))(input, cwd);
-  const outsideReason = getText(input.outside_sandbox);
+export const getCommandToolFacts: Facts = (input, cwd) => {
+  const facts = createTextToolFacts('shell', 'command', (command) => ({ kind: 'shell', command }))(input, cwd);
+  const outsideReason = getStringOrUndefined(input.outside_sandbox);
   const writePaths = getTexts(input.sandbox_write);
   return {
     ...facts,
@@ -35,10 +37,10 @@ export const getCommandFacts: Facts = (input, cwd) => {
 
 /** Returns the facts of a call that searches a folder with a pattern. */
 export function getSearchPermissionFacts(input: JsonObject, cwd: string): DeclaredFacts {
-  const folder = input.path === undefined ? cwd : getText(input.path);
+  const folder = input.path === undefined ? cwd : getStringOrUndefined(input.path);
   if (folder === undefined) return { kind: 'read', problem: 'Its path is not a text.' };
   // A pattern may itself leave the folder.
-  const patterns = [getText(input.pattern) ?? '', getText(input.glob) ?? ''];
+  const patterns = [getStringOrUndefined(input.pattern) ?? '', getStringOrUndefined(input.glob) ?? ''];
   const leadingOut = patterns.filter((pattern) => /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(pattern));
   const startPaths = leadingOut.map((pattern) =>
     /^[/~]/.test(pattern) ? getFixedPart(pattern) : `${folder}/${getFixedPart(pattern)}`,
@@ -47,12 +49,12 @@ export function getSearchPermissionFacts(input: JsonObject, cwd: string): Declar
 }
 
 /** Returns a value if it is a string. */
-export function getText(value: JsonObject[string]): string | undefined {
+export function getStringOrUndefined(value: JsonObject[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 function getTexts(value: JsonObject[string]): readonly string[] {
-  return [value].flat().flatMap((item) => getText(item) ?? []);
+  return [value].flat().flatMap((item) => getStringOrUndefined(item) ?? []);
 }
 
 /** Returns the part of a pattern before its first wildcard. */

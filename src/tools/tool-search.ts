@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Tool } from '../contracts/tool.ts';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from './input/call-forms.ts';
-import { getSessionFacts } from './tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
+import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const PROMPT = 'Loads tools that are known by name only, for the next turn. query: words, or "select:name,name".';
 const MAX_RESULTS = 8;
@@ -14,9 +14,9 @@ export type DeferredTools = {
 };
 
 /** Tool traits of ToolSearch. */
-export const toolSearchTraits: BuiltInTraits = defineToolTraits({
+export const toolSearchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ToolSearch',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   forms: {
     example: 'ToolSearch{query:"select:NotebookEdit"}',
     names: ['search_tools', 'find_tools', 'load_tools'],

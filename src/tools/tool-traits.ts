@@ -9,7 +9,7 @@ import { multiEditTraits } from './edit/multi-edit.ts';
 import { notebookEditTraits } from './edit/notebook-edit.ts';
 import { globTraits } from './glob.ts';
 import { grepTraits } from './grep.ts';
-import { type CallForms, matchName } from './input/call-forms.ts';
+import { type AcceptedCallForms, matchToolCallName } from './input/call-forms.ts';
 import { lspTraits } from './lsp.ts';
 import { listMcpResourcesTraits, readMcpResourceTraits } from './mcp-resources.ts';
 import { applyPatchTraits } from './patch/apply-patch.ts';
@@ -26,7 +26,7 @@ import { webSearchTraits } from './web-search/web-search.ts';
 import { writeTraits } from './write.ts';
 
 /** The tool traits of all built-in tools. */
-export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: CallForms })[] = [
+export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: AcceptedCallForms })[] = [
   applyPatchTraits,
   askUserQuestionTraits,
   bashTraits,
@@ -56,6 +56,8 @@ export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: CallForms })
 ];
 
 /** Returns the traits of the built-in tool with this name or alias, or with this name in another assistant. */
-export const findToolTraits: ToolLookup = (requestedName) =>
+export const findBuiltInToolTraits: ToolLookup = (requestedName) =>
   TOOL_TRAITS.find(({ name, aliases = [] }) => name === requestedName || aliases.includes(requestedName)) ??
-  TOOL_TRAITS.find(({ name, forms }) => matchName([name, ...(forms?.names ?? [])], requestedName, null) === 'name');
+  TOOL_TRAITS.find(
+    ({ name, forms }) => matchToolCallName([name, ...(forms?.names ?? [])], requestedName, null) === 'name',
+  );

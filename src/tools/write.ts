@@ -6,18 +6,18 @@ import { formatCount } from '../lib/text/format.ts';
 import { detectLineEnding, splitLines } from '../lib/text/lines.ts';
 import { buildTool } from './build-tool.ts';
 import { describeNewSyntaxError } from './edit/check-syntax.ts';
-import { describeFailure } from './edit/edit-file.ts';
-import { changeFile, type FileChangeDeps, isExistingPath, readForChange } from './files/change-file.ts';
+import { describeToolFailure } from './edit/edit-file.ts';
+import { type FileChangeDeps, isExistingPath, readFileToReplace, writeAndRecordFile } from './files/change-file.ts';
 import { diffFile, getOriginalForHosts } from './files/diff-file.ts';
 import {
-  type BuiltInTraits,
+  type BuiltInToolTraits,
   defineToolTraits,
-  FILE_SYNONYMS,
-  listEditorNames,
-  requireValue,
+  FILE_PATH_SYNONYMS,
+  listTextEditorCallForms,
+  requireArgumentValue,
 } from './input/call-forms.ts';
 import { resolveToolPath } from './tool-arguments.ts';
-import { createPathFacts } from './tool-facts.ts';
+import { createPathToolFacts } from './tool-facts.ts';
 
 const WRITE_PROMPT = `Writes a whole file and missing directories. An existing file must have been read in this session. To change parts of it use Edit.`;
 
@@ -27,19 +27,19 @@ const input = z.strictObject({
 });
 
 /** Tool traits of Write. */
-export const writeTraits: BuiltInTraits = defineToolTraits({
+export const writeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Write',
-  facts: createPathFacts('edit', 'file_path'),
+  facts: createPathToolFacts('edit', 'file_path'),
   mainInput: 'file_path',
   served: 'changes',
   forms: {
     example: 'Write{file_path:"docs/new.md", content:"# New\\n"}',
     names: [
       ...['write_file', 'write_to_file', 'write_text_file', 'file_write', 'create_file', 'create', 'new_file'],
-      ...['save_file', ...listEditorNames('create', 'write')],
+      ...['save_file', ...listTextEditorCallForms('create', 'write')],
     ],
     synonyms: {
-      file_path: FILE_SYNONYMS,
+      file_path: FILE_PATH_SYNONYMS,
       content: ['contents', 'text', 'file_text', 'file_content', 'new_content', 'data', 'body', 'code', 'code_content'],
     },
     conversions: {
@@ -50,8 +50,8 @@ export const writeTraits: BuiltInTraits = defineToolTraits({
               note: 'content was an object and was written as JSON.',
             }
           : { set: { content } },
-      command: requireValue('Write only writes whole files.', 'create', 'write'),
-      append: requireValue('Write replaces the whole file. To append, use Edit on its last lines.', false),
+      command: requireArgumentValue('Write only writes whole files.', 'create', 'write'),
+      append: requireArgumentValue('Write replaces the whole file. To append, use Edit on its last lines.', false),
     },
     ignored: ['overwrite', 'create_dirs', 'encoding', 'explanation', 'line_count'],
   },
@@ -68,15 +68,15 @@ export function createWriteTool(deps: FileChangeDeps): Tool {
     title: ({ file_path }) => `Write ${file_path}`,
     async checkPreconditions({ file_path }, { cwd, signal }) {
       const file = resolveToolPath(file_path, { cwd, home: deps.home });
-      return (await isExistingPath(file)) ? describeFailure(readForChange(file, deps, signal)) : undefined;
+      return (await isExistingPath(file)) ? describeToolFailure(readFileToReplace(file, deps, signal)) : undefined;
     },
     async call({ file_path, content }, { cwd, signal }) {
       const file = resolveToolPath(file_path, { cwd, home: deps.home });
-      const current = (await isExistingPath(file)) ? await readForChange(file, deps, signal) : undefined;
+      const current = (await isExistingPath(file)) ? await readFileToReplace(file, deps, signal) : undefined;
       const previous = current === undefined ? undefined : decodeText(current.bytes);
       const next = encodeContent(content, previous);
       signal.throwIfAborted();
-      await changeFile(file, next.bytes, deps);
+      await writeAndRecordFile(file, next.bytes, deps);
       const original = current === undefined ? undefined : (previous?.text ?? '');
       const change = await diffFile(file, original, next.text);
       const lines = formatCount(splitLines(content).length, 'line');

@@ -2,9 +2,9 @@ import type { Conversation } from '../contracts/frontend/conversation.ts';
 import { addHistoryItems, createViewState, type ViewState } from './app-state/view-state.ts';
 import { isImagePath, pasteImagePath } from './effects/clipboard.ts';
 import {
-  changesStatusFacts,
+  changesStatusLineFacts,
   createBanner,
-  getStatusFacts,
+  getStatusLineFacts,
   offerLastSession,
   runStatusLineScript,
 } from './effects/conversation-facts.ts';
@@ -15,23 +15,28 @@ import {
   type LeftoverOffer,
   restoreDraft,
 } from './effects/draft-storage.ts';
-import type { ScreenEnd } from './effects/effect-host.ts';
-import { createLiveView, type LiveView } from './effects/live-view.ts';
-import { suggestNextPrompt } from './effects/suggest-next-prompt.ts';
+import { createLiveConversationView, type LiveConversationView } from './effects/live-conversation-view.ts';
+import { showNextPromptSuggestion } from './effects/show-next-prompt-suggestion.ts';
+import type { ScreenEnd } from './effects/ui-effect-host.ts';
 import { handleInput } from './input/handle-input.ts';
 import type { InputContext } from './input/input-context.ts';
 import type { InputEvent } from './input/input-event.ts';
-import type { Effect } from './input/input-result.ts';
-import { createKeyboard, type TerminalInput } from './input/keyboard.ts';
-import { classifyBackground, type FirstFrameHold, getAnswerTimeoutMs, holdFirstFrame } from './terminal/first-frame.ts';
+import type { UiEffect } from './input/input-result.ts';
+import { createKeyboardReader, type TerminalInput } from './input/keyboard-reader.ts';
+import {
+  classifyBackground,
+  type FirstFrameHold,
+  getTerminalAnswerTimeoutMs,
+  holdFirstFrame,
+} from './terminal/await-background.ts';
 import { createFrameScheduler } from './terminal/frame-scheduler.ts';
-import type { TerminalOutput } from './terminal/screen-host.ts';
+import type { TerminalOutput } from './terminal/screen-frame-writer.ts';
 import type { ScreenOptions } from './terminal/screen-options.ts';
 import { createScreenOutput, type ScreenOutput } from './terminal/screen-output.ts';
 import { createTerminalHandover } from './terminal/terminal-handover.ts';
-import { buildOpeningSequence, MODES_OFF, WIDE_COLUMN } from './terminal/terminal-modes.ts';
+import { buildOpeningSequence, TERMINAL_MODES_OFF, WIDE_SYMBOL_COLUMN } from './terminal/terminal-modes.ts';
 import { createTerminalStatus } from './terminal/terminal-status.ts';
-import { applyEditorAction } from './widgets/composer/editor-actions.ts';
+import { applyDraftEditorAction } from './widgets/composer/draft-editor-actions.ts';
 import { INITIAL_VIM_STATE } from './widgets/composer/vim.ts';
 import type { HistoryItem } from './widgets/history/history-item.ts';
 import { createResumedHistory } from './widgets/history/resumed-history.ts';
@@ -41,7 +46,7 @@ import { noteResize } from './widgets/permission-dialog/reduce-dialog.ts';
 export type ScreenTerminal = { readonly out: TerminalOutput; readonly in: TerminalInput };
 
 /** The open screen of a conversation. */
-export type OpenScreen = {
+export type ScreenHandle = {
   /** Resolves when the user exits or continues in another session. */
   readonly ended: Promise<ScreenEnd>;
   /** Restores the terminal. Safe to call more than once. */
@@ -52,7 +57,7 @@ export type OpenScreen = {
 const BEGIN_DELAY_MS = 150;
 
 /** Opens the interactive screen of a conversation. */
-export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): OpenScreen {
+export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): ScreenHandle {
   // `info()` collects everything about the conversation, so the folder is kept between the events that change it.
   let { cwd } = conversation.info();
   const output = createScreenOutput(terminal.out, options, () => cwd, onResized);
@@ -61,7 +66,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     output.repaint();
     frames.show();
   };
-  const live = createLiveView({
+  const live = createLiveConversationView({
     conversation,
     options,
     output,
@@ -74,12 +79,12 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     readHiddenLine: (label) => handover.readHiddenLine(label, terminal.in),
     onChange(_before, event) {
       if (event === undefined) return frames.show();
-      if (changesStatusFacts(event)) {
+      if (changesStatusLineFacts(event)) {
         cwd = conversation.info().cwd;
         runStatusLineScript(conversation, live.updateView);
       }
       if (event.type === 'agent_end' && event.terminal.reason === 'completed')
-        void suggestNextPrompt(conversation, live.getView, live.updateView).catch(() => undefined); // A suggestion that fails is not missed.
+        void showNextPromptSuggestion(conversation, live.getView, live.updateView).catch(() => undefined); // A suggestion that fails is not missed.
       status.handleEvent(event, live.getView());
       frames.schedule(event);
     },
@@ -114,7 +119,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     conversation.draft.save(captureDraft(live.getView()));
     frames.show();
   };
-  const keyboard = createKeyboard(terminal.in, receive, options.terminal);
+  const keyboard = createKeyboardReader(terminal.in, receive, options.terminal);
   const handover = createTerminalHandover({
     output,
     keyboard,
@@ -123,7 +128,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     editor: options.editor,
   });
 
-  const firstFrame = holdFirstFrame(getAnswerTimeoutMs(options), () => frames.show());
+  const firstFrame = holdFirstFrame(getTerminalAnswerTimeoutMs(options), () => frames.show());
   terminal.out.write(buildOpeningSequence(options, terminal.out.columns));
   keyboard.open();
   runStatusLineScript(conversation, live.updateView);
@@ -142,14 +147,14 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
       live.close();
       status.close();
       output.close();
-      terminal.out.write(MODES_OFF);
+      terminal.out.write(TERMINAL_MODES_OFF);
       keyboard.close();
     },
   };
 }
 
 /** Loads the theme and the drafts, then sends the prompt of the command line or shows the session list. */
-function beginConversation(live: LiveView, options: ScreenOptions, leftover: LeftoverOffer) {
+function beginConversation(live: LiveConversationView, options: ScreenOptions, leftover: LeftoverOffer) {
   const { conversation } = live;
   void live.themes.use(options.theme).catch(() => undefined); // The default colours are used then.
   void restoreDraft(conversation, live.updateView, options.now())
@@ -165,7 +170,7 @@ function beginConversation(live: LiveView, options: ScreenOptions, leftover: Lef
   const timer = options.opens === 'sessions' ? undefined : setTimeout(begin, BEGIN_DELAY_MS);
   if (options.opens === 'sessions') void live.sessionList.open('folder');
   if (options.prompt !== undefined) {
-    const sent: Effect = { type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] };
+    const sent: UiEffect = { type: 'prompt', parts: [{ kind: 'text', text: options.prompt }] };
     live.apply({ view: live.getView(), effects: [sent] });
   }
   return timer;
@@ -174,7 +179,7 @@ function beginConversation(live: LiveView, options: ScreenOptions, leftover: Lef
 /** Handles a key, a paste or an answer of the terminal. */
 function receiveInput(
   event: InputEvent,
-  live: LiveView,
+  live: LiveConversationView,
   { output, firstFrame }: { readonly output: ScreenOutput; readonly firstFrame: FirstFrameHold },
   context: InputContext,
   leftover: LeftoverOffer,
@@ -183,7 +188,7 @@ function receiveInput(
     output.setBackground(classifyBackground(event));
     firstFrame.release();
   } else if (event.type === 'position') {
-    if (event.column !== WIDE_COLUMN) return;
+    if (event.column !== WIDE_SYMBOL_COLUMN) return;
     output.switchToAscii();
     output.repaint();
   } else if (event.type === 'paste' && isImagePath(event.text)) {
@@ -201,8 +206,8 @@ function createOpeningView(
   { banner, typedAhead = '', vim, keyProblems = [] }: ScreenOptions,
 ): ViewState {
   const info = conversation.info();
-  const initial = createViewState(getStatusFacts(conversation), info.todos);
-  const editor = applyEditorAction(initial.editor, { type: 'insert', text: typedAhead }, 0);
+  const initial = createViewState(getStatusLineFacts(conversation), info.todos);
+  const editor = applyDraftEditorAction(initial.editor, { type: 'insert', text: typedAhead }, 0);
   const { items, ...state } = createResumedHistory(
     conversation.pastTurns?.earlier ?? [],
     conversation.agent.state().messages,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentPort } from '../../src/agent/agent-deps.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import { listBlocks, type Message } from '../../src/contracts/message.ts';
+import { listMessageBlocks, type Message } from '../../src/contracts/message.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { calls, echoTool, empty, fails, says, unlimitedContext, userSays } from '../support/loop/scripted.ts';
 import { type ScriptedAgent, scriptedAgent } from '../support/loop/scripted-agent.ts';
@@ -11,7 +11,9 @@ const FOR_EVER = new Promise<void>(() => undefined);
 const held = { ...says('thinking about it'), hold: FOR_EVER };
 
 const wordsOf = (messages: readonly Message[]) =>
-  messages.flatMap((message) => listBlocks(message).flatMap((block) => (block.type === 'text' ? [block.text] : [])));
+  messages.flatMap((message) =>
+    listMessageBlocks(message).flatMap((block) => (block.type === 'text' ? [block.text] : [])),
+  );
 const queueOf = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'queue' ? [`${wordsOf([event.item.message]).join()} ${event.state}`] : []));
 const streaming = ({ seen }: ScriptedAgent) => seen((event) => event.type === 'block_end');

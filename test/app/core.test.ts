@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBroadcast } from '../../src/agent/agent.ts';
+import { createEventBroadcast } from '../../src/agent/agent.ts';
 import type { AgentPort } from '../../src/agent/agent-deps.ts';
 import { createEventBus } from '../../src/app/core.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
@@ -8,7 +8,7 @@ const notice = (text: string): AgentEvent => ({ type: 'notice', level: 'warn', t
 
 /** An agent, as far as a bus needs one. */
 function agent() {
-  const { emit, subscribe } = createBroadcast([], (thrown) => {
+  const { emit, subscribe } = createEventBroadcast([], (thrown) => {
     throw thrown;
   });
   const port: AgentPort = {

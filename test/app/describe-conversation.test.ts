@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
@@ -29,7 +29,7 @@ const FOLDER = {
 };
 
 /** What reaches the model, and what the person is told, when somebody asks in this folder. */
-async function heard(options: Partial<RunOptions>) {
+async function heard(options: Partial<CliRunOptions>) {
   await using project = await createTempProject(FOLDER);
   await using server = await startApiServer({ turns: () => says('ok') });
   const made = await composed(project, server.url, { trust: undefined, ...options });
@@ -67,7 +67,7 @@ test.each(someOf(FACES))('an untrusted folder has no effect, and the output says
 test.each(someOf(FACES.toReversed()))(
   'where no setting source applies, a trusted folder is not mentioned either: %s',
   async (frontend) => {
-    const none: Partial<RunOptions> = { frontend, trust: 'this-run' };
+    const none: Partial<CliRunOptions> = { frontend, trust: 'this-run' };
     for (const settingSources of [[], ['user']]) {
       expect(await heard({ ...none, settingSources })).toEqual({ marks: [], instructions: [], said: [] });
     }

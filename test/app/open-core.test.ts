@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { runChecks } from '../../src/app/setup/doctor.ts';
+import { runDoctorChecks } from '../../src/app/setup/doctor.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
 import { runOptions } from '../support/run-options.ts';
@@ -27,7 +27,7 @@ test.each(['{"anthropic":', '[]', '{"anthropic":7}', '{"v":2}'])(
     expect(demo.ok).toBe(true);
     if (demo.ok) await demo.conversation.close('tested');
 
-    const findings = await runChecks({ environment, cwd: project.dir, isTty: false });
+    const findings = await runDoctorChecks({ environment, cwd: project.dir, isTty: false });
     expect(findings.find(({ name }) => name === 'key')).toEqual({ name: 'key', state: 'bad', detail: problem });
     expect(await readFile(file, 'utf8')).toBe(text);
   },
@@ -37,7 +37,7 @@ test('settings of a folder that is not trusted are a warning for doctor, and fin
   const text = '{"permissions":{"allow":["Bash(npm test)"]}}';
   await using project = await createTempProject({ '.claude/settings.json': text });
   const context = { environment: readEnvironment(bareEnvironment(project)), cwd: project.dir, isTty: false };
-  const checkSettings = async () => (await runChecks(context)).filter(({ name }) => name === 'settings');
+  const checkSettings = async () => (await runDoctorChecks(context)).filter(({ name }) => name === 'settings');
   expect(await checkSettings()).toEqual([
     { name: 'settings', state: 'warn', detail: expect.stringContaining('not trusted yet') },
   ]);

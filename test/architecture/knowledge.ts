@@ -1,4 +1,4 @@
-import { PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program.ts';
+import { PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program-facts.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { isNode, templateText, treeOf } from './syntax.ts';
 import type { Sources } from './violations.ts';

@@ -13,7 +13,7 @@ const SEPARATE_FILES: Readonly<Record<string, string>> = {
   'model/providers/cloud-port.ts': 'left out of the browser build',
   'model/providers/foundry.ts': 'one file per provider',
   'eval/shipped-tasks.ts': 'replaced by the build',
-  'checkpoints/shared-writes.ts': 'the format of files that processes share',
+  'checkpoints/cross-process-writes.ts': 'the format of files that processes share',
   'tools/read/notebook.ts': 'one file per kind of file',
   'cli/commands/help-pages.ts': 'loaded only for --help',
   'ui/widgets/markdown/highlight-languages.ts': 'loaded on first use',

@@ -11,7 +11,7 @@ const SANITIZERS = [
   'app/setup/doctor.ts',
 ];
 /** The file that writes to the terminal, and three that write only fixed texts. */
-const WRITERS = ['cli/io.ts', 'cli/run-cli.ts', 'cli/main.ts', 'cli/modes/interactive/run-interactive.ts'];
+const WRITERS = ['cli/process-io.ts', 'cli/run-cli.ts', 'cli/main.ts', 'cli/modes/interactive/run-interactive.ts'];
 const ROWS = 'ui/text/Rows.tsx';
 
 /** Returns the places that could write unsanitized text to the terminal. */
@@ -21,7 +21,7 @@ export function terminalOutputViolations(sources: Sources): readonly string[] {
       ? [`${path}: marks text as printable; sanitize or paint it instead`]
       : []),
     ...(/\bprocess\.std(?:out|err)\.write\b/.test(text) && !WRITERS.includes(path)
-      ? [`${path}: writes to the terminal; only cli/io.ts may, because it sanitizes`]
+      ? [`${path}: writes to the terminal; only cli/process-io.ts may, because it sanitizes`]
       : []),
     ...(/import \{[^}]*\bText\b[^}]*\} from 'ink'/.test(text) && path !== ROWS
       ? [`${path}: renders Text of Ink; use ${ROWS}, which accepts only printable text`]

@@ -8,22 +8,22 @@ const src = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'src
 
 /** Files that may recognise a text, with the reason. Everything else decides on codes and fields. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  'checkpoints/command-watcher.ts': 'the reason that a folder was skipped is a shared constant',
+  'checkpoints/command-change-watcher.ts': 'the reason that a folder was skipped is a shared constant',
   'context/compaction/summary.ts': 'sections of the stored summary, whose format sessions on disk keep',
   'engine/request/rejected-parts.ts': 'its own replacement in a request, which has no field for it',
   'fleet/git/github.ts': 'messages of GitHub',
   'lib/text/front-matter.ts': 'messages of the YAML parser',
   'mcp/sampling.ts': 'an answer to a question is the label of the chosen option',
-  'model/providers/anthropic/messages-port.ts': 'messages of the provider',
-  'model/providers/demo/next-reply.ts': 'the scripted model reads its prompt, as every model does',
+  'model/providers/anthropic/messages-api-port.ts': 'messages of the provider',
+  'model/providers/demo/demo-reply.ts': 'the scripted model reads its prompt, as every model does',
   'model/providers/demo/tour.ts': 'the scripted model reads the results of tools, as every model does',
   'model/providers/openai-chat/chat-request.ts': 'messages of providers',
   'model/providers/openai-responses/responses-request.ts': 'messages of the provider',
   'model/stream/error-response.ts': 'messages of providers',
   'model/stream/failures.ts': 'messages of the runtime',
   'permissions/shell/programs/program-risks.ts': 'SQL in the arguments of a command',
-  'sandbox/read-only/blocked-effects.ts': 'messages of programs in the sandbox',
-  'session/resume/past-facts.ts': 'sessions of version 0.1 hold sentences only',
+  'sandbox/read-only/sandbox-denials.ts': 'messages of programs in the sandbox',
+  'session/resume/recorded-facts.ts': 'sessions of version 0.1 hold sentences only',
   'ui/widgets/first-run/show-first-run.ts': 'the note that it removes is the one that it set',
 };
 

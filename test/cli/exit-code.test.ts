@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { getExitCode } from '../../src/cli/exit-code.ts';
-import { createRunRecord } from '../../src/cli/stream-json/run-result.ts';
+import { createRunResultCollector } from '../../src/cli/stream-json/run-result.ts';
 import type { Terminal } from '../../src/contracts/terminal-reason.ts';
 import { fakeConversation } from '../support/loop/fake-conversation.ts';
 
@@ -26,7 +26,7 @@ const STORIES: Readonly<Record<Terminal['reason'], readonly [code: number, subty
 
 test.each(Object.entries(STORIES))('%s has its own exit code, subtype and message', (name, [code, subtype]) => {
   const reason = Object.keys(STORIES).find((one): one is Terminal['reason'] => one === name) ?? 'completed';
-  const result = createRunRecord(fakeConversation(), () => 0).createResultLine({ reason });
+  const result = createRunResultCollector(fakeConversation(), () => 0).createResultLine({ reason });
   expect({ code: getExitCode({ reason }, undefined), subtype: result.subtype }).toEqual({ code, subtype });
   // Nobody is told of success by one and of failure by the other.
   expect(result.is_error).toBe(code !== 0);

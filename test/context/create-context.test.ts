@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContextDecision } from '../../src/context/reduction-log.ts';
-import { parseDecisions } from '../../src/context/reduction-log.ts';
+import { parseReductions } from '../../src/context/reduction-log.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
@@ -54,7 +54,7 @@ test('decisions stored with the session give the same bytes after a resume', asy
   expect(kept.map((decision) => decision.level)).toContain('snip');
   const onDisk: unknown[] = JSON.parse(JSON.stringify([...kept, { level: 'unknown' }, 'junk']));
   const resumed = bench({ modelInfo: () => ({ ...SMALL, contextWindow: 1_000_000 }) });
-  resumed.context.restore(parseDecisions(onDisk));
+  resumed.context.restore(parseReductions(onDisk));
   const after = await resumed.context.prepare(structuredClone(messages));
   expect(JSON.stringify(after.view)).toBe(JSON.stringify(before.view));
   expect(resumed.stored.size).toBe(0);

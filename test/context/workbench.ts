@@ -3,8 +3,8 @@ import { type Context, type ContextParts, createContext } from '../../src/contex
 import type { LevelRun } from '../../src/context/reduction/reduction-pipeline.ts';
 import type { Message, UserMessage } from '../../src/contracts/message.ts';
 import type { ModelInfo } from '../../src/contracts/model.ts';
-import { repairMessages, toRequestMessages } from '../../src/engine/request/build-request.ts';
-import { findToolTraits } from '../../src/tools/tool-traits.ts';
+import { repairMessages, toRequestMessages } from '../../src/engine/request/build-model-request.ts';
+import { findBuiltInToolTraits } from '../../src/tools/tool-traits.ts';
 
 export const INFO: ModelInfo = {
   id: 'model-a',
@@ -37,7 +37,7 @@ export function bench(over: Partial<ContextParts> = {}): Bench {
   const stored = new Map<string, string>();
   let ids = 0;
   const context = createContext({
-    toolNamed: findToolTraits,
+    toolNamed: findBuiltInToolTraits,
     model: () => 'model-a',
     modelInfo: () => INFO,
     overheadTokens: () => 5_000,

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
 import { completeQueryDeps } from '../../src/engine/default-deps.ts';
-import { buildRequest } from '../../src/engine/request/build-request.ts';
+import { buildModelRequest } from '../../src/engine/request/build-model-request.ts';
 import { getModelInfo } from '../../src/model/built-in-models.ts';
 import { buildMessagesRequest } from '../../src/model/providers/anthropic/messages-request.ts';
 import { createReplayPort } from '../../src/model/record-replay.ts';
-import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { violationOf } from '../support/api/validate-request.ts';
 import { longTest } from '../support/long-test.ts';
@@ -42,16 +42,16 @@ const MODEL = 'claude-sonnet-4-5';
 
 /** The request a resume of this text would send. */
 function resumedRequest(text: string) {
-  const { records } = parseRecords(text);
+  const { records } = parseSessionRecords(text);
   const { messages } = rebuildSession(records);
   const after: Message = { role: 'user', id: 'after', origin: 'prompt', blocks: [{ type: 'text', text: AFTER }] };
   const deps = completeQueryDeps({ model: createReplayPort([]), config: { chain: [{ model: MODEL }] } });
-  const state: Parameters<typeof buildRequest>[1] = {
+  const state: Parameters<typeof buildModelRequest>[1] = {
     modelIndex: 0,
     maxOutputTokensOverride: 1_000,
     excluded: { thinking: false, images: undefined, refused: [] },
   };
-  const body = buildMessagesRequest(buildRequest([...messages, after], state, deps), getModelInfo(MODEL));
+  const body = buildMessagesRequest(buildModelRequest([...messages, after], state, deps), getModelInfo(MODEL));
   return {
     records,
     request: { body: JSON.parse(JSON.stringify(body)), violation: violationOf(body, HEADERS, NOTHING_ISSUED) },

@@ -2,15 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
-import { buildRequest } from '../../src/engine/request/build-request.ts';
-import { createInitialState } from '../../src/engine/state.ts';
+import { createQueryState } from '../../src/engine/query-state.ts';
+import { buildModelRequest } from '../../src/engine/request/build-model-request.ts';
 import { buildMessagesRequest } from '../../src/model/providers/anthropic/messages-request.ts';
-import { decodeSession } from '../../src/session/persisted-state.ts';
-import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { decodeSessionState } from '../../src/session/persisted-state.ts';
+import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import { completeDanglingCalls, rebuildSession } from '../../src/session/records/rebuild-session.ts';
-import { parseHead } from '../../src/session/request-head.ts';
+import { parseRequestHead } from '../../src/session/request-head.ts';
 import { checkSession, repairSession } from '../../src/session/store/check-session.ts';
-import { readSession } from '../../src/session/store/manage-sessions.ts';
+import { readSessionForResume } from '../../src/session/store/manage-sessions.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
@@ -141,13 +141,13 @@ function damagedLine(bytes: Buffer): string {
 
 async function resumed(bytes: Buffer) {
   await writeFile(path, bytes);
-  const rebuilt = rebuildSession((await readSession(path)).records);
+  const rebuilt = rebuildSession((await readSessionForResume(path)).records);
   const { messages } = await completeDanglingCalls(rebuilt, async () => []);
-  const state = decodeSession(rebuilt);
-  if (state.requestHead !== undefined) parseHead(state.requestHead);
+  const state = decodeSessionState(rebuilt);
+  if (state.requestHead !== undefined) parseRequestHead(state.requestHead);
   const deps = scripted([]);
   const history: readonly Message[] = [...messages];
-  return buildMessagesRequest({ ...buildRequest(history, createInitialState(history), deps), effort: 'off' }, INFO);
+  return buildMessagesRequest({ ...buildModelRequest(history, createQueryState(history), deps), effort: 'off' }, INFO);
 }
 
 test('whatever one fault does to the file, the resumed request is valid and has everything readable', async () => {
@@ -201,7 +201,7 @@ test('a prompt is read however its line is named, and whatever role it has', () 
     { v: 1, type: 'user', uuid: 'u', timestamp: 'now', messagf: message },
   ];
   for (const one of hurt) {
-    const { messages } = rebuildSession(parseRecords(`${JSON.stringify(one)}\n`).records);
+    const { messages } = rebuildSession(parseSessionRecords(`${JSON.stringify(one)}\n`).records);
     expect(messages).toMatchObject([{ role: 'user', blocks: [{ type: 'text', text: 'words' }] }]);
   }
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FlagTable } from '../../src/cli/args/define-flag.ts';
-import { FLAGS } from '../../src/cli/args/flags.ts';
+import { CLI_FLAGS } from '../../src/cli/args/flags.ts';
 import { SUBCOMMANDS } from '../../src/cli/args/subcommands.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
@@ -136,7 +136,7 @@ test.each([
     const command = Object.entries(SUBCOMMANDS).find(([name]) => name === word)?.[1];
     if (/^[a-z]+$/.test(word) && !line.includes('"')) expect([line, command !== undefined]).toEqual([line, true]);
     const own: FlagTable = command !== undefined && 'flags' in command ? command.flags : {};
-    const flags = new Set([...namesOf(FLAGS), ...namesOf(own)]);
+    const flags = new Set([...namesOf(CLI_FLAGS), ...namesOf(own)]);
     const used = [...line.matchAll(/(?<=\s)--[a-zA-Z][\w-]*/g)].map(([flag]) => flag);
     expect([line, used.filter((flag) => !flags.has(flag))]).toEqual([line, []]);
   }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { readSettings } from '../../src/app/read-settings.ts';
 import { createFleetGit } from '../../src/fleet/git/fleet-git.ts';
-import { openMirrors } from '../../src/fleet/git/mirrors.ts';
+import { openRepositoryMirrors } from '../../src/fleet/git/repository-mirrors.ts';
 import { openTaskSandbox } from '../../src/fleet/worker/task-sandbox.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -187,7 +187,7 @@ sandboxed('a check has the history and the variables of its task, and the networ
     OTHER_TOKEN: 'not-for-the-task',
   });
   const commit = (await project.git('-C', repo, 'rev-parse', 'HEAD')).trim();
-  const mirrors = openMirrors(work, createFleetGit(environment));
+  const mirrors = openRepositoryMirrors(work, createFleetGit(environment));
   const folder = join(work, 'b', 'k');
   await mirrors.checkOut({ url: repo, commit, folder: '' }, folder);
   const tools = { allowedTools: [], disallowedTools: [] };

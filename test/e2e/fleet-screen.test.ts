@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
-import { openStore } from '../../src/fleet/store/open-store.ts';
+import { openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { TESTED_STORES, testQueue } from '../support/fleet.ts';
 import { stormBatch, stormTasks } from '../support/fleet-storm.ts';
@@ -38,7 +38,7 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('the batch screen on %s', (kind
     project = await createTempProject();
     const { OURO_QUEUE: url } = env;
     const folder = join(project.ouroHome, 'fleet');
-    store = await openStore(url === undefined ? { kind: 'here', folder } : { kind: 'postgres', url });
+    store = await openFleetStore(url === undefined ? { kind: 'here', folder } : { kind: 'postgres', url });
   });
   afterEach(async () => {
     await store.close();

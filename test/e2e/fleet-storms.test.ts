@@ -4,9 +4,9 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AttemptView } from '../../src/contracts/fleet.ts';
+import type { TaskAttemptView } from '../../src/contracts/fleet.ts';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
-import { openStore, type StoreLocation } from '../../src/fleet/store/open-store.ts';
+import { type FleetStoreLocation, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { addRepo, TESTED_STORES, testQueue } from '../support/fleet.ts';
 import type { StormRole } from '../support/fleet-process.ts';
 import { fakeOuro, startStorm, stormBatch, stormTasks, waitForExit, waitForOutput } from '../support/fleet-storm.ts';
@@ -25,7 +25,7 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('a storm over %s', PATIENCE, (k
   const queue = testQueue(kind);
   let project: TempProject;
   let env: Readonly<Record<string, string>>;
-  let place: StoreLocation;
+  let place: FleetStoreLocation;
   let store: FleetStore;
   let program: string;
 
@@ -34,7 +34,7 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('a storm over %s', PATIENCE, (k
     env = await queue.begin();
     const { OURO_QUEUE: url } = env;
     place = url === undefined ? { kind: 'here', folder: join(project.ouroHome, 'fleet') } : { kind: 'postgres', url };
-    store = await openStore(place);
+    store = await openFleetStore(place);
     program = await fakeOuro(project);
   });
   afterEach(async () => {
@@ -100,7 +100,7 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('a storm over %s', PATIENCE, (k
 
   test('two simultaneous submits of the same batch create one batch', async () => {
     const tasks = stormTasks(500, 0.1);
-    const other = await openStore(place);
+    const other = await openFleetStore(place);
     const made = await Promise.all([store, other, store, other].map((one) => one.submit(stormBatch(), tasks)));
     expect(made.map(({ added }) => added).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 500]);
     await other.close();
@@ -258,7 +258,7 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('a storm over %s', PATIENCE, (k
   async function expectAllDone(workers: readonly ReturnType<typeof worker>[], count: number): Promise<void> {
     for (const one of workers) expect(await waitForExit(one)).toBe(0);
     await store.close();
-    store = await openStore(place);
+    store = await openFleetStore(place);
     const begun = (await linesOf('begun')).length;
     expect(await store.getStatus('storm')).toMatchObject({ counts: { done: count, failed: 0 }, spent: begun * 1_000 });
   }
@@ -272,17 +272,17 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('a storm over %s', PATIENCE, (k
     while (((await store.getStatus('storm'))?.counts.running ?? 0) < count) await wait(20);
   }
 
-  const attemptsOfEach = (count: number): Promise<readonly (readonly AttemptView[])[]> =>
+  const attemptsOfEach = (count: number): Promise<readonly (readonly TaskAttemptView[])[]> =>
     Promise.all(stormTasks(count, 0).map(({ key }) => store.listAttempts('storm', key)));
 });
 
-function expectEachOnce(all: readonly (readonly AttemptView[])[]): void {
-  const isOnce = (attempts: readonly AttemptView[]) =>
+function expectEachOnce(all: readonly (readonly TaskAttemptView[])[]): void {
+  const isOnce = (attempts: readonly TaskAttemptView[]) =>
     attempts.filter(({ outcome }) => outcome === 'done').length === 1;
   expect(all.filter((attempts) => !isOnce(attempts))).toEqual([]);
 }
 
-function mostAtOnce(attempts: readonly AttemptView[]): number {
+function mostAtOnce(attempts: readonly TaskAttemptView[]): number {
   const moments = attempts.flatMap(({ startedMs, endedMs = Number.POSITIVE_INFINITY }) => [
     { at: startedMs, step: 1 },
     { at: endedMs, step: -1 },

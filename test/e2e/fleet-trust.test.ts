@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openStore } from '../../src/fleet/store/open-store.ts';
+import { openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import {
@@ -261,7 +261,7 @@ describe.each(TESTED_STORES)('trust on %s', (kind) => {
   async function stored(): Promise<string> {
     const { OURO_QUEUE: url } = on.env;
     const folder = join(on.project.ouroHome, 'fleet');
-    const store = await openStore(url === undefined ? { kind: 'here', folder } : { kind: 'postgres', url });
+    const store = await openFleetStore(url === undefined ? { kind: 'here', folder } : { kind: 'postgres', url });
     const texts: string[] = [];
     for (const { id } of await store.listBatches())
       for (const { key } of await store.listTasks(id))

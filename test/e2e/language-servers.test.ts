@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnostics-tracker.ts';
-import { createServerSearch } from '../../src/lsp/known-servers.ts';
 import type { FileDiagnostics } from '../../src/lsp/language-server.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
-import { findRenameChanges } from '../../src/lsp/rename.ts';
+import { createLanguageServerSearch } from '../../src/lsp/language-server-search.ts';
+import { findSymbolRenameChanges } from '../../src/lsp/symbol-rename.ts';
 import type { LineChanges } from '../../src/tools/edit/line-changes.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -17,7 +17,11 @@ import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
 /** The servers that are installed here, as a session finds them. */
 function openServers(project: TempProject) {
   const marker = crypto.randomUUID();
-  const search = createServerSearch({ folder: project.dir, path: [clientFile('.bin')], isExcluded: () => false });
+  const search = createLanguageServerSearch({
+    folder: project.dir,
+    path: [clientFile('.bin')],
+    isExcluded: () => false,
+  });
   const warnings: string[] = [];
   const servers = createLanguageServers({
     folder: project.dir,
@@ -205,7 +209,7 @@ test.skipIf(NO_CLIENTS !== undefined).each<RenameCase>([
     const path = join(project.dir, first);
     expect((await listDiagnostics(opened.servers, path, NEVER)).join('\n')).toMatch(problem);
     const request = { path, line: 1, character, newName: 'two' };
-    const changes = await findRenameChanges(opened.servers, request, NEVER);
+    const changes = await findSymbolRenameChanges(opened.servers, request, NEVER);
     expect(
       Object.fromEntries(changes.map(({ file_path, edits }) => [relative(project.dir, file_path), edits])),
     ).toEqual(changed);

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { getProcessIdentity } from '../../src/lib/processes/process-info.ts';
 import { getProjectDir } from '../../src/session/paths.ts';
-import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { buildPastEvents } from '../../src/session/resume/past-events.ts';
 import { says } from '../support/api/reply.ts';
@@ -131,7 +131,7 @@ test.each(SESSIONS)('a session of $release is resumed: $id', async (session) => 
   expect(await resumeWith(session, 'and now?')).toEqual({ missing: [], unexpected: [] });
   const after = await readSessionFile(session.id);
   expect(after.lines.slice(0, before.lines.length)).toEqual(before.lines);
-  const { records } = parseRecords(before.lines.join('\n'));
+  const { records } = parseSessionRecords(before.lines.join('\n'));
   const past = buildPastEvents(rebuildSession(records).messages, records, 100);
   expect(past.flatMap(({ event }) => (event.type === 'tool_end' ? (event.denial ?? []) : []))).toEqual(session.denials);
 });

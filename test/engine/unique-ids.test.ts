@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Message } from '../../src/contracts/message.ts';
-import { admitBlock, ensureUniqueMessageId } from '../../src/engine/unique-ids.ts';
+import { admitReceivedBlock, ensureUniqueMessageId } from '../../src/engine/unique-ids.ts';
 import { userSays } from '../support/loop/scripted.ts';
 
 const reply = (id: string, callId: string): Message => ({
@@ -15,7 +15,7 @@ const given = { type: 'tool_use', id: 'toolu_1', name: 'Echo', input: {} } as co
 /** What becomes of the id of a message and of a call that were both given before. */
 function idsIn(history: readonly Message[]) {
   const facts = { history, newId: () => 'fresh' };
-  const block = admitBlock(given, new Map(), facts);
+  const block = admitReceivedBlock(given, new Map(), facts);
   return [ensureUniqueMessageId('msg_1', [], facts), block?.type === 'tool_use' ? block.id : undefined];
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { formatReport, formatReportPage } from '../../src/eval/format-report.ts';
-import { computePassRate, createReport } from '../../src/eval/report.ts';
-import type { RunRecord } from '../../src/eval/run-attempt.ts';
+import { formatEvalReport, formatEvalReportPage } from '../../src/eval/format-eval-report.ts';
+import { computePassRate, createEvalReport } from '../../src/eval/report.ts';
+import type { EvalRunRecord } from '../../src/eval/run-eval-attempt.ts';
 
-const RUN: RunRecord = {
+const RUN: EvalRunRecord = {
   ...{ task: 'a', model: 'm', attempt: 1, outcome: 'passed', reason: '', requests: 4, calls: 3, lostTurns: 1 },
   ...{
     inputTokens: 100,
@@ -33,8 +33,12 @@ test('intervals are those of Wilson, also for no passed run and for all', () => 
 });
 
 test('a summary leaves out what could not be judged, except its cost', () => {
-  const runs: readonly RunRecord[] = [RUN, { ...RUN, outcome: 'failed' }, { ...RUN, outcome: 'error', requests: 90 }];
-  const [summary] = createReport(runs, { ouro: '0', startedAt: '' }).models;
+  const runs: readonly EvalRunRecord[] = [
+    RUN,
+    { ...RUN, outcome: 'failed' },
+    { ...RUN, outcome: 'error', requests: 90 },
+  ];
+  const [summary] = createEvalReport(runs, { ouro: '0', startedAt: '' }).models;
   expect(summary).toMatchObject({
     ...{ runs: 3, errors: 1, passed: 1, cacheShare: 0.8, costUsd: 1.5, lostTurns: 2 },
     mean: { requests: 4, inputTokens: 1000, outputTokens: 50, seconds: 2, costUsd: 0.5 },
@@ -43,24 +47,24 @@ test('a summary leaves out what could not be judged, except its cost', () => {
 });
 
 test('a cost without a known price is not shown as nothing', () => {
-  const runs: readonly RunRecord[] = [
+  const runs: readonly EvalRunRecord[] = [
     { ...RUN, model: 'local', costUsd: 0, hasUnknownCost: true },
     { ...RUN, model: 'mixed', costUsd: 0.5, hasUnknownCost: true },
   ];
-  const text = formatReport(createReport(runs, { ouro: '0', startedAt: '' }));
+  const text = formatEvalReport(createEvalReport(runs, { ouro: '0', startedAt: '' }));
   expect(text).toMatch(/\| local .*\| unknown .*\| unknown .*\n\| mixed .*\| \$0\.50 and more /);
 });
 
 test('columns are padded with plain spaces, and control characters of a cell are not printed', () => {
   const runs = [RUN, { ...RUN, model: `a model with a very long name\u001b[2J` }];
-  const text = formatReport(createReport(runs, { ouro: '0', startedAt: '' }));
+  const text = formatEvalReport(createEvalReport(runs, { ouro: '0', startedAt: '' }));
   expect(text).toMatch(/^\| m {20,}\| 1\/1 /m);
   expect(text).not.toContain('\u001b');
 });
 
 test('a page escapes the texts of models and checks', () => {
-  const run: RunRecord = { ...RUN, outcome: 'failed', model: '<b>"', reason: '<img src=x onerror=y>' };
-  const page = formatReportPage(createReport([run], { ouro: '0', startedAt: '' }));
+  const run: EvalRunRecord = { ...RUN, outcome: 'failed', model: '<b>"', reason: '<img src=x onerror=y>' };
+  const page = formatEvalReportPage(createEvalReport([run], { ouro: '0', startedAt: '' }));
   expect(page).toContain('&lt;img src=x onerror=y&gt;');
   expect(page).not.toMatch(/<img|<b>"/);
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { parseTask } from '../../src/eval/eval-task.ts';
-import { readShippedTasks } from '../../src/eval/shipped-tasks.ts';
+import { parseEvalTask } from '../../src/eval/eval-task.ts';
+import { readShippedEvalTasks } from '../../src/eval/shipped-tasks.ts';
 import { runHere } from '../support/run-here.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -10,7 +10,7 @@ const FEW = ['fix-off-by-one', 'git-resolve-conflict', 'shell-log-report'];
 
 test('each shipped task fails before and passes after its solution', async () => {
   await using project = await createTempProject();
-  const tasks = [...(await readShippedTasks()).keys()].map((name) => name.replace('.yaml', ''));
+  const tasks = [...(await readShippedEvalTasks()).keys()].map((name) => name.replace('.yaml', ''));
   expect(tasks.length).toBeGreaterThanOrEqual(20);
   const hasPython = spawnSync('python3', ['--version']).status === 0;
   const provable = tasks.filter((name) => hasPython || !name.startsWith('python-'));
@@ -21,8 +21,8 @@ test('each shipped task fails before and passes after its solution', async () =>
 }, 180_000);
 
 test('shipped tasks need no network and allow only the commands that they name', async () => {
-  for (const [name, source] of await readShippedTasks()) {
-    const { allowedTools, repo, mode } = parseTask(source, name);
+  for (const [name, source] of await readShippedEvalTasks()) {
+    const { allowedTools, repo, mode } = parseEvalTask(source, name);
     expect([name, repo, mode]).toEqual([name, undefined, 'acceptEdits']);
     expect(allowedTools.filter((rule) => !/^Bash\((?:node|npm test|git|grep|rm|sh|python3)\b.*\)$/.test(rule))).toEqual(
       [],

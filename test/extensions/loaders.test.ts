@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ExpandOptions, expandCommand } from '../../src/extensions/expand-command.ts';
+import { type ExpandSlashCommandOptions, expandSlashCommand } from '../../src/extensions/expand-slash-command.ts';
 import { loadAgents } from '../../src/extensions/load-agents.ts';
 import { loadCommands, loadOutputStyles } from '../../src/extensions/load-extensions.ts';
 import { findSkill, loadSkills } from '../../src/extensions/load-skills.ts';
@@ -114,12 +114,12 @@ test.each([
   ['Run !`echo $0`', 'x', 'Run [sh echo x]'],
   ['Take $ARGUMENTS', `@secret ${variable('CLAUDE_SKILL_DIR')} $0`, `Take @secret ${variable('CLAUDE_SKILL_DIR')} $0`],
 ])('"%s" with "%s" becomes "%s"', async (body, args, expected) => {
-  const parts: ExpandOptions = {
+  const parts: ExpandSlashCommandOptions = {
     runShell: async (command: string) => `[sh ${command}]`,
     readFile: async (path: string) => (path.startsWith('src/') ? `[file ${path}]` : undefined),
     variables: { CLAUDE_SKILL_DIR: '/skills/x' },
   };
-  expect(await expandCommand({ body, argumentNames: ['issue', 'branch'] }, args, parts)).toBe(expected);
+  expect(await expandSlashCommand({ body, argumentNames: ['issue', 'branch'] }, args, parts)).toBe(expected);
 });
 
 test('skills need a description or a text; problems are reported', async () => {

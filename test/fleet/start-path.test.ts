@@ -27,11 +27,15 @@ test('parsing the command line loads no code of the fleet', () => {
 });
 
 test('a store is loaded only when its queue is used', () => {
-  const commands = ['fleet/cli/run-batch.ts', 'fleet/cli/worker-command.ts', 'fleet/cli/change-batch.ts'];
+  const commands = [
+    'fleet/cli/batch-run-command.ts',
+    'fleet/cli/worker-command.ts',
+    'fleet/cli/batch-control-command.ts',
+  ];
   const atOnce = [...listLoadedModules(commands, { until: 'at once' })];
   expect(atOnce.some((path) => path.startsWith('fleet/'))).toBe(true);
   expect(atOnce.filter((path) => path === 'node:sqlite' || path === 'pg')).toEqual([]);
-  const store = 'fleet/store/open-store.ts';
+  const store = 'fleet/store/open-fleet-store.ts';
   expect(listLoadedModules([store], { until: 'later' }).has('pg')).toBe(true);
   const without = ['fleet/store/postgres.ts'];
   expect(listLoadedModules([store], { until: 'later', without }).has('pg')).toBe(false);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createGitChangeTracker } from '../../src/git/change-tracker.ts';
-import { readGitSnapshot } from '../../src/git/repository.ts';
+import { readGitSnapshot } from '../../src/git/git-repository.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('repository changes by others between two prompts are reported once, those of the model are not', async () => {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readHeadBranch } from '../../src/git/repository.ts';
+import { readHeadBranch } from '../../src/git/git-repository.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('the branch is read from a repository, a worktree, a detached HEAD and a plain folder', async () => {

@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { readGitSnapshot } from '../../src/git/repository.ts';
+import { readGitSnapshot } from '../../src/git/git-repository.ts';
 import { type GitOptions, runGit } from '../../src/git/run-git.ts';
 import { isReadingGitSafe, isWritingGitSafe } from '../../src/permissions/git-safety.ts';
 import { createTempProject } from '../support/temp-project.ts';

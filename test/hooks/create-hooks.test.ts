@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { type AsyncHookResult, createHooks } from '../../src/hooks/create-hooks.ts';
-import { buildCommandLine, type HookRequest } from '../../src/hooks/hook-actions.ts';
-import { createProcessRunners, findMissingScript } from '../../src/hooks/hook-runners.ts';
+import { buildHookCommandLine, type HookHttpRequest } from '../../src/hooks/hook-actions.ts';
+import { createHookRunners, findMissingHookScript } from '../../src/hooks/hook-runners.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 
@@ -19,11 +19,11 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const ENV = { PATH: '/usr/bin:/bin' };
 
 const commandRunner = () =>
-  createProcessRunners({ cwd: dir, getVariables: () => ENV, getTimeoutMs: () => undefined }).runCommand;
+  createHookRunners({ cwd: dir, getVariables: () => ENV, getTimeoutMs: () => undefined }).runCommand;
 
 function hooksOf(...hooks: readonly Partial<Hook>[]) {
   const told: AgentEvent[] = [];
-  const posted: HookRequest[] = [];
+  const posted: HookHttpRequest[] = [];
   const whole = hooks.map((hook): Hook => ({ type: 'command', event: 'PreToolUse', source: 'user', ...hook }));
   const made = createHooks({
     listHooks: () => whole,
@@ -31,7 +31,7 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
     matchesRule: (rule) => rule === 'Bash(git:*)',
     emit: (event) => void told.push(event),
     runCommand: commandRunner(),
-    findMissingScript: (command) => findMissingScript(command, dir, ENV),
+    findMissingScript: (command) => findMissingHookScript(command, dir, ENV),
     post: async (request) => {
       posted.push(request);
       return { status: 200, text: '{"decision": "block", "reason": "from afar"}' };
@@ -355,12 +355,12 @@ test('a prompt hook whose program is missing is reported and lets the prompt con
 });
 
 test('a command runs in the named shell, a program with arguments in none', () => {
-  expect(buildCommandLine({ command: 'echo $A', shell: 'bash' })).toBe('echo $A');
+  expect(buildHookCommandLine({ command: 'echo $A', shell: 'bash' })).toBe('echo $A');
   const quoted = (word: string) => `'${word.split("'").join(`'\\''`)}'`;
-  expect(buildCommandLine({ command: `Write-Output 'so'`, shell: 'powershell' })).toBe(
+  expect(buildHookCommandLine({ command: `Write-Output 'so'`, shell: 'powershell' })).toBe(
     `pwsh -NoProfile -NonInteractive -Command ${quoted(`Write-Output 'so'`)}`,
   );
-  expect(buildCommandLine({ command: 'guard', args: ['a b', `it's`], shell: 'powershell' })).toBe(
+  expect(buildHookCommandLine({ command: 'guard', args: ['a b', `it's`], shell: 'powershell' })).toBe(
     `'guard' 'a b' ${quoted(`it's`)}`,
   );
 });

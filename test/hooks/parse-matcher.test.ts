@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseMatcher } from '../../src/hooks/parse-matcher.ts';
+import { parseHookMatcher } from '../../src/hooks/parse-matcher.ts';
 
 test.each([
   ['', 'Bash', true],
@@ -17,10 +17,10 @@ test.each([
   ['(?!Bash)(Edit|Bash)', 'Edit', true],
   ['(?!Bash)(Edit|Bash)', 'Bash', false],
 ])('%s matches %s: %s', async (matcher, subject, expected) => {
-  const fits = await parseMatcher(matcher);
+  const fits = await parseHookMatcher(matcher);
   expect('problem' in fits ? fits.problem : fits(subject)).toBe(expected);
 });
 
 test.each(['(', '(a)\\1', '(?<=a)b', '(?!a)b|c'])('%s is invalid', async (matcher) => {
-  expect(await parseMatcher(matcher)).toHaveProperty('problem');
+  expect(await parseHookMatcher(matcher)).toHaveProperty('problem');
 });

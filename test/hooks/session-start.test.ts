@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
 import { mergeHookResults } from '../../src/hooks/merge-results.ts';
 import { createSessionStartHooks } from '../../src/hooks/session-start.ts';
 import { says } from '../support/api/reply.ts';
@@ -13,7 +13,7 @@ test('SessionStart hooks run once before the first prompt, and their output is a
   const settings = { hooks: { SessionStart: [{ hooks: [{ type: 'command', command }] }] } };
   await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
   await using api = await startApiServer({ turns: () => says('Fine.') });
-  const open = (more: Partial<RunOptions> = {}) => composed(project, api.url, { frontend: 'screen', ...more });
+  const open = (more: Partial<CliRunOptions> = {}) => composed(project, api.url, { frontend: 'screen', ...more });
   const heard = async () =>
     (await project.read('heard.jsonl').catch(() => ''))
       .split('\n')

@@ -2,13 +2,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Hook } from '../../src/contracts/hook.ts';
-import { createWatchedFileCheck } from '../../src/hooks/watched-files.ts';
+import { createFileChangedHookCheck } from '../../src/hooks/watched-files.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 async function watching(matchers: readonly string[], listWatchedPaths: () => readonly string[] = () => []) {
   const project = await createTempProject({ '.env': 'A=1', 'a.lock': '1', 'b.txt': '1' });
   const fired: string[] = [];
-  const look = createWatchedFileCheck(
+  const look = createFileChangedHookCheck(
     {
       list: () =>
         matchers.map((matcher): { readonly hook: Hook; readonly last: undefined } => ({

@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { createEditorLink, type LinkEvent } from '../../src/ide/editor-link.ts';
+import { createEditorLink, type EditorLinkEvent } from '../../src/ide/editor-link.ts';
 import { createEditorSearch } from '../../src/ide/find-editors.ts';
 import { startEditor } from '../support/editor-server.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A link with the events it has emitted so far. */
 function openLink(project: TempProject) {
-  const events: LinkEvent[] = [];
+  const events: EditorLinkEvent[] = [];
   const waiting = new Set<() => void>();
   const link = createEditorLink({
     search: createEditorSearch({}, { home: project.home, cwd: project.dir }),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import {
-  applyDefaults,
+  applyFormDefaults,
   type FormField,
-  parseFieldValue,
   parseFormFields,
-  validateFieldValue,
+  parseFormFieldValue,
   validateForm,
+  validateFormFieldValue,
 } from '../../src/lib/form-schema.ts';
 
 const FORM = {
@@ -89,7 +89,7 @@ test.each([
   ['tags', 'alpha', ['a']],
   ['tags', '', []],
 ])('%s accepts %j', (name, typed, value) => {
-  expect(parseFieldValue(field(name), typed)).toEqual({ ok: true, value });
+  expect(parseFormFieldValue(field(name), typed)).toEqual({ ok: true, value });
 });
 
 test.each([
@@ -109,15 +109,15 @@ test.each([
   ['days', 'mo,tu,we', 'days must be at most 2 choices.'],
   ['tags', 'gamma', 'tags must be some of Alpha, Beta.'],
 ])('%s refuses %j with the reason', (name, typed, problem) => {
-  expect(parseFieldValue(field(name), typed)).toEqual({ ok: false, problem });
+  expect(parseFormFieldValue(field(name), typed)).toEqual({ ok: false, problem });
 });
 
 test('a form is complete when required fields are set and all values are valid', () => {
-  expect(applyDefaults(FIELDS, { name: 'Ada' })).toEqual({ name: 'Ada', age: 30 });
+  expect(applyFormDefaults(FIELDS, { name: 'Ada' })).toEqual({ name: 'Ada', age: 30 });
   expect(validateForm(FIELDS, { name: 'Ada', colour: 'r' })).toBe(undefined);
   expect(validateForm(FIELDS, { name: 'Ada' })).toBe('colour is missing.');
   expect(validateForm(FIELDS, { name: 5, colour: 'r' })).toBe('Name must be text.');
-  expect(validateFieldValue(field('days'), 'mo')).toBe('days must be a list.');
+  expect(validateFormFieldValue(field('days'), 'mo')).toBe('days must be a list.');
 });
 
 test('an invalid schema has no fields', () => {

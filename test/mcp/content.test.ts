@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createByteStore } from '../../src/mcp/content.ts';
+import { createBinaryContentStore } from '../../src/mcp/content.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('binary content is stored under names chosen by ouro, once each, up to a limit', async () => {
   await using project = await createTempProject();
   const folder = join(project.dir, 'results');
-  const keep = createByteStore(() => folder, 10);
+  const keep = createBinaryContentStore(() => folder, 10);
   const bytes = Buffer.from('sound');
   const paths: string[] = [];
   for (const type of ['audio/mpeg', 'audio/../../etc', 'audio/mpeg']) {

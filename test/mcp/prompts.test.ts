@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createServerPrompts, findTypedArgument } from '../../src/mcp/prompts.ts';
+import { createMcpPromptCommands, findTypedPromptArgument } from '../../src/mcp/prompts.ts';
 
-const [PROMPT] = createServerPrompts(
+const [PROMPT] = createMcpPromptCommands(
   [{ name: 'trip', arguments: [{ name: 'city', required: true }, { name: 'day' }] }],
   {
     server: 's',
@@ -19,14 +19,14 @@ test.each([
   ['day=Mon', 'day', 'Mon', {}, 'Monday', 'day=Monday'],
   ['day=Monday x', 'city', 'x', { day: 'Monday' }, 'xx', 'xx'],
 ])('after "%s" the argument %s is completed', (typed, name, value, given, choice, word) => {
-  const open = PROMPT === undefined ? undefined : findTypedArgument(PROMPT, typed);
+  const open = PROMPT === undefined ? undefined : findTypedPromptArgument(PROMPT, typed);
   expect([open?.name, open?.value, open?.previous, open?.formatValue(choice)]).toEqual([name, value, given, word]);
 });
 
 test('nothing is completed where every argument has its value, or the server cannot complete', () => {
-  expect(PROMPT === undefined ? 'none' : findTypedArgument(PROMPT, 'Paris Monday more')).toBeUndefined();
+  expect(PROMPT === undefined ? 'none' : findTypedPromptArgument(PROMPT, 'Paris Monday more')).toBeUndefined();
   expect(PROMPT?.command).toMatchObject({ completes: true, argumentHint: '<city> [day]' });
-  const [silent] = createServerPrompts([{ name: 'trip', arguments: [{ name: 'city' }] }], {
+  const [silent] = createMcpPromptCommands([{ name: 'trip', arguments: [{ name: 'city' }] }], {
     server: 's',
     prefix: 's',
     canComplete: false,

@@ -3,13 +3,14 @@ import { createServer } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { serveHttp } from '../../src/mcp/server/serve-http.ts';
+import { serveMcpOverHttp } from '../../src/mcp/server/serve-mcp-over-http.ts';
 import { CONFORMANCE_FEATURES } from '../support/conformance-features.ts';
 
 type Remote = { readonly url: string; close(): Promise<void> };
 
 /** A server of the present kind inside this process; one of its tools is `test_simple_text`. */
-export const startPresent = (): Promise<Remote> => serveHttp(CONFORMANCE_FEATURES, { port: 0, token: undefined });
+export const startPresent = (): Promise<Remote> =>
+  serveMcpOverHttp(CONFORMANCE_FEATURES, { port: 0, token: undefined });
 
 /** A server of the older kind inside this process, with a tool of the same name. */
 export async function startOld(): Promise<Remote> {

@@ -6,12 +6,12 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import type { UserQuestion } from '../../src/contracts/tool.ts';
-import type { SampleModel } from '../../src/mcp/sampling.ts';
+import type { RunSamplingRequest } from '../../src/mcp/sampling.ts';
 import { callTool } from '../support/call-tool.ts';
 import { hubInside } from './in-process.ts';
 
 type Params = CreateMessageRequest['params'];
-type Wish = Parameters<SampleModel>[0];
+type Wish = Parameters<RunSamplingRequest>[0];
 
 const HELLO: Params = {
   messages: [{ role: 'user', content: { type: 'text', text: 'Say <system>hello</system>.' } }],
@@ -27,7 +27,7 @@ async function asked(
 ) {
   const heard: Wish[] = [];
   const questions: UserQuestion[] = [];
-  const sample: SampleModel = async (wish) => {
+  const sample: RunSamplingRequest = async (wish) => {
     heard.push(wish);
     const blocks = [
       { type: 'text', text: said },

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { McpChange, McpHubDeps } from '../../src/mcp/client/hub-deps.ts';
-import { type ConfiguredServer, hashServerLaunch, type ServerLaunch } from '../../src/mcp/configured-server.ts';
+import {
+  type ConfiguredMcpServer,
+  hashMcpServerLaunch,
+  type McpServerLaunch,
+} from '../../src/mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
 
 /** The small server of our own, where a real one is not the subject. */
@@ -12,20 +16,20 @@ export const STUB = {
 };
 
 /** A real server on pipes, on the runtime we have: it starts in half the time node takes. */
-export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredServer {
+export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredMcpServer {
   return configured(name, { kind: 'stdio', command: process.execPath, args: [file, ...args], env: {} });
 }
 
-export function stub(name: string): ConfiguredServer {
+export function stub(name: string): ConfiguredMcpServer {
   return configured(name, { kind: 'stdio', ...STUB, env: {} });
 }
 
-export function configured(name: string, launch: ServerLaunch): ConfiguredServer {
-  return { name, scope: 'user', launch, hash: hashServerLaunch(launch) };
+export function configured(name: string, launch: McpServerLaunch): ConfiguredMcpServer {
+  return { name, scope: 'user', launch, hash: hashMcpServerLaunch(launch) };
 }
 
 /** A hub of these servers, started, with what it told about them. */
-export function startHub(servers: readonly ConfiguredServer[], parts: Partial<McpHubDeps> = {}) {
+export function startHub(servers: readonly ConfiguredMcpServer[], parts: Partial<McpHubDeps> = {}) {
   const changes: McpChange[] = [];
   const hub = createMcpHub({
     servers,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { convertContentBlock, convertMcpResult } from '../../src/mcp/content.ts';
-import { createServerTools, type ServerToolsOptions } from '../../src/mcp/tools.ts';
+import { convertMcpContentBlock, convertMcpResult } from '../../src/mcp/content.ts';
+import { createMcpServerTools, type McpServerToolsOptions } from '../../src/mcp/tools.ts';
 
-const PARTS: ServerToolsOptions = { server: 's', prefix: 's', callTool: async () => ({ content: '' }) };
+const PARTS: McpServerToolsOptions = { server: 's', prefix: 's', callTool: async () => ({ content: '' }) };
 
 function prepared(schema: object, input: Readonly<Record<string, string>>, annotations = {}) {
-  const [tool] = createServerTools([{ name: 't', inputSchema: { type: 'object', ...schema }, annotations }], PARTS);
+  const [tool] = createMcpServerTools([{ name: 't', inputSchema: { type: 'object', ...schema }, annotations }], PARTS);
   const read = tool?.prepare(input);
   return read?.ok === true ? read.call : read?.problem;
 }
@@ -23,14 +23,14 @@ test('read-only calls run in parallel; no other claim of a server is believed', 
 
 test('text content is decoded, other binary content is described', () => {
   const blob = (mimeType: string, bytes: string) =>
-    convertContentBlock({
+    convertMcpContentBlock({
       type: 'resource',
       resource: { uri: 'a:b', mimeType, blob: Buffer.from(bytes).toString('base64') },
     });
   expect(blob('text/markdown', '# Grüße')).toEqual([{ type: 'text', text: '[resource a:b]\n# Grüße' }]);
   expect(blob('application/vnd.api+json', '{}')).toEqual([{ type: 'text', text: '[resource a:b]\n{}' }]);
   const broken = { uri: 'a:b', mimeType: 'text/plain', blob: Buffer.from([0xff, 0xfe]).toString('base64') };
-  expect(JSON.stringify(convertContentBlock({ type: 'resource', resource: broken }))).toContain('left out');
+  expect(JSON.stringify(convertMcpContentBlock({ type: 'resource', resource: broken }))).toContain('left out');
 });
 
 test('content that no model can read is stored, and its path is returned', async () => {

@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_MODEL, getModelInfo, listModels, resolveModel, SMALL_MODEL } from '../../src/model/built-in-models.ts';
-import { addUsage, computeCostUsd, findPrice, sumCosts, type UsageTotals } from '../../src/model/pricing.ts';
+import {
+  DEFAULT_MODEL,
+  DEFAULT_SMALL_MODEL,
+  getModelInfo,
+  listModels,
+  resolveModel,
+} from '../../src/model/built-in-models.ts';
+import {
+  addReplyUsage,
+  computeCostUsd,
+  findModelPrice,
+  type ModelUsageTotals,
+  sumModelCosts,
+} from '../../src/model/pricing.ts';
 
 const USAGE = { inputTokens: 1000, outputTokens: 2000, cacheReadTokens: 10_000, cacheWriteTokens: 4000 };
 
@@ -9,7 +21,7 @@ describe('the catalog', () => {
     expect(['opus', 'Sonnet', ' haiku ', 'opus-4.8', 'opus 4.8', 'qwen3:8b'].map(resolveModel)).toEqual([
       'claude-opus-5-5',
       DEFAULT_MODEL,
-      SMALL_MODEL,
+      DEFAULT_SMALL_MODEL,
       'claude-opus-4-8',
       'claude-opus-4-8',
       'qwen3:8b',
@@ -50,19 +62,19 @@ describe('the catalog', () => {
 
 describe('pricing', () => {
   test('each kind of token has its own rate', () => {
-    expect(computeCostUsd(USAGE, findPrice('claude-sonnet-4-5'))).toBeCloseTo(0.003 + 0.03 + 0.003 + 0.015, 10);
-    expect(computeCostUsd(USAGE, findPrice('qwen3'))).toBeUndefined();
+    expect(computeCostUsd(USAGE, findModelPrice('claude-sonnet-4-5'))).toBeCloseTo(0.003 + 0.03 + 0.003 + 0.015, 10);
+    expect(computeCostUsd(USAGE, findModelPrice('qwen3'))).toBeUndefined();
   });
 
   test('a long prompt has the long-context rate where there is one', () => {
     const long = { inputTokens: 1000, outputTokens: 0, cacheReadTokens: 100_000, cacheWriteTokens: 0 };
-    expect(computeCostUsd(long, findPrice('claude-haiku-5-5'))).toBeCloseTo(0.0005 + 0.005, 10);
+    expect(computeCostUsd(long, findModelPrice('claude-haiku-5-5'))).toBeCloseTo(0.0005 + 0.005, 10);
   });
 
   test('totals are kept per model; without a price only tokens are counted', () => {
-    const empty: UsageTotals = new Map();
+    const empty: ModelUsageTotals = new Map();
     const totals = ['claude-opus-5-5', 'qwen3', 'claude-opus-5-5'].reduce(
-      (sum, model) => addUsage(sum, model, USAGE, findPrice(model)),
+      (sum, model) => addReplyUsage(sum, model, USAGE, findModelPrice(model)),
       empty,
     );
     expect([...totals]).toEqual([
@@ -76,6 +88,6 @@ describe('pricing', () => {
       ],
       ['qwen3', { usage: USAGE, replies: 1 }],
     ]);
-    expect(sumCosts(totals)).toEqual({ usd: expect.closeTo(0.132, 10), isComplete: false });
+    expect(sumModelCosts(totals)).toEqual({ usd: expect.closeTo(0.132, 10), isComplete: false });
   });
 });

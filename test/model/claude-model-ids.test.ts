@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatCloudModelId, normalizeClaudeId } from '../../src/model/claude-model-ids.ts';
-import { computeCostUsd, findPrice } from '../../src/model/pricing.ts';
+import { computeCostUsd, findModelPrice } from '../../src/model/pricing.ts';
 
 describe('claudeId', () => {
   test.each([
@@ -40,6 +40,6 @@ test.each([
 
 test('a model of a cloud has the price of the same model', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  const price = findPrice('bedrock/global.anthropic.claude-sonnet-4-5-20250929-v1:0');
+  const price = findModelPrice('bedrock/global.anthropic.claude-sonnet-4-5-20250929-v1:0');
   expect(computeCostUsd(usage, price)).toBe(3);
 });

@@ -1,7 +1,7 @@
 import type { ModelPort } from '../../src/contracts/model.ts';
 import { createAnthropicPort } from '../../src/model/providers/anthropic/anthropic-port.ts';
 import { createOpenAiPort } from '../../src/model/providers/openai-chat/openai-chat-port.ts';
-import type { StreamTimeouts } from '../../src/model/stream/attempt.ts';
+import type { StreamTimeouts } from '../../src/model/stream/model-attempt.ts';
 
 /** One provider as data: how to make its port, and how its server says each thing. */
 export type Dialect = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SECRET_VARIABLES } from '../../src/contracts/environment.ts';
 import { listEfforts } from '../../src/model/efforts.ts';
 import { findPresetKeys, PROVIDER_PRESETS } from '../../src/model/provider-presets.ts';
-import { loadBundledPage } from '../../src/model/registry/catalogue.ts';
+import { loadCataloguePage } from '../../src/model/registry/catalogue.ts';
 import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
 import { parseModelName } from '../../src/model/registry/model-route.ts';
 import { OPENAI } from './dialects.ts';
@@ -21,7 +21,7 @@ test.each(NAMES)('%s/x is a model of that provider, whatever else is in its name
 
 test('the default and the small model of each provider are in its catalogue', async () => {
   for (const [name, { defaultModel, smallModel, catalogueId = name }] of NEED_KEYS) {
-    const page = await loadBundledPage(catalogueId);
+    const page = await loadCataloguePage(catalogueId);
     const names = page?.models.map(({ id }) => id) ?? [];
     for (const model of [defaultModel, smallModel])
       if (model !== undefined && page !== undefined) expect(names).toContain(model);

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { PermissionRequest } from '../../src/contracts/permission.ts';
 import type { GateVerdict } from '../../src/contracts/tool.ts';
-import { createGate, type GateRecord } from '../../src/permissions/gate.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { createPermissionGate, type GateDecisionRecord } from '../../src/permissions/permission-gate.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { policyFor } from './fixture.ts';
 
@@ -13,15 +13,15 @@ type Input = Readonly<Record<string, string>>;
 type Asked = {
   readonly verdict: GateVerdict;
   readonly asked: readonly PermissionRequest[];
-  readonly record?: GateRecord;
+  readonly record?: GateDecisionRecord;
 };
 
 /** Asks about a call; `change` happens while the question stands, and each question is answered with yes. */
 async function ask(project: TempProject, tool: string, input: Input, change: () => Promise<unknown>): Promise<Asked> {
   const asked: PermissionRequest[] = [];
-  const records: GateRecord[] = [];
+  const records: GateDecisionRecord[] = [];
   const { home, dir: ws } = project;
-  const gate = createGate({
+  const gate = createPermissionGate({
     getPolicy: () => policyFor({ home, ws, outside: join(home, 'outside') }),
     fs: diskFs,
     getToolFacts,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { openExplainer } from '../../src/app/permissions/explainer.ts';
-import { explainBatchLine, explainCall, listRuleProblems } from '../../src/permissions/explain.ts';
+import { openPermissionExplainer } from '../../src/app/permissions/permission-explainer.ts';
+import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../src/permissions/explain.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -12,7 +12,7 @@ const tools = TOOL_TRAITS;
 const policy = policyFor(fixture, { deny: ['Bash(rm:*)'], allow: ['Bash(make:*)'] });
 
 function answer(given: object) {
-  return explainBatchLine(JSON.stringify(given), 1, { policy, tools }).line;
+  return explainCallBatchLine(JSON.stringify(given), 1, { policy, tools }).line;
 }
 
 test('a case is decided with its own rules, mode and folder, or with those of the policy', () => {
@@ -59,7 +59,7 @@ test.each([
   ['{"id":1,"tool":"Bash","input":{},"mode":"fast"}', 'mode: unknown mode "fast"'],
   ['{"id":1,"tool":"Bash","input":{},"rules":{"deny":"x"}}', 'rules.deny'],
 ])('a line that cannot be parsed is never allowed: %s', (line, why) => {
-  expect(explainBatchLine(line, 3, { policy, tools })).toMatchObject({
+  expect(explainCallBatchLine(line, 3, { policy, tools })).toMatchObject({
     line: { verdict: 'ask', error: expect.stringContaining(why) },
     problem: expect.stringContaining('Line 3'),
   });
@@ -84,7 +84,7 @@ test('lint finds rules without effect', () => {
     deny: ['Bash(rm:*)', 'Bash(rm'],
     allow: ['Bash(rm -f x)', 'Bash(rm:*)', 'Bash(ls:*)', 'Bash(ls -la)', 'Bosh(ls)', 'Bash(a && b:*)', 'Read(x)'],
   });
-  expect(listRuleProblems(ruled, tools).map(({ data }) => [data.kind, data.rule])).toEqual([
+  expect(formatRuleProblems(ruled, tools).map(({ data }) => [data.kind, data.rule])).toEqual([
     ['malformed', 'Bash(rm'],
     ['shadowed', 'Bash(rm -f x)'],
     ['contradictory', 'Bash(rm:*)'],
@@ -101,7 +101,7 @@ test('rules of files, trust and the command line are combined', async () => {
   const environment = readEnvironment(bareEnvironment(project));
   const rules = { allow: ['Bash(npm test)'], deny: [], ask: ['Read'] };
   const texts = async (trust?: 'this-run') => {
-    const found = await openExplainer(
+    const found = await openPermissionExplainer(
       { cwd: project.dir, rules, ...(trust === undefined ? {} : { trust }) },
       environment,
     );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canBeJudged } from '../../src/permissions/auto-mode/limits.ts';
+import { canJudgeDecideCall } from '../../src/permissions/auto-mode/limits.ts';
 import { hasHiddenCharacters } from '../../src/permissions/call-risks.ts';
 
 const HIDDEN = 'a\u202eb';
@@ -13,7 +13,7 @@ test.each([
 ])('hidden characters are found anywhere in the input: %s', (_, input) => {
   expect(hasHiddenCharacters(input)).toBe(true);
   const open = [{ kind: 'command', subject: 'x', text: 'x' }] as const;
-  expect(canBeJudged({ tool: 'Bash', kind: 'shell', command: 'npm test', input }, open)).toBe(false);
+  expect(canJudgeDecideCall({ tool: 'Bash', kind: 'shell', command: 'npm test', input }, open)).toBe(false);
 });
 
 test('visible text hides nothing', () => {

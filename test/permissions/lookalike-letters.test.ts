@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { PermissionRequest } from '../../src/contracts/permission.ts';
-import { createGate } from '../../src/permissions/gate.ts';
 import { hasLookalikeLetters } from '../../src/permissions/lookalike-letters.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { createPermissionGate } from '../../src/permissions/permission-gate.ts';
 import { makeFixture, policyFor } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -87,7 +87,7 @@ test('lookalike letters are marked, and no rule with them is stored', async () =
   ] as const) {
     const asked: PermissionRequest[] = [];
     const stored: unknown[] = [];
-    const gate = createGate({
+    const gate = createPermissionGate({
       getPolicy: () => policyFor(fixture),
       fs: diskFs,
       getToolFacts,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import { decide } from '../../src/permissions/decide.ts';
-import { createGate } from '../../src/permissions/gate.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { createPermissionGate } from '../../src/permissions/permission-gate.ts';
 import { decideBash, makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -100,7 +100,7 @@ test('a command that failed inside asks, unless a rule allows it anywhere', () =
 
 test('the limits reach the call, unless the user allowed it', async () => {
   const run = async (command: string, hint: { readonly ask?: string } = {}) => {
-    const gate = createGate({
+    const gate = createPermissionGate({
       getPolicy: () => policyFor(fixture),
       fs: diskFs,
       getToolFacts,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../src/contracts/permission.ts';
-import { createGate } from '../../src/permissions/gate.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { createPermissionGate } from '../../src/permissions/permission-gate.ts';
 import { makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -11,7 +11,7 @@ const fixture = makeFixture();
 async function ask(tool: string, input: Readonly<Record<string, string>>, answer?: PermissionAnswer, setup?: Setup) {
   const asked: PermissionRequest[] = [];
   const stored: unknown[] = [];
-  const gate = createGate({
+  const gate = createPermissionGate({
     getPolicy: () => policyFor(fixture, setup),
     fs: diskFs,
     getToolFacts,

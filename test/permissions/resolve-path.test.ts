@@ -2,7 +2,7 @@ import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
-import { isInside, resolvePath } from '../../src/permissions/resolve-path.ts';
+import { isPathInside, resolvePath } from '../../src/permissions/resolve-path.ts';
 import { decideTool, makeFixture, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -128,12 +128,12 @@ test('a question names the target of a symlink', () => {
 });
 
 test('containment is compared at a separator', () => {
-  expect([isInside('/a/b', '/a'), isInside('/a', '/a'), isInside('/ab', '/a'), isInside('/a', '/')]).toEqual([
-    true,
-    true,
-    false,
-    true,
-  ]);
+  expect([
+    isPathInside('/a/b', '/a'),
+    isPathInside('/a', '/a'),
+    isPathInside('/ab', '/a'),
+    isPathInside('/a', '/'),
+  ]).toEqual([true, true, false, true]);
 });
 
 test('symlinks are followed one by one, up to forty', () => {

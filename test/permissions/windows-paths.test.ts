@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Policy, RuleBehavior } from '../../src/contracts/permission.ts';
 import { toNativePath, toPosixPath } from '../../src/lib/files/path-style.ts';
 import { decide } from '../../src/permissions/decide.ts';
-import type { FileKind, PermissionFs } from '../../src/permissions/permission-fs.ts';
+import type { FsEntryKind, PermissionFs } from '../../src/permissions/permission-fs.ts';
 import { resolvePath } from '../../src/permissions/resolve-path.ts';
 import { parseRuleTexts } from '../../src/permissions/rules/parse-rule.ts';
 
@@ -38,7 +38,7 @@ function findRealPath(path: string): string | undefined {
   return found === undefined ? undefined : toPosixPath(found, 'win32');
 }
 
-function getKind(path: string): FileKind | undefined {
+function getKind(path: string): FsEntryKind | undefined {
   const native = toNativePath(path, 'win32');
   if (Object.hasOwn(LINKS, native.toLowerCase())) return 'link';
   const real = findRealPath(path);

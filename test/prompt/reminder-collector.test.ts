@@ -2,11 +2,15 @@ import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
 import type { AnswerPreferences } from '../../src/prompt/answer-preferences.ts';
-import type { Catalog } from '../../src/prompt/catalog.ts';
 import type { MemoryFile } from '../../src/prompt/memory/render-memory.ts';
-import { createReminderCollector, type FileChange, type ReminderSources } from '../../src/prompt/reminder-collector.ts';
+import type { PromptCatalog } from '../../src/prompt/prompt-catalog.ts';
+import {
+  createReminderCollector,
+  type ReminderSources,
+  type UnseenFileChange,
+} from '../../src/prompt/reminder-collector.ts';
 
-const CATALOG: Catalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
+const CATALOG: PromptCatalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
 const quiet: ReminderSources = {
   changedFiles: async () => [],
   touchedPaths: () => [],
@@ -26,7 +30,7 @@ test('without changes there are no attachments', async () => {
 });
 
 test('a file changed on disk is reported once for each state', async () => {
-  let files: readonly FileChange[] = [{ path: 'a.ts', version: '1', kind: 'changed', diff: '-1\n+2' }];
+  let files: readonly UnseenFileChange[] = [{ path: 'a.ts', version: '1', kind: 'changed', diff: '-1\n+2' }];
   const { collect } = createReminderCollector({ ...quiet, changedFiles: async () => files });
   const intro = 'a.ts has changed on disk since you last saw it. Work from how it is now.';
   expect(await collect()).toEqual([told(`${intro} The difference:\n-1\n+2`)]);
@@ -53,7 +57,7 @@ test('a switched branch is reported once; a deleted or unknown one is not', asyn
 
 test('midnight, another mode and a new catalog are each reported once', async () => {
   const state = { date: '2026-11-21', mode: 'default' as const satisfies 'default' | 'plan', catalog: CATALOG };
-  let now: { date: string; mode: 'default' | 'plan'; catalog: Catalog } = state;
+  let now: { date: string; mode: 'default' | 'plan'; catalog: PromptCatalog } = state;
   const { begin, collect, getKnownFacts } = createReminderCollector({
     ...quiet,
     date: () => now.date,

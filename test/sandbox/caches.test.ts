@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { deleteOldCaches, prepareCacheFolder } from '../../src/sandbox/caches.ts';
+import { deleteOldSandboxCaches, prepareSandboxCacheFolder } from '../../src/sandbox/caches.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 /** So long a cache that nothing used is kept. */
@@ -36,7 +36,7 @@ test('caches unused for a month are removed, with everything a sandbox left in t
   made('old', CACHE_DAYS + 1);
   made('lately', CACHE_DAYS - 1);
   made('half.old-12345678', 0);
-  await deleteOldCaches(own, NOW);
+  await deleteOldSandboxCaches(own, NOW);
   expect(readdirSync(all).sort()).toEqual(['lately', 'own']);
   expect(existsSync(join(project.dir, 'kept/file'))).toBe(true);
   chmodSync(join(all, 'own/npm'), 0o700);
@@ -46,10 +46,10 @@ test('caches unused for a month are removed, with everything a sandbox left in t
 test('using a cache keeps it fresh', async () => {
   await using project = await createTempProject();
   const own = join(project.dir, 'caches/own');
-  prepareCacheFolder(own, NOW);
+  prepareSandboxCacheFolder(own, NOW);
   utimesSync(own, daysAgo(CACHE_DAYS + 1), daysAgo(CACHE_DAYS + 1));
-  prepareCacheFolder(own, NOW);
+  prepareSandboxCacheFolder(own, NOW);
   expect(statSync(own).mtimeMs).toBe(NOW);
-  await deleteOldCaches(join(project.dir, 'caches/other'), NOW);
+  await deleteOldSandboxCaches(join(project.dir, 'caches/other'), NOW);
   expect(existsSync(own)).toBe(true);
 });

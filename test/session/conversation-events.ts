@@ -3,7 +3,11 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
 import { getProjectDir } from '../../src/session/paths.ts';
 import type { AppendFs } from '../../src/session/records/append-fs.ts';
-import { openTranscript, type Transcript, type TranscriptOptions } from '../../src/session/records/transcript.ts';
+import {
+  openTranscript,
+  type SessionTranscript,
+  type SessionTranscriptOptions,
+} from '../../src/session/records/session-transcript.ts';
 
 /** One exchange of a conversation: what was asked, and the replies with how many calls each made. */
 export type Exchange = { readonly prompt: string; readonly replies: readonly Reply[] };
@@ -81,8 +85,8 @@ export function tellConversation(said: readonly Exchange[]): {
 }
 
 /** A transcript whose lines are kept in memory; `fs` may be one that fails. */
-export function openTest({ ouroHome, ...more }: Partial<TranscriptOptions> & { readonly ouroHome: string }): {
-  readonly transcript: Transcript;
+export function openTest({ ouroHome, ...more }: Partial<SessionTranscriptOptions> & { readonly ouroHome: string }): {
+  readonly transcript: SessionTranscript;
   readonly told: readonly string[];
 } {
   const told: string[] = [];

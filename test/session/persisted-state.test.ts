@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
-import type { RecordBody } from '../../src/contracts/session.ts';
+import type { SessionRecordBody } from '../../src/contracts/session.ts';
 import {
-  decodeSession,
+  decodeSessionState,
   encodePromptFlags,
-  encodeSettings,
-  findPreviousRequest,
-  NEW_SESSION,
+  encodeSessionSettings,
+  findPreviousRequestHead,
+  NEW_SESSION_STATE,
 } from '../../src/session/persisted-state.ts';
-import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../src/session/records/rebuild-session.ts';
-import { createRecord } from '../../src/session/records/record-writer.ts';
+import { createSessionRecord } from '../../src/session/records/session-record-writer.ts';
 import type { SessionSettings } from '../../src/session/records/session-settings.ts';
-import { createHeadRecorder } from '../../src/session/request-head.ts';
+import { createRequestHeadRecorder } from '../../src/session/request-head.ts';
 
 const VERSION = '1.2.3';
 
 /** What a session of these records is when it is resumed. */
-function resumed(bodies: readonly RecordBody[]) {
+function resumed(bodies: readonly SessionRecordBody[]) {
   const lines = bodies.map((body, index) => {
     const uuid = `r${index}`;
     const head = { uuid, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: VERSION };
-    return JSON.stringify(createRecord(body, head));
+    return JSON.stringify(createSessionRecord(body, head));
   });
-  return decodeSession(rebuildSession(parseRecords(lines.join('\n')).records));
+  return decodeSessionState(rebuildSession(parseSessionRecords(lines.join('\n')).records));
 }
 
 const SETTINGS: SessionSettings = {
@@ -54,20 +54,26 @@ const SETTINGS: SessionSettings = {
 
 test('every encoded setting is decoded, and the newest value of each applies', () => {
   const { todos, ...rest } = SETTINGS;
-  const state = resumed([encodeSettings({ ...rest, model: 'old' }), encodeSettings({ model: 'm', todos })]);
-  expect(state).toEqual({ ...NEW_SESSION, ...SETTINGS, lastUuid: 'r1' });
+  const state = resumed([
+    encodeSessionSettings({ ...rest, model: 'old' }),
+    encodeSessionSettings({ model: 'm', todos }),
+  ]);
+  expect(state).toEqual({ ...NEW_SESSION_STATE, ...SETTINGS, lastUuid: 'r1' });
 });
 
 // Any JSON may stand for the files: whoever restores them reads them by itself.
 test.each(Object.keys(SETTINGS).filter((name) => name !== 'files'))('a damaged %s affects nothing else', (name) => {
   const recorded = { announced: 'told', instructions: 'memoryTold' }[name] ?? name;
   const { [name]: _, ...others }: Readonly<Record<string, unknown>> = { ...SETTINGS };
-  const state = resumed([encodeSettings(SETTINGS), { type: 'system', subtype: 'live', data: { [recorded]: [[1]] } }]);
-  expect(state).toEqual({ ...NEW_SESSION, ...others, lastUuid: 'r1' });
+  const state = resumed([
+    encodeSessionSettings(SETTINGS),
+    { type: 'system', subtype: 'live', data: { [recorded]: [[1]] } },
+  ]);
+  expect(state).toEqual({ ...NEW_SESSION_STATE, ...others, lastUuid: 'r1' });
 });
 
 test('a folder that no longer exists is not restored', () => {
-  expect(resumed([encodeSettings({ cwd: '/nowhere/at/all', model: 'm' })])).toMatchObject({
+  expect(resumed([encodeSessionSettings({ cwd: '/nowhere/at/all', model: 'm' })])).toMatchObject({
     cwd: undefined,
     model: 'm',
   });
@@ -89,7 +95,7 @@ test('recorded events are part of the state', () => {
     { type: 'system', subtype: 'mode', data: { mode: 'acceptEdits' } },
   ]);
   expect(state).toEqual({
-    ...NEW_SESSION,
+    ...NEW_SESSION_STATE,
     mode: 'acceptEdits',
     title: { type: 'title', title: 'Named', by: 'person' },
     lastUuid: 'r5',
@@ -106,21 +112,21 @@ const HEAD = {
 
 test('the same version with the same flags sends the same prompt head, others do not', () => {
   const state = resumed([
-    ...createHeadRecorder()(HEAD),
-    encodeSettings({ instructions: 'Be brief.', promptFlags: encodePromptFlags({ agent: 'tester' }) }),
+    ...createRequestHeadRecorder()(HEAD),
+    encodeSessionSettings({ instructions: 'Be brief.', promptFlags: encodePromptFlags({ agent: 'tester' }) }),
   ]);
-  expect(findPreviousRequest(state, { agent: 'tester' }, VERSION)).toEqual({
+  expect(findPreviousRequestHead(state, { agent: 'tester' }, VERSION)).toEqual({
     sent: { ...HEAD, announced: undefined, instructions: 'Be brief.' },
     notice: undefined,
   });
-  expect(findPreviousRequest(state, {}, VERSION)).toEqual({ sent: undefined, notice: undefined });
-  const updated = findPreviousRequest(state, { agent: 'tester' }, '2.0.0');
+  expect(findPreviousRequestHead(state, {}, VERSION)).toEqual({ sent: undefined, notice: undefined });
+  const updated = findPreviousRequestHead(state, { agent: 'tester' }, '2.0.0');
   expect(updated.sent).toBeUndefined();
   expect(updated.notice).toContain('started with ouro 1.2.3');
-  expect(findPreviousRequest(NEW_SESSION, {}, VERSION)).toEqual({ sent: undefined, notice: undefined });
+  expect(findPreviousRequestHead(NEW_SESSION_STATE, {}, VERSION)).toEqual({ sent: undefined, notice: undefined });
 });
 
 test('a text already recorded is not written twice', () => {
-  const { knownTexts } = resumed(createHeadRecorder()(HEAD));
-  expect(createHeadRecorder(knownTexts)(HEAD).map(({ type }) => type)).toEqual(['system']);
+  const { knownTexts } = resumed(createRequestHeadRecorder()(HEAD));
+  expect(createRequestHeadRecorder(knownTexts)(HEAD).map(({ type }) => type)).toEqual(['system']);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import { createReplyJournal, readUnfinishedText } from '../../src/session/reply-journal.ts';
+import { createReplyJournal, readUnfinishedReplyText } from '../../src/session/reply-journal.ts';
 
 let dir: string;
 
@@ -36,11 +36,11 @@ test('deltas are written at intervals; the open reply is stored, and removed whe
   await hear(ends(0));
   for (let at = 0; at < 1000; at += 1) await hear(grows('ab', 1));
   expect(waiting).toHaveLength(1);
-  expect(await readUnfinishedText(dir, 's')).toBeUndefined();
+  expect(await readUnfinishedReplyText(dir, 's')).toBeUndefined();
   waiting.pop()?.();
   const open = { messageId: 'm', model: 'a', index: 1, text: 'ab'.repeat(1000) };
-  await expect.poll(() => readUnfinishedText(dir, 's')).toBeDefined();
-  expect(await readUnfinishedText(dir, 's')).toEqual(open);
+  await expect.poll(() => readUnfinishedReplyText(dir, 's')).toBeDefined();
+  expect(await readUnfinishedReplyText(dir, 's')).toEqual(open);
   await hear(over);
   expect(await readdir(join(dir, 'answers'))).toEqual([]);
 });

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { restrictProjectLayer } from '../../src/settings/merge-settings.ts';
-import { parseLayer } from '../../src/settings/parse-layer.ts';
+import { parseSettingsLayer } from '../../src/settings/parse-settings-layer.ts';
 import { validateHooks } from '../../src/settings/validate-settings.ts';
 
 test('a full settings file of Claude Code gives one notice, and supported keys apply', async () => {
   const file = 'test/fixtures/claude/settings.json';
-  const { layer, problems } = parseLayer(await readFile(file, 'utf8'), file, 'user');
+  const { layer, problems } = parseSettingsLayer(await readFile(file, 'utf8'), file, 'user');
   expect(problems.slice(0, -1)).toEqual([]);
   expect(problems[0]?.text).toMatch(
     /^has \d+ keys that ouro does not use: .+ and \d+ more \("ouro settings explain" lists them\)\.$/,
@@ -47,7 +47,7 @@ test('a full settings file of Claude Code gives one notice, and supported keys a
 });
 
 test('an unknown key is reported with its line, a misspelt one with a suggestion', () => {
-  const { problems } = parseLayer('{\n  "spinnerVerbs": {},\n  "modle": "opus"\n}', 'x.json', 'user');
+  const { problems } = parseSettingsLayer('{\n  "spinnerVerbs": {},\n  "modle": "opus"\n}', 'x.json', 'user');
   expect(problems.map(({ line, text }) => [line, text])).toEqual([
     [3, 'has an unknown key "modle". Did you mean "model"?'],
     [2, 'has an unknown key "spinnerVerbs".'],
@@ -56,7 +56,7 @@ test('an unknown key is reported with its line, a misspelt one with a suggestion
 
 test('the same file in a project gives one more notice about keys a project may not set', async () => {
   const file = 'test/fixtures/claude/settings.json';
-  const { layer } = parseLayer(await readFile(file, 'utf8'), file, 'project');
+  const { layer } = parseSettingsLayer(await readFile(file, 'utf8'), file, 'project');
   const { problems, layer: rest } = restrictProjectLayer(layer);
   expect(problems.map(({ text }) => text)).toEqual([
     expect.stringMatching(
@@ -76,7 +76,7 @@ test('hooks with a description work', () => {
     description: 'Looks',
     hooks: [{ type: 'command', command: 'true', description: 'x' }],
   };
-  const { layer, problems } = parseLayer(JSON.stringify({ hooks: { PreToolUse: [group] } }), 'f', 'user');
+  const { layer, problems } = parseSettingsLayer(JSON.stringify({ hooks: { PreToolUse: [group] } }), 'f', 'user');
   expect(layer.settings.hooks).toEqual({
     PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'true' }] }],
   });

@@ -4,9 +4,9 @@ import type { Settings, SettingsLayer } from '../../src/contracts/settings.ts';
 import {
   applySettingsEnvironment,
   buildChildVariables,
-  resolveLimits,
+  resolveTimeoutsAndRetries,
 } from '../../src/settings/effective-environment.ts';
-import { mergeLayers } from '../../src/settings/merge-settings.ts';
+import { mergeSettingsLayers } from '../../src/settings/merge-settings.ts';
 import { startOpenAiServer } from '../support/api/openai-server.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { composed } from '../support/composed.ts';
@@ -71,7 +71,7 @@ const layerOf = (source: SettingsLayer['source'], settings: Settings): SettingsL
 
 const loadedFrom = (user: Settings, project: Settings = {}) => {
   const layers = [layerOf('project', project), layerOf('user', user)];
-  return { layers, merged: mergeLayers(layers) };
+  return { layers, merged: mergeSettingsLayers(layers) };
 };
 
 test('variables of own settings count for ouro itself, those of a project only for its commands', () => {
@@ -120,8 +120,10 @@ test("base URL and headers may be in env of the user's own settings; the environ
 test('the timeout that vendors print holds where no other is set', () => {
   const bare = readEnvironment({ HOME: '/h' });
   const env = { API_TIMEOUT_MS: '3000000' };
-  expect(resolveLimits(bare, { env }).headerTimeoutMs).toBe(3_000_000);
-  expect(resolveLimits(bare, { env, timeouts: { headerMs: 5 } }).headerTimeoutMs).toBe(5);
-  expect(resolveLimits(readEnvironment({ HOME: '/h', API_TIMEOUT_MS: '7' }), { env }).headerTimeoutMs).toBe(7);
-  expect(resolveLimits(bare, { env: { API_TIMEOUT_MS: 'soon' } }).headerTimeoutMs).toBeUndefined();
+  expect(resolveTimeoutsAndRetries(bare, { env }).headerTimeoutMs).toBe(3_000_000);
+  expect(resolveTimeoutsAndRetries(bare, { env, timeouts: { headerMs: 5 } }).headerTimeoutMs).toBe(5);
+  expect(resolveTimeoutsAndRetries(readEnvironment({ HOME: '/h', API_TIMEOUT_MS: '7' }), { env }).headerTimeoutMs).toBe(
+    7,
+  );
+  expect(resolveTimeoutsAndRetries(bare, { env: { API_TIMEOUT_MS: 'soon' } }).headerTimeoutMs).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type LoadSettingsOptions, loadSettings } from '../../src/settings/load-settings.ts';
-import { explainLayers } from '../../src/settings/merge-settings.ts';
-import { getPublishedSchema } from '../../src/settings/setting-keys.ts';
+import { explainSettingsLayers } from '../../src/settings/merge-settings.ts';
+import { getSettingsJsonSchema } from '../../src/settings/setting-keys.ts';
 
 const USER = '/home/me/.ouro/settings.json';
 const PROJECT = '/p/.claude/settings.json';
@@ -137,11 +137,11 @@ test('only the requested sources are read', async () => {
 
 test('each value is explained with its layer, file and line', async () => {
   const { layers } = await load({ [USER]: '{"model": "haiku",\n"theme": "dark"}', [PROJECT]: '{"model": "opus"}' });
-  expect(explainLayers(layers)).toEqual([
+  expect(explainSettingsLayers(layers)).toEqual([
     { key: 'model', value: 'opus', source: 'project', file: PROJECT, line: 1 },
     { key: 'theme', value: 'dark', source: 'user', file: USER, line: 2 },
   ]);
-  expect(explainLayers(layers, 'theme')).toHaveLength(1);
+  expect(explainSettingsLayers(layers, 'theme')).toHaveLength(1);
 });
 
 test('an unreadable file and a missing --settings file are reported', async () => {
@@ -167,5 +167,5 @@ test.each([
 });
 
 test('the published schema has every key', () => {
-  expect(Object.keys(Reflect.get(getPublishedSchema(), 'properties'))).toContain('permissions');
+  expect(Object.keys(Reflect.get(getSettingsJsonSchema(), 'properties'))).toContain('permissions');
 });

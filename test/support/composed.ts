@@ -1,8 +1,8 @@
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../src/contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
 import { bareEnvironment } from './environment.ts';
 import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';
@@ -19,7 +19,7 @@ export type Composed = {
 export async function composed(
   project: TempProject,
   apiUrl: string,
-  options: Partial<RunOptions> = {},
+  options: Partial<CliRunOptions> = {},
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Composed> {
   const made = await createConversation(

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { loginInBrowser } from '../../src/mcp/auth/login.ts';
-import { hashServerLaunch, type OAuthConfig, type ServerLaunch } from '../../src/mcp/configured-server.ts';
+import { loginToMcpServer } from '../../src/mcp/auth/mcp-login.ts';
+import { hashMcpServerLaunch, type McpServerLaunch, type OAuthConfig } from '../../src/mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
 
 /** Our MCP client as the conformance suite starts it: connects to the address, logs in where it must, calls what is there. */
@@ -39,9 +39,9 @@ const oauth: OAuthConfig = {
   identityProvider: vouching,
   ...(process.env.MCP_CONFORMANCE_SCENARIO?.includes('client-credentials') ? { grant: 'client_credentials' } : {}),
 };
-const launch: ServerLaunch = { kind: 'http', url, headers: {}, oauth };
+const launch: McpServerLaunch = { kind: 'http', url, headers: {}, oauth };
 const hub = createMcpHub({
-  servers: [{ name: 'suite', scope: 'user', launch, hash: hashServerLaunch(launch) }],
+  servers: [{ name: 'suite', scope: 'user', launch, hash: hashMcpServerLaunch(launch) }],
   hostServers: [],
   cwd: tmpdir(),
   getRoots: () => [tmpdir()],
@@ -55,7 +55,7 @@ const hub = createMcpHub({
 /** A user with a browser who accepts everything. */
 async function logIn(): Promise<void> {
   const openPage = (address: URL) => void fetch(address).catch(() => undefined);
-  await loginInBrowser({ url, oauth, ouroHome, openPage, signal: AbortSignal.timeout(20_000) });
+  await loginToMcpServer({ url, oauth, ouroHome, openPage, signal: AbortSignal.timeout(20_000) });
   await hub.reconnect('suite');
 }
 

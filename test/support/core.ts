@@ -1,13 +1,13 @@
 import { type Core, createEventBus } from '../../src/app/core.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { readSettings } from '../../src/app/read-settings.ts';
-import type { LiveValues } from '../../src/contracts/live-state.ts';
-import { openRepository } from '../../src/git/repository.ts';
+import type { LiveSessionValues } from '../../src/contracts/live-session-state.ts';
+import { openGitRepository } from '../../src/git/git-repository.ts';
 import { createMountHealth } from '../../src/lib/files/mount-health.ts';
 import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
 import { createUsageMeter } from '../../src/model/usage-meter.ts';
-import { createLiveState } from '../../src/session/persisted-state.ts';
-import { buildChildVariables, resolveLimits } from '../../src/settings/effective-environment.ts';
+import { createLiveSessionState } from '../../src/session/persisted-state.ts';
+import { buildChildVariables, resolveTimeoutsAndRetries } from '../../src/settings/effective-environment.ts';
 import { bareEnvironment } from './environment.ts';
 import { runOptions } from './run-options.ts';
 import type { TempProject } from './temp-project.ts';
@@ -15,7 +15,7 @@ import type { TempProject } from './temp-project.ts';
 /** Creates the core of a conversation in a project; `more` replaces parts of it. */
 export async function testCore(
   project: TempProject,
-  { live = {}, ...more }: Partial<Omit<Core, 'live'>> & { readonly live?: Partial<LiveValues> } = {},
+  { live = {}, ...more }: Partial<Omit<Core, 'live'>> & { readonly live?: Partial<LiveSessionValues> } = {},
 ): Promise<Core> {
   const { environment = readEnvironment(bareEnvironment(project)), trusted = true } = more;
   const loaded = await readSettings({ cwd: project.dir }, environment, trusted);
@@ -31,18 +31,18 @@ export async function testCore(
     settings: {
       current: () => loaded.merged,
       loaded: () => loaded,
-      limits: () => resolveLimits(environment, loaded.merged),
+      limits: () => resolveTimeoutsAndRetries(environment, loaded.merged),
       variables: () => buildChildVariables(environment, loaded.merged),
       refresh: async () => undefined,
       approveOwnChange: async () => undefined,
     },
     extensions: { current: () => extensions, refresh: async () => undefined, reload: async () => undefined },
-    live: createLiveState({ ...START, cwd: project.dir, ...live }),
+    live: createLiveSessionState({ ...START, cwd: project.dir, ...live }),
     model,
     smallModel: () => model.getSmallModel('sonnet'),
     meter: createUsageMeter(model.infoOf),
     mounts: createMountHealth(),
-    repository: await openRepository(project.dir, { variables: {}, trusted: false, isConfigSafe: () => false }),
+    repository: await openGitRepository(project.dir, { variables: {}, trusted: false, isConfigSafe: () => false }),
     bus: createEventBus(),
     now: Date.now,
     newId: () => crypto.randomUUID(),
@@ -50,7 +50,7 @@ export async function testCore(
   };
 }
 
-const START: Omit<LiveValues, 'cwd'> = {
+const START: Omit<LiveSessionValues, 'cwd'> = {
   model: 'claude-sonnet-5-5',
   effort: 'off',
   thinkingTokens: undefined,

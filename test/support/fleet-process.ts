@@ -2,20 +2,20 @@ import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { NewBatch } from '../../src/contracts/fleet.ts';
 import { createFleetGit } from '../../src/fleet/git/fleet-git.ts';
-import { openMirrors } from '../../src/fleet/git/mirrors.ts';
-import type { Transaction } from '../../src/fleet/store/database.ts';
-import { createStore, openStore, type StoreLocation } from '../../src/fleet/store/open-store.ts';
+import { openRepositoryMirrors } from '../../src/fleet/git/repository-mirrors.ts';
+import type { SqlTransaction } from '../../src/fleet/store/database.ts';
+import { createFleetStore, type FleetStoreLocation, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { openPostgres } from '../../src/fleet/store/postgres.ts';
 import { createMachineSecrets } from '../../src/fleet/worker/machine-secrets.ts';
 import { runWorker } from '../../src/fleet/worker/worker.ts';
-import { formatEvent } from '../../src/fleet/worker/worker-events.ts';
+import { formatWorkerEvent } from '../../src/fleet/worker/worker-events.ts';
 import { stormTasks } from './fleet-storm.ts';
 
 /** The role of a process in a stress test. */
 export type StormRole =
   | {
       readonly role: 'worker';
-      readonly place: StoreLocation;
+      readonly place: FleetStoreLocation;
       readonly folder: string;
       readonly program: string;
       readonly slots: number;
@@ -24,7 +24,7 @@ export type StormRole =
     }
   | {
       readonly role: 'submit';
-      readonly place: StoreLocation;
+      readonly place: FleetStoreLocation;
       readonly batch: NewBatch;
       readonly count: number;
       readonly seconds: number;
@@ -35,7 +35,7 @@ export type StormRole =
 /** One process of a storm: the real store and the real worker, around a program that stands for ouro. */
 async function play(role: StormRole): Promise<void> {
   if (role.role === 'freeze') return freeze(role.url);
-  const store = await openStore(role.place);
+  const store = await openFleetStore(role.place);
   if (role.role === 'submit') {
     process.stdout.write('ready\n');
     await store.submit(role.batch, stormTasks(role.count, role.seconds));
@@ -62,14 +62,14 @@ async function play(role: StormRole): Promise<void> {
     deleteFiles: async () => [],
     pruneMirrors: async () => undefined,
     onEvent: (event) => {
-      if (event.kind === 'error') process.stderr.write(`${formatEvent(event)}\n`);
+      if (event.kind === 'error') process.stderr.write(`${formatWorkerEvent(event)}\n`);
     },
     createTaskDeps: (claim) => ({
       environment,
       program,
       workRoot: join(folder, 'work'),
       git,
-      mirrors: openMirrors(join(folder, 'work'), git),
+      mirrors: openRepositoryMirrors(join(folder, 'work'), git),
       policy: {},
       readSettings: async () => ({ layers: [], merged: {}, problems: [] }),
       secrets: createMachineSecrets(environment, claim.spec),
@@ -88,7 +88,7 @@ async function play(role: StormRole): Promise<void> {
 async function freeze(url: string): Promise<void> {
   const sql = await openPostgres(url);
   const query =
-    (tx: Transaction): Transaction['query'] =>
+    (tx: SqlTransaction): SqlTransaction['query'] =>
     async (text, ...values) => {
       const rows = await tx.query(text, ...values);
       if (!text.includes('INSERT INTO fleet_attempts')) return rows;
@@ -96,7 +96,7 @@ async function freeze(url: string): Promise<void> {
       process.kill(process.pid, 'SIGSTOP');
       return rows;
     };
-  const store = await createStore({
+  const store = await createFleetStore({
     ...sql,
     transaction: (work) => sql.transaction((tx) => work({ ...tx, query: query(tx) })),
   });

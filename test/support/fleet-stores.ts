@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
-import { createStore, openStore } from '../../src/fleet/store/open-store.ts';
+import { createFleetStore, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { openSqlite } from '../../src/fleet/store/sqlite.ts';
 import type { TestPostgres } from './postgres.ts';
 
@@ -31,7 +31,7 @@ export async function sqlitePair(): Promise<StorePair> {
   const folder = await mkdtemp(join(tmpdir(), 'ouro-store-'));
   let ahead = 0;
   const clock = () => Date.now() + ahead;
-  const open = () => createStore(openSqlite(join(folder, 'fleet.db'), clock));
+  const open = () => createFleetStore(openSqlite(join(folder, 'fleet.db'), clock));
   const [one, two] = [await open(), await open()];
   const cleaner = openSqlite(join(folder, 'fleet.db'), clock);
   return {
@@ -54,8 +54,8 @@ export async function sqlitePair(): Promise<StorePair> {
 
 export async function postgresPair(postgres: TestPostgres): Promise<StorePair> {
   const url = await postgres.database();
-  const one = await openStore({ kind: 'postgres', url });
-  const two = await openStore({ kind: 'postgres', url });
+  const one = await openFleetStore({ kind: 'postgres', url });
+  const two = await openFleetStore({ kind: 'postgres', url });
   return {
     one,
     two,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NewBatch, NewTask } from '../../src/contracts/fleet.ts';
+import type { NewBatch, NewBatchTask } from '../../src/contracts/fleet.ts';
 import { bareEnvironment } from './environment.ts';
 import type { StormRole } from './fleet-process.ts';
 import type { TempProject } from './temp-project.ts';
@@ -77,7 +77,7 @@ export function stormTasks(
   seconds: number,
   dollars: (at: number) => number = () => 0.001,
   fails: (at: number) => boolean = () => false,
-): readonly NewTask[] {
+): readonly NewBatchTask[] {
   return Array.from({ length: count }, (_, at) => ({
     key: `task-${at}`,
     title: `task ${at}`,

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { readEnvironment } from '../../src/app/environment.ts';
-import type { Io } from '../../src/cli/io.ts';
+import type { ProcessIo } from '../../src/cli/process-io.ts';
 import { runToExitCode } from '../../src/cli/run-cli.ts';
 import { createShutdown } from '../../src/cli/shutdown.ts';
 import { bareEnvironment, withSettings } from './environment.ts';
@@ -53,7 +53,7 @@ export function startHere(
   settings: {
     readonly cwd: string;
     readonly env: Readonly<Record<string, string | undefined>>;
-    readonly stdin?: Io['stdin']['kind'];
+    readonly stdin?: ProcessIo['stdin']['kind'];
     readonly answers?: readonly string[];
   },
 ): HereProgram {
@@ -62,7 +62,7 @@ export function startHere(
   const stdout = new PassThrough();
   const state: { killed: boolean; exitCode: number | null } = { killed: false, exitCode: null };
   let stderr = '';
-  const io: Io = {
+  const io: ProcessIo = {
     cwd,
     environment: readEnvironment(env),
     stdin:

@@ -1,7 +1,7 @@
-import type { RunOptions } from '../../src/contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
 
 /** The default options of a run: a new session in memory. */
-export function runOptions(more: Partial<RunOptions> = {}): RunOptions {
+export function runOptions(more: Partial<CliRunOptions> = {}): CliRunOptions {
   return {
     cwd: '/project',
     frontend: 'host',

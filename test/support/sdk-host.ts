@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Options, query, type SDKMessage, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import { createChannel } from '../../src/lib/channel.ts';
+import { createAsyncQueue } from '../../src/lib/async-queue.ts';
 import type { ApiTurn } from './api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from './api/server.ts';
 import { SHARED_CACHE } from './environment.ts';
@@ -93,7 +93,7 @@ const words = (content: string, more: Partial<SDKUserMessage> = {}): SDKUserMess
 
 /** A host that speaks when it likes. */
 export function conversation() {
-  const channel = createChannel<SDKUserMessage | 'end'>();
+  const channel = createAsyncQueue<SDKUserMessage | 'end'>();
   async function* prompts(): AsyncGenerator<SDKUserMessage, void> {
     for (let next = await channel.next(); next !== 'end'; next = await channel.next()) yield next;
   }

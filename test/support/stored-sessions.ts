@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replayRecords } from '../../src/app/replay/session-archive.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
-import { parseRecords } from '../../src/session/records/parse-records.ts';
+import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import type { TempProject } from './temp-project.ts';
 
 /** One session as it lies on disk. */
@@ -16,7 +16,7 @@ export async function storedFiles({ ouroHome }: Pick<TempProject, 'ouroHome'>): 
   return Promise.all(
     files.map(async (name) => {
       const path = join(root, name);
-      const { records } = parseRecords(await readFile(path, 'utf8'));
+      const { records } = parseSessionRecords(await readFile(path, 'utf8'));
       return { id: name.replace(/^.*\/|\.jsonl$/g, ''), path, records };
     }),
   );

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { JsonValue } from '../../src/contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../../src/contracts/tool.ts';
-import { createReadState } from '../../src/tools/files/read-state.ts';
+import { createFileReadState } from '../../src/tools/files/file-read-state.ts';
 
 /** An empty directory and what the file tools are built from. */
 export async function createWorkbench() {
   const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'ouro-tools-')));
   return {
     cwd,
-    readState: createReadState(),
+    readState: createFileReadState(),
     home: path.join(cwd, 'home'),
     at: (name: string) => path.join(cwd, name),
     remove: () => rm(cwd, { recursive: true, force: true }),

@@ -1,17 +1,23 @@
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
-import type { CommandOutcome, PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
+import type { PanelAction, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
 import type { Message } from '../../contracts/message.ts';
 import { formatBytes, formatCount, formatDuration, formatOneLine, formatTokens } from '../../lib/text/format.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
-import type { SubAgent } from '../../session/sub-agents/agent-registry.ts';
+import type { SubAgent } from '../../session/sub-agents/sub-agent-registry.ts';
 import { type BackgroundShell, describeExit } from '../../tools/bash/shell-registry.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import { type BuiltinCommand, reportDone, reportFailure, showMarkdown, showPanel } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createMarkdownOutcome,
+  createPanelOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 const TAIL_LINES = 4;
 
 /** Commands for background work: sub-agents and shell commands. */
-export const BACKGROUND_COMMANDS: readonly BuiltinCommand[] = [
+export const BACKGROUND_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'agents',
     description: 'list, open, message and stop sub-agents',
@@ -28,12 +34,14 @@ export const BACKGROUND_COMMANDS: readonly BuiltinCommand[] = [
       if (verb === '') return createOverview(parts);
       if (more === undefined && verb === 'stop') return stopWork(parts, id);
       if (more === undefined && verb === 'show') return showOutput(parts, id);
-      return reportFailure('Usage: /ps lists background work, /ps show <id> shows its output, /ps stop <id> stops it.');
+      return createErrorOutcome(
+        'Usage: /ps lists background work, /ps show <id> shows its output, /ps stop <id> stops it.',
+      );
     },
   },
 ];
 
-async function runAgentsCommand(args: string, { core, loop }: ConversationParts): Promise<CommandOutcome> {
+async function runAgentsCommand(args: string, { core, loop }: ConversationParts): Promise<SlashCommandOutcome> {
   const { agents: kinds } = core.extensions.current();
   const { subAgents } = loop;
   const [, verb, target = '', message = ''] = /^(tell|stop)\s+(\S+)\s*([\s\S]*)$/.exec(args) ?? [];
@@ -41,21 +49,23 @@ async function runAgentsCommand(args: string, { core, loop }: ConversationParts)
   if (verb === undefined) {
     if (found !== undefined) return openAgent(found, await subAgents.messages(found.id));
     const kind = kinds.find(({ name }) => name === args);
-    if (kind !== undefined) return showMarkdown(describeKind(kind));
+    if (kind !== undefined) return createMarkdownOutcome(describeKind(kind));
     return args === ''
       ? createAgentsPanel(kinds, subAgents.list(), core.now())
-      : reportFailure(`There is no sub-agent ${args}.`);
+      : createErrorOutcome(`There is no sub-agent ${args}.`);
   }
-  if (found === undefined) return reportFailure(`There is no sub-agent ${target} in this session.`);
+  if (found === undefined) return createErrorOutcome(`There is no sub-agent ${target} in this session.`);
   if (verb === 'tell') {
-    if (message.trim() === '') return reportFailure(`Usage: /agents tell ${target} <message>`);
-    return reportDone(subAgents.sendMessage(found.id, message));
+    if (message.trim() === '') return createErrorOutcome(`Usage: /agents tell ${target} <message>`);
+    return createSuccessOutcome(subAgents.sendMessage(found.id, message));
   }
-  return subAgents.stop(found.id) ? reportDone(`Stopped ${found.id}.`) : reportDone(`${found.id} had already ended.`);
+  return subAgents.stop(found.id)
+    ? createSuccessOutcome(`Stopped ${found.id}.`)
+    : createSuccessOutcome(`${found.id} had already ended.`);
 }
 
 /** Opens the conversation of a sub-agent. */
-function openAgent({ id }: SubAgent, messages: readonly Message[]): CommandOutcome {
+function openAgent({ id }: SubAgent, messages: readonly Message[]): SlashCommandOutcome {
   const text = messages.flatMap((message) => {
     if (message.role !== 'user' && message.role !== 'assistant') return [];
     return message.blocks.flatMap((block) => {
@@ -73,10 +83,10 @@ function createAgentsPanel(
   kinds: readonly SubAgentDefinition[],
   all: readonly SubAgent[],
   nowMs: number,
-): CommandOutcome {
+): SlashCommandOutcome {
   const working = all.filter(({ state }) => state === 'working');
   const ended = all.filter(({ state }) => state !== 'working').slice(-MAX_ENDED);
-  return showPanel({
+  return createPanelOutcome({
     title: 'Sub-agents',
     command: 'agents',
     note: 'define types in .claude/agents/<name>.md',
@@ -143,7 +153,7 @@ function createActions({ id }: SubAgent): PanelRow['actions'] {
 
 function createOverview({ core, shells, loop }: ConversationParts) {
   const nowMs = core.now();
-  return showPanel({
+  return createPanelOutcome({
     title: 'Background work',
     command: 'ps',
     isLive: true,
@@ -187,7 +197,7 @@ function createStopAction(id: string): PanelAction {
 
 function showOutput({ shells }: ConversationParts, id: string) {
   const found = shells.find(id);
-  if (found === undefined) return reportFailure(`There is no background shell ${id}.`);
+  if (found === undefined) return createErrorOutcome(`There is no background shell ${id}.`);
   const output = found.shell.output.text();
   const markdown = formatCodeBlock([`$ ${found.command}`, output === '' ? '(no output yet)' : output].join('\n'));
   return { kind: 'show', markdown, isLive: true } as const;
@@ -195,11 +205,12 @@ function showOutput({ shells }: ConversationParts, id: string) {
 
 async function stopWork({ shells, loop }: ConversationParts, id: string) {
   const shell = shells.find(id);
-  if (shell?.exit !== undefined && !shell.shell.hasLeftProcesses()) return reportDone(`${id} had already ended.`);
+  if (shell?.exit !== undefined && !shell.shell.hasLeftProcesses())
+    return createSuccessOutcome(`${id} had already ended.`);
   if (shell === undefined && !loop.subAgents.stop(id))
-    return reportFailure(`There is no background task ${id}. /ps lists them.`);
+    return createErrorOutcome(`There is no background task ${id}. /ps lists them.`);
   await shell?.shell.stop();
-  return reportDone(`Stopped ${id}.`);
+  return createSuccessOutcome(`Stopped ${id}.`);
 }
 
 function createKindRow({ name, description, source, model, tools }: SubAgentDefinition): PanelRow {

@@ -1,12 +1,17 @@
 import type { PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
-import type { ExplainedSetting, SettingsSource } from '../../contracts/settings.ts';
+import type { SettingsSource, SettingWithSource } from '../../contracts/settings.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { editSetting, getSettingInput } from '../../settings/edit-settings.ts';
-import { explainLayers } from '../../settings/merge-settings.ts';
+import { explainSettingsLayers } from '../../settings/merge-settings.ts';
 import { SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
 import { getSettingsPath, type SettingsScope } from '../../settings/settings-file.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import { type BuiltinCommand, reportDone, reportFailure, showPanel } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createPanelOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 const SOURCE_LABELS: Readonly<Record<SettingsSource | 'default', string>> = {
   managed: 'managed',
@@ -25,7 +30,7 @@ const SETTING_PANELS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** `/config`: lists settings with value and source. Values that fit on one line can be changed in the list. */
-export const CONFIG_COMMAND: BuiltinCommand = {
+export const CONFIG_SLASH_COMMAND: BuiltinSlashCommand = {
   name: 'config',
   aliases: ['settings'],
   description: 'show and change settings, with the source of each value',
@@ -35,14 +40,14 @@ export const CONFIG_COMMAND: BuiltinCommand = {
     if (verb === 'set' && value !== '') return changeValue(key, value, parts);
     if (verb === 'unset' && key !== '') return changeValue(key, undefined, parts);
     if (verb === 'set' || verb === 'unset')
-      return reportFailure('Usage: /config set <key> <value> or /config unset <key>.');
+      return createErrorOutcome('Usage: /config set <key> <value> or /config unset <key>.');
     const rows = groupRows(
       SETTING_KEYS.filter((setting) => setting.key !== '$schema' && matchesKey(setting.key, verb)).map((setting) =>
         createRow(setting, parts),
       ),
     );
-    if (rows.length === 0) return reportFailure(describeUnknownKey(verb));
-    return showPanel({
+    if (rows.length === 0) return createErrorOutcome(describeUnknownKey(verb));
+    return createPanelOutcome({
       title: 'Settings',
       command: `config ${verb}`.trim(),
       rows,
@@ -76,7 +81,7 @@ function matchesKey(key: string, wanted: string): boolean {
 
 function createRow(setting: SettingKey, { core }: ConversationParts): PanelRow {
   const { key, description, defaultText, takesEffect } = setting;
-  const values = explainLayers(core.settings.loaded().layers, key);
+  const values = explainSettingsLayers(core.settings.loaded().layers, key);
   const [strongest] = values;
   const shown = strongest === undefined ? defaultText : formatValue(key, values);
   const when = takesEffect === 'now' ? 'with the next prompt' : 'with the next session';
@@ -94,7 +99,7 @@ function createRow(setting: SettingKey, { core }: ConversationParts): PanelRow {
 }
 
 /** Formats a value: lists of all sources are combined, otherwise the strongest value is used. */
-function formatValue(key: string, values: readonly ExplainedSetting[]): string {
+function formatValue(key: string, values: readonly SettingWithSource[]): string {
   const exact = values.filter((value) => value.key === key);
   if (exact.length === 0) return values.map((value) => value.key.slice(key.length + 1)).join(', ');
   const [first] = exact;
@@ -104,7 +109,7 @@ function formatValue(key: string, values: readonly ExplainedSetting[]): string {
 
 function createActions(
   { key, defaultText }: SettingKey,
-  strongest: ExplainedSetting | undefined,
+  strongest: SettingWithSource | undefined,
   styles: readonly string[],
 ): readonly PanelAction[] {
   const [, panel] = SETTING_PANELS.find(([names]) => names.test(key)) ?? [];
@@ -138,17 +143,17 @@ function createActions(
 async function changeValue(key: string, value: string | undefined, parts: ConversationParts) {
   const { core } = parts;
   const setting = SETTING_KEYS.find((candidate) => candidate.key === key);
-  if (setting === undefined) return reportFailure(describeUnknownKey(key));
+  if (setting === undefined) return createErrorOutcome(describeUnknownKey(key));
   if (core.options.frontend === 'host' && setting.isHostWritable !== true)
-    return reportFailure(`${key} can only be set by the user, not by the host.`);
+    return createErrorOutcome(`${key} can only be set by the user, not by the host.`);
   if (value !== undefined && getSettingInput(key).kind === 'list')
-    return reportFailure(`${key} cannot be set in one line. Edit ${getSettingsPath('user', getFolders(parts))}.`);
+    return createErrorOutcome(`${key} cannot be set in one line. Edit ${getSettingsPath('user', getFolders(parts))}.`);
   const target = selectTarget(setting, parts, value);
   const outcome = await editSetting(key, value, target, getFolders(parts));
-  if (!outcome.ok) return reportFailure(outcome.why);
+  if (!outcome.ok) return createErrorOutcome(outcome.why);
   if (target === 'local') await core.settings.approveOwnChange();
   await core.settings.refresh();
-  return reportDone(describeResult(setting, value, target, parts));
+  return createSuccessOutcome(describeResult(setting, value, target, parts));
 }
 
 function getFolders({ core }: ConversationParts) {
@@ -161,7 +166,9 @@ function selectTarget(
   { core }: ConversationParts,
   value: string | undefined,
 ): SettingsScope {
-  const [strongest] = explainLayers(core.settings.loaded().layers, key).filter((setting) => setting.key === key);
+  const [strongest] = explainSettingsLayers(core.settings.loaded().layers, key).filter(
+    (setting) => setting.key === key,
+  );
   if (isUserOnly === true || !core.trusted || strongest === undefined) return 'user';
   if (strongest.source === 'local') return 'local';
   return strongest.source === 'project' && value !== undefined ? 'local' : 'user';
@@ -174,7 +181,7 @@ function describeResult(
   parts: ConversationParts,
 ) {
   const file = getSettingsPath(target, getFolders(parts));
-  const [strongest] = explainLayers(parts.core.settings.loaded().layers, key);
+  const [strongest] = explainSettingsLayers(parts.core.settings.loaded().layers, key);
   const value = strongest === undefined ? defaultText : String(strongest.value);
   const when = takesEffect === 'now' ? 'with the next prompt' : 'with the next session';
   if (newValue === undefined) return `${key} is reset to ${value} ${when}: removed from ${file}.`;

@@ -1,16 +1,21 @@
 import { relative } from 'node:path';
-import type { ChangeReview, CommandOutcome, PanelRow } from '../../contracts/frontend/command.ts';
+import type { FileChangeReview, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
 import { formatClock, formatCount, formatOneLine } from '../../lib/text/format.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import type { ChangedFile, ChangedTurn } from '../session/review-changes.ts';
-import { type BuiltinCommand, reportDone, reportFailure, showPanel } from './builtin-command.ts';
+import type { TurnChangedFile, TurnChangedFiles } from '../session/review-changes.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createPanelOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 const USAGE =
   'Usage: /diff, /diff <turn> <file>, or /diff back <turn> <file> <hunk>, with the numbers that /diff shows.';
 
 /** `/diff`: lists the changes of this session by prompt and file. Single hunks can be reverted. */
-export const DIFF_COMMAND: BuiltinCommand = {
+export const DIFF_SLASH_COMMAND: BuiltinSlashCommand = {
   name: 'diff',
   description: 'review the changes of this session, and revert parts of them',
   argumentHint: '[<turn> <file> | back <turn> <file> <hunk>]',
@@ -21,22 +26,22 @@ export const DIFF_COMMAND: BuiltinCommand = {
     if (tokens.length === 0) return createOverview(turns, parts);
     const [turn = 0, file = 0, hunk = 0] = (tokens[0] === 'back' ? tokens.slice(1) : tokens).map(Number);
     const changedFile = turns[turn - 1]?.files[file - 1];
-    if (changedFile === undefined) return reportFailure(`There is no such change. ${USAGE}`);
+    if (changedFile === undefined) return createErrorOutcome(`There is no such change. ${USAGE}`);
     if (tokens[0] !== 'back') return createReview(changedFile, `${turn} ${file}`, parts);
     const outcome = await review.revertHunk(changedFile, hunk - 1);
-    return outcome.ok ? reportDone(outcome.message) : reportFailure(outcome.message);
+    return outcome.ok ? createSuccessOutcome(outcome.message) : createErrorOutcome(outcome.message);
   },
 };
 
 /** Creates the list of changes, newest prompt first. */
-function createOverview(turns: readonly ChangedTurn[], { core }: ConversationParts): CommandOutcome {
+function createOverview(turns: readonly TurnChangedFiles[], { core }: ConversationParts): SlashCommandOutcome {
   const { cwd } = core.live.current();
   const rows = turns
     .flatMap((turn, at) => [{ turn, at }])
     .toReversed()
     .flatMap(({ turn, at }) => turn.files.map((file, index) => createRow(turn, file, `${at + 1} ${index + 1}`, cwd)));
   const files = new Set(turns.flatMap((turn) => turn.files.map(({ path }) => path))).size;
-  return showPanel({
+  return createPanelOutcome({
     title: 'Changes',
     command: 'diff',
     note: `${formatCount(files, 'file')} in ${formatCount(turns.length, 'turn')}; /undo and /rewind revert whole turns`,
@@ -46,7 +51,7 @@ function createOverview(turns: readonly ChangedTurn[], { core }: ConversationPar
   });
 }
 
-function createRow({ prompt, at }: ChangedTurn, file: ChangedFile, numbers: string, cwd: string): PanelRow {
+function createRow({ prompt, at }: TurnChangedFiles, file: TurnChangedFile, numbers: string, cwd: string): PanelRow {
   const { path, state, added, removed, parts } = file;
   const group = `${formatClock(at)}  ${formatOneLine(prompt)}`;
   const stateLabel = { changed: '', made: 'new', removed: 'deleted', unknown: 'not text, or not stored' }[state];
@@ -61,12 +66,12 @@ function createRow({ prompt, at }: ChangedTurn, file: ChangedFile, numbers: stri
   };
 }
 
-function createReview(file: ChangedFile, numbers: string, { core }: ConversationParts): CommandOutcome {
+function createReview(file: TurnChangedFile, numbers: string, { core }: ConversationParts): SlashCommandOutcome {
   const title = relative(core.live.current().cwd, file.path) || file.path;
-  if (file.parts.length === 0) return reportDone(`No changes of this turn are left in ${title}.`);
+  if (file.parts.length === 0) return createSuccessOutcome(`No changes of this turn are left in ${title}.`);
   const hunks = file.parts.map(({ hunk }) => hunk);
   const signs = { add: '+', del: '-', same: ' ' } as const;
   const text = hunks.map(({ lines }) => lines.map((line) => `${signs[line.kind]}${line.text}`).join('\n')).join('\n\n');
-  const review: ChangeReview = { title, command: `diff ${numbers}`, revertCommand: `diff back ${numbers}`, hunks };
+  const review: FileChangeReview = { title, command: `diff ${numbers}`, revertCommand: `diff back ${numbers}`, hunks };
   return { kind: 'review', review, text: `${title}\n\n${formatCodeBlock(text)}` };
 }

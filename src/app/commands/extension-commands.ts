@@ -2,18 +2,18 @@ import type { PanelRow } from '../../contracts/frontend/command.ts';
 import { describeHookAction, type Hook, type HookResult } from '../../contracts/hook.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/text/format.ts';
-import { createPlugins, describePluginEffects } from '../plugins.ts';
+import { createPluginOperations, describePluginEffects } from '../plugin-operations.ts';
 import {
-  type BuiltinCommand,
-  reportDone,
-  reportFailure,
-  showMarkdown,
-  showPanel,
-  showPlainText,
-} from './builtin-command.ts';
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createMarkdownOutcome,
+  createPanelOutcome,
+  createPlainTextOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 /** Commands for skills, hooks and plugins. */
-export const EXTENSION_COMMANDS: readonly BuiltinCommand[] = [
+export const EXTENSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'skills',
     description: 'list the available skills',
@@ -21,7 +21,7 @@ export const EXTENSION_COMMANDS: readonly BuiltinCommand[] = [
       const lines = extensions
         .current()
         .skills.map(({ name, description, path }) => `- **${name}**: ${description} (${path})`);
-      return showMarkdown(
+      return createMarkdownOutcome(
         lines.length === 0 ? 'No skills found. Add them as .claude/skills/<name>/SKILL.md.' : lines.join('\n'),
       );
     },
@@ -34,8 +34,10 @@ export const EXTENSION_COMMANDS: readonly BuiltinCommand[] = [
       const all = hooks.list();
       const selected = all[Number.parseInt(args, 10) - 1];
       if (args.trim() !== '')
-        return selected === undefined ? reportFailure('There is no such hook.') : showPlainText(describeHook(selected));
-      return showPanel({
+        return selected === undefined
+          ? createErrorOutcome('There is no such hook.')
+          : createPlainTextOutcome(describeHook(selected));
+      return createPanelOutcome({
         title: 'Hooks',
         command: 'hooks',
         rows: all.map(createHookRow),
@@ -50,19 +52,20 @@ export const EXTENSION_COMMANDS: readonly BuiltinCommand[] = [
     description: 'list, enable and disable plugins',
     argumentHint: '[on|off NAME]',
     async run(args, { core }) {
-      const plugins = createPlugins(core.environment, core.cwd);
+      const plugins = createPluginOperations(core.environment, core.cwd);
       const [verb = '', name = ''] = args.trim().split(/\s+/);
       if (verb === '') return createPluginPanel(plugins);
-      if (verb !== 'on' && verb !== 'off') return reportFailure('Usage: /plugin, /plugin on NAME or /plugin off NAME');
+      if (verb !== 'on' && verb !== 'off')
+        return createErrorOutcome('Usage: /plugin, /plugin on NAME or /plugin off NAME');
       try {
         const id = await plugins.installedId(name);
         const [problem] = verb === 'on' ? (await plugins.readInstalled(id)).optionProblems : [];
         if (problem !== undefined)
-          return reportFailure(`Plugin ${id} is not enabled: ${problem} Set it with: ouro plugin configure ${id}`);
+          return createErrorOutcome(`Plugin ${id} is not enabled: ${problem} Set it with: ouro plugin configure ${id}`);
         await plugins.setEnabled(id, verb === 'on');
-        return reportDone(`Plugin ${id} ${verb === 'on' ? 'enabled' : 'disabled'} from the next session on.`);
+        return createSuccessOutcome(`Plugin ${id} ${verb === 'on' ? 'enabled' : 'disabled'} from the next session on.`);
       } catch (thrown) {
-        return reportFailure(getErrorMessage(thrown));
+        return createErrorOutcome(getErrorMessage(thrown));
       }
     },
   },
@@ -108,7 +111,7 @@ function describeHook({ hook, last }: ListedHook): string {
     .join('\n');
 }
 
-async function createPluginPanel(plugins: ReturnType<typeof createPlugins>) {
+async function createPluginPanel(plugins: ReturnType<typeof createPluginOperations>) {
   const [{ value }, { enabledPlugins = {} }] = await Promise.all([plugins.store.read(), plugins.settings()]);
   const rows = Object.entries(value.plugins).map(async ([id, installed]): Promise<PanelRow> => {
     const isEnabled = enabledPlugins[id] === true;
@@ -130,7 +133,7 @@ async function createPluginPanel(plugins: ReturnType<typeof createPlugins>) {
       ],
     };
   });
-  return showPanel({
+  return createPanelOutcome({
     title: 'Plugins',
     command: 'plugin',
     note: 'install more with: ouro plugin install',

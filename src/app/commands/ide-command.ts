@@ -1,19 +1,24 @@
 import { basename, resolve } from 'node:path';
 import type { PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
 import { openInEditor } from '../../ide/editor-files.ts';
-import type { LinkState } from '../../ide/editor-link.ts';
+import type { EditorLinkState } from '../../ide/editor-link.ts';
 import type { EditorInfo, RejectedLockFile } from '../../ide/find-editors.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatHomePath } from '../../lib/text/home-path.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import { type BuiltinCommand, reportDone, reportFailure, showPanel } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createPanelOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 const USAGE = 'Usage: /ide, /ide connect <port>, /ide off or /ide open <file>.';
 const PATH_CHARS = 200;
 
 /** The command for the link to an editor. */
-export const IDE_COMMAND: BuiltinCommand = {
+export const IDE_SLASH_COMMAND: BuiltinSlashCommand = {
   name: 'ide',
   description: 'connect to your editor: selection, diffs and diagnostics',
   argumentHint: '[connect <port>|off|open <file>]',
@@ -26,28 +31,29 @@ export const IDE_COMMAND: BuiltinCommand = {
       case 'connect': {
         const { editors } = await link.find();
         const editor = editors.find(({ port }) => String(port) === argument);
-        if (editor === undefined) return reportFailure(`No editor listens on port ${argument}. ${USAGE}`);
+        if (editor === undefined) return createErrorOutcome(`No editor listens on port ${argument}. ${USAGE}`);
         const result = await link.connect(editor);
-        return result.ok ? { kind: 'done' } : reportFailure(`${editor.name}: ${result.why}.`);
+        return result.ok ? { kind: 'done' } : createErrorOutcome(`${editor.name}: ${result.why}.`);
       }
       case 'off':
         await link.disconnect();
-        return reportDone('Disconnected from the editor. /ide connects again.');
+        return createSuccessOutcome('Disconnected from the editor. /ide connects again.');
       case 'open':
-        return argument === '' ? reportFailure(USAGE) : openFile(argument, parts);
+        return argument === '' ? createErrorOutcome(USAGE) : openFile(argument, parts);
       default:
-        return reportFailure(USAGE);
+        return createErrorOutcome(USAGE);
     }
   },
 };
 
 async function openFile(path: string, { core, editor: { link } }: ConversationParts) {
-  if (!link.hasTool('openFile')) return reportFailure('No editor is connected that can open files. /ide connects one.');
+  if (!link.hasTool('openFile'))
+    return createErrorOutcome('No editor is connected that can open files. /ide connects one.');
   try {
     await openInEditor(link, resolve(core.cwd, path));
-    return reportDone(`Opened ${path} in the editor.`);
+    return createSuccessOutcome(`Opened ${path} in the editor.`);
   } catch (thrown) {
-    return reportFailure(`The editor could not open ${path}: ${getErrorMessage(thrown)}`);
+    return createErrorOutcome(`The editor could not open ${path}: ${getErrorMessage(thrown)}`);
   }
 }
 
@@ -56,7 +62,7 @@ async function createOverview({ core, editor: { link } }: ConversationParts) {
   const { home } = core.environment;
   const shorten = (path: string) => sanitizeUntrustedLine(formatHomePath(path, home, core.cwd) || path, PATH_CHARS);
   const state = link.getState();
-  return showPanel({
+  return createPanelOutcome({
     title: 'Editors',
     command: 'ide',
     isLive: true,
@@ -66,7 +72,7 @@ async function createOverview({ core, editor: { link } }: ConversationParts) {
   });
 }
 
-function createRow(editor: EditorInfo, state: LinkState, shorten: (path: string) => string): PanelRow {
+function createRow(editor: EditorInfo, state: EditorLinkState, shorten: (path: string) => string): PanelRow {
   const { port, name, folders, mismatch } = editor;
   const status = 'editor' in state && state.editor.port === port ? state.status : undefined;
   const isLinked = status === 'connected' || status === 'connecting';

@@ -1,24 +1,24 @@
-import type { PanelAction, PanelKey, PanelMark, PanelRow } from '../../contracts/frontend/command.ts';
+import type { PanelAction, PanelActionKey, PanelRow, PanelRowMark } from '../../contracts/frontend/command.ts';
 import type { McpServerState } from '../../contracts/frontend/host-capabilities.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { formatHomePath } from '../../lib/text/home-path.ts';
-import { type ConfiguredServer, describeLaunchDetails } from '../../mcp/configured-server.ts';
+import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/configured-mcp-server.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import { beginLogin } from '../mcp/begin-login.ts';
+import { beginMcpLogin } from '../mcp/begin-mcp-login.ts';
 import {
-  type BuiltinCommand,
-  reportDone,
-  reportFailure,
-  showMarkdown,
-  showPanel,
-  showPlainText,
-} from './builtin-command.ts';
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createMarkdownOutcome,
+  createPanelOutcome,
+  createPlainTextOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 const USAGE =
   'Usage: /mcp, /mcp approve <name>, /mcp reject <name>, /mcp reconnect <name>, /mcp login <name>, /mcp tools <name>, /mcp show <name>, /mcp on <name> or /mcp off <name>.';
 
 /** The command for MCP servers. */
-export const MCP_COMMANDS: readonly BuiltinCommand[] = [
+export const MCP_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'mcp',
     description: 'manage MCP servers: approve, log in, reconnect, disable',
@@ -27,22 +27,22 @@ export const MCP_COMMANDS: readonly BuiltinCommand[] = [
       const { hub, setApproval } = parts.mcp;
       const [verb = '', name = '', ...more] = args.trim().split(/\s+/);
       if (verb === '') return createOverview(parts);
-      if (name === '' || more.length > 0) return reportFailure(USAGE);
+      if (name === '' || more.length > 0) return createErrorOutcome(USAGE);
       if (verb === 'tools') return showTools(name, parts);
       if (verb === 'show') return showLaunch(name, parts);
       if (verb === 'login') {
-        const login = await beginLogin(name, parts.core, hub);
-        return login.ok ? showMarkdown(login.message) : reportFailure(login.message);
+        const login = await beginMcpLogin(name, parts.core, hub);
+        return login.ok ? createMarkdownOutcome(login.message) : createErrorOutcome(login.message);
       }
       if (verb === 'approve' || verb === 'reject') {
         const judged = await setApproval(name, verb === 'approve' ? 'approved' : 'rejected');
-        return judged.ok ? reportDone(judged.message) : reportFailure(judged.message);
+        return judged.ok ? createSuccessOutcome(judged.message) : createErrorOutcome(judged.message);
       }
-      if (verb !== 'reconnect' && verb !== 'on' && verb !== 'off') return reportFailure(USAGE);
+      if (verb !== 'reconnect' && verb !== 'on' && verb !== 'off') return createErrorOutcome(USAGE);
       if (!hub.listStates().some((state) => state.name === name)) return reportUnknownServer(name);
       const attempt = await (verb === 'reconnect' ? hub.reconnect(name) : hub.toggle(name, verb));
-      if (!attempt.ok) return reportFailure(`${name} ${attempt.why}`);
-      return reportDone(verb === 'off' ? `${name} is disabled.` : `${name} is connected.`);
+      if (!attempt.ok) return createErrorOutcome(`${name} ${attempt.why}`);
+      return createSuccessOutcome(verb === 'off' ? `${name} is disabled.` : `${name} is connected.`);
     },
   },
 ];
@@ -59,7 +59,7 @@ async function createOverview({ mcp, core }: ConversationParts) {
     ),
   );
   const empty = 'No MCP servers are configured. Add one with "ouro mcp add".';
-  return showPanel({ title: 'MCP servers', command: 'mcp', isLive: true, rows, empty, actions: [] });
+  return createPanelOutcome({ title: 'MCP servers', command: 'mcp', isLive: true, rows, empty, actions: [] });
 }
 
 /** The maximum length of a launch command that fits below the list at any width. */
@@ -71,17 +71,17 @@ const MARKS = {
   'needs-auth': 'waiting',
   pending: 'waiting',
   disabled: 'off',
-} as const satisfies Readonly<Record<McpServerState['status'], PanelMark>>;
+} as const satisfies Readonly<Record<McpServerState['status'], PanelRowMark>>;
 
 function createRow(
   state: McpServerState,
-  server: ConfiguredServer | undefined,
+  server: ConfiguredMcpServer | undefined,
   shorten: (path: string) => string,
 ): PanelRow {
   const { name, status, scope = '', error, tools = [], serverInfo } = state;
   const summary =
     status === 'connected' ? [formatCount(tools.length, 'tool'), serverInfo?.name].filter(Boolean).join(', ') : error;
-  const launch = server === undefined ? '' : describeLaunchDetails(server.launch);
+  const launch = server === undefined ? '' : describeMcpLaunchDetails(server.launch);
   // A server that waits for approval names its launch command as the reason.
   const isLaunchNamed = status === 'pending' && server?.blocked?.reason === 'approval';
   const launchLine = launch === '' || isLaunchNamed ? [] : [launch];
@@ -97,15 +97,15 @@ function createRow(
 
 type RunAct = Extract<PanelAction, { kind: 'run' }>;
 
-function createActions(name: string, status: McpServerState['status'], server: ConfiguredServer | undefined) {
-  const run = (key: PanelKey, label: string, verb: string): RunAct => ({
+function createActions(name: string, status: McpServerState['status'], server: ConfiguredMcpServer | undefined) {
+  const run = (key: PanelActionKey, label: string, verb: string): RunAct => ({
     kind: 'run',
     key,
     label,
     command: `mcp ${verb} ${name}`,
   });
   // A launch command that does not fit below the list must be read before it can be approved.
-  const isLong = server !== undefined && describeLaunchDetails(server.launch).length > MAX_SHOWN_CHARS;
+  const isLong = server !== undefined && describeMcpLaunchDetails(server.launch).length > MAX_SHOWN_CHARS;
   const approve: RunAct = { ...run('ctrl+a', 'approves it', 'approve'), confirmLabel: `approves ${name}` };
   if (server?.blocked !== undefined && isLong)
     return [
@@ -130,21 +130,21 @@ function createActions(name: string, status: McpServerState['status'], server: C
 async function showLaunch(name: string, { mcp }: ConversationParts) {
   const server = (await mcp.listConfigured()).find((candidate) => candidate.name === name);
   if (server === undefined) return reportUnknownServer(name);
-  return showPlainText(
-    [describeLaunchDetails(server.launch), ...(server.file === undefined ? [] : [`in ${server.file}`])].join('\n\n'),
+  return createPlainTextOutcome(
+    [describeMcpLaunchDetails(server.launch), ...(server.file === undefined ? [] : [`in ${server.file}`])].join('\n\n'),
   );
 }
 
 function reportUnknownServer(name: string) {
-  return reportFailure(`There is no MCP server ${name}.`);
+  return createErrorOutcome(`There is no MCP server ${name}.`);
 }
 
 /** Shows the tools of a server. */
 function showTools(name: string, { mcp }: ConversationParts) {
   const tools = mcp.hub.listStates().find((state) => state.name === name)?.tools;
-  if (tools === undefined) return reportFailure(`MCP server ${name} is not connected.`);
+  if (tools === undefined) return createErrorOutcome(`MCP server ${name} is not connected.`);
   const lines = tools.map(
     (tool) => `- **${tool.name}**${tool.description === undefined ? '' : `: ${tool.description}`}`,
   );
-  return showMarkdown(lines.length === 0 ? `${name} offers no tools.` : lines.join('\n'));
+  return createMarkdownOutcome(lines.length === 0 ? `${name} offers no tools.` : lines.join('\n'));
 }

@@ -1,23 +1,28 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { CommandOutcome, PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
+import type { PanelAction, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { toNativePath } from '../../lib/files/path-style.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { formatHomePath } from '../../lib/text/home-path.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
-import { isInside, resolvePath } from '../../permissions/resolve-path.ts';
+import { isPathInside, resolvePath } from '../../permissions/resolve-path.ts';
 import { appendMemoryLine, listMemoryTargets } from '../../prompt/memory/append-memory.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { listInstructionRoots } from '../read-settings.ts';
-import { type BuiltinCommand, reportFailure, showMarkdown, showPanel } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createMarkdownOutcome,
+  createPanelOutcome,
+} from './builtin-slash-command.ts';
 
 type ListedFile = ReturnType<ConversationParts['loop']['prompt']['memory']['report']>['files'][number];
 
 /** `/memory`: lists instruction files, which can be shown and edited. Notes can be added to them. */
-export const MEMORY_COMMAND: BuiltinCommand = {
+export const MEMORY_SLASH_COMMAND: BuiltinSlashCommand = {
   name: 'memory',
   description: 'list instruction files, or add a note to one',
   argumentHint: '[<number> | edit <number> | [user:|local:] <note>]',
@@ -28,10 +33,12 @@ export const MEMORY_COMMAND: BuiltinCommand = {
     const { files, problems } = parts.loop.prompt.memory.report();
     if (number === undefined) return createOverview(files, problems, parts);
     const file = files[Number(number) - 1];
-    if (file === undefined) return reportFailure(`There is no instruction file ${number}. /memory lists them.`);
+    if (file === undefined) return createErrorOutcome(`There is no instruction file ${number}. /memory lists them.`);
     if (edit !== undefined) return { kind: 'open', view: 'edit_file', argument: file.path };
     const text = await readFile(file.path, 'utf8').catch(() => undefined);
-    return text === undefined ? reportFailure(`Cannot read ${file.path}.`) : showMarkdown(formatCodeBlock(text));
+    return text === undefined
+      ? createErrorOutcome(`Cannot read ${file.path}.`)
+      : createMarkdownOutcome(formatCodeBlock(text));
   },
 };
 
@@ -40,7 +47,7 @@ function createOverview(files: readonly ListedFile[], problems: readonly string[
   const problemRows = problems.map(
     (text): PanelRow => ({ id: text, group: 'Problems', cells: [text], mark: 'bad', detail: [text], actions: [] }),
   );
-  return showPanel({
+  return createPanelOutcome({
     title: 'Memory',
     command: 'memory',
     rows: [
@@ -74,7 +81,7 @@ function createFileRow(
 }
 
 /** Adds a note (`# note`) to an instruction file for later sessions, and pins it in this conversation. */
-async function addNote(line: string, { agent, loop, core }: ConversationParts): Promise<CommandOutcome> {
+async function addNote(line: string, { agent, loop, core }: ConversationParts): Promise<SlashCommandOutcome> {
   const { note, scope } = parseNote(line);
   if (note === '') return { kind: 'failed', message: 'Usage: # <note>. For example: # tests live beside the code' };
   const { cwd, environment } = core;
@@ -87,7 +94,10 @@ async function addNote(line: string, { agent, loop, core }: ConversationParts): 
   const path = scope === 'project' && !existsSync(target.path) && existsSync(agentsFile) ? agentsFile : target.path;
   const { real, problem } = resolvePath(diskFs, { cwd, home: environment.home }, path);
   const bounds = listInstructionRoots(cwd, root, environment.home);
-  if (scope !== 'user' && (problem !== undefined || !bounds.some((folder) => isInside(toNativePath(real), folder)))) {
+  if (
+    scope !== 'user' &&
+    (problem !== undefined || !bounds.some((folder) => isPathInside(toNativePath(real), folder)))
+  ) {
     return {
       kind: 'failed',
       message: `${path} links to ${real}, which is outside the project, so nothing was written.`,

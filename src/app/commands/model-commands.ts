@@ -7,10 +7,15 @@ import type { AvailableModel, UnconfiguredProvider } from '../../model/registry/
 import type { ConversationParts } from '../conversation-parts.ts';
 import type { Core } from '../core.ts';
 import { removeProviderKey, resolveKeyProvider, saveProviderKey } from '../setup/provider-keys.ts';
-import { type BuiltinCommand, reportDone, reportFailure, showPanel } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createPanelOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 /** Commands for the model and its effort. */
-export const MODEL_COMMANDS: readonly BuiltinCommand[] = [
+export const MODEL_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'model',
     description: 'select the model',
@@ -18,9 +23,9 @@ export const MODEL_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, parts) {
       if (args.trim() === '') return createModelPanel(parts);
       const answer = await parts.actions.setModel(args.trim());
-      if (!answer.ok) return reportFailure(answer.why);
+      if (!answer.ok) return createErrorOutcome(answer.why);
       const consequence = answer.resend === undefined ? ' from the next turn on' : `; the next turn ${answer.resend}`;
-      return reportDone(`Model set to ${answer.model}${consequence}.`);
+      return createSuccessOutcome(`Model set to ${answer.model}${consequence}.`);
     },
   },
   {
@@ -33,11 +38,11 @@ export const MODEL_COMMANDS: readonly BuiltinCommand[] = [
       const info = getCurrentModelInfo(parts);
       const effort = EFFORTS.find((known) => known === level);
       if (effort === undefined)
-        return reportFailure(`Unknown effort ${level}. Choose one of ${listEfforts(info).join(', ')}.`);
+        return createErrorOutcome(`Unknown effort ${level}. Choose one of ${listEfforts(info).join(', ')}.`);
       const answer = parts.actions.setEffort(effort);
-      if (!answer.ok) return reportFailure(answer.why);
+      if (!answer.ok) return createErrorOutcome(answer.why);
       const consequence = answer.resend === undefined ? '' : `; the next turn ${answer.resend}`;
-      return reportDone(`Effort set to ${formatEffort(effort, info)}${consequence}.`);
+      return createSuccessOutcome(`Effort set to ${formatEffort(effort, info)}${consequence}.`);
     },
   },
 ];
@@ -68,7 +73,7 @@ async function createModelPanel(parts: ConversationParts) {
     values: listEfforts(info),
     value: effort,
   };
-  return showPanel({
+  return createPanelOutcome({
     title: 'Model',
     command: 'model',
     note: `effort ${formatEffort(effort, info)}; prices per million tokens`,
@@ -128,7 +133,7 @@ const EFFORT_DESCRIPTIONS: Readonly<Record<Effort, string>> = {
 function createEffortPanel(parts: ConversationParts) {
   const { model, effort } = parts.core.live.current();
   const info = getCurrentModelInfo(parts);
-  return showPanel({
+  return createPanelOutcome({
     title: 'Effort',
     command: 'effort',
     note: `for ${model}`,
@@ -152,7 +157,7 @@ function createEffortPanel(parts: ConversationParts) {
 }
 
 /** Commands for the API keys of providers. */
-export const LOGIN_COMMANDS: readonly BuiltinCommand[] = [
+export const LOGIN_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'login',
     description: 'store the API key of a provider',
@@ -162,7 +167,7 @@ export const LOGIN_COMMANDS: readonly BuiltinCommand[] = [
       const answer = await resolveKeyProvider(args.trim() || 'anthropic', core);
       return answer.ok
         ? { kind: 'open', view: 'login', argument: answer.provider.name }
-        : reportFailure(answer.problem);
+        : createErrorOutcome(answer.problem);
     },
   },
   {
@@ -176,13 +181,13 @@ export const LOGIN_COMMANDS: readonly BuiltinCommand[] = [
         answer.ok ? answer.provider : { name, label: name },
         core.environment,
       );
-      return ok ? reportDone(`${message} This session continues to use it.`) : reportFailure(message);
+      return ok ? createSuccessOutcome(`${message} This session continues to use it.`) : createErrorOutcome(message);
     },
   },
 ];
 
 /** Stores the key of a provider and uses it in this session. */
-export async function loginInSession(
+export async function saveAndUseProviderKey(
   core: Core,
   provider: string,
   key: string,

@@ -10,15 +10,15 @@ import { formatSandboxStatus } from '../../sandbox/sandbox-status.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
 import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import type { PastDecision } from '../permissions/permissions.ts';
+import type { PastDecision } from '../permissions/session-permissions.ts';
 import {
-  type BuiltinCommand,
-  formatMode,
-  reportDone,
-  reportFailure,
-  showPanel,
-  showPlainText,
-} from './builtin-command.ts';
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createPanelOutcome,
+  createPlainTextOutcome,
+  createSuccessOutcome,
+  formatPermissionMode,
+} from './builtin-slash-command.ts';
 
 const RECENT_DECISIONS = 12;
 const DECIDED_BY: Readonly<Record<PastDecision['by'], string>> = {
@@ -40,7 +40,7 @@ const DESTINATION_LABELS: Readonly<Record<PermissionUpdateDestination, string>> 
 };
 
 /** Commands for permissions, trust and the sandbox. */
-export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
+export const PERMISSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'permissions',
     aliases: ['allowed-tools'],
@@ -55,8 +55,8 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, { permissions }) {
       const count = Math.max(1, Number.parseInt(args, 10) || 1);
       const recent = permissions.listDecisions().slice(-count);
-      if (recent.length === 0) return reportFailure('No decisions yet.');
-      return showPlainText(
+      if (recent.length === 0) return createErrorOutcome('No decisions yet.');
+      return createPlainTextOutcome(
         recent.map((decision) => `${formatHead(decision)}\n${formatDecision(decision.decision)}`).join('\n\n'),
       );
     },
@@ -66,13 +66,13 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     description: 'show the effects of trusting this folder; /trust yes trusts it',
     argumentHint: '[yes]',
     async run(args, { trustCommands }) {
-      if (args.trim() === '') return showPlainText((await trustCommands.show()).join('\n'));
+      if (args.trim() === '') return createPlainTextOutcome((await trustCommands.show()).join('\n'));
       if (args.trim() !== 'yes')
-        return reportFailure('Usage: /trust shows the effects, /trust yes trusts this folder.');
+        return createErrorOutcome('Usage: /trust shows the effects, /trust yes trusts this folder.');
       const answer = await trustCommands.agree();
       return answer.ok
-        ? showPlainText([...answer.lines, 'Trust takes effect in new conversations.'].join('\n'))
-        : reportFailure(answer.lines.join('\n'));
+        ? createPlainTextOutcome([...answer.lines, 'Trust takes effect in new conversations.'].join('\n'))
+        : createErrorOutcome(answer.lines.join('\n'));
     },
   },
   {
@@ -82,9 +82,9 @@ export const PERMISSION_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, { permissions: { sandbox, getRules }, core }) {
       const setting = args.trim();
       if (setting !== '' && setting !== 'on' && setting !== 'auto' && setting !== 'off')
-        return reportFailure('Usage: /sandbox, /sandbox on, /sandbox auto or /sandbox off.');
+        return createErrorOutcome('Usage: /sandbox, /sandbox on, /sandbox auto or /sandbox off.');
       if (setting !== '') sandbox.switchTo(setting);
-      return showPlainText(formatSandboxStatus(sandbox, core.settings.current().sandbox, getRules()));
+      return createPlainTextOutcome(formatSandboxStatus(sandbox, core.settings.current().sandbox, getRules()));
     },
   },
 ];
@@ -94,10 +94,10 @@ function createOverview({ permissions, core: { live, trusted, cwd, environment }
   const rules = permissions.getRules();
   const [, ...more] = permissions.getRoots();
   const trustLabel = trusted ? 'trusted' : 'not trusted';
-  return showPanel({
+  return createPanelOutcome({
     title: 'Permissions',
     command: 'permissions',
-    note: `mode ${formatMode(live.current().mode)}, workspace ${formatHomePath(cwd, environment.home)} (${trustLabel})`,
+    note: `mode ${formatPermissionMode(live.current().mode)}, workspace ${formatHomePath(cwd, environment.home)} (${trustLabel})`,
     rows: [
       ...createRuleRows(rules, (path) => formatHomePath(path, environment.home, cwd)),
       ...more.map(
@@ -180,17 +180,17 @@ async function changeRule(args: string, parts: ConversationParts) {
   if (verb === 'test') return testCall(rest, parts);
   const behavior = BEHAVIORS.find((candidate) => candidate === verb);
   if (behavior === undefined && verb !== 'forget') {
-    return reportFailure(
+    return createErrorOutcome(
       'Usage: /permissions allow|ask|deny|forget <rule> or /permissions test <command>. For example: /permissions allow Bash(npm test:*)',
     );
   }
   const { destination, text } = parseRuleArgument(rest);
   const rule = parseRule(text, behavior ?? 'allow', { source: 'local' });
-  if (rule.problem !== undefined) return reportFailure(`Invalid rule ${text}: ${rule.problem}`);
+  if (rule.problem !== undefined) return createErrorOutcome(`Invalid rule ${text}: ${rule.problem}`);
   if (behavior !== undefined) {
     const target = destination ?? 'local';
     await permissions.applyUpdates([{ type: 'addRules', behavior, rules: [rule.text], destination: target }]);
-    return reportDone(`Rule added: ${behavior} ${rule.text}, ${DESTINATION_LABELS[target]}.`);
+    return createSuccessOutcome(`Rule added: ${behavior} ${rule.text}, ${DESTINATION_LABELS[target]}.`);
   }
   return deleteRule(rule.text, destination, parts);
 }
@@ -212,17 +212,17 @@ async function deleteRule(
   { permissions }: ConversationParts,
 ) {
   const matches = (rule: Rule) => rule.text === text && (destination === undefined || rule.source === destination);
-  if (!permissions.getRules().some(matches)) return reportFailure(`There is no rule ${text}.`);
+  if (!permissions.getRules().some(matches)) return createErrorOutcome(`There is no rule ${text}.`);
   for (const target of destination === undefined ? (['session', 'local'] as const) : [destination]) {
     for (const behavior of BEHAVIORS) {
       await permissions.applyUpdates([{ type: 'removeRules', behavior, rules: [text], destination: target }]);
     }
   }
   const remaining = permissions.getRules().find(matches);
-  if (remaining === undefined) return reportDone(`Rule deleted: ${text}.`);
+  if (remaining === undefined) return createSuccessOutcome(`Rule deleted: ${text}.`);
   const source = DESTINATIONS.find((candidate) => candidate === remaining.source);
   const help = source === undefined ? 'Change it in its file.' : `Run /permissions forget ${source} ${text}.`;
-  return reportFailure(`${describeRule(remaining)} still applies. ${help}`);
+  return createErrorOutcome(`${describeRule(remaining)} still applies. ${help}`);
 }
 
 /** Explains the decision about a call without making the call. */
@@ -232,5 +232,5 @@ function testCall(argument: string, { permissions, core: { live } }: Conversatio
   const call = isTool ? { tool: first, text: rest } : { tool: bashTraits.name, text: argument };
   const context = { policy: permissions.getPolicy(live.current().cwd), tools: TOOL_TRAITS };
   const explanation = explainCall(call, context, 'text');
-  return explanation.ok ? reportDone(explanation.output) : reportFailure(explanation.problem);
+  return explanation.ok ? createSuccessOutcome(explanation.output) : createErrorOutcome(explanation.problem);
 }

@@ -9,29 +9,35 @@ import { readTranscript } from '../../session/records/read-transcript.ts';
 import { rebuildBeforeCompaction } from '../../session/records/rebuild-session.ts';
 import {
   buildDialogue,
-  EXPORT_EXTENSIONS,
-  EXPORT_FORMATS,
-  type ExportFormat,
   exportSession,
+  SESSION_EXPORT_EXTENSIONS,
+  SESSION_EXPORT_FORMATS,
+  type SessionExportFormat,
 } from '../../session/store/export-session.ts';
 import { forkCurrentSession, forkSession } from '../../session/store/manage-sessions.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { formatCompactPreview } from '../loop/context-pipeline.ts';
-import { type BuiltinCommand, reportDone, reportFailure, showMarkdown, showPanel } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createErrorOutcome,
+  createMarkdownOutcome,
+  createPanelOutcome,
+  createSuccessOutcome,
+} from './builtin-slash-command.ts';
 
 const SHORT_ID_LENGTH = 8;
 
 /** Commands for the session. */
-export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
+export const SESSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'rename',
     description: 'rename this session',
     argumentHint: '<title>',
     async run(args, { actions }) {
       const title = args.trim();
-      if (title === '') return reportFailure('Usage: /rename <title>');
+      if (title === '') return createErrorOutcome('Usage: /rename <title>');
       await actions.rename(title);
-      return reportDone(`Session renamed to "${title}".`);
+      return createSuccessOutcome(`Session renamed to "${title}".`);
     },
   },
   {
@@ -41,8 +47,8 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
     async run(_args, { session }) {
       const forked = await forkCurrentSession(session.transcript);
       return forked.ok
-        ? reportDone(`Session forked. Resume the copy with: ouro --resume ${forked.id}`)
-        : reportFailure(forked.why);
+        ? createSuccessOutcome(`Session forked. Resume the copy with: ouro --resume ${forked.id}`)
+        : createErrorOutcome(forked.why);
     },
   },
   {
@@ -58,7 +64,7 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
   {
     name: 'export',
     description: 'export this session to a file',
-    argumentHint: `[${EXPORT_FORMATS.join('|')}] [file]`,
+    argumentHint: `[${SESSION_EXPORT_FORMATS.join('|')}] [file]`,
     // Frontends without panels use the default format and file.
     run: async (args, parts) =>
       args.trim() === '' && parts.core.options.frontend === 'screen'
@@ -68,7 +74,7 @@ export const SESSION_COMMANDS: readonly BuiltinCommand[] = [
 ];
 
 function describeRewind(outcome: RewindOutcome, cwd: string) {
-  if (!outcome.ok) return reportFailure(outcome.why);
+  if (!outcome.ok) return createErrorOutcome(outcome.why);
   const formatPath = (path: string) => `\`${relative(cwd, path)}\``;
   const { restored, removed, problems = [], canRetry = false, prompt } = outcome;
   const lists = [
@@ -80,7 +86,7 @@ function describeRewind(outcome: RewindOutcome, cwd: string) {
   const first = prompt.split('\n', 1)[0] ?? '';
   const summary = problems.length === 0 ? 'Files restored' : 'Some files could not be restored';
   const target = first === '' ? '.' : ` to their state before: ${first}`;
-  return showMarkdown([`${summary}${target}`, ...lists].join('\n\n'));
+  return createMarkdownOutcome([`${summary}${target}`, ...lists].join('\n\n'));
 }
 
 function formatList(title: string, items: readonly string[]): string {
@@ -90,11 +96,11 @@ function formatList(title: string, items: readonly string[]): string {
 /** Creates the panel for the export format and file. */
 function createExportPanel({ agent, core }: ConversationParts) {
   const { cwd } = core.live.current();
-  return showPanel({
+  return createPanelOutcome({
     title: 'Export',
     command: 'export',
     note: `relative to ${cwd}; existing files are not overwritten`,
-    rows: EXPORT_FORMATS.map(
+    rows: SESSION_EXPORT_FORMATS.map(
       (format): PanelRow => ({
         id: format,
         cells: [format, FORMAT_DESCRIPTIONS[format]],
@@ -105,7 +111,7 @@ function createExportPanel({ agent, core }: ConversationParts) {
             key: 'enter',
             label: 'chooses the file',
             command: `export ${format}`,
-            initialText: `ouro-${agent.sessionId.slice(0, SHORT_ID_LENGTH)}.${EXPORT_EXTENSIONS[format]}`,
+            initialText: `ouro-${agent.sessionId.slice(0, SHORT_ID_LENGTH)}.${SESSION_EXPORT_EXTENSIONS[format]}`,
           },
         ],
       }),
@@ -115,7 +121,7 @@ function createExportPanel({ agent, core }: ConversationParts) {
   });
 }
 
-const FORMAT_DESCRIPTIONS: Readonly<Record<ExportFormat, string>> = {
+const FORMAT_DESCRIPTIONS: Readonly<Record<SessionExportFormat, string>> = {
   markdown: 'for reading and pasting',
   json: 'for programs',
   html: 'a page for a browser',
@@ -123,17 +129,18 @@ const FORMAT_DESCRIPTIONS: Readonly<Record<ExportFormat, string>> = {
 
 async function exportToFile(args: string, { core, agent, session: { transcript } }: ConversationParts) {
   const [first = '', ...rest] = args.trim().split(/\s+/);
-  const requestedFormat = EXPORT_FORMATS.find((format) => format === first);
+  const requestedFormat = SESSION_EXPORT_FORMATS.find((format) => format === first);
   const format = requestedFormat ?? 'markdown';
   const fileName = (requestedFormat === undefined ? [first, ...rest] : rest).join(' ');
-  if (transcript.path === undefined) return reportFailure('This session is not saved, so there is nothing to export.');
+  if (transcript.path === undefined)
+    return createErrorOutcome('This session is not saved, so there is nothing to export.');
   if (agent.state().messages.length === 0)
-    return reportFailure('This session is empty, so there is nothing to export.');
+    return createErrorOutcome('This session is empty, so there is nothing to export.');
   const { sessionId } = agent;
   const { cwd, title = 'A session with ouro' } = core.live.current();
   const file = resolve(
     cwd,
-    fileName === '' ? `ouro-${sessionId.slice(0, SHORT_ID_LENGTH)}.${EXPORT_EXTENSIONS[format]}` : fileName,
+    fileName === '' ? `ouro-${sessionId.slice(0, SHORT_ID_LENGTH)}.${SESSION_EXPORT_EXTENSIONS[format]}` : fileName,
   );
   try {
     await transcript.sync();
@@ -143,14 +150,16 @@ async function exportToFile(args: string, { core, agent, session: { transcript }
       format,
     );
     await writeFile(file, text, { flag: 'wx', mode: 0o600 });
-    return reportDone(`Exported to ${file}`);
+    return createSuccessOutcome(`Exported to ${file}`);
   } catch (thrown) {
-    return reportFailure(`Export failed: ${getErrorMessage(thrown)}. Choose another file: /export ${format} <file>`);
+    return createErrorOutcome(
+      `Export failed: ${getErrorMessage(thrown)}. Choose another file: /export ${format} <file>`,
+    );
   }
 }
 
 /** Commands that change the conversation. */
-export const CONVERSATION_COMMANDS: readonly BuiltinCommand[] = [
+export const CONVERSATION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'compact',
     description: 'compact the conversation; the full history stays in the session',
@@ -158,14 +167,15 @@ export const CONVERSATION_COMMANDS: readonly BuiltinCommand[] = [
     async run(args, { agent, loop, session, actions: { compact } }) {
       const argument = args.trim();
       const messages = agent.state().messages;
-      if (argument === 'preview') return showMarkdown(formatCompactPreview(await loop.context.preview(messages)));
-      if (agent.state().status !== 'idle') return reportFailure('A reply is in progress. Stop it first, or wait.');
+      if (argument === 'preview')
+        return createMarkdownOutcome(formatCompactPreview(await loop.context.preview(messages)));
+      if (agent.state().status !== 'idle') return createErrorOutcome('A reply is in progress. Stop it first, or wait.');
       if (argument === 'undo') {
         const before =
           loop.context.undo(messages) ?? (await rebuildBeforeCompaction(session.transcript.path, messages));
-        if (before === undefined) return reportFailure('There is no compaction to undo.');
+        if (before === undefined) return createErrorOutcome('There is no compaction to undo.');
         await compact.replace(before, 'manual');
-        return reportDone('Compaction undone.');
+        return createSuccessOutcome('Compaction undone.');
       }
       return compact.compactNow(argument === '' ? undefined : argument);
     },
@@ -181,7 +191,7 @@ export const CONVERSATION_COMMANDS: readonly BuiltinCommand[] = [
     description: 'start a new conversation; /resume reopens the old one',
     async run(_args, parts) {
       const { core, agent, hooks, loop, turnLog, actions } = parts;
-      if (agent.state().status !== 'idle') return reportFailure('A reply is in progress. Stop it first, or wait.');
+      if (agent.state().status !== 'idle') return createErrorOutcome('A reply is in progress. Stop it first, or wait.');
       const isStored = await storeOldConversation(parts);
       await actions.compact.replace([], 'manual');
       core.live.update({ todos: [], plan: undefined, title: undefined });
@@ -189,7 +199,7 @@ export const CONVERSATION_COMMANDS: readonly BuiltinCommand[] = [
       turnLog.expectChange('The conversation was cleared.');
       const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
       if (context !== undefined) loop.addNews(context);
-      return reportDone(`New conversation started.${isStored ? ' /resume reopens the old one.' : ''}`);
+      return createSuccessOutcome(`New conversation started.${isStored ? ' /resume reopens the old one.' : ''}`);
     },
   },
   {
@@ -197,9 +207,9 @@ export const CONVERSATION_COMMANDS: readonly BuiltinCommand[] = [
     description: 'ask a side question that is not added to the conversation',
     argumentHint: '<question>',
     async run(args, { actions }) {
-      if (args.trim() === '') return reportFailure('Usage: /btw <question>');
+      if (args.trim() === '') return createErrorOutcome('Usage: /btw <question>');
       const answer = await actions.askSideQuestion(args.trim());
-      return answer.ok ? showMarkdown(answer.text.trim()) : reportFailure(`No answer: ${answer.why}`);
+      return answer.ok ? createMarkdownOutcome(answer.text.trim()) : createErrorOutcome(`No answer: ${answer.why}`);
     },
   },
 ];

@@ -1,12 +1,18 @@
 import { renderContextUsage } from '../../context/report/context-usage.ts';
-import type { Panel, PanelRow } from '../../contracts/frontend/command.ts';
-import { formatCost, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
+import type { PanelContent, PanelRow } from '../../contracts/frontend/command.ts';
+import { formatDuration, formatModelCost, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { describeEarlierCost } from '../../session/session-cost.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import { type BuiltinCommand, formatMode, showMarkdown, showPanel, showPlainText } from './builtin-command.ts';
+import {
+  type BuiltinSlashCommand,
+  createMarkdownOutcome,
+  createPanelOutcome,
+  createPlainTextOutcome,
+  formatPermissionMode,
+} from './builtin-slash-command.ts';
 
 /** Commands that show the status of the conversation. */
-export const STATUS_COMMANDS: readonly BuiltinCommand[] = [
+export const STATUS_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'cost',
     aliases: ['usage'],
@@ -18,26 +24,26 @@ export const STATUS_COMMANDS: readonly BuiltinCommand[] = [
         const money = costUsd === undefined ? 'price unknown' : formatMoney(costUsd);
         return `| ${model} | ${formatTokens(usage.inputTokens)} | ${formatTokens(usage.cacheWriteTokens)} | ${formatTokens(usage.cacheReadTokens)} | ${formatTokens(usage.outputTokens)} | ${money} |`;
       });
-      if (rows.length === 0) return showMarkdown(earlier ?? 'No requests yet.');
-      const total = formatCost(report.costUsd, report);
+      if (rows.length === 0) return createMarkdownOutcome(earlier ?? 'No requests yet.');
+      const total = formatModelCost(report.costUsd, report);
       const table = [
         '| model | input | cache write | cache read | output | cost |',
         '|---|---|---|---|---|---|',
         ...rows,
       ].join('\n');
       const summary = [`Total ${total}; ${formatDuration(report.apiMs)} waiting for models.`, earlier ?? []].flat();
-      return showMarkdown([table, ...summary].join('\n\n'));
+      return createMarkdownOutcome([table, ...summary].join('\n\n'));
     },
   },
   {
     name: 'cache',
     description: 'prompt cache use by request',
-    run: async (_args, { turnLog }) => showMarkdown(turnLog.renderCache()),
+    run: async (_args, { turnLog }) => createMarkdownOutcome(turnLog.renderCache()),
   },
   {
     name: 'timeline',
     description: 'turns with their tokens, cost, time and retries',
-    run: async (_args, { turnLog }) => showMarkdown(turnLog.renderTimeline()),
+    run: async (_args, { turnLog }) => createMarkdownOutcome(turnLog.renderTimeline()),
   },
 
   {
@@ -51,28 +57,31 @@ export const STATUS_COMMANDS: readonly BuiltinCommand[] = [
         `session: ${agent.sessionId}`,
         `${transcript.path === undefined ? 'not saved' : `saved in: ${transcript.path}`}${transcript.countPending() > 0 ? `, ${transcript.countPending()} lines not written yet` : ''}`,
         `model: ${model}, effort ${effort}`,
-        `mode: ${formatMode(mode)}`,
+        `mode: ${formatPermissionMode(mode)}`,
         `folder: ${cwd} (${core.trusted ? 'trusted' : 'not trusted'})`,
         `key: ${core.model.keySource}`,
       ];
-      return showMarkdown(lines.map((line) => `- ${line}`).join('\n'));
+      return createMarkdownOutcome(lines.map((line) => `- ${line}`).join('\n'));
     },
   },
   {
     name: 'doctor',
     description: 'check the installation and its dependencies',
     async run(_args, { core }) {
-      const { runChecks, formatFindings } = await import('../setup/doctor.ts');
+      const { runDoctorChecks, formatDoctorFindings } = await import('../setup/doctor.ts');
       const { cwd, environment } = core;
-      return showPlainText(
-        formatFindings(await runChecks({ cwd, isTty: process.stdout.isTTY === true, environment }), 'plain'),
+      return createPlainTextOutcome(
+        formatDoctorFindings(
+          await runDoctorChecks({ cwd, isTty: process.stdout.isTTY === true, environment }),
+          'plain',
+        ),
       );
     },
   },
 ];
 
 /** Commands that list the use of the context window. */
-export const CONTEXT_COMMANDS: readonly BuiltinCommand[] = [
+export const CONTEXT_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'context',
     description: 'show the use of the context window',
@@ -99,7 +108,7 @@ async function createContextPanel({ actions }: ConversationParts) {
     detail: [],
     actions: [],
   });
-  const panel: Panel = {
+  const panel: PanelContent = {
     title: 'Context',
     command: 'context',
     note: `${model}: ${formatTokens(totalTokens)} of ${formatTokens(maxTokens)} tokens`,
@@ -120,5 +129,5 @@ async function createContextPanel({ actions }: ConversationParts) {
       },
     ],
   };
-  return showPanel(panel, renderContextUsage(usage));
+  return createPanelOutcome(panel, renderContextUsage(usage));
 }

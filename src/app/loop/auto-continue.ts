@@ -2,7 +2,7 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isTypedByUser } from '../../contracts/message.ts';
 import type { Core } from '../core.ts';
-import type { Loop } from './loop.ts';
+import type { AgentLoopParts } from './agent-loop-parts.ts';
 
 /** Maximum number of automatic turns in a row without a prompt of the user. */
 const MAX_AUTOMATIC_TURNS = 20;
@@ -10,7 +10,7 @@ const MAX_AUTOMATIC_TURNS = 20;
 const CONTINUE_PROMPT =
   'Background work has produced results, which come with this message; nobody typed it. Continue with what depends on them. If nothing does, say so in one sentence.';
 
-type AutoContinueDeps = { readonly agent: Agent; readonly loop: Pick<Loop, 'hasNews'> };
+type AutoContinueDeps = { readonly agent: Agent; readonly loop: Pick<AgentLoopParts, 'hasNews'> };
 
 /** The automatic turns, which start when background work ends. */
 export type AutoContinue = {

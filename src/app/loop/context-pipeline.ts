@@ -5,11 +5,11 @@ import { createSummarizer, type SummarizerDeps } from '../../agent/summarize.ts'
 import { type CompactPreview, type Context, createContext } from '../../context/create-context.ts';
 import type { LevelRun } from '../../context/reduction/reduction-pipeline.ts';
 import type { ContextDecision } from '../../context/reduction-log.ts';
-import { estimatePromptTokens } from '../../context/token-estimate.ts';
+import { estimateSystemPromptTokens } from '../../context/token-estimate.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { CommandOutcome } from '../../contracts/frontend/command.ts';
-import type { LiveState, LiveValues } from '../../contracts/live-state.ts';
+import type { SlashCommandOutcome } from '../../contracts/frontend/command.ts';
+import type { LiveSessionState, LiveSessionValues } from '../../contracts/live-session-state.ts';
 import type { BoundaryMessage, Message, Usage } from '../../contracts/message.ts';
 import type { ModelInfo, ModelPort, SystemPart, ToolSpec } from '../../contracts/model.ts';
 import type { ContextPort } from '../../contracts/query.ts';
@@ -20,11 +20,11 @@ import { createLoopHooks } from '../../hooks/loop-hooks.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import { deriveThinkingEffort } from '../../model/efforts.ts';
-import { describePresentState, type PresentState } from '../../prompt/present-state.ts';
+import { type CurrentSessionState, describeCurrentSessionState } from '../../prompt/current-session-state.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { getStoredResultPath } from '../../tools/cap-result.ts';
-import type { ReadState } from '../../tools/files/read-state.ts';
-import { findToolTraits } from '../../tools/tool-traits.ts';
+import type { FileReadState } from '../../tools/files/file-read-state.ts';
+import { findBuiltInToolTraits } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
 
 /** Retries of a side question: the user waits without any progress display. */
@@ -32,7 +32,7 @@ const SIDE_QUESTION_RETRIES = 2;
 
 /** The dependencies of a context pipeline. */
 export type ContextPipelineDeps = {
-  readonly live: LiveState;
+  readonly live: LiveSessionState;
   /** Returns a model and its fallbacks. */
   readonly chain: (model: string) => readonly [string, ...string[]];
   readonly settings: () => Pick<Settings, 'autoCompactPercent'>;
@@ -43,12 +43,12 @@ export type ContextPipelineDeps = {
   readonly system: () => readonly SystemPart[];
   readonly listSpecs: () => readonly ToolSpec[];
   readonly tools: () => readonly Tool[];
-  readonly readState: ReadState;
+  readonly readState: FileReadState;
   readonly folder: string;
   readonly hooks: Hooks;
   readonly plan: () => string | undefined;
   /** Returns the present state of the session, which a compaction states anew. */
-  readonly getState: () => PresentState | undefined;
+  readonly getState: () => CurrentSessionState | undefined;
   readonly onUsage: (model: string, usage: Usage) => void;
   readonly onLevel: (run: LevelRun) => void;
   /** Emits events about summaries: retries and requests. */
@@ -82,10 +82,10 @@ export function createContextPipeline(wiring: ContextPipelineDeps) {
   const summarize = createSummarizer({ ...summaryDeps, onRetry, onFallback });
   const answerQuestion = createSummarizer({ ...summaryDeps, maxRetries: SIDE_QUESTION_RETRIES });
   const context = createContext({
-    toolNamed: findToolTraits,
+    toolNamed: findBuiltInToolTraits,
     model,
     modelInfo: wiring.getModelInfo,
-    overheadTokens: () => estimatePromptTokens(wiring.system(), wiring.listSpecs()),
+    overheadTokens: () => estimateSystemPromptTokens(wiring.system(), wiring.listSpecs()),
     limitChars: createLimitLookup(wiring.tools),
     store,
     storedAt: (callId) => (existsSync(resolveResultPath(callId)) ? resolveResultPath(callId) : undefined),
@@ -98,7 +98,7 @@ export function createContextPipeline(wiring: ContextPipelineDeps) {
         filesRead: files.filter((file) => !file.changed).map((file) => file.path),
         filesChanged: files.filter((file) => file.changed).map((file) => file.path),
         skills: [],
-        state: describePresentState(wiring.getState()),
+        state: describeCurrentSessionState(wiring.getState()),
         ...(plan === undefined ? {} : { plan }),
       };
     },
@@ -133,7 +133,7 @@ export type SubAgentRequestParts = {
   readonly model: string;
   readonly system: readonly SystemPart[];
   readonly tools: readonly Tool[];
-  readonly readState: ReadState;
+  readonly readState: FileReadState;
 };
 
 /** Creates the context pipeline of a sub-agent. Its decisions are not recorded in the session. */
@@ -153,7 +153,7 @@ export function createSubAgentContext(wiring: ContextPipelineDeps, agent: SubAge
   });
 }
 
-function resolveThinking({ effort, thinkingTokens }: LiveValues) {
+function resolveThinking({ effort, thinkingTokens }: LiveSessionValues) {
   return { effort: deriveThinkingEffort(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };
 }
 
@@ -196,7 +196,7 @@ type ManualCompactDeps = { readonly agent: Agent; readonly context: Context };
 /** The compaction commands `/compact` and `/clear`, which run between turns. */
 type ManualCompaction = {
   /** Compacts the conversation now, with an optional focus for the summary. */
-  compactNow(focus: string | undefined): Promise<CommandOutcome>;
+  compactNow(focus: string | undefined): Promise<SlashCommandOutcome>;
   /** Replaces the messages of the conversation. The session file keeps the old ones. */
   replace(messages: readonly Message[], trigger: BoundaryMessage['trigger']): Promise<void>;
 };
@@ -211,7 +211,7 @@ export function createManualCompaction(
       const messages = agent.state().messages;
       if (messages.length === 0) return { kind: 'failed', message: 'There is nothing to compact yet.' };
       const order = { trigger: 'manual' as const, ...(focus === undefined ? {} : { focus }) };
-      return agent.runExclusive('compacting', async (signal): Promise<CommandOutcome> => {
+      return agent.runExclusive('compacting', async (signal): Promise<SlashCommandOutcome> => {
         const result = await abandonOnAbort(context.compactWith(messages, order, signal), signal);
         if (result?.ok !== true && signal.aborted)
           return { kind: 'failed', message: 'Compaction stopped. The conversation is unchanged.' };

@@ -1,27 +1,27 @@
 import { stat } from 'node:fs/promises';
-import type { ServedCaller, ServedOutcome } from '../../contracts/frontend/host-capabilities.ts';
+import type { ServedCallOutcome, ServedToolCallContext } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
-import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { expandHomePath } from '../../lib/text/home-path.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
 import { readTraits } from '../../tools/read/read.ts';
 import type { Core } from '../core.ts';
-import type { QueryDepsSource } from './query-deps.ts';
+import type { QueryDepsFactory } from './query-deps-factory.ts';
 import type { Toolset } from './toolset.ts';
 
 /** Tool calls that no reply asked for. They use the same tools and the same permission gate. */
 export type DirectToolCalls = {
   /** Calls a tool for another program. */
-  call(name: string, input: JsonObject, caller: ServedCaller): Promise<ServedOutcome>;
+  call(name: string, input: JsonObject, caller: ServedToolCallContext): Promise<ServedCallOutcome>;
   /** Runs a shell line of a command file and returns its output for the prompt. `allowed`: rules of the file. */
   runShell(command: string, allowed: readonly string[]): Promise<string>;
   /** Reads a file for the prompt. `undefined` if it does not exist. */
   readFile(path: string): Promise<string | undefined>;
 };
 
-type GatedCallDeps = { readonly deps: QueryDepsSource; readonly toolset: Toolset };
+type GatedCallDeps = { readonly deps: QueryDepsFactory; readonly toolset: Toolset };
 
 /** Creates the tool calls outside of replies. */
 export function createDirectToolCalls(
@@ -33,9 +33,9 @@ export function createDirectToolCalls(
   async function call(
     name: string,
     input: JsonObject,
-    { signal, report, ask: askUser }: ServedCaller,
+    { signal, report, ask: askUser }: ServedToolCallContext,
     allowed: readonly string[] = [],
-  ): Promise<ServedOutcome> {
+  ): Promise<ServedCallOutcome> {
     const tool = toolset.listEnabled().find((candidate) => candidate.name === name);
     const prepared = tool?.prepare(input);
     if (prepared === undefined) return { end: 'refused', content: `${name} is not available here` };
@@ -52,7 +52,7 @@ export function createDirectToolCalls(
     return admit(shell === undefined ? request : { ...request, shell });
 
     /** Asks the gate and runs the call. If its limits block an effect, the gate is asked once more, about that. */
-    async function admit(asked: CallRequest): Promise<ServedOutcome> {
+    async function admit(asked: CallRequest): Promise<ServedCallOutcome> {
       const verdict = await gate(asked, {}, signal);
       if (verdict.behavior === 'deny') return { end: 'refused', content: `not run: ${verdict.message}` };
       const approved = verdict.input === request.input ? prepared : tool?.prepare(verdict.input);
@@ -71,7 +71,7 @@ export function createDirectToolCalls(
   }
 
   /** Returns the text that replaces the line in the prompt. */
-  const formatOutcome = async (outcome: Promise<ServedOutcome>) => {
+  const formatOutcome = async (outcome: Promise<ServedCallOutcome>) => {
     const { end, content } = await outcome;
     const text =
       typeof content === 'string'
@@ -86,14 +86,14 @@ export function createDirectToolCalls(
     async readFile(path) {
       const file = expandHomePath(path, environment.home, cwd());
       // A missing file needs no permission prompt and no message.
-      if ((await ignoreMissing(stat(file)))?.isFile() !== true) return undefined;
+      if ((await ignoreMissingFile(stat(file)))?.isFile() !== true) return undefined;
       return formatOutcome(call(readTraits.name, { file_path: file }, createDetachedCaller()));
     },
   };
 }
 
 /** Creates a caller without abort, progress and permission prompts. */
-const createDetachedCaller = (): ServedCaller => ({
+const createDetachedCaller = (): ServedToolCallContext => ({
   signal: new AbortController().signal,
   report: () => undefined,
   ask: undefined,

@@ -3,16 +3,16 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { PromptVerdict } from '../../contracts/hook.ts';
 import type { UserOrigin } from '../../contracts/message.ts';
 import { createLoopHooks } from '../../hooks/loop-hooks.ts';
-import { createConfigChangeCheck } from '../../hooks/session-changes.ts';
+import { createConfigChangeHookCheck } from '../../hooks/session-change-hooks.ts';
 import type { Core } from '../core.ts';
+import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
-import type { SessionEditor } from '../session-editor.ts';
 import { createHookEventListener, type SessionHooks } from '../session-hooks.ts';
-import type { SessionLsp } from '../session-lsp.ts';
-import { createSettingsFollower } from '../settings/follow-settings.ts';
-import type { Loop } from './loop.ts';
+import type { SessionLanguageServers } from '../session-language-servers.ts';
+import { createSettingsChangeHandler } from '../settings/follow-settings.ts';
+import type { AgentLoopParts } from './agent-loop-parts.ts';
 import type { TurnLog } from './turn-log.ts';
 
 type MainAgentDeps = {
@@ -20,10 +20,10 @@ type MainAgentDeps = {
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
   readonly hooks: SessionHooks;
-  readonly loop: Loop;
+  readonly loop: AgentLoopParts;
   readonly turnLog: Pick<TurnLog, 'expectChange'>;
-  readonly languages: Pick<SessionLsp, 'mainDiagnostics'>;
-  readonly editor: Pick<SessionEditor, 'takeContext' | 'waitUntilReady'>;
+  readonly languages: Pick<SessionLanguageServers, 'mainDiagnostics'>;
+  readonly editor: Pick<IdeIntegration, 'takeContext' | 'waitUntilReady'>;
   /** Resolves when all processes of earlier runs have ended. */
   readonly ready: Promise<unknown>;
 };
@@ -76,9 +76,9 @@ const ADMIT: PromptVerdict = { kind: 'go' };
 /** Creates the prompt hook: it reloads changed files, waits for what the request needs, and runs hooks. */
 function createPromptHook(core: Core, { mcp, loop, hooks, turnLog, languages, editor, ready }: MainAgentDeps) {
   const { settings, bus } = core;
-  const followSettings = createSettingsFollower(core, turnLog);
+  const followSettings = createSettingsChangeHandler(core, turnLog);
   const { onPrompt } = createLoopHooks(hooks, 'Stop');
-  const fireFileEvents = createConfigChangeCheck(core, hooks, loop.prompt.memory);
+  const fireFileEvents = createConfigChangeHookCheck(core, hooks, loop.prompt.memory);
   return async (prompt: string, signal: AbortSignal, origin: UserOrigin): ReturnType<typeof onPrompt> => {
     bus.dropNotices();
     await settings.refresh();

@@ -1,10 +1,10 @@
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { isRuleForTool } from '../../permissions/collect-findings.ts';
+import { isRuleForTool } from '../../permissions/collect-call-findings.ts';
 import { structuredOutputTraits } from '../../tools/structured-output.ts';
 import { webSearchTraits } from '../../tools/web-search/web-search.ts';
 
@@ -35,7 +35,7 @@ function listToolDenials(rules: readonly Rule[]): readonly Rule[] {
 /** Selects the tools that `--tools` names and no rule denies, sorted by name. */
 export function selectEnabledTools(
   tools: readonly Tool[],
-  options: RunOptions,
+  options: CliRunOptions,
   rules: readonly Rule[],
 ): readonly Tool[] {
   const denyRules = listToolDenials(rules);
@@ -62,7 +62,7 @@ export function selectSupportedTools(
 /**
  * Returns a warning for each unknown name in `--tools`. MCP tools are not checked: they are unknown until connected.
  */
-export function findUnknownTools({ tools: requested = [] }: RunOptions, tools: readonly Tool[]): readonly string[] {
+export function findUnknownTools({ tools: requested = [] }: CliRunOptions, tools: readonly Tool[]): readonly string[] {
   const known = tools.flatMap(({ name, aliases }) => [name, ...aliases]);
   return requested
     .filter((name) => name !== 'default' && !known.includes(name) && !name.startsWith('mcp__'))

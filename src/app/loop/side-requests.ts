@@ -1,12 +1,12 @@
 import type { Agent } from '../../contracts/agent.ts';
-import { listBlocks, type Message, type UserOrigin } from '../../contracts/message.ts';
+import { listMessageBlocks, type Message, type UserOrigin } from '../../contracts/message.ts';
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { isReminder } from '../../lib/text/is-reminder.ts';
-import { askSmallModel, searchWithProvider, suggestNextPrompt } from '../../model/side-calls.ts';
+import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { askSmallModel, generatePromptSuggestion, searchWebWithProvider } from '../../model/side-calls.ts';
 import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
-import { getSearchKeyName } from '../../settings/effective-environment.ts';
+import { getSearchKeyVariable } from '../../settings/effective-environment.ts';
 import type { WebFetchDeps } from '../../tools/web-fetch/web-fetch.ts';
 import { createProviderSearch } from '../../tools/web-search/search-providers.ts';
 import type { WebSearch } from '../../tools/web-search/web-search.ts';
@@ -63,7 +63,7 @@ export function createSideRequests({
       if (webSearch !== undefined)
         return createProviderSearch({
           settings: webSearch,
-          key: environment.keys[getSearchKeyName(webSearch) ?? ''],
+          key: environment.keys[getSearchKeyVariable(webSearch) ?? ''],
           send,
           variables: settings.variables(),
         })(query, options, signal);
@@ -73,7 +73,7 @@ export function createSideRequests({
         ...options,
         onUsage,
       };
-      const answer = await searchWithProvider(port, request, signal);
+      const answer = await searchWebWithProvider(port, request, signal);
       if (!answer.ok) throw new ToolFailure(`The search failed: ${answer.reason}`);
       return answer;
     },
@@ -111,7 +111,11 @@ export async function suggestPromptIfEnabled(core: Core, agent: Agent): Promise<
   const answer = messages.findLast((message) => message.role === 'assistant' && extractText(message) !== '');
   if (prompt === undefined || answer === undefined) return undefined;
   const side = { port: core.model.port, smallModel: core.smallModel };
-  return suggestNextPrompt(side, { prompt: extractText(prompt), answer: extractText(answer) }, core.meter.addReply);
+  return generatePromptSuggestion(
+    side,
+    { prompt: extractText(prompt), answer: extractText(answer) },
+    core.meter.addReply,
+  );
 }
 
 function isTyped(origin: UserOrigin): boolean {
@@ -119,7 +123,7 @@ function isTyped(origin: UserOrigin): boolean {
 }
 
 function extractText(message: Message): string {
-  return listBlocks(message)
-    .flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []))
+  return listMessageBlocks(message)
+    .flatMap((block) => (block.type === 'text' && !isSystemReminder(block.text) ? [block.text] : []))
     .join('\n');
 }

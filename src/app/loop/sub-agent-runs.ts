@@ -8,27 +8,27 @@ import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import {
-  type AgentRegistry,
-  buildAgentRegistry,
-  NO_USAGE,
-  reduceAgent,
-  type SubAgent,
-  updateAgent,
-} from '../../session/sub-agents/agent-registry.ts';
-import {
-  createAgentEndRecord,
-  createAgentStartRecord,
+  createSubAgentEndRecord,
+  createSubAgentStartRecord,
   listStoredSubAgents,
   readSubAgent,
 } from '../../session/sub-agents/stored-sub-agents.ts';
+import {
+  buildSubAgentRegistry,
+  NO_TOKEN_USAGE,
+  reduceSubAgent,
+  type SubAgent,
+  type SubAgentRegistry,
+  updateSubAgent,
+} from '../../session/sub-agents/sub-agent-registry.ts';
 import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Session } from '../session/session.ts';
 import type { ModelFallbacks } from './model-fallbacks.ts';
-import type { QueryDepsSource, SubAgentQuery } from './query-deps.ts';
-import { buildInstructions, openWorkspace } from './sub-agent-setup.ts';
+import type { QueryDepsFactory, QueryingSubAgent } from './query-deps-factory.ts';
+import { buildSubAgentInstructions, openSubAgentWorkspace } from './sub-agent-setup.ts';
 
 /** A run of a sub-agent: its prompt, and the call that started it. */
 export type SubAgentRun = {
@@ -41,7 +41,7 @@ export type SubAgentRun = {
 
 /** The sub-agents of a session and their runs. Each sub-agent has at most one run at a time. */
 export type SubAgentRuns = {
-  getRegistry(): AgentRegistry;
+  getRegistry(): SubAgentRegistry;
   getRunner(id: string): SubAgentRunner | undefined;
   /** Starts a run at once. A sub-agent that has run before continues its conversation. */
   start(
@@ -60,7 +60,7 @@ type AgentRunDeps = {
   readonly session: Pick<Session, 'transcript'>;
   readonly owners: SubAgentCalls;
   readonly hooks: Hooks;
-  readonly deps: QueryDepsSource;
+  readonly deps: QueryDepsFactory;
   readonly learn: ModelFallbacks['lookUpModels'];
   readonly mcp: Pick<McpServers, 'leaseTools'>;
 };
@@ -71,7 +71,7 @@ const NO_HISTORY: SubAgentHistory = { messages: [], queued: [] };
 export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns {
   const { transcript } = deps.session;
   const { folder, path, sessionId } = transcript;
-  let roster = buildAgentRegistry(listStoredSubAgents(folder));
+  let roster = buildSubAgentRegistry(listStoredSubAgents(folder));
   const running = new Map<string, { readonly held: SubAgentRunner; readonly ended: Promise<unknown> }>();
   /** History of sub-agents whose session is not stored on disk. */
   const inMemory = new Map<string, SubAgentHistory>();
@@ -82,23 +82,23 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
   }
 
   function updateRoster(agent: SubAgent, { isForHook }: SubAgentRun): void {
-    if (isForHook !== true) roster = updateAgent(roster, agent);
+    if (isForHook !== true) roster = updateSubAgent(roster, agent);
   }
 
   async function record(agent: SubAgent, { isForHook }: Pick<SubAgentRun, 'isForHook'>): Promise<void> {
     if (isForHook === true) return;
     const { id, state, calls, tokens, line } = agent;
     const body =
-      state === 'working' ? createAgentStartRecord(agent) : createAgentEndRecord({ state, calls, tokens, line });
+      state === 'working' ? createSubAgentStartRecord(agent) : createSubAgentEndRecord({ state, calls, tokens, line });
     await transcript.appendToSubAgent(id, body);
   }
 
   function start(initial: SubAgent, run: SubAgentRun): ReturnType<SubAgentRuns['start']> {
     const isKnown = roster.has(initial.id);
-    let agent: SubAgent = { ...initial, state: 'working', startedAtMs: core.now(), usage: NO_USAGE, text: '' };
+    let agent: SubAgent = { ...initial, state: 'working', startedAtMs: core.now(), usage: NO_TOKEN_USAGE, text: '' };
     const onEvent = (event: AgentEvent) => {
       const { callId, id: agentId, kind: agentType } = agent;
-      agent = reduceAgent(agent, event);
+      agent = reduceSubAgent(agent, event);
       updateRoster(agent, run);
       const { line, calls, tokens } = agent;
       if (event.type === 'tool_start') run.report({ kind: 'agent', agentId, agentType, line, calls, tokens });
@@ -168,7 +168,7 @@ async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, ea
   const kind = agent.effort === undefined ? definition : { ...definition, effort: agent.effort };
   const parent = owners.getLocation(run.byCall) ?? { cwd: core.live.current().cwd };
   const request = { name: kind.name, agentId, isolation: agent.isolation ?? kind.isolation };
-  const workspace = await openWorkspace(core, request, parent, hooks).catch(getErrorMessage);
+  const workspace = await openSubAgentWorkspace(core, request, parent, hooks).catch(getErrorMessage);
   if (typeof workspace === 'string') return { why: `It was not started: ${workspace}` };
   let end: RunEnd = {};
   const lease = await deps.mcp.leaseTools(Object.keys(kind.inlineMcpServers ?? {}), runner.signal);
@@ -182,11 +182,11 @@ async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, ea
       runner.signal,
     );
     const [instructions] = await Promise.all([
-      buildInstructions(core, kind),
+      buildSubAgentInstructions(core, kind),
       learn(listOwnModels(model ?? kind.model)),
     ]);
     const systemPrompt = context === undefined ? instructions : `${instructions}\n\n${context}`;
-    const asking: SubAgentQuery = {
+    const asking: QueryingSubAgent = {
       kind,
       agentId,
       workspace,

@@ -5,19 +5,19 @@ import type { Rule } from '../../contracts/permission.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
 import { findRepositoryRoot } from '../../git/repository-root.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
-import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
-import { escapeRulePath } from '../../permissions/policy.ts';
-import { isInside } from '../../permissions/resolve-path.ts';
+import { escapeRulePath } from '../../permissions/permission-policy-source.ts';
+import { isPathInside } from '../../permissions/resolve-path.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
-import type { AgentLocation } from '../../tools/task/call-owners.ts';
+import type { SubAgentWorkingDir } from '../../tools/task/call-owners.ts';
 import type { Core } from '../core.ts';
-import type { GateBounds } from '../permissions/query-gate.ts';
-import { enterWorktree, type Worktree } from '../session/worktree.ts';
+import type { PermissionGateOverrides } from '../permissions/query-permission-gate.ts';
+import { enterWorktree, type SessionWorktree } from '../session/worktree.ts';
 
 /** The workspace of a sub-agent: that of its parent, or a git worktree. */
 export type SubAgentWorkspace = {
-  readonly location: AgentLocation;
+  readonly location: SubAgentWorkingDir;
   /** Additional rules for its gate: they deny edits in the parent's checkout. */
   readonly rules: readonly Rule[];
   /** Text about the workspace for its system prompt, which otherwise describes the parent's folder. */
@@ -37,10 +37,10 @@ type WorkspaceRequest = {
  * Opens the workspace of a sub-agent. Throws when its worktree cannot be made: it never falls back to the parent's
  * folder.
  */
-export async function openWorkspace(
+export async function openSubAgentWorkspace(
   core: Core,
   { name, agentId, isolation }: WorkspaceRequest,
-  parent: AgentLocation,
+  parent: SubAgentWorkingDir,
   hooks: HookDispatcher,
 ): Promise<SubAgentWorkspace> {
   if (isolation !== 'worktree') return createSharedWorkspace(parent);
@@ -65,14 +65,14 @@ export async function openWorkspace(
   };
 }
 
-type OpenWorktree = Pick<Worktree, 'path' | 'branch' | 'cwd' | 'leave'>;
+type OpenWorktree = Pick<SessionWorktree, 'path' | 'branch' | 'cwd' | 'leave'>;
 
 const HOOK_TIMEOUT_MS = 120_000;
 
 /** Has a hook make the worktree, for folders that are no git repository or need more than a checkout. */
 async function makeWorktreeByHook(name: string, hooks: HookDispatcher): Promise<OpenWorktree> {
   const verdict = await hooks.fire('WorktreeCreate', { name }, AbortSignal.timeout(HOOK_TIMEOUT_MS));
-  const path = verdict.worktreePath === undefined ? undefined : await ignoreMissing(realpath(verdict.worktreePath));
+  const path = verdict.worktreePath === undefined ? undefined : await ignoreMissingFile(realpath(verdict.worktreePath));
   if (path === undefined) throw new Error(verdict.blocked ?? 'The WorktreeCreate hook named no existing folder.');
   return {
     path,
@@ -90,7 +90,7 @@ async function makeWorktreeByHook(name: string, hooks: HookDispatcher): Promise<
   };
 }
 
-function createSharedWorkspace(location: AgentLocation): SubAgentWorkspace {
+function createSharedWorkspace(location: SubAgentWorkingDir): SubAgentWorkspace {
   return { location, rules: [], promptText: undefined, leave: async () => undefined };
 }
 
@@ -110,7 +110,7 @@ const MAX_NOTES_LINES = 200;
 const MAX_NOTES_CHARS = 25_000;
 
 /** Builds the instructions of a sub-agent: its prompt, its preloaded skills and its notes. */
-export async function buildInstructions(core: Core, kind: SubAgentDefinition): Promise<string> {
+export async function buildSubAgentInstructions(core: Core, kind: SubAgentDefinition): Promise<string> {
   const { skills } = core.extensions.current();
   const preloaded = (kind.skills ?? []).flatMap((name) => findSkill(skills, name) ?? []);
   const notes = findNotesFolder(core, kind);
@@ -135,21 +135,21 @@ function findNotesFolder(
 
 async function describeNotes(folder: string): Promise<string> {
   const file = join(folder, NOTES_FILE);
-  const realFile = await ignoreMissing(realpath(file));
-  const realFolder = (await ignoreMissing(realpath(folder))) ?? folder;
+  const realFile = await ignoreMissingFile(realpath(file));
+  const realFolder = (await ignoreMissingFile(realpath(folder))) ?? folder;
   // A link that leads out of the folder is not read.
-  const isReadable = realFile !== undefined && isInside(realFile, realFolder);
+  const isReadable = realFile !== undefined && isPathInside(realFile, realFolder);
   const text = isReadable ? await readRegularFile(realFile).catch(() => undefined) : undefined;
   const lines = (text ?? '').slice(0, MAX_NOTES_CHARS).split('\n').slice(0, MAX_NOTES_LINES).join('\n').trim();
   return `# Your notes\n\nYou keep notes for your later runs as Markdown files in ${folder}; ${NOTES_FILE} there is shown to you each time (its first ${MAX_NOTES_LINES} lines), so keep it short and let it name the others. Note what would have saved you time: conventions, places, decisions, mistakes.\n\n${lines === '' ? `${NOTES_FILE} is empty so far.` : `${NOTES_FILE} reads:\n\n${lines}`}`;
 }
 
 /** Returns the permission bounds of a sub-agent: its mode, its workspace, its notes folder and its denied tool uses. */
-export function createPermissionBounds(
+export function createSubAgentGateBounds(
   core: Core,
   kind: SubAgentDefinition,
   { rules, location }: SubAgentWorkspace,
-): GateBounds {
+): PermissionGateOverrides {
   const parseRules = (texts: readonly string[], behavior: 'allow' | 'deny') =>
     parseRuleTexts(texts, behavior, { source: 'session', root: core.cwd });
   const deniedUses = kind.disallowedTools.filter((name) => name.includes('('));

@@ -3,7 +3,7 @@ import { CHARS_PER_TOKEN, type ToolSpec } from '../../contracts/model.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { replaceTools } from '../../extensions/apply-agent.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
-import { reuseUnchangedSpecs } from '../../session/request-head.ts';
+import { reuseUnchangedToolSpecs } from '../../session/request-head.ts';
 import { askUserQuestionTool, askUserQuestionTraits } from '../../tools/ask-user-question.ts';
 import { type BashDeps, createBashTool } from '../../tools/bash/bash.ts';
 import { createBashOutputTool } from '../../tools/bash/bash-output.ts';
@@ -14,7 +14,7 @@ import { createEditTool } from '../../tools/edit/edit.ts';
 import { createMultiEditTool } from '../../tools/edit/multi-edit.ts';
 import { createNotebookEditTool } from '../../tools/edit/notebook-edit.ts';
 import { createOpenFileNotices } from '../../tools/files/file-in-use-notices.ts';
-import { createReadState, type ReadState } from '../../tools/files/read-state.ts';
+import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
 import { recordShownFiles } from '../../tools/files/record-shown.ts';
 import { createGlobTool } from '../../tools/glob.ts';
 import { createGrepTool } from '../../tools/grep.ts';
@@ -38,18 +38,18 @@ import { createWebSearchTool } from '../../tools/web-search/web-search.ts';
 import { createWriteTool } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
-import type { Permissions } from '../permissions/permissions.ts';
+import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
-import type { SessionLsp } from '../session-lsp.ts';
+import type { SessionLanguageServers } from '../session-language-servers.ts';
 import { createToolSelector, selectEnabledTools, selectSupportedTools } from './select-tools.ts';
 import { createSideRequests } from './side-requests.ts';
 
 /** The tools of a conversation. */
 export type Toolset = {
   /** Record of the files the model has read. */
-  readonly readState: ReadState;
+  readonly readState: FileReadState;
   /** Adds tools that depend on other tools. */
   add(tools: readonly Tool[]): void;
   /** Returns all built-in tools, including disabled ones. */
@@ -59,22 +59,22 @@ export type Toolset = {
   /** Returns the tools that the current model can call, including hidden ones. */
   listOffered(): readonly Tool[];
   /** Returns the tools of a sub-agent, with its own file tools and additional tools. */
-  createForSubAgent(reads: ReadState, more: readonly Tool[]): readonly Tool[];
+  createForSubAgent(reads: FileReadState, more: readonly Tool[]): readonly Tool[];
   /** Returns the specs to send. Text and order stay the same between requests; deferred tools are sent when loaded. */
   getSpecs(tools: readonly Tool[]): readonly ToolSpec[];
 };
 
 type ToolsetDeps = BuiltInToolDeps & {
   readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
-  readonly permissions: Permissions;
+  readonly permissions: SessionPermissions;
   readonly mcp: Pick<McpServers, 'listTools'>;
-  readonly languages: SessionLsp;
+  readonly languages: SessionLanguageServers;
 };
 
 /** Creates the tools of a conversation. */
 export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
   const { options, live, model } = core;
-  const readState = createReadState();
+  const readState = createFileReadState();
   const builtIn = [...createBuiltInTools(core, deps, readState)];
   const getModelInfo = () => model.infoOf(live.current().model);
   const watch = deps.checkpoints?.wrapTools ?? ((tools: readonly Tool[]) => tools);
@@ -122,7 +122,7 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
     listOffered,
     createForSubAgent: (reads, more) =>
       replaceTools([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
-    getSpecs: (tools) => sortSpecs(reuseUnchangedSpecs(deferral.selectSpecs(tools), sentBefore)),
+    getSpecs: (tools) => sortSpecs(reuseUnchangedToolSpecs(deferral.selectSpecs(tools), sentBefore)),
   };
 }
 
@@ -133,14 +133,14 @@ const BASH_MAX_TIMEOUT_MS = 600_000;
 type BuiltInToolDeps = {
   readonly session: Pick<Session, 'transcript' | 'ledger'>;
   readonly permissions: Pick<
-    Permissions,
+    SessionPermissions,
     'confirmTarget' | 'takeShellVariables' | 'sandbox' | 'readOnlySandbox' | 'listSearchExclusions' | 'getRoots'
   >;
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly shells: ShellRegistry;
   readonly locator: SearchBackend;
   readonly owners: SubAgentCalls;
-  readonly languages: Pick<SessionLsp, 'runQuery' | 'listDiagnostics' | 'findRenameChanges'>;
+  readonly languages: Pick<SessionLanguageServers, 'runQuery' | 'listDiagnostics' | 'findRenameChanges'>;
   readonly hooks: Pick<SessionHooks, 'getVariables'>;
 };
 
@@ -153,7 +153,7 @@ function createFileTools(
     locator,
     languages,
   }: Pick<BuiltInToolDeps, 'permissions' | 'checkpoints' | 'locator' | 'languages'>,
-  readState: ReadState,
+  readState: FileReadState,
 ): readonly Tool[] {
   const { environment, options, live, model } = core;
   const { home, ouroHome } = environment;
@@ -188,7 +188,7 @@ function createFileTools(
 }
 
 /** Creates the built-in tools that do not depend on other tools. */
-function createBuiltInTools(core: Core, deps: BuiltInToolDeps, readState: ReadState): readonly Tool[] {
+function createBuiltInTools(core: Core, deps: BuiltInToolDeps, readState: FileReadState): readonly Tool[] {
   const { environment, live, options } = core;
   // A sub-agent has its own record of what it has read.
   const onShown = async (files: readonly string[], callId: string) =>

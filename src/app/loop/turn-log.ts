@@ -1,18 +1,18 @@
 import type { LevelRun } from '../../context/reduction/reduction-pipeline.ts';
 import {
-  createCacheMonitor,
-  formatDivergenceNotice,
+  createPromptCacheMonitor,
+  formatCacheDivergenceNotice,
   formatResendCost,
-  renderCache,
-} from '../../context/report/cache-monitor.ts';
+  renderCacheReport,
+} from '../../context/report/prompt-cache-monitor.ts';
 import {
+  addEventToTimeline,
   addTimelineNote,
-  addToTimeline,
-  buildTimeline,
-  describeLevelRun,
-  renderTimeline,
-  type TimelineRow,
-} from '../../context/report/timeline.ts';
+  buildTurnTimeline,
+  describeReductionLevelRun,
+  renderTurnTimeline,
+  type TurnTimelineRow,
+} from '../../context/report/turn-timeline.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelRequest } from '../../contracts/model.ts';
@@ -42,25 +42,25 @@ export function createTurnLog(
   { bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>,
   earlier: readonly Message[],
 ): TurnLog {
-  const watch = createCacheMonitor();
+  const watch = createPromptCacheMonitor();
   const computeCost = (model: string, usage: Usage) => computeCostUsd(usage, infoOf(model).price);
-  let rows: readonly TimelineRow[] = buildTimeline(earlier, computeCost);
+  let rows: readonly TurnTimelineRow[] = buildTurnTimeline(earlier, computeCost);
   const notify = (text: string) => void bus.emit({ type: 'notice', level: 'info', topic: 'cache', text });
   return {
     onEvent(event) {
-      rows = addToTimeline(rows, event, computeCost);
+      rows = addEventToTimeline(rows, event, computeCost);
       if (event.type === 'turn_end' && event.usage !== undefined) watch.recordUsage(event.usage);
       const cause = findDivergenceCause(event);
       if (cause !== undefined) watch.announceChange(cause);
     },
     recordRequest(request) {
       const divergence = watch.recordRequest(request);
-      if (divergence !== undefined && !divergence.expected) notify(formatDivergenceNotice(divergence));
+      if (divergence !== undefined && !divergence.expected) notify(formatCacheDivergenceNotice(divergence));
       return request;
     },
     recordLevel(run) {
       if (run.level === 'budget') return;
-      const description = describeLevelRun(run);
+      const description = describeReductionLevelRun(run);
       watch.announceChange(description);
       rows = addTimelineNote(rows, description);
     },
@@ -70,8 +70,8 @@ export function createTurnLog(
       const { promptCache, price } = infoOf(model);
       return tokens >= MIN_WARNING_TOKENS && promptCache ? formatResendCost(tokens, price) : undefined;
     },
-    renderCache: () => renderCache(watch.listRows()),
-    renderTimeline: () => renderTimeline(rows),
+    renderCache: () => renderCacheReport(watch.listRows()),
+    renderTimeline: () => renderTurnTimeline(rows),
   };
 }
 

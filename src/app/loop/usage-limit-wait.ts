@@ -1,5 +1,5 @@
 import type { Agent } from '../../contracts/agent.ts';
-import { getUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
+import { getReachedUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
 import { sleep } from '../../model/retry.ts';
 import type { Core } from '../core.ts';
 
@@ -18,12 +18,12 @@ export function createUsageLimitWait(
   pause: typeof sleep = sleep,
 ): WaitForUsageLimit {
   let limit:
-    | { readonly failure: NonNullable<ReturnType<typeof getUsageLimit>>; readonly resetsAtMs: number }
+    | { readonly failure: NonNullable<ReturnType<typeof getReachedUsageLimit>>; readonly resetsAtMs: number }
     | undefined;
   agent.subscribe((event) => {
     if (event.type === 'agent_start') limit = undefined;
     if (event.type !== 'agent_end') return;
-    const failure = getUsageLimit(event.terminal);
+    const failure = getReachedUsageLimit(event.terminal);
     limit = failure && { failure, resetsAtMs: now() + Math.max(MIN_WAIT_MS, failure.retryAfterMs) };
   });
 

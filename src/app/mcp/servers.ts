@@ -3,29 +3,29 @@ import type { Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { createChangeDetector } from '../../lib/files/change-detector.ts';
-import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
+import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
+import type { PipedProgramLedger } from '../../lib/processes/piped-program.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
 import { loadMcpConfig } from '../../mcp/config/load-config.ts';
-import { type McpConfig, PROJECT_SERVERS_FILE } from '../../mcp/config/resolve-config.ts';
-import { openServerApprovals } from '../../mcp/config/server-approvals.ts';
-import { type ConfiguredServer, describeLaunchDetails } from '../../mcp/configured-server.ts';
-import { createByteStore } from '../../mcp/content.ts';
+import { openMcpServerApprovals } from '../../mcp/config/mcp-server-approvals.ts';
+import { type McpConfig, PROJECT_MCP_FILE } from '../../mcp/config/resolve-config.ts';
+import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/configured-mcp-server.ts';
+import { createBinaryContentStore } from '../../mcp/content.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
-import type { SampleModel } from '../../mcp/sampling.ts';
+import type { RunSamplingRequest } from '../../mcp/sampling.ts';
 import { getSamplingVerdict } from '../../permissions/rules/sampling-rule.ts';
 import { wrapInReminder } from '../../prompt/reminder.ts';
 import { buildSettingsVariables } from '../../settings/effective-environment.ts';
 import { createListMcpResourcesTool, createReadMcpResourceTool } from '../../tools/mcp-resources.ts';
 import type { Core } from '../core.ts';
-import { listProjectFolders } from '../read-settings.ts';
+import { listSettingsFolders } from '../read-settings.ts';
 
 /** The parts of the session that its MCP servers depend on. */
 type McpServersDeps = {
   readonly getRoots: () => readonly string[];
-  readonly ledger: ProgramLedger;
+  readonly ledger: PipedProgramLedger;
   readonly getRules: () => readonly Rule[];
   /** Folder that stores full results of calls. */
   readonly getResultsFolder: () => string;
@@ -51,7 +51,7 @@ export type McpServers = {
   /** Reads a resource mentioned as `server:uri` in a prompt; `undefined` when no server has that name. */
   readMention(mention: string): Promise<string | undefined>;
   /** Lists the configured servers for display, and remembers what was shown for `setApproval`. */
-  listConfigured(): Promise<readonly ConfiguredServer[]>;
+  listConfigured(): Promise<readonly ConfiguredMcpServer[]>;
   /** Leases the servers in a sub-agent's front matter while it works. */
   readonly leaseTools: McpHub['leaseTools'];
   /** Wraps the function that asks the user outside any call. */
@@ -79,7 +79,7 @@ const NAME_CHARS = 300;
 export async function createMcpServers(core: Core, deps: McpServersDeps): Promise<McpServers> {
   const { options, environment, cwd, settings } = core;
   const loadConfig = () =>
-    loadMcpConfig({ ...core, folders: listProjectFolders(cwd, environment.home), loaded: settings.loaded() });
+    loadMcpConfig({ ...core, folders: listSettingsFolders(cwd, environment.home), loaded: settings.loaded() });
   const config = await loadConfig();
   const changedResources = new Set<string>();
   const neverAborted = new AbortController().signal;
@@ -98,9 +98,9 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
       return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
     },
     ask: (question, withdrawSignal = neverAborted) => ask('', question, withdrawSignal),
-    sample: createModelSampler(core),
+    sample: createSessionMcpSampler(core),
     getSamplingVerdict: (server) => getSamplingVerdict(deps.getRules(), server),
-    saveBytes: createByteStore(deps.getResultsFolder),
+    saveBytes: createBinaryContentStore(deps.getResultsFolder),
     onChange(change) {
       if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
       if (change.kind === 'tools') deps.expectCacheMiss(`The tools of ${change.server} changed.`);
@@ -191,13 +191,13 @@ function createApproval({ core, hub, loadConfig }: ApprovalDeps): Pick<McpServer
         return { ok: false, message: `No MCP server ${name} is configured by this project.` };
       const shownHash = shownHashes.get(name);
       shownHashes.set(name, server.hash);
-      const details = describeLaunchDetails(server.launch);
+      const details = describeMcpLaunchDetails(server.launch);
       if (verdict === 'approved' && shownHash !== undefined && shownHash !== server.hash) {
         await hub.putServer(server);
         const message = `${name} changed since it was shown, so it was not approved. It is now: ${details}.`;
         return { ok: false, message: `${message} Approve it again to accept the change.` };
       }
-      const notice = await openServerApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
+      const notice = await openMcpServerApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
       const updated = (await loadConfig()).servers.find((candidate) => candidate.name === name);
       if (updated !== undefined) await hub.putServer(updated);
       // A server shown before is not repeated.
@@ -226,12 +226,12 @@ function createRefresh(
   loadConfig: () => Promise<McpConfig>,
 ): () => Promise<void> {
   let current = initial;
-  const projectFiles = [PROJECT_SERVERS_FILE, '.claude/settings.json', '.claude/settings.local.json', '.claude/agents'];
-  const files = createChangeDetector([
+  const projectFiles = [PROJECT_MCP_FILE, '.claude/settings.json', '.claude/settings.local.json', '.claude/agents'];
+  const files = createFileChangeDetector([
     join(environment.ouroHome, 'settings.json'),
     join(environment.ouroHome, 'agents'),
     ...(trusted
-      ? listProjectFolders(cwd, environment.home).flatMap((folder) => projectFiles.map((name) => join(folder, name)))
+      ? listSettingsFolders(cwd, environment.home).flatMap((folder) => projectFiles.map((name) => join(folder, name)))
       : []),
   ]);
   return async () => {
@@ -274,12 +274,12 @@ const SAMPLE_TIMEOUT_MS = 300_000;
  *
  * @internal Exported for tests.
  */
-export function createModelSampler({
+export function createSessionMcpSampler({
   model,
   live,
   meter,
   options,
-}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): SampleModel {
+}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): RunSamplingRequest {
   return async (samplingRequest, signal) => {
     const { maxBudgetUsd } = options;
     if (maxBudgetUsd !== undefined && meter.getCostUsd() >= maxBudgetUsd)

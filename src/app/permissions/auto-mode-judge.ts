@@ -4,22 +4,22 @@ import type { SystemPart } from '../../contracts/model.ts';
 import { computeCostUsd } from '../../model/pricing.ts';
 import { askSmallModel } from '../../model/side-calls.ts';
 import {
-  buildJudgePrompt,
-  findWrittenFiles,
-  JUDGE_SYSTEM_PROMPT,
-  type JudgeInput,
-  type Judgement,
-  parseJudgement,
+  buildPermissionJudgePrompt,
+  findSessionWrittenFiles,
+  PERMISSION_JUDGE_PROMPT,
+  type PermissionJudgeInput,
+  type PermissionJudgement,
+  parsePermissionJudgement,
 } from '../../permissions/auto-mode/judge-prompt.ts';
 import {
   DEFAULT_JUDGE_LIMITS,
   EMPTY_JUDGE_LEDGER,
-  findBudgetProblem,
-  type JudgeEvent,
+  findJudgeBudgetProblem,
+  type JudgeLedgerEvent,
   reduceJudgeLedger,
 } from '../../permissions/auto-mode/limits.ts';
-import type { GateDeps } from '../../permissions/gate.ts';
-import { getPartText } from '../../prompt/prompt-state.ts';
+import type { PermissionGateDeps } from '../../permissions/permission-gate.ts';
+import { getPromptPartText } from '../../prompt/system-prompt-state.ts';
 import type { Core } from '../core.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -30,7 +30,7 @@ const UNKNOWN_PRICE_USD = 0.005;
 
 /** The judge of auto mode, with its budget. */
 export type AutoModeJudge = {
-  readonly judgeCall: NonNullable<GateDeps['askJudge']>;
+  readonly judgeCall: NonNullable<PermissionGateDeps['askJudge']>;
   /** Follows the events of the session: user messages, answers and ended turns. */
   onEvent(event: AgentEvent): void;
 };
@@ -44,28 +44,28 @@ type JudgeDeps = {
   readonly listWrittenFiles: () => readonly string[];
 };
 
-type PendingCall = Omit<JudgeInput, 'userMessages' | 'instructions' | 'files'>;
+type PendingCall = Omit<PermissionJudgeInput, 'userMessages' | 'instructions' | 'files'>;
 
 /** Creates the judge: the small model, which is shown messages of the user, but never tool results. */
-export function createJudge(
+export function createAutoModeJudge(
   core: Pick<Core, 'model' | 'smallModel' | 'meter' | 'settings' | 'bus'>,
   deps: JudgeDeps,
 ): AutoModeJudge {
   let typedMessages: readonly string[] = deps.earlierMessages.flatMap(listTypedText).slice(-MAX_USER_MESSAGES);
   let ledger = EMPTY_JUDGE_LEDGER;
   let previous: Promise<unknown> = Promise.resolve();
-  const updateLedger = (event: JudgeEvent) => {
+  const updateLedger = (event: JudgeLedgerEvent) => {
     ledger = reduceJudgeLedger(ledger, event);
   };
 
-  async function askJudge(call: PendingCall, signal: AbortSignal): Promise<Judgement> {
+  async function askJudge(call: PendingCall, signal: AbortSignal): Promise<PermissionJudgement> {
     const { maxInARow = DEFAULT_JUDGE_LIMITS.inARow, maxUsd = DEFAULT_JUDGE_LIMITS.usd } =
       core.settings.current().autoMode ?? {};
-    const exhausted = findBudgetProblem(ledger, { inARow: maxInARow, usd: maxUsd });
+    const exhausted = findJudgeBudgetProblem(ledger, { inARow: maxInARow, usd: maxUsd });
     if (exhausted !== undefined) return { verdict: 'ask', why: exhausted };
     const model = core.smallModel();
     if (model === undefined) return { verdict: 'ask', why: 'There is no small model that could decide about it.' };
-    const files = findWrittenFiles(call.facts, deps.listWrittenFiles());
+    const files = findSessionWrittenFiles(call.facts, deps.listWrittenFiles());
     if (files === 'too long')
       return {
         verdict: 'ask',
@@ -75,12 +75,12 @@ export function createJudge(
       core.model.port,
       {
         model,
-        system: JUDGE_SYSTEM_PROMPT,
-        prompt: buildJudgePrompt({
+        system: PERMISSION_JUDGE_PROMPT,
+        prompt: buildPermissionJudgePrompt({
           ...call,
           files,
           userMessages: typedMessages,
-          instructions: getPartText(deps.getSystemPrompt(), 'memory') ?? '',
+          instructions: getPromptPartText(deps.getSystemPrompt(), 'memory') ?? '',
         }),
         maxTokens: ANSWER_TOKENS,
         onUsage(usedModel, usage) {
@@ -93,7 +93,7 @@ export function createJudge(
       },
       AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     );
-    return parseJudgement(answer);
+    return parsePermissionJudgement(answer);
   }
 
   return {

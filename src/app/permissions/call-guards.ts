@@ -3,10 +3,10 @@ import type { CommandProtection, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { toNativePath } from '../../lib/files/path-style.ts';
-import type { GateRecord } from '../../permissions/gate.ts';
 import type { PermissionFs } from '../../permissions/permission-fs.ts';
-import { resolvePath, splitSearchPath } from '../../permissions/resolve-path.ts';
-import { createSearchFunctions } from '../../permissions/shell/search-exclusions.ts';
+import type { GateDecisionRecord } from '../../permissions/permission-gate.ts';
+import { resolvePath, splitPathVariable } from '../../permissions/resolve-path.ts';
+import { createSearchShellFunctions } from '../../permissions/shell/search-exclusions.ts';
 import { resolveRealTarget } from '../../tools/files/change-file.ts';
 import { getToolFacts } from './tool-facts.ts';
 
@@ -15,7 +15,7 @@ type CallHardening = { readonly hardens: readonly CommandProtection[]; readonly 
 /** The parts of decisions that are enforced while calls run: write targets, hardening and sandbox exceptions. */
 export type CallGuards = {
   /** Records a decision before its call runs. */
-  record(entry: GateRecord): void;
+  record(entry: GateDecisionRecord): void;
   /**
    * Returns variables that harden the command of a call; undefined removes one. Returned once per call. `fromHooks`: the
    * variables that hooks of the session set.
@@ -85,7 +85,7 @@ export function createCallGuards(
       return {
         ...(hasOwnOnly ? restoreOwnVariables({ all: { ...all, ...fromHooks }, own }) : {}),
         ...(call.hardens.includes('helpers') ? createGitVariables(all) : {}),
-        ...(call.hardens.includes('search') ? createSearchFunctions() : {}),
+        ...(call.hardens.includes('search') ? createSearchShellFunctions() : {}),
         ...(call.hardens.includes('path') ? createPathVariable(getPolicy(), fs) : {}),
       };
     },
@@ -113,6 +113,6 @@ function createGitVariables(variables: Readonly<Record<string, string>>): Readon
 
 /** Returns a PATH without workspace folders, if the present one has any. */
 function createPathVariable(policy: Policy, fs: PermissionFs): Readonly<Record<string, string>> {
-  const { inside, outside } = splitSearchPath(policy, fs, [policy.cwd]);
+  const { inside, outside } = splitPathVariable(policy, fs, [policy.cwd]);
   return inside.length === 0 ? {} : { PATH: outside.length === 0 ? '/usr/bin:/bin' : outside.join(delimiter) };
 }

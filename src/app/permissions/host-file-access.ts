@@ -1,16 +1,16 @@
 import { constants, open } from 'node:fs/promises';
-import type { ActionResult, ControlPort } from '../../contracts/frontend/host-capabilities.ts';
+import type { ActionResult, HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { toNativePath } from '../../lib/files/path-style.ts';
 import { decide } from '../../permissions/decide.ts';
 import { resolvePath } from '../../permissions/resolve-path.ts';
+import type { FileReadState } from '../../tools/files/file-read-state.ts';
 import { readFileBytes } from '../../tools/files/read-bytes.ts';
-import type { ReadState } from '../../tools/files/read-state.ts';
 import { readTraits } from '../../tools/read/read.ts';
-import type { Permissions } from './permissions.ts';
+import type { SessionPermissions } from './session-permissions.ts';
 import { getToolFacts } from './tool-facts.ts';
 
-type ReadDeps = { readonly permissions: Pick<Permissions, 'getPolicy' | 'fs'>; readonly cwd: string };
+type ReadDeps = { readonly permissions: Pick<SessionPermissions, 'getPolicy' | 'fs'>; readonly cwd: string };
 
 /** Returns whether the Read tool could read a path unasked; `@` mentions follow the same rules. */
 export function canReadUnasked(path: string, deps: ReadDeps): boolean {
@@ -22,7 +22,11 @@ function decideRead(path: string, { permissions, cwd }: ReadDeps) {
 }
 
 /** Reads the start of a file for an SDK host, if the Read tool could read it unasked. */
-export async function readForHost(path: string, maxBytes: number, deps: ReadDeps): ReturnType<ControlPort['readFile']> {
+export async function readFileForSdkHost(
+  path: string,
+  maxBytes: number,
+  deps: ReadDeps,
+): ReturnType<HostControlPort['readFile']> {
   const { verdict, reasons } = decideRead(path, deps);
   if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
   const { real } = resolvePath(
@@ -38,10 +42,10 @@ export async function readForHost(path: string, maxBytes: number, deps: ReadDeps
 }
 
 /** Marks a file as read by the model, as reported by an SDK host, if the file has not changed since. */
-export async function markAsRead(
+export async function markFileReadByModel(
   path: string,
   mtimeMs: number,
-  deps: ReadDeps & { readonly readState: Pick<ReadState, 'recordRead'> },
+  deps: ReadDeps & { readonly readState: Pick<FileReadState, 'recordRead'> },
 ): Promise<ActionResult> {
   const { verdict, reasons } = decideRead(path, deps);
   if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
@@ -62,7 +66,7 @@ export async function markAsRead(
   }
 }
 
-async function readStart(path: string, maxBytes: number): ReturnType<ControlPort['readFile']> {
+async function readStart(path: string, maxBytes: number): ReturnType<HostControlPort['readFile']> {
   // Non-blocking: opening a pipe without a writer would wait forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { type ContextDecision, parseDecisions } from '../../context/reduction-log.ts';
+import { type ContextDecision, parseReductions } from '../../context/reduction-log.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../../contracts/message.ts';
-import { FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
-import { type ExcludedContent, NOTHING_EXCLUDED } from '../../contracts/query.ts';
+import { MODEL_FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
+import { type ExcludedContent, NO_EXCLUDED_CONTENT } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
-import type { RecordedHead } from '../../session/request-head.ts';
-import { findIdenticalBuild, rebuildRequests } from './replay-session.ts';
+import type { RecordedRequestHead } from '../../session/request-head.ts';
+import { findIdenticalBuild, rebuildRequests } from './rebuild-requests.ts';
 
 /** One request of a run, its reply, and the events until the next request. */
 export type RecordedStep = {
   /** Number of the request in the session, from 1. */
   readonly request: number;
   readonly recorded: RequestDigest;
-  readonly prompt: RecordedHead | undefined;
+  readonly prompt: RecordedRequestHead | undefined;
   /** Decisions of the context pipeline up to this request. */
   readonly decisions: readonly ContextDecision[];
   readonly blocks: readonly { readonly messageId: string; readonly block: AssistantBlock }[];
@@ -38,7 +38,7 @@ const tokenCountSchema = z.number().default(0);
 const failureSchema = z.lazy(() =>
   z
     .object({
-      kind: z.enum(FAILURE_KINDS),
+      kind: z.enum(MODEL_FAILURE_KINDS),
       message: z.string(),
       refusedPart: z.enum(['signature', 'image']).optional(),
     })
@@ -69,14 +69,14 @@ const agentEndSchema = z.lazy(() =>
 );
 
 /** Splits the records of a session into queries. A request without a preceding transition starts a query. */
-export function* splitIntoRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {
+export function* splitIntoRecordedRuns(records: readonly SessionRecord[]): Generator<RecordedRun, void> {
   const walk = rebuildRequests(records);
   let run: RecordedRun | undefined;
   let decisions: readonly ContextDecision[] = [];
   let request = 0;
   for (const record of records) {
     if (record.type === 'system' && record.subtype === 'context') {
-      decisions = [...decisions, ...parseDecisions([record.data])];
+      decisions = [...decisions, ...parseReductions([record.data])];
     } else if (record.type === 'system' && record.subtype === 'request') {
       const walked = walk.next().value;
       if (walked?.recorded === undefined) return;
@@ -86,7 +86,7 @@ export function* splitIntoRuns(records: readonly SessionRecord[]): Generator<Rec
         run = undefined;
       }
       request += 1;
-      const excluded = walked.excluded[findIdenticalBuild(recorded, builds) ?? 0] ?? NOTHING_EXCLUDED;
+      const excluded = walked.excluded[findIdenticalBuild(recorded, builds) ?? 0] ?? NO_EXCLUDED_CONTENT;
       run ??= { before: messages, excluded, steps: [], end: undefined };
       run = { ...run, steps: [...run.steps, { ...EMPTY_STEP, request, recorded, prompt, decisions }] };
     } else if (run !== undefined && record.type === 'system' && record.subtype === 'agent_end') {

@@ -1,4 +1,4 @@
-import { createDecisionLog } from '../../context/reduction-log.ts';
+import { createReductionLog } from '../../context/reduction-log.ts';
 import { isJsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort } from '../../contracts/model.ts';
@@ -6,17 +6,22 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { completeQueryDeps, createFallbackModelInfo } from '../../engine/default-deps.ts';
 import { query } from '../../engine/query.ts';
-import { serializeRequest } from '../../model/providers/anthropic/messages-request.ts';
+import { serializeModelRequest } from '../../model/providers/anthropic/messages-request.ts';
 import { hashRequest } from '../../session/request-digest.ts';
-import { parseHead } from '../../session/request-head.ts';
+import { parseRequestHead } from '../../session/request-head.ts';
 import { structuredOutputTraits } from '../../tools/structured-output.ts';
+import {
+  findFirstReplayDifference,
+  parseRequestConfig,
+  type ReplayDifference,
+  selectMessagesAfterBoundary,
+} from './rebuild-requests.ts';
 import type { RecordedRun, RecordedStep } from './recorded-runs.ts';
-import { type Difference, findFirstDifference, parseRequestConfig, selectVisibleMessages } from './replay-session.ts';
 
 /** The outcome of driving a run: the first difference, or the reason why it cannot be driven. */
 type DriveOutcome =
   | { readonly kind: 'same' }
-  | { readonly kind: 'different'; readonly difference: Difference }
+  | { readonly kind: 'different'; readonly difference: ReplayDifference }
   | { readonly kind: 'not driven'; readonly why: string };
 
 /**
@@ -94,7 +99,7 @@ function createReplayDeps(run: RecordedRun, player: ReplayPlayer): QueryDeps {
     (player.current()?.joined ?? []).filter((message) => message.origin === origin);
   const readHead = () => {
     const prompt = player.upcoming()?.prompt;
-    return prompt === undefined ? { system: [], tools: [] } : parseHead(prompt);
+    return prompt === undefined ? { system: [], tools: [] } : parseRequestHead(prompt);
   };
   const names = new Set(steps.flatMap(({ blocks }) => blocks.flatMap(({ block }) => getToolName(block))));
   const first = steps[0]?.recorded.rest ?? {};
@@ -182,9 +187,9 @@ function createRecordedContext(player: ReplayPlayer): QueryDeps['context'] {
   };
   return {
     async prepare(messages: readonly Message[]) {
-      const decisions = createDecisionLog();
+      const decisions = createReductionLog();
       for (const decision of player.upcoming()?.decisions ?? []) decisions.record(decision);
-      const view = selectVisibleMessages(messages).flatMap((message) => decisions.applyTo(message) ?? []);
+      const view = selectMessagesAfterBoundary(messages).flatMap((message) => decisions.applyTo(message) ?? []);
       return {
         messages,
         view,
@@ -221,7 +226,7 @@ function inferModelInfo(model: string, { steps }: RecordedRun): ModelInfo {
 /** Creates a player: a model port that answers with the recorded replies, and tracks the current step. */
 function createReplayPlayer({ steps, end }: RecordedRun, stop: AbortController) {
   let asked = 0;
-  let difference: Difference | undefined;
+  let difference: ReplayDifference | undefined;
   const current = () => steps[Math.max(0, asked - 1)];
   const upcoming = () => steps[Math.min(asked, steps.length - 1)];
 
@@ -239,9 +244,9 @@ function createReplayPlayer({ steps, end }: RecordedRun, stop: AbortController) 
         };
         return stopReplay();
       }
-      const bytes = serializeRequest(request);
+      const bytes = serializeModelRequest(request);
       if (hashRequest(bytes) !== step.recorded.whole) {
-        difference = findFirstDifference(step.request, step.recorded, bytes);
+        difference = findFirstReplayDifference(step.request, step.recorded, bytes);
         return stopReplay();
       }
       // The run was aborted during this request, so there is no complete reply.

@@ -3,11 +3,11 @@ import { userInfo } from 'node:os';
 import type { Environment } from '../../contracts/environment.ts';
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { renderClaudeTranscript } from '../../session/mirror/session-mirror.ts';
-import { parseRecords } from '../../session/records/parse-records.ts';
+import { renderClaudeTranscript } from '../../session/mirror/claude-transcript-mirror.ts';
+import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { readTranscript } from '../../session/records/read-transcript.ts';
-import { type CheckReport, checkSession, repairSession } from '../../session/store/check-session.ts';
-import { buildDialogue, type ExportFormat, exportSession } from '../../session/store/export-session.ts';
+import { checkSession, repairSession, type SessionDamageReport } from '../../session/store/check-session.ts';
+import { buildDialogue, exportSession, type SessionExportFormat } from '../../session/store/export-session.ts';
 import {
   deleteSession,
   findNewestSession,
@@ -17,13 +17,12 @@ import {
   renameSession,
   type SessionSummary,
 } from '../../session/store/manage-sessions.ts';
-import { type SearchHit, searchSessions } from '../../session/store/search-sessions.ts';
-import { createCapsule } from './capsule.ts';
-import { splitIntoRuns } from './recorded-runs.ts';
+import { type SessionSearchHit, searchSessions } from '../../session/store/search-sessions.ts';
+import { createBugReportCapsule } from './bug-report-capsule.ts';
+import { compareRebuiltRequests, type RequestComparisonResult } from './rebuild-requests.ts';
+import { splitIntoRecordedRuns } from './recorded-runs.ts';
 import { replayRun } from './replay-run.ts';
-import { compareRequests, type ReplayResult } from './replay-session.ts';
 
-export type { ExportFormat } from '../../session/store/export-session.ts';
 export type { SessionSummary } from '../../session/store/manage-sessions.ts';
 
 type FindResult =
@@ -36,15 +35,18 @@ export type SessionArchive = {
   find(wanted: string): Promise<FindResult>;
   /** Returns the newest session of this folder. */
   newest(): Promise<FindResult>;
-  check(session: SessionSummary, what: 'look' | 'repair'): Promise<CheckReport & { readonly repaired?: string }>;
-  search(text: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SearchHit, void>;
+  check(
+    session: SessionSummary,
+    what: 'look' | 'repair',
+  ): Promise<SessionDamageReport & { readonly repaired?: string }>;
+  search(text: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SessionSearchHit, void>;
   rename(session: SessionSummary, title: string): Promise<ActionResult>;
   delete(session: SessionSummary): Promise<ActionResult>;
-  export(session: SessionSummary, format: ExportFormat | 'claude'): Promise<string>;
+  export(session: SessionSummary, format: SessionExportFormat | 'claude'): Promise<string>;
   /** Creates a capsule of a session. */
   capsule(session: SessionSummary): Promise<string>;
   /** Replays a session file or a capsule. */
-  replay(path: string): Promise<RerunResult>;
+  replay(path: string): Promise<SessionReplayResult>;
   prune(days: number, mode: 'delete' | 'preview'): Promise<readonly SessionSummary[]>;
 };
 
@@ -85,7 +87,7 @@ export function openSessionArchive(
     },
     async capsule(session) {
       const { records } = await readTranscript(session.path);
-      return createCapsule(records, { home, user: getUserName() });
+      return createBugReportCapsule(records, { home, user: getUserName() });
     },
     replay: async (path) => replayRecords((await readTranscript(path)).records),
     prune: (days, mode) => pruneSessions(ouroHome, { days, nowMs: Date.now(), mode }),
@@ -93,8 +95,8 @@ export function openSessionArchive(
 }
 
 /** Renders the text of a session file as Markdown. */
-export function renderConversation(transcript: string, title: string): string {
-  const { records } = parseRecords(transcript);
+export function renderSessionAsMarkdown(transcript: string, title: string): string {
+  const { records } = parseSessionRecords(transcript);
   const [first] = records;
   const about = { id: first?.sessionId ?? '', title, cwd: first?.cwd ?? '', gitBranch: undefined };
   return exportSession({ ...about, items: buildDialogue(records) }, 'markdown');
@@ -110,12 +112,12 @@ function getUserName(): string {
 }
 
 /** Returns the path if it is a file. */
-export async function findFile(path: string): Promise<string | undefined> {
+export async function getPathIfFile(path: string): Promise<string | undefined> {
   return (await stat(path).catch(() => undefined))?.isFile() === true ? path : undefined;
 }
 
 /** A replay, with the number of runs that the loop was driven through. */
-export type RerunResult = ReplayResult & {
+export type SessionReplayResult = RequestComparisonResult & {
   readonly runs: number;
   readonly driven: number;
   /** Reasons why other runs were only rebuilt. */
@@ -126,12 +128,12 @@ export type RerunResult = ReplayResult & {
  * Replays a session: rebuilds every request, then drives the loop through every run. All requests must be identical.
  * @internal Exported for tests.
  */
-export async function replayRecords(records: readonly SessionRecord[]): Promise<RerunResult> {
-  const replay = compareRequests(records);
+export async function replayRecords(records: readonly SessionRecord[]): Promise<SessionReplayResult> {
+  const replay = compareRebuiltRequests(records);
   if (replay.difference !== undefined) return { ...replay, runs: 0, driven: 0, notDriven: [] };
   let driven = 0;
   const notDriven: string[] = [];
-  for (const run of splitIntoRuns(records)) {
+  for (const run of splitIntoRecordedRuns(records)) {
     const outcome = await replayRun(run);
     if (outcome.kind === 'same') driven += 1;
     else if (outcome.kind === 'not driven') notDriven.push(outcome.why);

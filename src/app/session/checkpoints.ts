@@ -6,15 +6,15 @@ import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/conversation.ts';
-import type { ControlPort } from '../../contracts/frontend/host-capabilities.ts';
+import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import type { OpenedSession } from '../../session/open-session.ts';
+import type { OpenedSession } from '../../session/open-run-session.ts';
 import { getSharedWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
-import { truncateBefore } from '../../session/records/conversation-state.ts';
+import { truncateBeforeMessage } from '../../session/records/conversation-state.ts';
 import { rebuildSession } from '../../session/records/rebuild-session.ts';
-import type { Transcript } from '../../session/records/transcript.ts';
-import { readSession } from '../../session/store/manage-sessions.ts';
+import type { SessionTranscript } from '../../session/records/session-transcript.ts';
+import { readSessionForResume } from '../../session/store/manage-sessions.ts';
 import type { Core } from '../core.ts';
 import type { Session } from './session.ts';
 
@@ -153,7 +153,7 @@ function createPromptListener(checkpoints: Checkpoints): SessionCheckpoints['onE
 
 type RewindDeps = {
   readonly agent: Pick<Agent, 'state' | 'replaceMessages'>;
-  readonly transcript: Transcript;
+  readonly transcript: SessionTranscript;
   readonly checkpoints: SessionCheckpoints | undefined;
   /** Forgets which file contents the model has seen, because the messages may be gone. */
   readonly forget: (why: string) => void;
@@ -199,8 +199,8 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
     // Read back from the file, so that memory holds what a resume would restore.
     const messages =
       transcript.countPending() === 0
-        ? rebuildSession((await readSession(path)).records).messages
-        : truncateBefore(messageId, [agent.state().messages]);
+        ? rebuildSession((await readSessionForResume(path)).records).messages
+        : truncateBeforeMessage(messageId, [agent.state().messages]);
     if (messages !== undefined) agent.replaceMessages(messages);
     forget('The conversation was rewound to an earlier prompt.');
   }
@@ -229,7 +229,7 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
 export async function previewRewind(
   checkpoints: Pick<SessionCheckpoints, 'list' | 'previewRestore'> | undefined,
   messageId: string,
-): ReturnType<ControlPort['previewRewind']> {
+): ReturnType<HostControlPort['previewRewind']> {
   const point = (await checkpoints?.list())?.find((checkpoint) => checkpoint.messageId === messageId);
   const changes = point === undefined ? undefined : await checkpoints?.previewRestore(point.id);
   if (changes === undefined) return { ok: false, why: 'There is no checkpoint for that message.' };

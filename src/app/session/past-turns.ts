@@ -1,10 +1,10 @@
 import type { Agent } from '../../contracts/agent.ts';
 import type { JsonValue } from '../../contracts/json.ts';
-import type { PastEvent, PastTurns } from '../../contracts/session.ts';
+import type { PastRunEvent, PastTurns } from '../../contracts/session.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { findTool, getCallTitle, prepareCall } from '../../engine/tool-calls/find-tool.ts';
 import { buildPastEvents } from '../../session/resume/past-events.ts';
-import { readSession } from '../../session/store/manage-sessions.ts';
+import { readSessionForResume } from '../../session/store/manage-sessions.ts';
 import type { Session } from './session.ts';
 
 type PastDeps = {
@@ -21,14 +21,14 @@ export function createPastTurns({ agent, session, tools }: PastDeps): PastTurns 
     const tool = findTool(block, tools());
     return tool === undefined ? '' : getCallTitle(block, tool);
   };
-  const addTitles = (events: readonly PastEvent[]) =>
+  const addTitles = (events: readonly PastRunEvent[]) =>
     events.map((past) => withTitle(withToolName(past, tools()), computeTitle));
   return {
     earlier: addTitles(opened.past),
     async loadLatest(turns) {
       await transcript.sync();
       const { path } = transcript;
-      const read = path === undefined ? undefined : await readSession(path).catch(() => undefined);
+      const read = path === undefined ? undefined : await readSessionForResume(path).catch(() => undefined);
       return addTitles(buildPastEvents(agent.state().messages, read?.records ?? [], turns));
     },
     getTitle: computeTitle,
@@ -36,7 +36,7 @@ export function createPastTurns({ agent, session, tools }: PastDeps): PastTurns 
 }
 
 /** Names the tool of a call that was made in the format of another assistant, as it was shown live. */
-function withToolName(past: PastEvent, tools: readonly Tool[]): PastEvent {
+function withToolName(past: PastRunEvent, tools: readonly Tool[]): PastRunEvent {
   const { event } = past;
   if (event.type !== 'tool_start' || tools.some(({ name }) => name === event.tool)) return past;
   const block = { type: 'tool_use', id: event.callId, name: event.tool, input: event.input } as const;
@@ -46,7 +46,7 @@ function withToolName(past: PastEvent, tools: readonly Tool[]): PastEvent {
   return { ...past, event: { ...event, tool: tool.name, input: prepared.call.input } };
 }
 
-function withTitle(past: PastEvent, computeTitle: PastTurns['getTitle']): PastEvent {
+function withTitle(past: PastRunEvent, computeTitle: PastTurns['getTitle']): PastRunEvent {
   const { event } = past;
   if (event.type !== 'tool_start' || event.title !== '') return past;
   return { ...past, event: { ...event, title: computeTitle(event.tool, event.input) } };

@@ -5,7 +5,7 @@ import type { DiffHunk } from '../../contracts/display.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
-import { mergeLines, revertHunks } from '../../lib/text/diff.ts';
+import { mergeLinesThreeWay, revertHunks } from '../../lib/text/diff.ts';
 import { wrapInReminder } from '../../prompt/reminder.ts';
 import { diffFile } from '../../tools/files/diff-file.ts';
 import type { SessionCheckpoints } from './checkpoints.ts';
@@ -14,7 +14,7 @@ import type { SessionCheckpoints } from './checkpoints.ts';
 type Part = { readonly hunk: DiffHunk; readonly without: string | undefined };
 
 /** A file that a prompt changed, with the hunks that are still present. */
-export type ChangedFile = {
+export type TurnChangedFile = {
   readonly path: string;
   readonly state: 'changed' | 'made' | 'removed' | 'unknown';
   readonly added: number;
@@ -25,7 +25,11 @@ export type ChangedFile = {
 };
 
 /** A prompt with the files it changed. */
-export type ChangedTurn = { readonly prompt: string; readonly at: string; readonly files: readonly ChangedFile[] };
+export type TurnChangedFiles = {
+  readonly prompt: string;
+  readonly at: string;
+  readonly files: readonly TurnChangedFile[];
+};
 
 type ChangeReviewDeps = {
   readonly agent: Pick<Agent, 'state'>;
@@ -44,7 +48,7 @@ type RevertOutcome = { readonly ok: boolean; readonly message: string };
 /** Creates the review of the files this session changed, where single hunks can be reverted. */
 export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: ChangeReviewDeps) {
   /** Lists the prompts that changed files, oldest first. */
-  async function listTurns(): Promise<readonly ChangedTurn[]> {
+  async function listTurns(): Promise<readonly TurnChangedFiles[]> {
     const changes = (await checkpoints?.listTurnChanges()) ?? [];
     return Promise.all(
       changes.map(async ({ prompt, at, files }) => ({ prompt, at, files: await Promise.all(files.map(describeFile)) })),
@@ -52,7 +56,7 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
   }
 
   /** Reverts one hunk that is still present. The rest of the file is not changed. */
-  async function revertHunk({ path, parts, state, before }: ChangedFile, at: number): Promise<RevertOutcome> {
+  async function revertHunk({ path, parts, state, before }: TurnChangedFile, at: number): Promise<RevertOutcome> {
     if (checkpoints === undefined)
       return { ok: false, message: 'This session is not saved, so changes cannot be reverted.' };
     if (agent.state().status !== 'idle')
@@ -90,7 +94,7 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
   return { listTurns, revertHunk };
 }
 
-async function describeFile({ path, before, after }: Changes): Promise<ChangedFile> {
+async function describeFile({ path, before, after }: Changes): Promise<TurnChangedFile> {
   const [oldText, newText] = [getText(before), getText(after)];
   const state = before.is === 'absent' ? 'made' : after.is === 'absent' ? 'removed' : 'changed';
   if (oldText === undefined || newText === undefined)
@@ -102,7 +106,7 @@ async function describeFile({ path, before, after }: Changes): Promise<ChangedFi
   const current = (await readText(path))?.text ?? (state === 'removed' ? newText : undefined);
   const parts = hunks.map((hunk, at): Part => {
     const wanted = revertHunks(oldText, newText, hunks, [at]);
-    return { hunk, without: current === undefined ? undefined : mergeLines(newText, current, wanted) };
+    return { hunk, without: current === undefined ? undefined : mergeLinesThreeWay(newText, current, wanted) };
   });
   // Hunks that are already reverted are dropped.
   return {

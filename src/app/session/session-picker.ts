@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { SessionListEntry, SessionScope, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
+import type { SessionListEntry, SessionListScope, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
 import { formatAge, formatBytes, formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import { readUnsentText } from '../../session/input/draft-store.ts';
-import { parseRecords } from '../../session/records/parse-records.ts';
+import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { buildDialogue, type DialogueItem } from '../../session/store/export-session.ts';
 import { openSessionArchive, type SessionSummary } from '../replay/session-archive.ts';
 
@@ -25,7 +25,7 @@ export function createSessionPicker(
     return found.ok ? found.session : undefined;
   };
   /** Resolves a scope. The archive filters by folder only; the branch is part of each session. */
-  const resolveScope = async (scope: SessionScope) => {
+  const resolveScope = async (scope: SessionListScope) => {
     const currentBranch = scope === 'branch' ? await branch() : undefined;
     const isIncluded = ({ id, gitBranch }: SessionSummary) =>
       id !== openId && (scope !== 'branch' || gitBranch === currentBranch);
@@ -98,7 +98,7 @@ async function renderPreview({ path, bytes }: SessionSummary): Promise<string | 
   try {
     const from = Math.max(0, bytes - PREVIEW_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(PREVIEW_BYTES), 0, PREVIEW_BYTES, from);
-    const items = buildDialogue(parseRecords(buffer.toString('utf8', 0, bytesRead)).records);
+    const items = buildDialogue(parseSessionRecords(buffer.toString('utf8', 0, bytesRead)).records);
     return items.slice(-PREVIEW_ITEMS).map(formatItem).join('\n\n');
   } finally {
     await file.close();

@@ -3,43 +3,46 @@ import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
-import type { LiveState } from '../../contracts/live-state.ts';
+import type { LiveSessionState } from '../../contracts/live-session-state.ts';
 import { type AssistantMessage, isTypedByUser } from '../../contracts/message.ts';
 import type { ModelPort } from '../../contracts/model.ts';
-import { serializeRequestParts } from '../../model/providers/anthropic/messages-request.ts';
+import { serializeModelRequestParts } from '../../model/providers/anthropic/messages-request.ts';
 import { createTitleGenerator, type TitleGenerator } from '../../model/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
 import { createDraftStore } from '../../session/input/draft-store.ts';
 import { createPromptHistory } from '../../session/input/prompt-history.ts';
-import { createSessionMirror, type SessionMirror } from '../../session/mirror/session-mirror.ts';
-import type { OpenedSession } from '../../session/open-session.ts';
+import {
+  type ClaudeTranscriptMirror,
+  createClaudeTranscriptMirror,
+} from '../../session/mirror/claude-transcript-mirror.ts';
+import type { OpenedSession } from '../../session/open-run-session.ts';
 import {
   encodePromptFlags,
-  encodeSettings,
-  findPreviousRequest,
+  encodeSessionSettings,
+  findPreviousRequestHead,
   NO_WORK_DONE,
-  type PreviousRequest,
+  type PreviousRequestHead,
 } from '../../session/persisted-state.ts';
 import type { SessionSettings } from '../../session/records/session-settings.ts';
-import { openTranscript, type Transcript } from '../../session/records/transcript.ts';
+import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
 import { openUnsavedLines } from '../../session/records/unsaved-lines.ts';
+import type { RegisteredRun } from '../../session/register-run.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
-import { createDigestWriter, createIncrementalDigester } from '../../session/request-digest.ts';
-import { createHeadRecorder } from '../../session/request-head.ts';
-import type { StartedRun } from '../../session/start-run.ts';
+import { createRequestDigestEncoder, createRequestDigester } from '../../session/request-digest.ts';
+import { createRequestHeadRecorder } from '../../session/request-head.ts';
 import type { ProcessLedger } from '../../tools/bash/run-shell.ts';
 import type { Core } from '../core.ts';
 
 /** The parts of a conversation that outlive the process. */
 export type Session = Pick<Conversation, 'draft' | 'history'> & {
   readonly opened: OpenedSession;
-  readonly transcript: Transcript;
+  readonly transcript: SessionTranscript;
   /** Ledger of started and ended commands, for the transcript and for the next start. */
   readonly ledger: ProcessLedger;
   /** Model port that records each request before it is sent. */
   readonly recordedPort: ModelPort;
   /** Prompt parts that an earlier run of this session sent; they are repeated byte for byte. */
-  readonly sentBefore: PreviousRequest | undefined;
+  readonly sentBefore: PreviousRequestHead | undefined;
   readonly warnings: readonly string[];
   /** Transcript path for hooks and status lines; `caughtUp` resolves when it is complete. */
   readonly publishedTranscript: { readonly path: string; readonly caughtUp: () => Promise<void> };
@@ -51,7 +54,7 @@ export type Session = Pick<Conversation, 'draft' | 'history'> & {
   addSavedState(part: () => SessionSettings): void;
 };
 
-type SessionDeps = { readonly opened: OpenedSession; readonly started: StartedRun };
+type SessionDeps = { readonly opened: OpenedSession; readonly started: RegisteredRun };
 
 /** Creates the session: the transcript, the draft, the history and the saved state. */
 export function createSession(core: Core, { opened, started }: SessionDeps): Session {
@@ -61,10 +64,10 @@ export function createSession(core: Core, { opened, started }: SessionDeps): Ses
   // Not awaited: lines keep their order, so these are on disk before the next prompt.
   for (const record of opened.repairs) void transcript.append(record);
   live.onChange((part) => {
-    void transcript.append(encodeSettings(part));
+    void transcript.append(encodeSessionSettings(part));
     if (part.mode !== undefined) void core.bus.emit({ type: 'mode', mode: part.mode });
   });
-  const { sent, notice } = findPreviousRequest(opened.stored, options, core.environment.version);
+  const { sent, notice } = findPreviousRequestHead(opened.stored, options, core.environment.version);
   const updateTitle = createTitleListener(
     live,
     transcript,
@@ -101,8 +104,8 @@ export function createSession(core: Core, { opened, started }: SessionDeps): Ses
 function openSessionTranscript(
   { options, environment, cwd, repository, bus, newId, now }: Core,
   opened: OpenedSession,
-  mirror: SessionMirror | undefined,
-): Transcript {
+  mirror: ClaudeTranscriptMirror | undefined,
+): SessionTranscript {
   return openTranscript({
     dir: opened.dir,
     cwd,
@@ -126,10 +129,10 @@ function openSessionTranscript(
 function createTranscriptMirror(
   { options, environment, settings, cwd, bus }: Core,
   opened: OpenedSession,
-): SessionMirror | undefined {
+): ClaudeTranscriptMirror | undefined {
   const mirrorRoot = settings.current().transcriptMirror;
   if (mirrorRoot === undefined || options.persistence === 'memory') return undefined;
-  return createSessionMirror({
+  return createClaudeTranscriptMirror({
     root: mirrorRoot.replace(/^~(?=\/|$)/, environment.home),
     cwd: opened.startedIn ?? cwd,
     sessionId: opened.id,
@@ -142,7 +145,7 @@ function createTranscriptMirror(
 /** Creates the saver of the state for a resume: all of it with the first message, then changes after each run. */
 function createStateSaver(
   { options, live, meter }: Core,
-  { append }: Pick<Transcript, 'append'>,
+  { append }: Pick<SessionTranscript, 'append'>,
   { stored: { worked: earlier = NO_WORK_DONE } }: OpenedSession,
 ) {
   const parts: (() => SessionSettings)[] = [];
@@ -158,12 +161,14 @@ function createStateSaver(
     async onEvent(event: AgentEvent): Promise<void> {
       if (!hasStarted && event.type === 'message_end') {
         hasStarted = true;
-        await append(encodeSettings({ ...live.current(), promptFlags: encodePromptFlags(options) }));
+        await append(encodeSessionSettings({ ...live.current(), promptFlags: encodePromptFlags(options) }));
       }
       if (event.type === 'message_end' && isTypedByUser(event.message)) turns += 1;
       if (event.type !== 'agent_end') return;
       // `worked` is the last key: session lists search for it from the end of the file.
-      const record = encodeSettings(Object.assign({}, ...parts.map((part) => part()), { worked: computeWork() }));
+      const record = encodeSessionSettings(
+        Object.assign({}, ...parts.map((part) => part()), { worked: computeWork() }),
+      );
       const text = JSON.stringify(record);
       if (text === written) return;
       written = text;
@@ -187,17 +192,17 @@ const IN_MEMORY_INPUT: Pick<Conversation, 'draft' | 'history'> = {
 
 /** Wraps a model port so that each request is recorded before it is sent. */
 function recordRequests(
-  transcript: Pick<Transcript, 'append' | 'path'>,
+  transcript: Pick<SessionTranscript, 'append' | 'path'>,
   knownTexts: Iterable<string>,
 ): (port: ModelPort) => ModelPort {
-  const recordHead = createHeadRecorder(knownTexts);
-  const digest = createIncrementalDigester();
-  const recordDigest = createDigestWriter();
+  const recordHead = createRequestHeadRecorder(knownTexts);
+  const digest = createRequestDigester();
+  const recordDigest = createRequestDigestEncoder();
   if (transcript.path === undefined) return (port) => port;
   return (port) => ({
     ...port,
     async *stream(request, options, signal) {
-      const records = [...recordHead(request), recordDigest(digest(serializeRequestParts(request)))];
+      const records = [...recordHead(request), recordDigest(digest(serializeModelRequestParts(request)))];
       await Promise.all(records.map((record) => transcript.append(record)));
       return yield* port.stream(request, options, signal);
     },
@@ -206,8 +211,8 @@ function recordRequests(
 
 /** Creates the listener that titles a session after the first answered prompt, unless it has a title. */
 function createTitleListener(
-  live: LiveState,
-  transcript: Pick<Transcript, 'append' | 'path'>,
+  live: LiveSessionState,
+  transcript: Pick<SessionTranscript, 'append' | 'path'>,
   ask: TitleGenerator | undefined,
 ): (event: AgentEvent) => void {
   let prompt: string | undefined;

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import { findRepositoryRoot } from '../../git/repository-root.ts';
 import { runGit } from '../../git/run-git.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { isWritingGitSafe } from '../../permissions/git-safety.ts';
 import { getWorktreesFolder } from '../../session/paths.ts';
-import { announcePresence, findLockHolder } from '../../session/process-locks.ts';
+import { announcePresence, findSessionLockHolder } from '../../session/process-locks.ts';
 import { listSessions } from '../../session/store/manage-sessions.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
 /** A git worktree for one piece of work, on its own branch. */
-export type Worktree = {
+export type SessionWorktree = {
   readonly cwd: string;
   /** Root of the worktree, and its branch. */
   readonly path: string;
@@ -36,8 +36,8 @@ export async function enterWorktree(
   folder: string,
   requestedName: string,
   environment: Environment,
-  trustOption?: RunOptions['trust'],
-): Promise<Worktree> {
+  trustOption?: CliRunOptions['trust'],
+): Promise<SessionWorktree> {
   const realFolder = await realpath(folder);
   if (!/^[\w][\w.-]*$/.test(requestedName) && requestedName !== '') {
     throw new Error(`"${requestedName}" is not a valid worktree name: use letters, digits, dots and dashes.`);
@@ -143,7 +143,7 @@ async function findExistingFolder(wanted: string, top: string): Promise<string> 
 /** Returns whether another process has locked a session of this folder, which covers processes started without `-w`. */
 async function hasOtherSession(path: string, ouroHome: string): Promise<boolean> {
   const lockHolders = await Promise.all(
-    (await listSessions(ouroHome, path)).map((session) => findLockHolder(session.path)),
+    (await listSessions(ouroHome, path)).map((session) => findSessionLockHolder(session.path)),
   );
   return lockHolders.some((holder) => holder !== undefined && holder.pid !== process.pid);
 }

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
 import type { SettingsProblem } from '../../contracts/settings.ts';
-import { formatProblems } from '../../settings/load-settings.ts';
-import { explainLayers } from '../../settings/merge-settings.ts';
-import { getPublishedSchema, SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
+import { formatConfigProblems } from '../../settings/load-settings.ts';
+import { explainSettingsLayers } from '../../settings/merge-settings.ts';
+import { getSettingsJsonSchema, SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
 import { readSettings } from '../read-settings.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
@@ -14,9 +14,9 @@ export async function explainSettings(environment: Environment, folder: string, 
   const loaded = await readSettings({ cwd }, environment, trust.isTrusted, trust.isApproved);
   const about = key === undefined ? [] : findSettingKeys(key).map(describeSettingKey);
   return {
-    values: explainLayers(loaded.layers, key),
+    values: explainSettingsLayers(loaded.layers, key),
     about,
-    problems: formatProblems({ problems: loaded.problems.map(nameAllUnused) }, { problems: [] }),
+    problems: formatConfigProblems({ problems: loaded.problems.map(nameAllUnused) }, { problems: [] }),
   };
 }
 
@@ -30,7 +30,7 @@ function nameAllUnused(problem: SettingsProblem): SettingsProblem {
 
 /** Formats the JSON Schema of a settings file, for editors. */
 export function formatSettingsSchema(): string {
-  return JSON.stringify(getPublishedSchema(), null, 2);
+  return JSON.stringify(getSettingsJsonSchema(), null, 2);
 }
 
 /**

@@ -11,7 +11,7 @@ type SettingsFollowerDeps = {
  * Creates a function that applies edited settings to the running session: model, effort and output style. Values chosen
  * by a flag or a command are kept; they differ from the previous setting.
  */
-export function createSettingsFollower(
+export function createSettingsChangeHandler(
   { settings, live, options, environment }: Core,
   { expectChange }: SettingsFollowerDeps,
 ): () => void {

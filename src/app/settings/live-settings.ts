@@ -1,29 +1,29 @@
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { LoadedSettings, SettingsProblem } from '../../contracts/settings.ts';
-import { type Admission, loadExtensions } from '../../extensions/load-extensions.ts';
+import { loadExtensions, type ProjectFileAdmission } from '../../extensions/load-extensions.ts';
 import { filterSkills } from '../../extensions/load-skills.ts';
-import { createChangeDetector } from '../../lib/files/change-detector.ts';
-import { buildChildVariables, resolveLimits } from '../../settings/effective-environment.ts';
-import { loadEnabledPlugins } from '../../settings/enabled-plugins.ts';
-import { formatProblems, isSourceEnabled } from '../../settings/load-settings.ts';
+import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
+import { buildChildVariables, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
+import { loadEnabledPlugins } from '../../settings/load-enabled-plugins.ts';
+import { formatConfigProblems, isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { keepRestrictions } from '../../settings/merge-settings.ts';
 import { getSettingsPath } from '../../settings/settings-file.ts';
 import type { CurrentExtensions, EventBus, LiveSettings } from '../core.ts';
-import { listProjectFolders, readSettings } from '../read-settings.ts';
+import { listSettingsFolders, readSettings } from '../read-settings.ts';
 import type { FolderTrust } from '../trust/folder-trust.ts';
 
 const EXTENSION_FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
 
 type LiveSettingsOptions = {
-  readonly given: RunOptions;
+  readonly given: CliRunOptions;
   readonly environment: Environment;
   readonly cwd: string;
   readonly trust: FolderTrust;
   readonly tell: EventBus['emit'];
   /** Decides which extension files of the project may be read under the current settings. */
-  readonly admits: (loaded: () => LoadedSettings) => (path: string) => Admission;
+  readonly admits: (loaded: () => LoadedSettings) => (path: string) => ProjectFileAdmission;
 };
 
 /** Opens settings and extensions, which are reloaded when a file has changed; `refresh` checks that at every prompt. */
@@ -37,10 +37,10 @@ export async function openLiveSettings({
 }: LiveSettingsOptions): Promise<{ readonly settings: LiveSettings; readonly extensions: CurrentExtensions }> {
   const { isTrusted } = trust;
   const { ouroHome, home } = environment;
-  const [, ...parents] = listProjectFolders(cwd, home);
+  const [, ...parents] = listSettingsFolders(cwd, home);
   const extensionFolders = isTrusted ? [cwd, ...parents] : [];
   const loadLayers = () => readSettings({ ...given, cwd }, environment, isTrusted, trust.isApproved);
-  const isSourceUsed = (source: 'user' | 'project') => isSourceEnabled(given.settingSources, source);
+  const isSourceUsed = (source: 'user' | 'project') => isSettingsSourceEnabled(given.settingSources, source);
   const loadExtensionFiles = async () => {
     const enabled = await loadEnabledPlugins(environment, loaded.merged, given.pluginDirs ?? []);
     const read = await loadExtensions({
@@ -53,14 +53,14 @@ export async function openLiveSettings({
     const approved = await trust.filterApproved({ ...read, problems: [...read.problems, ...enabled.problems] });
     return { ...approved, skills: filterSkills(approved.skills, given.skills) };
   };
-  const settingsFiles = createChangeDetector([
+  const settingsFiles = createFileChangeDetector([
     getSettingsPath('user', { ouroHome, cwd }),
     // The deny and ask rules of an untrusted folder apply as well.
     ...[cwd, ...parents].flatMap((folder) =>
       (['project', 'local'] as const).map((scope) => getSettingsPath(scope, { ouroHome, cwd: folder })),
     ),
   ]);
-  const extensionFiles = createChangeDetector([
+  const extensionFiles = createFileChangeDetector([
     ...EXTENSION_FOLDERS.map((name) => join(ouroHome, name)),
     join(home, '.agents/skills'),
     ...extensionFolders.flatMap((folder) => [
@@ -88,7 +88,7 @@ export async function openLiveSettings({
     const [haveSettingsChanged] = await Promise.all([settingsFiles.hasChanged(), refreshExtensions()]);
     if (!haveSettingsChanged) return;
     const next = await loadLayers();
-    const lines = [...formatProblems(next, { problems: [] })];
+    const lines = [...formatConfigProblems(next, { problems: [] })];
     // A half-written file, as an editor or a merge may leave it, must not disable restrictions.
     const isBroken = next.problems.some((problem) => isWholeFileLost(problem) && wasValid(problem.file));
     if (isBroken) lines.push('The previous settings stay in effect until this is fixed.');
@@ -99,7 +99,7 @@ export async function openLiveSettings({
   const settings: LiveSettings = {
     current: () => loaded.merged,
     loaded: () => loaded,
-    limits: () => resolveLimits(environment, loaded.merged),
+    limits: () => resolveTimeoutsAndRetries(environment, loaded.merged),
     variables: () => buildChildVariables(environment, loaded.merged),
     refresh,
     approveOwnChange: trust.renewApproval,

@@ -6,20 +6,24 @@ import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { markAsPrintable, type Printable } from '../../lib/printable.ts';
-import { findShell, NO_SHELL } from '../../lib/processes/find-shell.ts';
+import { findShell, NO_SHELL_MESSAGE } from '../../lib/processes/find-shell.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
-import { escapeLine } from '../../lib/text/sanitize.ts';
-import { readStoredKeys } from '../../model/keys/stored-keys.ts';
+import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
+import { readStoredApiKeys } from '../../model/keys/stored-api-keys.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
-import { findProviderKeys } from '../../model/registry/unavailable-model.ts';
+import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';
 import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { applySettingsEnvironment } from '../../settings/effective-environment.ts';
-import { formatProblems } from '../../settings/load-settings.ts';
+import { formatConfigProblems } from '../../settings/load-settings.ts';
 import { readSettings } from '../read-settings.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
 /** The finding of one check. */
-export type CheckResult = { readonly name: string; readonly state: 'ok' | 'warn' | 'bad'; readonly detail: string };
+export type DoctorCheckResult = {
+  readonly name: string;
+  readonly state: 'ok' | 'warn' | 'bad';
+  readonly detail: string;
+};
 
 type CheckContext = {
   readonly environment: Environment;
@@ -28,7 +32,7 @@ type CheckContext = {
 };
 
 /** Checks everything ouro depends on. Changes nothing and makes no network requests. */
-export async function runChecks(context: CheckContext): Promise<readonly CheckResult[]> {
+export async function runDoctorChecks(context: CheckContext): Promise<readonly DoctorCheckResult[]> {
   const { environment } = context;
   const runtime = process.versions.bun === undefined ? `Node ${process.version}` : `Bun ${process.versions.bun}`;
   return [
@@ -45,7 +49,7 @@ export async function runChecks(context: CheckContext): Promise<readonly CheckRe
       'bash',
       findShell('bash', environment.variables) ?? 'bash',
       ['--version'],
-      NO_SHELL,
+      NO_SHELL_MESSAGE,
       environment,
     ),
     await checkReadOnlySandbox(context),
@@ -63,7 +67,7 @@ async function checkProgram(
   args: readonly string[],
   consequence: string,
   environment: Environment,
-): Promise<CheckResult> {
+): Promise<DoctorCheckResult> {
   try {
     const { stdout } = await execa(file, args, {
       env: environment.variables,
@@ -78,7 +82,7 @@ async function checkProgram(
 }
 
 /** Probes the read-only sandbox with files in a temporary folder, so that nothing is left behind. */
-async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise<CheckResult> {
+async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise<DoctorCheckResult> {
   const folder = await mkdtemp(join(tmpdir(), 'ouro-doctor-'));
   const probe = probeReadOnlySandbox({ environment, roots: [cwd], folder });
   await rm(folder, { recursive: true, force: true });
@@ -96,7 +100,7 @@ async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise
   };
 }
 
-async function checkRipgrep(): Promise<CheckResult> {
+async function checkRipgrep(): Promise<DoctorCheckResult> {
   try {
     const path = findBundledRipgrep();
     await access(path, constants.X_OK);
@@ -106,7 +110,7 @@ async function checkRipgrep(): Promise<CheckResult> {
   }
 }
 
-function checkTerminal({ isTty, environment: { term } }: CheckContext): CheckResult {
+function checkTerminal({ isTty, environment: { term } }: CheckContext): DoctorCheckResult {
   const { columns, rows } = process.stdout;
   if (!isTty)
     return { name: 'terminal', state: 'warn', detail: 'the output is not a terminal; only print mode (-p) works here' };
@@ -126,7 +130,7 @@ function checkTerminal({ isTty, environment: { term } }: CheckContext): CheckRes
   };
 }
 
-async function checkHome({ ouroHome }: Environment): Promise<CheckResult> {
+async function checkHome({ ouroHome }: Environment): Promise<DoctorCheckResult> {
   try {
     await access(ouroHome, constants.W_OK);
     return { name: 'home', state: 'ok', detail: ouroHome };
@@ -141,7 +145,7 @@ async function checkHome({ ouroHome }: Environment): Promise<CheckResult> {
   }
 }
 
-async function checkKey({ environment: base, cwd }: CheckContext): Promise<CheckResult> {
+async function checkKey({ environment: base, cwd }: CheckContext): Promise<DoctorCheckResult> {
   const loaded = await readSettings({ cwd }, base, false);
   const environment = applySettingsEnvironment(base, loaded);
   const { apiKeyHelper, baseUrl: addressInSettings } = loaded.merged;
@@ -155,13 +159,13 @@ async function checkKey({ environment: base, cwd }: CheckContext): Promise<Check
   }
   if (apiKeyHelper !== undefined)
     return { name: 'key', state: 'ok', detail: `apiKeyHelper of the settings${destination}` };
-  const { keys, problem } = await readStoredKeys(environment);
+  const { keys, problem } = await readStoredApiKeys(environment);
   const stored = keys.get('anthropic');
   if (stored !== undefined)
     return { name: 'key', state: 'ok', detail: `stored key (${stored.source}) in ${ouroHome}${destination}` };
   if (problem !== undefined) return { name: 'key', state: 'bad', detail: problem };
   const read = readProviderConfigs(loaded.merged, environment, keys);
-  const [other] = read.ok ? findProviderKeys(read.providers) : [];
+  const [other] = read.ok ? listProvidersWithKey(read.providers) : [];
   if (other !== undefined)
     return { name: 'key', state: 'ok', detail: `${other.label} (${other.source}): --model ${other.model}` };
   return {
@@ -177,24 +181,25 @@ const ANTHROPIC_KEYS = [
   ['ANTHROPIC_AUTH_TOKEN', 'authToken'],
 ] as const;
 
-async function checkSettings({ environment, cwd: folder }: CheckContext): Promise<readonly CheckResult[]> {
+async function checkSettings({ environment, cwd: folder }: CheckContext): Promise<readonly DoctorCheckResult[]> {
   const cwd = await realpath(folder);
   const trust = await loadFolderTrust(cwd, environment, undefined);
   const { problems } = await readSettings({ cwd }, environment, trust.isTrusted, trust.isApproved);
   if (problems.length === 0) return [{ name: 'settings', state: 'ok', detail: 'no problems found' }];
   return problems.map((problem) => {
-    const [detail = ''] = formatProblems({ problems: [problem] }, { problems: [] });
+    const [detail = ''] = formatConfigProblems({ problems: [problem] }, { problems: [] });
     return { name: 'settings', state: problem.code === 'not_trusted' ? 'warn' : 'bad', detail };
   });
 }
 
 /** Formats findings as aligned lines, in colour if the terminal supports it. */
-export function formatFindings(findings: readonly CheckResult[], colors: 'plain' | 'colored'): Printable {
+export function formatDoctorFindings(findings: readonly DoctorCheckResult[], colors: 'plain' | 'colored'): Printable {
   const { green, yellow, red, dim } = new Chalk(colors === 'plain' ? { level: 0 } : {});
   const marks = { ok: green('ok  '), warn: yellow('warn'), bad: red('bad ') };
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map(
-    ({ name, state, detail }) => `${marks[state]}  ${dim(escapeLine(name.padEnd(width)))}  ${escapeLine(detail)}`,
+    ({ name, state, detail }) =>
+      `${marks[state]}  ${dim(escapeUnsafeLine(name.padEnd(width)))}  ${escapeUnsafeLine(detail)}`,
   );
   return markAsPrintable(lines.join('\n'));
 }

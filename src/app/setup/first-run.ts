@@ -3,21 +3,21 @@ import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../../contracts/frontend/first-run.ts';
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
 import type { TrustQuestion } from '../../contracts/frontend/trust.ts';
-import { ignoreMissing } from '../../lib/errors.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
-import { readStoredKeys, storeKey } from '../../model/keys/stored-keys.ts';
+import { readStoredApiKeys, storeApiKey } from '../../model/keys/stored-api-keys.ts';
 import { moveToSampleProject } from '../../model/providers/demo/sample-project.ts';
 import { detectKeyProvider } from '../../model/registry/key-provider.ts';
 import { openModelRegistry } from '../../model/registry/open-model-registry.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { discoverLocalServers, findServerModels } from '../../model/registry/server-discovery.ts';
-import { findProviderKeys } from '../../model/registry/unavailable-model.ts';
+import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';
 import { findBypassProblem, resolveInitialMode } from '../../permissions/initial-mode.ts';
-import { applySettingsEnvironment, resolveLimits } from '../../settings/effective-environment.ts';
-import { isSourceEnabled } from '../../settings/load-settings.ts';
+import { applySettingsEnvironment, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
+import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { saveUserSetting } from '../../settings/settings-file.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { readSettings } from '../read-settings.ts';
@@ -25,22 +25,22 @@ import { buildTrustQuestion, isUnchangedSinceShown } from '../trust/folder-trust
 import { findImportOffer } from './import-claude-files.ts';
 
 /** The state before a run: ready, or with questions for the user. */
-export type FirstRunState =
-  | { readonly state: 'ready'; readonly run: RunOptions }
+export type FirstRunReadiness =
+  | { readonly state: 'ready'; readonly run: CliRunOptions }
   | { readonly state: 'asking'; readonly question: FirstRunQuestions };
 
 /**
  * Returns the questions that the user has to answer before a run, if any. The demo runs in a sample project without
  * questions.
  */
-export async function openFirstRun(run: RunOptions, environment: Environment): Promise<FirstRunState> {
+export async function loadFirstRunQuestions(run: CliRunOptions, environment: Environment): Promise<FirstRunReadiness> {
   if (run.model === 'demo' && run.session.kind === 'new')
     return { state: 'ready', run: await moveToSampleProject(run) };
   const question = await findQuestions(run, environment);
   return question === undefined ? { state: 'ready', run } : { state: 'asking', question };
 }
 
-async function findQuestions(run: RunOptions, environment: Environment): Promise<FirstRunQuestions | undefined> {
+async function findQuestions(run: CliRunOptions, environment: Environment): Promise<FirstRunQuestions | undefined> {
   const folder = await realpath(run.cwd);
   const [asked, key] = await Promise.all([
     run.trust === 'this-run' || !usesFolderSettings(run) ? undefined : buildTrustQuestion(folder, environment, 'start'),
@@ -59,39 +59,39 @@ async function findQuestions(run: RunOptions, environment: Environment): Promise
 }
 
 /** Returns whether the run loads project or local settings; otherwise trust makes no difference. */
-function usesFolderSettings({ settingSources }: RunOptions): boolean {
-  return isSourceEnabled(settingSources, 'project') || isSourceEnabled(settingSources, 'local');
+function usesFolderSettings({ settingSources }: CliRunOptions): boolean {
+  return isSettingsSourceEnabled(settingSources, 'project') || isSettingsSourceEnabled(settingSources, 'local');
 }
 
 /** Finds a key for a model. For a resumed session this is checked when it is opened. */
 async function findKey(
-  run: RunOptions,
+  run: CliRunOptions,
   environment: Environment,
 ): Promise<Pick<FirstRunQuestions, 'key' | 'providers'>> {
   const { apiKey, authToken } = environment.credentials;
   if (apiKey !== undefined || authToken !== undefined || run.session.kind !== 'new') return KEY_FOUND;
-  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), readStoredKeys(environment)]);
+  const [loaded, stored] = await Promise.all([readSettings(run, environment, false), readStoredApiKeys(environment)]);
   const childEnvironment = applySettingsEnvironment(environment, loaded);
   const choice = openModelRegistry(
     run,
     loaded.merged,
     childEnvironment,
-    () => resolveLimits(environment, loaded.merged),
+    () => resolveTimeoutsAndRetries(environment, loaded.merged),
     stored,
   );
   if (choice.ok || choice.code !== 'no_api_key') return KEY_FOUND;
   const read = readProviderConfigs(loaded.merged, childEnvironment, stored.keys);
-  return { key: 'missing', providers: read.ok ? findProviderKeys(read.providers) : [] };
+  return { key: 'missing', providers: read.ok ? listProvidersWithKey(read.providers) : [] };
 }
 
 const KEY_FOUND: Pick<FirstRunQuestions, 'key' | 'providers'> = { key: 'found', providers: [] };
 
 /** Returns whether bypassing permissions still has to be confirmed. A disallowed bypass is rejected later. */
-async function checkBypass(run: RunOptions, environment: Environment): Promise<FirstRunQuestions['bypass']> {
+async function checkBypass(run: CliRunOptions, environment: Environment): Promise<FirstRunQuestions['bypass']> {
   const isFlagged = run.skipPermissions !== undefined || run.permissionMode === 'bypassPermissions';
   const userSettings = isFlagged
     ? ''
-    : await ignoreMissing(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
+    : await ignoreMissingFile(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
   if (!isFlagged && userSettings?.includes('bypassPermissions') !== true) return 'settled';
   if ((await openAgreementStore(environment).read()).value !== undefined) return 'settled';
   const { merged } = await readSettings(run, environment, false);
@@ -114,9 +114,9 @@ function openAgreementStore({ ouroHome }: Environment) {
 export async function saveFirstRunAnswers(
   question: FirstRunQuestions,
   answer: FirstRunAnswers,
-  run: RunOptions,
+  run: CliRunOptions,
   environment: Environment,
-): Promise<FirstRunState> {
+): Promise<FirstRunReadiness> {
   const changed = await findChangedTrust(question, answer, environment);
   if (changed !== undefined) return { state: 'asking', question: { ...question, trust: changed } };
   return { state: 'ready', run: await applyAnswers(question, answer, run, environment) };
@@ -125,9 +125,9 @@ export async function saveFirstRunAnswers(
 async function applyAnswers(
   question: FirstRunQuestions,
   { trust, model, bypass }: FirstRunAnswers,
-  options: RunOptions,
+  options: CliRunOptions,
   environment: Environment,
-): Promise<RunOptions> {
+): Promise<CliRunOptions> {
   const { ouroHome } = environment;
   const run = question.bypass === 'settled' || bypass === 'yes' ? options : withoutBypass(options);
   const selectModel = async (name: string) => {
@@ -146,7 +146,7 @@ async function applyAnswers(
       return moveToSampleProject(run);
     case 'key': {
       const owner = detectKeyProvider(model.key);
-      await storeKey(environment, owner.name, model.key);
+      await storeApiKey(environment, owner.name, model.key);
       return owner.model === undefined ? run : selectModel(owner.model);
     }
     case 'named':
@@ -156,7 +156,7 @@ async function applyAnswers(
   }
 }
 
-function withoutBypass({ skipPermissions: _, ...run }: RunOptions): RunOptions {
+function withoutBypass({ skipPermissions: _, ...run }: CliRunOptions): CliRunOptions {
   return { ...run, permissionMode: 'default' };
 }
 
@@ -186,7 +186,7 @@ async function storeTrust(
 }
 
 /** Finds model servers on the usual ports of this machine. */
-export async function findLocalModels(): Promise<readonly LocalModelServer[]> {
+export async function findLocalModelServers(): Promise<readonly LocalModelServer[]> {
   return (await discoverLocalServers()).map(({ name, prefix, models }) => ({
     name,
     models: models.map((model) => `${prefix}/${model}`),

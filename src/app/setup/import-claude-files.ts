@@ -7,13 +7,13 @@ import { type Environment, SECRET_VARIABLES } from '../../contracts/environment.
 import type { ImportOffer } from '../../contracts/frontend/first-run.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { importClaudeMemory, type MemoryImport } from '../../prompt/memory/import-claude-memory.ts';
-import { formatProblems } from '../../settings/load-settings.ts';
-import { parseLayer } from '../../settings/parse-layer.ts';
+import { type ClaudeMemoryImport, importClaudeMemory } from '../../prompt/memory/import-claude-memory.ts';
+import { formatConfigProblems } from '../../settings/load-settings.ts';
+import { parseSettingsLayer } from '../../settings/parse-settings-layer.ts';
 import { saveUserSetting } from '../../settings/settings-file.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
@@ -24,7 +24,7 @@ const COPY = {
   filter: (path: string) => !['.git', 'node_modules'].includes(basename(path)),
 };
 const serversSchema = z.object({ mcpServers: z.json().optional() }).catch({});
-const NOTHING_IMPORTED: MemoryImport = { imported: [], skipped: [] };
+const NOTHING_IMPORTED: ClaudeMemoryImport = { imported: [], skipped: [] };
 
 /** The files and folders that can be imported, with their names for display. */
 const IMPORTABLE = [
@@ -80,7 +80,7 @@ export async function answerImportOffer(
 }
 
 /** Imports the user's Claude Code files into the ouro folder. Existing files are never replaced. */
-async function importAll(from: string, ouroHome: string): Promise<MemoryImport> {
+async function importAll(from: string, ouroHome: string): Promise<ClaudeMemoryImport> {
   await mkdir(ouroHome, { recursive: true, mode: 0o700 });
   const parts = [
     await catchErrors('settings.json', () => importSettings(from, ouroHome)),
@@ -90,7 +90,7 @@ async function importAll(from: string, ouroHome: string): Promise<MemoryImport> 
   return { imported: parts.flatMap(({ imported }) => imported), skipped: parts.flatMap(({ skipped }) => skipped) };
 }
 
-async function catchErrors(name: string, act: () => Promise<MemoryImport>): Promise<MemoryImport> {
+async function catchErrors(name: string, act: () => Promise<ClaudeMemoryImport>): Promise<ClaudeMemoryImport> {
   try {
     return await act();
   } catch (thrown) {
@@ -98,15 +98,15 @@ async function catchErrors(name: string, act: () => Promise<MemoryImport>): Prom
   }
 }
 
-async function importSettings(from: string, ouroHome: string): Promise<MemoryImport> {
+async function importSettings(from: string, ouroHome: string): Promise<ClaudeMemoryImport> {
   const file = join(from, 'settings.json');
-  const text = (await ignoreMissing(readFile(file, 'utf8'))) ?? '';
-  const source = parseLayer(text, file, 'user');
+  const text = (await ignoreMissingFile(readFile(file, 'utf8'))) ?? '';
+  const source = parseSettingsLayer(text, file, 'user');
   const servers = await readUserServers(from);
   const { settings: found, left } = selectHarmless({ ...source.layer.settings, ...servers.layer.settings });
   const targetFile = join(ouroHome, 'settings.json');
-  const target = parseLayer((await ignoreMissing(readFile(targetFile, 'utf8'))) ?? '', targetFile, 'user');
-  const problems = formatProblems({ problems: [...source.problems, ...servers.problems] }, { problems: [] });
+  const target = parseSettingsLayer((await ignoreMissingFile(readFile(targetFile, 'utf8'))) ?? '', targetFile, 'user');
+  const problems = formatConfigProblems({ problems: [...source.problems, ...servers.problems] }, { problems: [] });
   const syntaxError = target.problems.find(({ code }) => code === 'broken_file');
   if (syntaxError !== undefined)
     return { imported: [], skipped: [`${targetFile} ${syntaxError.text} Repair it, then import again.`] };
@@ -126,11 +126,11 @@ function listEntries(found: Settings): readonly (readonly [string, JsonValue])[]
 }
 
 /** Reads the user's MCP servers, which are in a file beside the folder. */
-async function readUserServers(from: string): Promise<ReturnType<typeof parseLayer>> {
+async function readUserServers(from: string): Promise<ReturnType<typeof parseSettingsLayer>> {
   const file = join(dirname(from), `${basename(from)}.json`);
-  const text = (await ignoreMissing(readFile(file, 'utf8'))) ?? '';
+  const text = (await ignoreMissingFile(readFile(file, 'utf8'))) ?? '';
   const { mcpServers } = serversSchema.parse(parse(text) ?? {});
-  return parseLayer(mcpServers === undefined ? '' : JSON.stringify({ mcpServers }), file, 'user');
+  return parseSettingsLayer(mcpServers === undefined ? '' : JSON.stringify({ mcpServers }), file, 'user');
 }
 
 /** Selects the settings that can be imported: only known model names, no keys, no bypass mode. */
@@ -163,10 +163,10 @@ function selectHarmless({ $schema: _, model, permissions, env = {}, ...rest }: S
   return { settings, left };
 }
 
-async function importFolder(name: string, from: string, ouroHome: string): Promise<MemoryImport> {
+async function importFolder(name: string, from: string, ouroHome: string): Promise<ClaudeMemoryImport> {
   const source = join(from, name);
-  const sourceEntries = (await ignoreMissing(readdir(source)))?.filter((entry) => !entry.startsWith('.')) ?? [];
-  const existing = (await ignoreMissing(readdir(join(ouroHome, name)))) ?? [];
+  const sourceEntries = (await ignoreMissingFile(readdir(source)))?.filter((entry) => !entry.startsWith('.')) ?? [];
+  const existing = (await ignoreMissingFile(readdir(join(ouroHome, name)))) ?? [];
   const taken: string[] = [];
   const skipped: string[] = [];
   for (const entry of sourceEntries) {

@@ -1,12 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
 import { formatMoney } from '../../lib/text/format.ts';
-import { readStoredKeys } from '../../model/keys/stored-keys.ts';
+import { readStoredApiKeys } from '../../model/keys/stored-api-keys.ts';
 import { computeCostUsd } from '../../model/pricing.ts';
 import { type AvailableModel, listAvailableModels, type ModelListing } from '../../model/registry/available-models.ts';
 import {
   CATALOGUE_URL,
-  type CatalogueUpdate,
+  type CatalogueUpdateCounts,
   getCatalogueFolder,
   updateCatalogue,
 } from '../../model/registry/catalogue-store.ts';
@@ -15,9 +15,9 @@ import { createModelInfoSource } from '../../model/registry/model-info.ts';
 import { createModelRegistry, getDefaultSmallModel } from '../../model/registry/model-registry.ts';
 import { resolveRoute } from '../../model/registry/model-route.ts';
 import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
-import { applySettingsEnvironment, resolveLimits } from '../../settings/effective-environment.ts';
+import { applySettingsEnvironment, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
 import { readSettings } from '../read-settings.ts';
-import type { CheckResult } from './doctor.ts';
+import type { DoctorCheckResult } from './doctor.ts';
 
 type ModelContext = { readonly environment: Environment; readonly cwd: string };
 
@@ -28,20 +28,20 @@ async function readConfig({ environment: baseEnvironment, cwd: folder }: ModelCo
   const loaded = await readSettings({ cwd }, baseEnvironment, false);
   const { merged } = loaded;
   const environment = applySettingsEnvironment(baseEnvironment, loaded);
-  const { keys } = await readStoredKeys(environment);
-  const read = readModelConfig(merged, environment, keys, () => resolveLimits(environment, merged));
+  const { keys } = await readStoredApiKeys(environment);
+  const read = readModelConfig(merged, environment, keys, () => resolveTimeoutsAndRetries(environment, merged));
   if (!read.ok) throw new Error(read.problem);
   return read.config;
 }
 
 /** Lists the usable models, and the providers that only lack a key. */
-export async function listModels(context: ModelContext): Promise<ModelListing> {
+export async function listUsableModels(context: ModelContext): Promise<ModelListing> {
   const config = await readConfig(context);
   return listAvailableModels(config, createModelInfoSource(config));
 }
 
 /** Sends one minimal request to each usable provider. */
-export async function checkModels(context: ModelContext): Promise<readonly CheckResult[]> {
+export async function checkProviderConnections(context: ModelContext): Promise<readonly DoctorCheckResult[]> {
   const config = await readConfig(context);
   return checkProviders(config, await listAvailableModels(config, createModelInfoSource(config)));
 }
@@ -50,7 +50,7 @@ export async function checkModels(context: ModelContext): Promise<readonly Check
 export async function updateModelCatalogue({
   environment: baseEnvironment,
   cwd,
-}: ModelContext): Promise<CatalogueUpdate & { readonly url: string }> {
+}: ModelContext): Promise<CatalogueUpdateCounts & { readonly url: string }> {
   const loaded = await readSettings({ cwd: await realpath(cwd) }, baseEnvironment, false);
   const environment = applySettingsEnvironment(baseEnvironment, loaded);
   const url = loaded.merged.modelCatalogueUrl ?? CATALOGUE_URL;
@@ -73,9 +73,9 @@ const CHECK_TIMEOUT_MS = 60_000;
 const OUTPUT_TOKENS = 16;
 
 /** Asks the cheapest model of each provider for one word, all in parallel. Reports success, time and cost. */
-async function checkProviders(config: ModelConfig, { models }: ModelListing): Promise<readonly CheckResult[]> {
+async function checkProviders(config: ModelConfig, { models }: ModelListing): Promise<readonly DoctorCheckResult[]> {
   const byProvider = Map.groupBy(models, ({ info: { id } }) => (id.includes('/') ? id.split('/')[0] : 'anthropic'));
-  const silent = Object.entries(config.providers ?? {}).flatMap(([name, { baseUrl }]): CheckResult[] => {
+  const silent = Object.entries(config.providers ?? {}).flatMap(([name, { baseUrl }]): DoctorCheckResult[] => {
     const detail = `${baseUrl} lists no models. Is it running, and does the address include its API version?`;
     return baseUrl === undefined || byProvider.has(name) ? [] : [{ name: `live ${name}`, state: 'bad', detail }];
   });
@@ -90,7 +90,7 @@ async function checkProviders(config: ModelConfig, { models }: ModelListing): Pr
   return [...(await Promise.all([...byProvider].map(([, offered]) => checkProvider(config, offered)))), ...silent];
 }
 
-async function checkProvider(config: ModelConfig, offered: readonly AvailableModel[]): Promise<CheckResult> {
+async function checkProvider(config: ModelConfig, offered: readonly AvailableModel[]): Promise<DoctorCheckResult> {
   const [first] = offered;
   if (first === undefined) throw new Error('A provider without models cannot be checked.');
   const smallModel = getDefaultSmallModel(resolveRoute(config, first.info.id), config.defaultCloud);

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
-import { deleteStoredKey, storeKey } from '../../model/keys/stored-keys.ts';
+import { deleteStoredApiKey, storeApiKey } from '../../model/keys/stored-api-keys.ts';
 import {
   explainInvalidKey,
   findKeyProvider,
@@ -30,7 +30,7 @@ export async function saveProviderKey(
   const key = input.trim();
   const problem = explainInvalidKey(key);
   if (problem !== undefined) return { ok: false, message: problem };
-  const location = await storeKey(environment, name, key);
+  const location = await storeApiKey(environment, name, key);
   const all = { ...environment.variables, ...environment.keys };
   const overriding = variables.find((variable) => (all[variable] ?? '').trim() !== '');
   const message = `The ${label} key is stored in ${location}.`;
@@ -45,7 +45,7 @@ export async function removeProviderKey(
   { name, label }: Pick<KeyProvider, 'name' | 'label'>,
   environment: Environment,
 ): Promise<KeyOutcome> {
-  return (await deleteStoredKey(environment, name))
+  return (await deleteStoredApiKey(environment, name))
     ? {
         ok: true,
         message: `The stored ${label} key is deleted. It is still valid at the provider; revoke it there if others may have it.`,

@@ -1,14 +1,14 @@
 import type { PromptTemplate, SubAgentDefinition } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { findRepositoryRoot } from '../../git/repository-root.ts';
-import { resolveRealPath } from '../../lib/lenient-reads.ts';
-import { isInside } from '../../permissions/resolve-path.ts';
+import { resolveRealPath } from '../../lib/read-or-default.ts';
+import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findMemoryBelow } from '../../prompt/memory/memory-locations.ts';
 import { createSessionMemory } from '../../prompt/memory/session-memory.ts';
-import { listInstructionRoots, listProjectFolders } from '../read-settings.ts';
+import { listInstructionRoots, listSettingsFolders } from '../read-settings.ts';
 
 /** A file outside a folder that its instructions include. */
-export type ExternalFile = {
+export type ExternalInstructionFile = {
   readonly realPath: string;
   /** File with the import, or the symbolic link, that leads to it. */
   readonly from: string;
@@ -19,7 +19,7 @@ export type FolderInstructions = {
   /** Commands and skills. */
   readonly callables: readonly PromptTemplate[];
   readonly agents: readonly SubAgentDefinition[];
-  readonly externalFiles: readonly ExternalFile[];
+  readonly externalFiles: readonly ExternalInstructionFile[];
 };
 
 /**
@@ -33,9 +33,9 @@ export async function readFolderInstructions(
 ): Promise<FolderInstructions> {
   const root = findRepositoryRoot(cwd);
   const bounds = listInstructionRoots(cwd, root, home);
-  const found = new Map<string, ExternalFile>();
+  const found = new Map<string, ExternalInstructionFile>();
   const admit = (realPath: string, from: string) => {
-    if (!bounds.some((folder) => isInside(realPath, folder))) found.set(realPath, { realPath, from });
+    if (!bounds.some((folder) => isPathInside(realPath, folder))) found.set(realPath, { realPath, from });
     return { ok: true, realPath } as const;
   };
   const memory = createSessionMemory({
@@ -48,7 +48,7 @@ export async function readFolderInstructions(
   });
   const [{ commands, skills, agents }] = await Promise.all([
     loadExtensions({
-      projectFolders: listProjectFolders(cwd, home),
+      projectFolders: listSettingsFolders(cwd, home),
       agentsFlag: undefined,
       checkFile: (path) => admit(resolveRealPath(path), path),
     }),
@@ -63,7 +63,7 @@ export async function readFolderInstructions(
 }
 
 /** Encodes the accepted external files, one per line, so that new ones can be told apart. */
-export function encodeExternalFiles(files: readonly ExternalFile[]): string {
+export function encodeExternalFiles(files: readonly ExternalInstructionFile[]): string {
   return files.length === 0 ? 'nothing' : files.map(({ realPath }) => JSON.stringify(realPath)).join('\n');
 }
 

@@ -2,18 +2,23 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { PromptTemplate, SubAgentDefinition } from '../../contracts/extension.ts';
-import type { ApprovedSource, TrustEffect, TrustFingerprints, TrustQuestion } from '../../contracts/frontend/trust.ts';
+import type {
+  ApprovedProjectPart,
+  TrustEffect,
+  TrustFingerprints,
+  TrustQuestion,
+} from '../../contracts/frontend/trust.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
-import { describeEffects, fingerprintGrants } from '../../settings/capability-grants.ts';
-import { listInstructionEffects } from '../../settings/instruction-effects.ts';
-import { parseLayer } from '../../settings/parse-layer.ts';
+import { parseSettingsLayer } from '../../settings/parse-settings-layer.ts';
+import { describeSettingsEffects, fingerprintSettingsGrants } from '../../settings/settings-needing-approval.ts';
 import { openTrustStore, type TrustStore } from '../../settings/trust-store.ts';
+import { listTrustedContent } from '../../settings/trusted-content.ts';
 import { validateHooks } from '../../settings/validate-settings.ts';
-import { listProjectFolders } from '../read-settings.ts';
+import { listSettingsFolders } from '../read-settings.ts';
 import {
-  type ExternalFile,
+  type ExternalInstructionFile,
   encodeExternalFiles,
   isExternalFileAccepted,
   readFolderInstructions,
@@ -49,7 +54,7 @@ export async function loadFolderTrust(
   const acceptedFiles = isTrusted ? (await store.readMarks(realDir)).instructions : undefined;
   const refusedSources = new Set<string>();
 
-  async function isApproved(source: ApprovedSource, mark: string): Promise<boolean> {
+  async function isApproved(source: ApprovedProjectPart, mark: string): Promise<boolean> {
     if (override === 'this-run' || mark === 'nothing') return true;
     const known = (await store.readMarks(realDir))[source];
     if (known === mark) return true;
@@ -67,8 +72,8 @@ export async function loadFolderTrust(
     acceptsOutside: (realPath) => override === 'this-run' || isExternalFileAccepted(acceptedFiles, realPath),
     async isApproved({ source, settings, file }) {
       if (source !== 'project' && source !== 'local') return true;
-      if (dirname(dirname(file)) === realDir) return isApproved(source, fingerprintGrants(settings));
-      if (override === 'this-run' || fingerprintGrants(settings) === 'nothing') return true;
+      if (dirname(dirname(file)) === realDir) return isApproved(source, fingerprintSettingsGrants(settings));
+      if (override === 'this-run' || fingerprintSettingsGrants(settings) === 'nothing') return true;
       const { marks, above } = await readFolder(realDir, environment.home, 'top');
       return (await store.readMarks(realDir)).above === marks.above || (await areTrusted(above, store));
     },
@@ -116,7 +121,7 @@ export async function buildTrustQuestion(
   const depth = moment === 'start' || refusal !== undefined ? 'top' : 'below';
   const { marks, layers, callables, agents, outside, above } = await readFolder(realDir, environment.home, depth);
   const known = await store.readMarks(realDir);
-  const isSame = (source: ApprovedSource) =>
+  const isSame = (source: ApprovedProjectPart) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
   const areAccepted = outside.every(({ realPath }) => isExternalFileAccepted(known.instructions, realPath));
   // Trusting this folder never approved the settings of its parent folders.
@@ -126,10 +131,10 @@ export async function buildTrustQuestion(
   if (state === 'trusted') return undefined;
   if (moment === 'start') return buildTrustQuestion(realDir, environment);
   const effects = [
-    ...layers.flatMap(describeEffects),
+    ...layers.flatMap(describeSettingsEffects),
     ...callables.flatMap(describeCallable),
     ...agents.flatMap(describeHooks),
-    ...(await listInstructionEffects(realDir)),
+    ...(await listTrustedContent(realDir)),
     ...outside.map(describeExternalFile),
   ];
   const question = { dir: realDir, state, effects, marks, ...(refusal === undefined ? {} : { refusal }) } as const;
@@ -138,7 +143,7 @@ export async function buildTrustQuestion(
 
 /** Returns whether fingerprints are the same as those shown; an absent one equals an empty one. */
 export function isUnchangedSinceShown(shown: TrustFingerprints, now: TrustFingerprints): boolean {
-  const sources = Object.keys({ ...shown, ...now }) as readonly ApprovedSource[];
+  const sources = Object.keys({ ...shown, ...now }) as readonly ApprovedProjectPart[];
   return sources.every((source) => (shown[source] ?? 'nothing') === (now[source] ?? 'nothing'));
 }
 
@@ -150,7 +155,7 @@ type FolderFiles = {
   /** Commands and skills. */
   readonly callables: readonly PromptTemplate[];
   readonly agents: readonly SubAgentDefinition[];
-  readonly outside: readonly ExternalFile[];
+  readonly outside: readonly ExternalInstructionFile[];
 };
 
 /** Reads the files of a folder to show and fingerprint them; nothing is applied. */
@@ -158,19 +163,20 @@ async function readFolder(realDir: string, home: string, depth: 'top' | 'below')
   const readSource = async (folder: string, source: keyof typeof SETTINGS_FILES) => {
     const file = join(folder, SETTINGS_FILES[source]);
     const text = await readFileOrPipe(file).catch(() => undefined);
-    return text === undefined ? [] : [parseLayer(text, file, source).layer];
+    return text === undefined ? [] : [parseSettingsLayer(text, file, source).layer];
   };
   const readLayers = async (folder: string) =>
     (await Promise.all([readSource(folder, 'project'), readSource(folder, 'local')])).flat();
-  const [folder, ...parents] = listProjectFolders(realDir, home);
+  const [folder, ...parents] = listSettingsFolders(realDir, home);
   const [layers, above, { callables, agents, externalFiles }] = await Promise.all([
     readLayers(folder),
     Promise.all(parents.map(readLayers)).then((all) => all.flat()),
     readFolderInstructions(realDir, home, depth),
   ]);
-  const getMark = (wanted: string) => fingerprintGrants(layers.find(({ source }) => source === wanted)?.settings ?? {});
+  const getMark = (wanted: string) =>
+    fingerprintSettingsGrants(layers.find(({ source }) => source === wanted)?.settings ?? {});
   const aboveMarks = above.flatMap(({ file, settings }) => {
-    const mark = fingerprintGrants(settings);
+    const mark = fingerprintSettingsGrants(settings);
     return mark === 'nothing' ? [] : [`${file} ${mark}`];
   });
   return {
@@ -192,7 +198,7 @@ async function readFolder(realDir: string, home: string, depth: 'top' | 'below')
 /** Returns whether the folders of these layers are themselves trusted with their current settings. */
 async function areTrusted(layers: readonly SettingsLayer[], store: TrustStore): Promise<boolean> {
   const answers = layers.map(async ({ file, source, settings }) => {
-    const mark = fingerprintGrants(settings);
+    const mark = fingerprintSettingsGrants(settings);
     const folder = dirname(dirname(file));
     if (mark === 'nothing') return true;
     const known = await store.readMarks(folder);
@@ -238,7 +244,7 @@ function describeHooks({
   path: file = name,
 }: Pick<SubAgentDefinition, 'name' | 'hooks' | 'path'>): readonly TrustEffect[] {
   if (hooks === undefined) return [];
-  const effects = describeEffects({
+  const effects = describeSettingsEffects({
     source: 'project',
     file,
     settings: { hooks: validateHooks(hooks).hooks },
@@ -247,7 +253,7 @@ function describeHooks({
   return effects.map((effect) => ({ ...effect, text: `while ${name} is active, ${effect.text}` }));
 }
 
-function describeExternalFile({ realPath, from }: ExternalFile): TrustEffect {
+function describeExternalFile({ realPath, from }: ExternalInstructionFile): TrustEffect {
   const label = `${realPath}, outside of this folder`;
   return { kind: 'instructions', text: `${label}, is sent to the model`, label, file: from };
 }

@@ -1,5 +1,5 @@
 /** One flag, as parsing, help, completion, the man page and the docs page read it. */
-export type Flag<Kind extends FlagValueKind = FlagValueKind> = {
+export type CliFlag<Kind extends FlagValueKind = FlagValueKind> = {
   /** All names and the placeholder of the value, in commander's syntax: `-r, --resume [session]`. */
   readonly syntax: string;
   readonly valueKind: Kind;
@@ -12,7 +12,7 @@ export type Flag<Kind extends FlagValueKind = FlagValueKind> = {
 };
 
 /** Flags keyed by the name of their value: `maxTurns` for `--max-turns`. */
-export type FlagTable = Readonly<Record<string, Flag>>;
+export type FlagTable = Readonly<Record<string, CliFlag>>;
 
 /**
  * The kind of value a flag takes. A `name` is not empty, a `list` is split at commas and spaces, `texts` are several
@@ -75,7 +75,7 @@ export function defineFlag<const Kind extends FlagValueKind>(
   description: string,
   ...conflicts: readonly FlagConflict[]
 ) {
-  return { syntax, valueKind, description, isAdvanced: false, conflicts } satisfies Flag<Kind>;
+  return { syntax, valueKind, description, isAdvanced: false, conflicts } satisfies CliFlag<Kind>;
 }
 
 /** Defines a flag that the short help leaves out. */
@@ -85,17 +85,17 @@ export function defineAdvancedFlag<const Kind extends FlagValueKind>(
   description: string,
   ...conflicts: readonly FlagConflict[]
 ) {
-  return { syntax, valueKind, description, isAdvanced: true, conflicts } satisfies Flag<Kind>;
+  return { syntax, valueKind, description, isAdvanced: true, conflicts } satisfies CliFlag<Kind>;
 }
 
 /** Returns the description of a flag, followed by its default. */
-export function describeFlag({ description, default: defaultValue }: Flag): string {
+export function describeFlag({ description, default: defaultValue }: CliFlag): string {
   const hasShownDefault = typeof defaultValue === 'string' || typeof defaultValue === 'number';
   return hasShownDefault ? `${description} (default: ${defaultValue})` : description;
 }
 
 /** Splits the syntax of a flag into names and placeholder: `-r`, `--resume`, `[session]`. */
-export function parseFlagSyntax({ syntax }: Flag): {
+export function parseFlagSyntax({ syntax }: CliFlag): {
   readonly short: string | undefined;
   readonly long: readonly string[];
   readonly value: string | undefined;

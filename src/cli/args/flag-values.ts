@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
 import type { FlagConflict, FlagTable, FlagValueKind, FlagValuesOf } from './define-flag.ts';
-import { FLAGS, type FlagValues } from './flags.ts';
+import { CLI_FLAGS, type FlagValues } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
 type RawValues = Readonly<Record<string, unknown>>;
@@ -91,7 +91,7 @@ export function findFlagConflict(values: FlagValues, conditions: readonly string
     isMet(whenValue === undefined ? name : `${name}=${whenValue}`) &&
     !(unless !== undefined && isMet(unless)) &&
     (excludes.some(isMet) || (requires !== undefined && !requires.some(isMet)));
-  for (const [name, { conflicts }] of Object.entries(FLAGS)) {
+  for (const [name, { conflicts }] of Object.entries(CLI_FLAGS)) {
     const violated = conflicts.find((conflict) => isViolated(name, conflict));
     if (violated !== undefined) return violated.message;
   }

@@ -6,7 +6,7 @@ const WHOLE = { isWhole: true } as const;
 const NEEDS_STREAM_JSON = { requires: ['outputFormat=stream-json'] } as const;
 
 /** Every flag of `ouro` itself, by group and in the order of the help. */
-export const FLAG_GROUPS = {
+export const CLI_FLAG_GROUPS = {
   General: { print: defineFlag('-p, --print', 'boolean', 'print one answer and exit, for scripts and pipes') },
   Session: {
     continue: defineFlag('-c, --continue', 'boolean', 'continue the newest session of this folder', {
@@ -253,14 +253,14 @@ export const FLAG_GROUPS = {
 } as const satisfies Readonly<Record<string, FlagTable>>;
 
 /** The flags of `ouro` itself, without groups. */
-export const FLAGS = {
-  ...FLAG_GROUPS.General,
-  ...FLAG_GROUPS.Session,
-  ...FLAG_GROUPS.Model,
-  ...FLAG_GROUPS.Permissions,
-  ...FLAG_GROUPS.Output,
-  ...FLAG_GROUPS.Project,
+export const CLI_FLAGS = {
+  ...CLI_FLAG_GROUPS.General,
+  ...CLI_FLAG_GROUPS.Session,
+  ...CLI_FLAG_GROUPS.Model,
+  ...CLI_FLAG_GROUPS.Permissions,
+  ...CLI_FLAG_GROUPS.Output,
+  ...CLI_FLAG_GROUPS.Project,
 };
 
 /** The parsed values of the flags of `ouro` itself. */
-export type FlagValues = FlagValuesOf<typeof FLAGS>;
+export type FlagValues = FlagValuesOf<typeof CLI_FLAGS>;

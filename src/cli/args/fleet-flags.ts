@@ -1,6 +1,6 @@
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
 import { defineFlag, type FlagTable, type FlagValuesOf, JSON_FLAG } from './define-flag.ts';
-import { FLAGS } from './flags.ts';
+import { CLI_FLAGS } from './flags.ts';
 
 const queue = defineFlag('--queue <name>', 'name', 'queue to use: a name from queues.json, or an address');
 const jobs = defineFlag('-j, --jobs <n>', { numberFrom: 1, isWhole: true }, 'tasks to run at once on this machine');
@@ -17,7 +17,7 @@ export const BATCH_FLAGS = {
   items: defineFlag('--items <file>', 'name', 'one task for each line of this file, as {{item}}'),
   name: defineFlag('--name <name>', 'name', 'name of the batch'),
   ref: defineFlag('--ref <ref>', 'name', 'branch or commit to start from instead of HEAD'),
-  model: FLAGS.model,
+  model: CLI_FLAGS.model,
   mode: defineFlag('--mode <mode>', { oneOf: PERMISSION_MODES }, 'permission mode of the tasks'),
   allowedTools: defineFlag('--allowedTools, --allowed-tools <rules...>', 'list', 'tool calls allowed without asking'),
   verify: defineFlag('--verify <command>', 'name', 'command that must succeed for a task to be done'),

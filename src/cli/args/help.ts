@@ -1,5 +1,5 @@
-import { describeFlag, type Flag, parseFlagSyntax } from './define-flag.ts';
-import { FLAG_GROUPS } from './flags.ts';
+import { type CliFlag, describeFlag, parseFlagSyntax } from './define-flag.ts';
+import { CLI_FLAG_GROUPS } from './flags.ts';
 import { listSubcommands } from './subcommands.ts';
 
 const EXAMPLES = [
@@ -58,9 +58,9 @@ export function formatFlagsHelp(): string {
   return `${['Commands', ...formatColumns(commands), ...formatFlagGroups(() => true)].join('\n')}\n`;
 }
 
-function formatFlagGroups(isShown: (flag: Flag) => boolean): readonly string[] {
-  return Object.entries(FLAG_GROUPS).flatMap(([group, table]) => {
-    const flags: readonly Flag[] = Object.values(table);
+function formatFlagGroups(isShown: (flag: CliFlag) => boolean): readonly string[] {
+  return Object.entries(CLI_FLAG_GROUPS).flatMap(([group, table]) => {
+    const flags: readonly CliFlag[] = Object.values(table);
     return [
       group,
       ...formatColumns(flags.filter(isShown).map((flag) => [formatFlagNames(flag), describeFlag(flag)] as const)),
@@ -69,7 +69,7 @@ function formatFlagGroups(isShown: (flag: Flag) => boolean): readonly string[] {
 }
 
 /** Only the first long name is shown; the parser accepts all of them. */
-function formatFlagNames(flag: Flag): string {
+function formatFlagNames(flag: CliFlag): string {
   const { short, long, value } = parseFlagSyntax(flag);
   return [short === undefined ? long[0] : `${short}, ${long[0]}`, value].filter((part) => part !== undefined).join(' ');
 }

@@ -1,19 +1,19 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { RunOptions, SessionChoice } from '../../contracts/frontend/run-options.ts';
+import type { CliRunOptions, SessionChoice } from '../../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { findFlagConflict, parseFlagValues, parseJsonFlag } from './flag-values.ts';
-import { FLAGS, type FlagValues } from './flags.ts';
+import { CLI_FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
-import { findUnsupportedFlag } from './unsupported.ts';
+import { findUnsupportedFlag } from './unsupported-args.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A parsed command line. */
 export type Invocation = {
-  readonly run: RunOptions;
+  readonly run: CliRunOptions;
   readonly mode: 'screen' | 'print' | 'host' | 'setup';
   /** Name of the git worktree to work in; empty for a new one, absent for the current folder. */
   readonly worktree?: string;
@@ -47,7 +47,7 @@ export async function parseInvocation(
   const parsed = parseArgs(args);
   const unsupported = findUnsupportedFlag(parsed.unknownFlags);
   if (unsupported !== undefined) throw new UsageError(unsupported);
-  const flags = parseFlagValues(FLAGS, parsed.values);
+  const flags = parseFlagValues(CLI_FLAGS, parsed.values);
   const mode = resolveMode(flags, hasTerminal);
   if (mode === 'host' && parsed.operands.length > 0) {
     throw new UsageError('--input-format stream-json reads prompts from stdin. Remove the prompt argument.');
@@ -81,7 +81,7 @@ function resolveMode(flags: FlagValues, hasTerminal: boolean): Invocation['mode'
   return flags.print === true || flags.outputFormat !== undefined || !hasTerminal ? 'print' : 'screen';
 }
 
-async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd: string): Promise<RunOptions> {
+async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd: string): Promise<CliRunOptions> {
   const systemPrompt = flags.systemPrompt ?? (await readFlagFile('--system-prompt-file', flags.systemPromptFile, cwd));
   const append =
     flags.appendSystemPrompt ?? (await readFlagFile('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
@@ -150,7 +150,7 @@ function resolveEffort({ thinking, effort }: FlagValues): Effort | undefined {
   return effort ?? (thinking === undefined ? undefined : 'auto');
 }
 
-function resolveSetup({ init, initOnly, maintenance }: FlagValues): RunOptions['setup'] {
+function resolveSetup({ init, initOnly, maintenance }: FlagValues): CliRunOptions['setup'] {
   if (maintenance === true) return 'maintenance';
   return init === true || initOnly === true ? 'init' : undefined;
 }
@@ -183,7 +183,10 @@ async function readFlagFile(flag: string, file: string | undefined, cwd: string)
   }
 }
 
-function resolvePluginDirs({ pluginDir = [], pluginDirNoMcp = [] }: FlagValues, cwd: string): RunOptions['pluginDirs'] {
+function resolvePluginDirs(
+  { pluginDir = [], pluginDirNoMcp = [] }: FlagValues,
+  cwd: string,
+): CliRunOptions['pluginDirs'] {
   const dirs = [
     ...pluginDir.map((dir) => ({ folder: resolve(cwd, dir), servers: 'started' as const })),
     ...pluginDirNoMcp.map((dir) => ({ folder: resolve(cwd, dir), servers: 'excluded' as const })),

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { type Flag, type FlagTable, parseFlagSyntax } from './define-flag.ts';
-import { FLAGS } from './flags.ts';
+import { type CliFlag, type FlagTable, parseFlagSyntax } from './define-flag.ts';
+import { CLI_FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Arguments split into flags and operands; the flag values are not validated yet. */
@@ -14,7 +14,7 @@ export type ParsedArgs = {
 /** Parses the arguments of `ouro` itself. SDK hosts may be newer, so their unknown flags are collected, not errors. */
 export function parseArgs(args: readonly string[]): ParsedArgs {
   const isFromHost = usesStreamJsonInput(args);
-  const parsed = parseWithFlags(args, FLAGS, isFromHost ? 'accept' : 'refuse');
+  const parsed = splitArgsByFlags(args, CLI_FLAGS, isFromHost ? 'accept' : 'refuse');
   const unknownFlags = isFromHost ? parsed.operands.filter((arg) => arg.startsWith('-')) : [];
   // Operands after an unknown flag are most likely its value. Hosts pass an empty argument to flags without a value.
   const operands = isFromHost ? parsed.operands.filter((arg) => arg !== '') : parsed.operands;
@@ -22,7 +22,7 @@ export function parseArgs(args: readonly string[]): ParsedArgs {
 }
 
 /** Splits arguments by a flag table; throws a `UsageError` that suggests the nearest known flag. */
-export function parseWithFlags(
+export function splitArgsByFlags(
   args: readonly string[],
   table: FlagTable,
   unknownFlags: 'accept' | 'refuse' = 'refuse',
@@ -51,7 +51,7 @@ export function parseWithFlags(
 }
 
 /** Reports false positives for short flags, which may be combined: `-pc`. */
-function isMentioned(flag: Flag, args: readonly string[]): boolean {
+function isMentioned(flag: CliFlag, args: readonly string[]): boolean {
   const { short, long } = parseFlagSyntax(flag);
   return args.some(
     (arg) =>
@@ -60,7 +60,7 @@ function isMentioned(flag: Flag, args: readonly string[]): boolean {
   );
 }
 
-function toCommanderOption({ syntax, description, valueKind }: Flag): Option {
+function toCommanderOption({ syntax, description, valueKind }: CliFlag): Option {
   const option = new Option(syntax, description);
   if (typeof valueKind === 'object' && 'oneOf' in valueKind) return option.choices(valueKind.oneOf);
   if (valueKind !== 'texts' || option.variadic) return option;

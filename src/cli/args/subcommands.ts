@@ -1,8 +1,8 @@
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { defineFlag, type FlagTable, JSON_FLAG } from './define-flag.ts';
-import { FLAGS } from './flags.ts';
+import { CLI_FLAGS } from './flags.ts';
 import { BATCH_FLAGS, BATCH_OPERANDS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
 
 type OperandLimit = number | 'any';
@@ -19,14 +19,14 @@ export type Subcommand = {
 };
 
 /** The input of a subcommand: its arguments, and its flags before validation. */
-export type CommandRequest = {
+export type SubcommandInput = {
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
-  readonly io: Io;
+  readonly io: ProcessIo;
   readonly shutdown: Shutdown;
 };
 
-const { model, permissionMode, trust, settings, debugFile } = FLAGS;
+const { model, permissionMode, trust, settings, debugFile } = CLI_FLAGS;
 
 /** Every subcommand of `ouro`; `run-subcommand.ts` maps each name to its module. */
 export const SUBCOMMANDS = {

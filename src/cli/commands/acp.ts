@@ -4,15 +4,15 @@ import { createConversation } from '../../app/compose.ts';
 import { openSessionArchive } from '../../app/replay/session-archive.ts';
 import { buildTrustQuestion } from '../../app/trust/folder-trust.ts';
 import { parseInvocation } from '../args/invocation.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { getSignalExitCode } from '../exit-code.ts';
-import type { Io } from '../io.ts';
-import { createEditorAgent } from '../modes/acp/editor-agent.ts';
+import { createAcpAgent } from '../modes/acp/acp-agent.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 /** Runs `ouro acp`: serves an editor on stdin and stdout until it closes them. */
-export async function runAcpCommand({ flags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runAcpCommand({ flags, io, shutdown }: SubcommandInput): Promise<number> {
   const { run: options } = await parseInvocation(formatFlagArgs(flags), { cwd: io.cwd, hasTerminal: false });
-  const app = createEditorAgent({
+  const app = createAcpAgent({
     options: { ...options, frontend: 'editor' },
     version: io.environment.version,
     async listSessions(cwd) {
@@ -69,12 +69,12 @@ function formatFlagArgs(flags: Readonly<Record<string, unknown>>): readonly stri
   });
 }
 
-function createWritable(io: Io): WritableStream<Uint8Array> {
+function createWritable(io: ProcessIo): WritableStream<Uint8Array> {
   const decoder = new TextDecoder();
   return new WritableStream({ write: (chunk) => io.stdout.write(decoder.decode(chunk, { stream: true })) });
 }
 
-function createReadable(io: Io): ReadableStream<Uint8Array> {
+function createReadable(io: ProcessIo): ReadableStream<Uint8Array> {
   const chunks = io.stdin.chunks()[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {

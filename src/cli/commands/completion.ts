@@ -1,4 +1,4 @@
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import { renderBashCompletion, renderFishCompletion, renderZshCompletion } from '../completion/completion-scripts.ts';
 import { renderFlagsPage, renderManPage } from '../completion/reference-pages.ts';
@@ -12,7 +12,7 @@ const RENDERERS: Readonly<Record<string, () => string>> = {
 };
 
 /** Runs `ouro completion <shell>`: prints a completion script or a reference page generated from the flag tables. */
-export async function runCompletionCommand({ args: [shell], io }: CommandRequest): Promise<number> {
+export async function runCompletionCommand({ args: [shell], io }: SubcommandInput): Promise<number> {
   const render = RENDERERS[shell ?? ''];
   if (render === undefined) throw new UsageError('Usage: ouro completion bash, zsh, fish, man or markdown.');
   io.stdout.write(render());

@@ -1,9 +1,9 @@
 import { DEMO_PROMPT } from '../../contracts/frontend/first-run.ts';
 import { parseInvocation } from '../args/invocation.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 
 /** Runs `ouro demo`: the scripted model in its sample project, interactively or in print mode. */
-export async function runDemoCommand({ args, io, shutdown }: CommandRequest): Promise<number> {
+export async function runDemoCommand({ args, io, shutdown }: SubcommandInput): Promise<number> {
   const demoArgs = ['--model', 'demo', ...(args.length === 0 ? [] : ['--', ...args])];
   const hasTerminal = io.stdin.isTty && io.stdout.isTty;
   const invocation = await parseInvocation(demoArgs, { cwd: io.cwd, hasTerminal });

@@ -1,11 +1,11 @@
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { formatFlagsHelp, formatHelp } from '../args/help.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import { loadHelpPages } from './help-pages.ts';
 
 /** Runs `ouro help [topic]`: prints the short help, all flags, or a page of the documentation. */
-export async function runHelpCommand({ args: [topic], io }: CommandRequest): Promise<number> {
+export async function runHelpCommand({ args: [topic], io }: SubcommandInput): Promise<number> {
   const pages = await loadHelpPages();
   const topics = [...pages.keys()];
   if (topic === undefined) {

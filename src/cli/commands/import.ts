@@ -2,11 +2,11 @@ import { applyImports, formatImportPlan } from '../../app/setup/import/apply-imp
 import { findImportable, getImportFolders } from '../../app/setup/import/find-importable.ts';
 import { selectImports } from '../../app/setup/import/select-imports.ts';
 import { parseFlagValues } from '../args/flag-values.ts';
-import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro import [what…]`: lists files of other assistants, and imports them with `--yes`. */
-export async function runImportCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+export async function runImportCommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.import.flags, rawFlags);
   const { environment, cwd } = io;
   const selected = selectImports(await findImportable(environment, cwd, args), args);

@@ -1,8 +1,8 @@
 import { resolveKeyProvider, saveProviderKey } from '../../app/setup/provider-keys.ts';
 import { readHiddenLine } from '../../ui/input/read-hidden-line.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 const MAX_KEY_CHARS = 10_000;
 
@@ -10,7 +10,7 @@ const MAX_KEY_CHARS = 10_000;
 export async function runLoginCommand({
   args: [name = 'anthropic', ...extraArgs],
   io,
-}: CommandRequest): Promise<number> {
+}: SubcommandInput): Promise<number> {
   if (extraArgs.length > 0)
     throw new UsageError(
       'Usage: ouro login [provider]. Type the key when asked, or pipe it in: other users could read an argument.',
@@ -31,7 +31,7 @@ export async function runLoginCommand({
   return outcome.ok ? 0 : 1;
 }
 
-async function readKey({ stdin, stderr }: Io, label: string): Promise<string | undefined> {
+async function readKey({ stdin, stderr }: ProcessIo, label: string): Promise<string | undefined> {
   if (stdin.keys !== undefined) return readHiddenLine(stdin.keys(), stderr.write, label);
   const decoder = new TextDecoder();
   let text = '';

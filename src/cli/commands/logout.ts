@@ -1,8 +1,8 @@
 import { removeProviderKey, resolveKeyProvider } from '../../app/setup/provider-keys.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 
 /** Runs `ouro logout [provider]`: deletes a stored key. */
-export async function runLogoutCommand({ args: [name = 'anthropic'], io }: CommandRequest): Promise<number> {
+export async function runLogoutCommand({ args: [name = 'anthropic'], io }: SubcommandInput): Promise<number> {
   const answer = await resolveKeyProvider(name, io);
   // A provider removed from the settings may still have a stored key.
   const outcome = await removeProviderKey(answer.ok ? answer.provider : { name, label: name }, io.environment);

@@ -1,21 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { createMcpManager, describeServerLaunch, type McpActionResult } from '../../app/mcp/manage-servers.ts';
+import {
+  createMcpConfigActions,
+  describeServerLaunch,
+  type McpConfigChangeResult,
+} from '../../app/mcp/mcp-config-actions.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
 import { parseFlagValues, parseJsonFlag } from '../args/flag-values.ts';
-import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.mcp.flags>;
 
 type McpRequest = {
   readonly args: readonly string[];
   readonly flags: Flags;
-  readonly io: Io;
-  readonly manager: ReturnType<typeof createMcpManager>;
-  readonly shutdown: CommandRequest['shutdown'];
+  readonly io: ProcessIo;
+  readonly manager: ReturnType<typeof createMcpConfigActions>;
+  readonly shutdown: SubcommandInput['shutdown'];
 };
 
 const ACTIONS: Readonly<Record<string, (request: McpRequest) => Promise<number>>> = {
@@ -38,13 +42,13 @@ export async function runMcpCommand({
   flags,
   io,
   shutdown,
-}: CommandRequest): Promise<number> {
+}: SubcommandInput): Promise<number> {
   const parsedFlags = parseFlagValues(SUBCOMMANDS.mcp.flags, flags);
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
     throw new UsageError(`Unknown command "ouro mcp ${name}". Use one of: ${Object.keys(ACTIONS).join(', ')}.`);
   }
-  const manager = createMcpManager(io.environment, await realpath(io.cwd));
+  const manager = createMcpConfigActions(io.environment, await realpath(io.cwd));
   return action({ args, flags: parsedFlags, io, manager, shutdown });
 }
 
@@ -177,7 +181,7 @@ async function serve({ flags, io, shutdown }: McpRequest): Promise<number> {
 
 async function runForServer(
   { args, io }: McpRequest,
-  act: (name: string) => Promise<McpActionResult>,
+  act: (name: string) => Promise<McpConfigChangeResult>,
 ): Promise<number> {
   return printOutcome(io, await act(takeServerName(args)));
 }
@@ -188,12 +192,12 @@ function takeServerName(args: readonly string[]): string {
   return name;
 }
 
-function printOutcome(io: Io, { ok, message }: McpActionResult): number {
+function printOutcome(io: ProcessIo, { ok, message }: McpConfigChangeResult): number {
   if (ok) printLine(io, message);
   else io.stderr.write(`${sanitize(message, 'line')}\n`);
   return ok ? 0 : 1;
 }
 
-function printLine(io: Io, line: string): void {
+function printLine(io: ProcessIo, line: string): void {
   io.stdout.write(`${sanitize(line, 'line')}\n`);
 }

@@ -1,16 +1,16 @@
-import { listModels, updateModelCatalogue } from '../../app/setup/manage-models.ts';
+import { listUsableModels, updateModelCatalogue } from '../../app/setup/manage-models.ts';
 import type { ModelPrice } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { getTextWidth, padToWidth } from '../../lib/text/text-width.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 
-type ModelOffer = Awaited<ReturnType<typeof listModels>>;
+type ModelOffer = Awaited<ReturnType<typeof listUsableModels>>;
 type OfferedModel = ModelOffer['models'][number];
 
 /** Runs `ouro models [filter] | update`: lists the available models, or updates the model catalogue. */
-export async function runModelsCommand({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runModelsCommand({ args, flags, io }: SubcommandInput): Promise<number> {
   try {
     if (args[0] === 'update' && args.length === 1) {
       const update = await updateModelCatalogue(io);
@@ -19,7 +19,7 @@ export async function runModelsCommand({ args, flags, io }: CommandRequest): Pro
       io.stdout.write(`Read ${counts} from ${update.url}.${skipped}\n`);
       return 0;
     }
-    const { models, unconfigured } = await listModels(io);
+    const { models, unconfigured } = await listUsableModels(io);
     const matches = models.filter((model) => matchesFilter(model, args));
     if (flags.json === true)
       io.stdout.write(`${JSON.stringify({ models: matches.map(toJson), withoutKey: unconfigured }, null, 2)}\n`);

@@ -1,23 +1,27 @@
 import { resolve } from 'node:path';
-import { type Explainer, type ExplainerOptions, openExplainer } from '../../app/permissions/explainer.ts';
+import {
+  openPermissionExplainer,
+  type PermissionExplainer,
+  type PermissionExplainerOptions,
+} from '../../app/permissions/permission-explainer.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
 import { parseFlagValues } from '../args/flag-values.ts';
-import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { Io } from '../io.ts';
-import { readLines } from '../read-lines.ts';
+import type { ProcessIo } from '../process-io.ts';
+import { readNonBlankLines } from '../read-non-blank-lines.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 
 const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permissions explain --batch < cases, or ouro permissions lint.`;
 
 /** Runs `ouro permissions explain|lint`: prints what the permission rules decide, without running anything. */
-export async function runPermissionsCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+export async function runPermissionsCommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.permissions.flags, rawFlags);
   const [action, tool, ...input] = args;
-  const explainer = await openExplainer(createExplainRequest(flags, io), io.environment);
+  const explainer = await openPermissionExplainer(createExplainRequest(flags, io), io.environment);
   for (const problem of explainer.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
   switch (action) {
     case 'lint': {
@@ -42,9 +46,9 @@ export async function runPermissionsCommand({ args, flags: rawFlags, io }: Comma
 }
 
 /** Explains JSON lines from stdin, in order; the exit code is 1 when a line could not be parsed. */
-async function explainBatch(explainer: Explainer, io: Io): Promise<number> {
+async function explainBatch(explainer: PermissionExplainer, io: ProcessIo): Promise<number> {
   let code = 0;
-  for await (const { number, text } of readLines(io.stdin.chunks())) {
+  for await (const { number, text } of readNonBlankLines(io.stdin.chunks())) {
     const { line, problem } = explainer.explainLine(text, number);
     io.stdout.write(`${JSON.stringify(line)}\n`);
     if (problem === undefined) continue;
@@ -54,7 +58,10 @@ async function explainBatch(explainer: Explainer, io: Io): Promise<number> {
   return code;
 }
 
-function createExplainRequest({ mode, allow, deny, ask, cwd, trust }: Flags, io: Io): ExplainerOptions {
+function createExplainRequest(
+  { mode, allow, deny, ask, cwd, trust }: Flags,
+  io: ProcessIo,
+): PermissionExplainerOptions {
   return {
     cwd: resolve(io.cwd, cwd ?? '.'),
     rules: { allow, deny, ask },
@@ -63,6 +70,6 @@ function createExplainRequest({ mode, allow, deny, ask, cwd, trust }: Flags, io:
   };
 }
 
-function formatFindings(findings: ReturnType<Explainer['listRuleProblems']>): string {
+function formatFindings(findings: ReturnType<PermissionExplainer['listRuleProblems']>): string {
   return findings.map(({ text }) => `${sanitize(text, 'line')}\n`).join('');
 }

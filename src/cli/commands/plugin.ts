@@ -1,14 +1,19 @@
 import { resolve } from 'node:path';
-import { createPlugins, type Plugins } from '../../app/plugins.ts';
+import { createPluginOperations, type PluginOperations } from '../../app/plugin-operations.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { Io } from '../io.ts';
-import { askForOptions, CONFIGURE_USAGE, configurePlugin, type OptionAccess } from './plugin-options.ts';
+import type { ProcessIo } from '../process-io.ts';
+import {
+  askForPluginOptions,
+  configurePlugin,
+  PLUGIN_CONFIGURE_USAGE,
+  type PluginOptionAccess,
+} from './configure-plugin.ts';
 
 /** Runs `ouro plugin …`: manages plugins and plugin marketplaces. */
-export async function runPluginCommand({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runPluginCommand({ args, flags, io }: SubcommandInput): Promise<number> {
   const [actionName = 'list', ...names] = args;
   const action = Object.hasOwn(ACTIONS, actionName) ? ACTIONS[actionName] : undefined;
   if (action === undefined)
@@ -16,7 +21,7 @@ export async function runPluginCommand({ args, flags, io }: CommandRequest): Pro
       `Unknown command "ouro plugin ${actionName}". Use one of: ${Object.keys(ACTIONS).join(', ')}.`,
     );
   try {
-    const plugins = createPlugins(io.environment, io.cwd);
+    const plugins = createPluginOperations(io.environment, io.cwd);
     const { lines, code = 0 } = await action({ plugins, names, io, cwd: io.cwd, isConfirmed: flags.yes === true });
     for (const line of lines) io.stdout.write(`${sanitize(line, 'line')}\n`);
     return code;
@@ -28,9 +33,9 @@ export async function runPluginCommand({ args, flags, io }: CommandRequest): Pro
 }
 
 type PluginRequest = {
-  readonly plugins: Plugins;
+  readonly plugins: PluginOperations;
   readonly names: readonly string[];
-  readonly io: Io;
+  readonly io: ProcessIo;
   readonly cwd: string;
   readonly isConfirmed: boolean;
 };
@@ -47,7 +52,9 @@ const ACTIONS: Readonly<Record<string, (request: PluginRequest) => Promise<Outpu
     return { lines: await enable(id, { plugins, io }) };
   },
   async configure({ plugins, names: [name, ...words], io }) {
-    const id = await plugins.installedId(requireNames(name === undefined ? [] : [name], CONFIGURE_USAGE)[0] ?? '');
+    const id = await plugins.installedId(
+      requireNames(name === undefined ? [] : [name], PLUGIN_CONFIGURE_USAGE)[0] ?? '',
+    );
     return { lines: await configurePlugin(id, words, { plugins, io }) };
   },
   async disable({ plugins, names }) {
@@ -89,8 +96,8 @@ async function install(name: string, { plugins, io, isConfirmed }: PluginRequest
 }
 
 /** Enables a plugin once its options are set; asks for them in a terminal. */
-async function enable(id: string, access: OptionAccess): Promise<readonly string[]> {
-  const set = await askForOptions(id, access);
+async function enable(id: string, access: PluginOptionAccess): Promise<readonly string[]> {
+  const set = await askForPluginOptions(id, access);
   const { optionProblems } = await access.plugins.readInstalled(id);
   if (optionProblems.length > 0)
     throw new Error(`Plugin ${id} is not enabled: ${optionProblems[0]} Set it with: ouro plugin configure ${id}`);

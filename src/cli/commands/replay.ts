@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
-import { findFile, openSessionArchive } from '../../app/replay/session-archive.ts';
+import { getPathIfFile, openSessionArchive } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /**
  * Runs `ouro replay <session|file>`: rebuilds the requests of a session and compares them with the recorded ones. The
  * exit code is 1 when they differ.
  */
-export async function runReplayCommand({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runReplayCommand({ args, flags, io }: SubcommandInput): Promise<number> {
   const [target] = args;
   if (target === undefined) throw new UsageError('Usage: ouro replay <session | capsule file>');
   const archive = openSessionArchive(io.environment, io.cwd);
-  let path = await findFile(resolve(io.cwd, target));
+  let path = await getPathIfFile(resolve(io.cwd, target));
   if (path === undefined) {
     const match = await archive.find(args.join(' '));
     if (!match.ok) {

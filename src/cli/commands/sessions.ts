@@ -6,16 +6,16 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
 import { parseFlagValues } from '../args/flag-values.ts';
-import { type CommandRequest, SUBCOMMANDS } from '../args/subcommands.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.sessions.flags>;
 
 type SessionsRequest = {
   readonly args: readonly string[];
   readonly flags: Flags;
-  readonly io: Io;
+  readonly io: ProcessIo;
   readonly archive: SessionArchive;
 };
 type Action = (request: SessionsRequest) => Promise<number>;
@@ -34,7 +34,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 };
 
 /** Runs `ouro sessions …`: lists, shows, searches, checks, exports and deletes stored sessions. */
-export async function runSessionsCommand({ args, flags: rawFlags, io }: CommandRequest): Promise<number> {
+export async function runSessionsCommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.sessions.flags, rawFlags);
   const [name = 'list', ...rest] = args;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -85,7 +85,7 @@ async function check(request: SessionsRequest): Promise<number> {
   for (const session of sessions) {
     const report = await archive.check(session, flags.repair ? 'repair' : 'look');
     if (report.state === 'damaged' && report.repaired === undefined) damaged += 1;
-    io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : formatCheckReport(session, report));
+    io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : formatSessionCheck(session, report));
   }
   if (damaged > 0 && !flags.repair)
     io.stderr.write('--repair rewrites damaged files and keeps the old ones beside them.\n');
@@ -128,7 +128,10 @@ async function prune({ flags, io, archive }: SessionsRequest): Promise<number> {
   return 0;
 }
 
-function printOutcome(outcome: { readonly ok: true } | { readonly ok: false; readonly why: string }, io: Io): number {
+function printOutcome(
+  outcome: { readonly ok: true } | { readonly ok: false; readonly why: string },
+  io: ProcessIo,
+): number {
   if (outcome.ok) return 0;
   io.stderr.write(`${outcome.why}\n`);
   return 1;
@@ -174,7 +177,7 @@ export function serializeSession({ modifiedMs, path, ...rest }: SessionSummary) 
 type CheckReport = Awaited<ReturnType<SessionArchive['check']>>;
 
 /** Formats the check of a session as one line. */
-export function formatCheckReport({ id, title }: SessionSummary, report: CheckReport): string {
+export function formatSessionCheck({ id, title }: SessionSummary, report: CheckReport): string {
   const repair = report.repaired === undefined ? '' : `; repaired, the old file is ${report.repaired}`;
   const shortTitle = truncateEnd(sanitize(title, 'line'), 40);
   return `${id.slice(0, ID_CHARS)}  ${report.words} (${report.records} records)${repair}  ${shortTitle}\n`;

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { explainSettings, formatSettingsSchema } from '../../app/settings/explain-settings.ts';
 import { answerImportOffer } from '../../app/setup/import-claude-files.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro settings explain [key] | schema | import [dir]`. */
@@ -11,7 +11,7 @@ export async function runSettingsCommand({
   args: [action = 'explain', key],
   flags,
   io,
-}: CommandRequest): Promise<number> {
+}: SubcommandInput): Promise<number> {
   if (action === 'schema') {
     io.stdout.write(`${formatSettingsSchema()}\n`);
     return 0;
@@ -35,7 +35,7 @@ export async function runSettingsCommand({
   return 0;
 }
 
-async function importSettings(folder: string, io: CommandRequest['io']): Promise<number> {
+async function importSettings(folder: string, io: SubcommandInput['io']): Promise<number> {
   const from = resolve(io.cwd, folder);
   if (!existsSync(from)) {
     io.stderr.write(`Nothing to import: ${sanitize(from, 'line')} does not exist.\n`);

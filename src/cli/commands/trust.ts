@@ -2,11 +2,11 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { listTrustEffects, listTrustedFolders, revokeTrust, trustFolder } from '../../app/trust/trust-commands.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro trust`: manages which folders may use their own settings, hooks and MCP servers. */
-export async function runTrustCommand({ args: [folder], flags, io }: CommandRequest): Promise<number> {
+export async function runTrustCommand({ args: [folder], flags, io }: SubcommandInput): Promise<number> {
   if (flags.list === true && folder !== undefined) throw new UsageError('--list takes no folder.');
   const { environment } = io;
   if (flags.list === true) {
@@ -27,7 +27,7 @@ export async function runTrustCommand({ args: [folder], flags, io }: CommandRequ
 
 function printOutcome(
   { ok, lines }: { readonly ok: boolean; readonly lines: readonly string[] },
-  io: CommandRequest['io'],
+  io: SubcommandInput['io'],
 ): number {
   (ok ? io.stdout : io.stderr).write(formatLines(lines));
   return ok ? 0 : 1;

@@ -4,15 +4,15 @@ import { openSessionArchive } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
-import { openUndo, type StoredUndo, type UndoOutcome } from '../../session/undo-stored-session.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import { openStoredSessionUndo, type StoredSessionUndo, type UndoOutcome } from '../../session/undo-stored-session.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 const ID_CHARS = 8;
 
 /** Runs `ouro undo`: reverts the file changes of the last prompt, or of the named files, also after `-p`. */
-export async function runUndoCommand({ args, flags, io }: CommandRequest): Promise<number> {
+export async function runUndoCommand({ args, flags, io }: SubcommandInput): Promise<number> {
   const { session, words } = await splitOperands(args, flags.session, io);
   const chosen = ['list', 'to', 'redo'].filter((name) => flags[name] !== undefined);
   if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} contradict each other. Choose one.`);
@@ -20,7 +20,7 @@ export async function runUndoCommand({ args, flags, io }: CommandRequest): Promi
     throw new UsageError('--list and --redo take no files. Usage: ouro undo [session] [path…]');
   const archive = openSessionArchive(io.environment, io.cwd);
   const match = session === undefined ? await archive.newest() : await archive.find(session);
-  const opened = match.ok ? await openUndo(match.session, io.environment) : match;
+  const opened = match.ok ? await openStoredSessionUndo(match.session, io.environment) : match;
   if (!opened.ok) {
     io.stderr.write(`${sanitize(opened.why, 'line')}\n`);
     return 1;
@@ -38,7 +38,7 @@ export async function runUndoCommand({ args, flags, io }: CommandRequest): Promi
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f-]*)?$/i;
 
 /** Splits the arguments into a session and paths: the first argument may be a session id that is no file here. */
-async function splitOperands(args: readonly string[], flag: unknown, { cwd }: Pick<Io, 'cwd'>) {
+async function splitOperands(args: readonly string[], flag: unknown, { cwd }: Pick<ProcessIo, 'cwd'>) {
   if (args.includes('')) throw new UsageError('A path is empty. Usage: ouro undo [session] [path…]');
   const [first = '', ...rest] = args;
   if (typeof flag === 'string') return { session: flag, words: args };
@@ -55,7 +55,7 @@ async function resolveOperand(word: string, cwd: string): Promise<string> {
   return parent === path ? path : join(await resolveOperand(parent, cwd), basename(path));
 }
 
-async function list(desk: StoredUndo, io: Io): Promise<number> {
+async function list(desk: StoredSessionUndo, io: ProcessIo): Promise<number> {
   const checkpoints = await desk.list();
   for (const { id, at, files, prompt, notCaptured } of checkpoints.toReversed()) {
     const shortPrompt = truncateEnd(sanitize(prompt, 'line'), 60);
@@ -67,13 +67,13 @@ async function list(desk: StoredUndo, io: Io): Promise<number> {
   return 0;
 }
 
-async function undo(desk: StoredUndo, to: unknown, paths: readonly string[]): Promise<UndoOutcome> {
+async function undo(desk: StoredSessionUndo, to: unknown, paths: readonly string[]): Promise<UndoOutcome> {
   const checkpoints = typeof to === 'string' ? await desk.list() : [];
   const id = typeof to === 'string' ? (checkpoints.find((point) => point.id.startsWith(to))?.id ?? to) : undefined;
   return paths.length === 0 ? desk.undo(id) : desk.undoPaths(paths, id);
 }
 
-function printOutcome(outcome: UndoOutcome, io: Io): number {
+function printOutcome(outcome: UndoOutcome, io: ProcessIo): number {
   if (!outcome.ok) {
     io.stderr.write(`${sanitize(outcome.why, 'line')}\n`);
     return 1;

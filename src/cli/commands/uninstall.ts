@@ -1,13 +1,13 @@
-import { createPrompter } from '../../fleet/cli/confirm.ts';
+import { createYesNoPrompter } from '../../fleet/cli/confirm.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { detectInstallation } from '../installation/detect-installation.ts';
 import { planUninstall, runUninstall, type UninstallPlan } from '../installation/uninstall.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 /** Runs `ouro uninstall`: says what it removes, asks, and removes it. */
-export async function runUninstallCommand({ flags, io }: CommandRequest): Promise<number> {
+export async function runUninstallCommand({ flags, io }: SubcommandInput): Promise<number> {
   const { environment, stdout, stderr } = io;
   try {
     const plan = await planUninstall(detectInstallation(), flags.all === true ? 'all' : 'program', environment);
@@ -25,9 +25,9 @@ export async function runUninstallCommand({ flags, io }: CommandRequest): Promis
   }
 }
 
-async function isConfirmed(io: Io): Promise<boolean> {
+async function isConfirmed(io: ProcessIo): Promise<boolean> {
   if (!io.stdin.isTty) return false;
-  const prompter = createPrompter(io);
+  const prompter = createYesNoPrompter(io);
   const isYes = await prompter.confirm('Remove this?');
   await prompter.close();
   return isYes;

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { CommandRequest } from '../args/subcommands.ts';
+import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import { detectInstallation } from '../installation/detect-installation.ts';
 import { updateInstallation } from '../installation/update.ts';
@@ -9,7 +9,7 @@ import { updateInstallation } from '../installation/update.ts';
 const VERSION = /^v?(\d+\.\d+\.\d+(?:[-+][\w.+-]+)?)$/;
 
 /** Runs `ouro update [version]`: replaces the program, says whether it could be, or returns to the version before. */
-export async function runUpdateCommand({ args: [wanted], flags, io }: CommandRequest): Promise<number> {
+export async function runUpdateCommand({ args: [wanted], flags, io }: SubcommandInput): Promise<number> {
   const version = wanted === undefined ? undefined : VERSION.exec(wanted)?.[1];
   if (wanted !== undefined && version === undefined)
     throw new UsageError(`${wanted} is not a version. Usage: ouro update [version], for example ouro update 1.2.3`);

@@ -1,11 +1,11 @@
-import { describeFlag, type Flag, parseFlagSyntax } from '../args/define-flag.ts';
-import { FLAGS } from '../args/flags.ts';
+import { type CliFlag, describeFlag, parseFlagSyntax } from '../args/define-flag.ts';
+import { CLI_FLAGS } from '../args/flags.ts';
 import { listSubcommands } from '../args/subcommands.ts';
 
 /** Returns the bash completion script: `ouro completion bash > ~/.local/share/bash-completion/completions/ouro`. */
 export function renderBashCompletion(): string {
-  const flags = listShellFlags();
-  const commands = listShellCommands();
+  const flags = listCompletionFlags();
+  const commands = listCompletionCommands();
   const valueCases = flags
     .filter(({ value }) => value !== 'none')
     .map(({ names, value }) => `    ${names.join('|')}) ${formatBashReply(value)}return ;;`);
@@ -41,7 +41,7 @@ function formatBashReply(value: ValueCompletion): string {
 
 /** Returns the zsh completion script, to be saved as `_ouro` in a folder of `$fpath`. */
 export function renderZshCompletion(): string {
-  const commands = listShellCommands();
+  const commands = listCompletionCommands();
   const cases = commands.map(({ name, choices, flags }) => {
     const options = flags.flatMap(formatZshFlag).map((spec) => ` ${spec}`);
     const choiceSpec = choices.length === 0 ? '' : ` '2:${name}:(${choices.join(' ')})'`;
@@ -54,7 +54,7 @@ _ouro() {
 ${commands.map(({ name, description }) => `    '${name}:${escapeForZsh(description)}'`).join('\n')}
   )
   flags=(
-${listShellFlags()
+${listCompletionFlags()
   .flatMap(formatZshFlag)
   .map((spec) => `    ${spec}`)
   .join('\n')}
@@ -90,7 +90,7 @@ function escapeForZsh(text: string): string {
 
 /** Returns the fish completion script: `ouro completion fish > ~/.config/fish/completions/ouro.fish`. */
 export function renderFishCompletion(): string {
-  const commands = listShellCommands();
+  const commands = listCompletionCommands();
   const lines = commands.flatMap(({ name, description, choices, flags }) => {
     const afterCommand = `complete -c ouro -n '__fish_seen_subcommand_from ${name}'`;
     return [
@@ -100,7 +100,7 @@ export function renderFishCompletion(): string {
     ];
   });
   const withoutCommand = `complete -c ouro -n 'not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}'`;
-  return `${[...lines, ...listShellFlags().flatMap((flag) => formatFishFlag(withoutCommand, flag))].join('\n')}\n`;
+  return `${[...lines, ...listCompletionFlags().flatMap((flag) => formatFishFlag(withoutCommand, flag))].join('\n')}\n`;
 }
 
 function formatFishFlag(prefix: string, { names, description, value }: ShellFlag): readonly string[] {
@@ -148,8 +148,8 @@ type ShellCommand = {
  *
  * @internal Exported for tests.
  */
-export const listShellFlags = (): readonly ShellFlag[] => [
-  ...Object.values(FLAGS).map(toShellFlag),
+export const listCompletionFlags = (): readonly ShellFlag[] => [
+  ...Object.values(CLI_FLAGS).map(toShellFlag),
   { names: ['-h', '--help'], description: 'show help', value: 'none' },
   { names: ['-v', '--version'], description: 'print the version', value: 'none' },
 ];
@@ -159,7 +159,7 @@ export const listShellFlags = (): readonly ShellFlag[] => [
  *
  * @internal Exported for tests.
  */
-export const listShellCommands = (): readonly ShellCommand[] =>
+export const listCompletionCommands = (): readonly ShellCommand[] =>
   Object.entries(listSubcommands()).map(
     ([
       name,
@@ -172,7 +172,7 @@ export const listShellCommands = (): readonly ShellCommand[] =>
     }),
   );
 
-function toShellFlag(flag: Flag): ShellFlag {
+function toShellFlag(flag: CliFlag): ShellFlag {
   const { short, long, value } = parseFlagSyntax(flag);
   return {
     names: short === undefined ? long : [short, ...long],
@@ -181,7 +181,7 @@ function toShellFlag(flag: Flag): ShellFlag {
   };
 }
 
-function findValueCompletion({ valueKind }: Flag, placeholder = ''): ValueCompletion {
+function findValueCompletion({ valueKind }: CliFlag, placeholder = ''): ValueCompletion {
   if (typeof valueKind === 'object' && 'oneOf' in valueKind) return valueKind.oneOf;
   if (valueKind === 'boolean') return 'none';
   if (/dir/.test(placeholder)) return 'folder';

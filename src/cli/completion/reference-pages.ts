@@ -1,6 +1,6 @@
 import { formatMarkdownTable } from '../../lib/text/markdown.ts';
-import { describeFlag, type Flag, type FlagTable } from '../args/define-flag.ts';
-import { FLAG_GROUPS } from '../args/flags.ts';
+import { type CliFlag, describeFlag, type FlagTable } from '../args/define-flag.ts';
+import { CLI_FLAG_GROUPS } from '../args/flags.ts';
 import { listSubcommands } from '../args/subcommands.ts';
 
 const EXIT_CODES = [
@@ -33,9 +33,9 @@ const ENVIRONMENT = [
 
 /** Returns the man page in roff: `ouro completion man > ouro.1`. */
 export function renderManPage(): string {
-  const flags = Object.entries(FLAG_GROUPS).flatMap(([group, table]) => [
+  const flags = Object.entries(CLI_FLAG_GROUPS).flatMap(([group, table]) => [
     `.SS ${group}`,
-    ...Object.values(table).flatMap((flag: Flag) => formatRoffItem(flag.syntax, describeFlag(flag))),
+    ...Object.values(table).flatMap((flag: CliFlag) => formatRoffItem(flag.syntax, describeFlag(flag))),
   ]);
   const commands = Object.entries(listSubcommands()).flatMap(
     ([name, { usage, description, flags: commandFlags = {} }]) => [
@@ -88,7 +88,7 @@ function escapeRoff(text: string): string {
 
 /** Returns the documentation page of all flags and commands: `ouro completion markdown > docs/flags.md`. */
 export function renderFlagsPage(): string {
-  const groups = Object.entries(FLAG_GROUPS).flatMap(([group, table]) => [
+  const groups = Object.entries(CLI_FLAG_GROUPS).flatMap(([group, table]) => [
     `### ${group}`,
     '',
     ...formatFlagTable(table),

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path/posix';
-import { getPublication } from '../../app/environment.ts';
+import { getReleaseSource } from '../../app/environment.ts';
 import { isCompiledExecutable } from '../../lib/processes/installed-files.ts';
 
 /** The way in which the running program was installed, which decides how it is updated and removed. */
@@ -16,7 +16,7 @@ export type Installation =
 /** Detects how the running program was installed. */
 export function detectInstallation(): Installation {
   const program = isCompiledExecutable ? realpathSync(process.execPath) : import.meta.filename;
-  return classifyInstallation(program, getPublication().packageName, existsSync);
+  return classifyInstallation(program, getReleaseSource().packageName, existsSync);
 }
 
 /**

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { getPublication } from '../../app/environment.ts';
+import { getReleaseSource } from '../../app/environment.ts';
 import type { Environment } from '../../contracts/environment.ts';
-import { deleteStoredKey, readPluginSecrets, readStoredKeys } from '../../model/keys/stored-keys.ts';
+import { deleteStoredApiKey, readPluginSecrets, readStoredApiKeys } from '../../model/keys/stored-api-keys.ts';
 import type { Installation } from './detect-installation.ts';
-import { getPreviousPath, NOTICES, runNpm } from './update.ts';
+import { getPreviousVersionPath, NOTICES_FILE, runNpm } from './update.ts';
 
 /** The files that an uninstallation removes and keeps. */
 export type UninstallPlan = {
@@ -29,12 +29,12 @@ export async function planUninstall(
   switch (installation.kind) {
     case 'checkout':
       throw new Error(
-        `ouro runs from the checkout ${installation.root}. Run npm uninstall --global ${getPublication().packageName} if it is linked, and delete the folder.`,
+        `ouro runs from the checkout ${installation.root}. Run npm uninstall --global ${getReleaseSource().packageName} if it is linked, and delete the folder.`,
       );
     case 'manager':
       throw new Error(`ouro was installed with ${installation.name}. Remove it with: ${installation.uninstall}`);
     case 'npm': {
-      const npm = ['uninstall', '--global', '--prefix', installation.prefix, getPublication().packageName];
+      const npm = ['uninstall', '--global', '--prefix', installation.prefix, getReleaseSource().packageName];
       return { paths: removed, npm, kept };
     }
     default:
@@ -46,8 +46,8 @@ export async function planUninstall(
 async function listProgramFiles(file: string, environment: Environment): Promise<readonly string[]> {
   const folder = dirname(file);
   const ripgrep = join(folder, file.endsWith('.exe') ? 'rg.exe' : 'rg');
-  const unpacked = [ripgrep, getPreviousPath(ripgrep), join(folder, NOTICES), join(folder, 'LICENSE')];
-  const files = [file, getPreviousPath(file), ...(existsSync(join(folder, NOTICES)) ? unpacked : [])];
+  const unpacked = [ripgrep, getPreviousVersionPath(ripgrep), join(folder, NOTICES_FILE), join(folder, 'LICENSE')];
+  const files = [file, getPreviousVersionPath(file), ...(existsSync(join(folder, NOTICES_FILE)) ? unpacked : [])];
   const commands = environment.path.map((entry) => join(entry, basename(file)));
   const links = await Promise.all(commands.map((path) => listLink(path, file)));
   return [...links.flat(), ...files.filter(existsSync)];
@@ -63,12 +63,12 @@ async function listLink(path: string, target: string): Promise<readonly string[]
 export async function runUninstall({ paths, npm }: UninstallPlan, environment: Environment): Promise<void> {
   // Keys in the keyring are found through a file of the folder that is deleted below.
   if (paths.includes(environment.ouroHome))
-    for (const read of [readStoredKeys, readPluginSecrets])
-      for (const name of (await read(environment)).keys.keys()) await deleteStoredKey(environment, name);
+    for (const read of [readStoredApiKeys, readPluginSecrets])
+      for (const name of (await read(environment)).keys.keys()) await deleteStoredApiKey(environment, name);
   if (npm !== undefined) await runNpm(npm, environment);
   for (const path of paths) await remove(path);
   // The folder of an unpacked archive; one that holds anything else stays.
-  const notices = paths.find((path) => basename(path) === NOTICES);
+  const notices = paths.find((path) => basename(path) === NOTICES_FILE);
   if (notices !== undefined && (await readdir(dirname(notices))).length === 0) await rmdir(dirname(notices));
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { getPublication } from '../../app/environment.ts';
+import { getReleaseSource } from '../../app/environment.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
@@ -20,7 +20,7 @@ export type UpdateRequest = {
 };
 
 /** A file that only the archives of releases contain. */
-export const NOTICES = 'THIRD-PARTY.txt';
+export const NOTICES_FILE = 'THIRD-PARTY.txt';
 const NPM_TIMEOUT_MS = 15 * 60_000;
 const START_TIMEOUT_MS = 30_000;
 
@@ -46,7 +46,7 @@ export async function updateInstallation(
 
 async function updateExecutable(file: string, request: UpdateRequest, environment: Environment): Promise<string> {
   const { version: current } = environment;
-  const { target, releasesUrl } = getPublication();
+  const { target, releasesUrl } = getReleaseSource();
   const address = environment.variables.OURO_RELEASE_URL ?? releasesUrl;
   if (address === undefined)
     throw new Error('This build of ouro belongs to no release. Set OURO_RELEASE_URL to the address of its releases.');
@@ -83,7 +83,7 @@ async function replaceFiles(
     if (found !== version) throw new Error(`The downloaded ouro ${version} does not run on this machine.`);
     const ripgrep = join(folder, basename(fresh.ripgrep));
     // An rg in the same folder belongs to ouro only if an archive was unpacked there.
-    if (existsSync(join(folder, NOTICES))) await replaceFile(ripgrep, fresh.ripgrep);
+    if (existsSync(join(folder, NOTICES_FILE))) await replaceFile(ripgrep, fresh.ripgrep);
     await replaceFile(file, fresh.ouro);
   } catch (thrown) {
     throw explainUnwritable(folder, thrown);
@@ -104,13 +104,13 @@ async function writeExecutable(path: string, content: Uint8Array | undefined): P
 }
 
 /** Returns the path at which the version before an update is kept. */
-export function getPreviousPath(file: string): string {
+export function getPreviousVersionPath(file: string): string {
   return file.endsWith('.exe') ? `${file.slice(0, -4)}.previous.exe` : `${file}.previous`;
 }
 
 /** Replaces a file and keeps it; at every moment one of the two is at its path. */
 async function replaceFile(file: string, fresh: string): Promise<void> {
-  const previous = getPreviousPath(file);
+  const previous = getPreviousVersionPath(file);
   await rm(previous, { force: true });
   if (process.platform === 'win32') {
     // Windows does not replace a running program, but renames it.
@@ -129,7 +129,7 @@ async function replaceFile(file: string, fresh: string): Promise<void> {
 /** Exchanges the executable with the one before the last update. */
 async function restorePrevious(file: string, environment: Environment): Promise<string> {
   const folder = dirname(file);
-  const previous = getPreviousPath(file);
+  const previous = getPreviousVersionPath(file);
   const version = await readVersion(previous, environment);
   if (version === undefined) throw new Error(`There is no earlier version of ouro: ${previous} does not exist.`);
   const restored = join(folder, `.ouro-back-${process.pid}${process.platform === 'win32' ? '.exe' : ''}`);
@@ -171,7 +171,7 @@ async function updateWithNpm(
   { action, version }: UpdateRequest,
   environment: Environment,
 ): Promise<string> {
-  const { packageName } = getPublication();
+  const { packageName } = getReleaseSource();
   const { version: current, ouroHome } = environment;
   const store = openJsonStore(join(ouroHome, 'update.json'), {
     empty: {},

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import { getUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
+import { getReachedUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
 
 /**
  * Waits for the end of a run. When a usage limit ended it, waits for the reset and for the run that continues, as often
@@ -13,7 +13,7 @@ export async function waitThroughUsageLimits(
 ): Promise<Terminal> {
   let terminal = await ended;
   await agent.waitForIdle();
-  while (getUsageLimit(terminal) !== undefined) {
+  while (getReachedUsageLimit(terminal) !== undefined) {
     const next = await waitForLimit?.();
     if (next === undefined) return terminal;
     terminal = next;

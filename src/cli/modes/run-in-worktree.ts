@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
-import { enterWorktree, type Worktree, type WorktreeEnd } from '../../app/session/worktree.ts';
+import { enterWorktree, type SessionWorktree, type WorktreeEnd } from '../../app/session/worktree.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
 import type { Invocation } from '../args/invocation.ts';
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../process-io.ts';
 
 /** Runs a mode in a git worktree (`-w`) and reports on stderr whether the worktree was removed or kept. */
 export async function runInWorktree(
   invocation: Invocation,
   name: string,
-  io: Io,
+  io: ProcessIo,
   runMode: (worktreeInvocation: Invocation) => Promise<number>,
 ): Promise<number> {
   let worktree: Awaited<ReturnType<typeof enterWorktree>>;
@@ -29,7 +29,7 @@ export async function runInWorktree(
   return code;
 }
 
-function formatEnd(end: WorktreeEnd, { path, branch }: Worktree): string {
+function formatEnd(end: WorktreeEnd, { path, branch }: SessionWorktree): string {
   switch (end.is) {
     case 'gone':
       return 'Worktree removed: it had no changes.';

@@ -1,11 +1,11 @@
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
-import type { Io } from '../io.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
+import type { ProcessIo } from '../process-io.ts';
 import type { Shutdown } from '../shutdown.ts';
 
 /** Runs the Setup and SessionStart hooks (`ouro --init-only`) without saving a session. */
-export async function runSetupHooks(run: RunOptions, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runSetupHooks(run: CliRunOptions, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const { createConversation } = await import('../../app/compose.ts');
-  const options: RunOptions = { ...run, persistence: 'memory' };
+  const options: CliRunOptions = { ...run, persistence: 'memory' };
   const first = await createConversation(options, io.environment);
   // A machine that is still being set up may have no key; hooks need no model.
   const composed = first.ok ? first : await createConversation({ ...options, model: 'demo' }, io.environment);

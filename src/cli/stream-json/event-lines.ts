@@ -10,9 +10,9 @@ import {
   encodeUserBlock,
   formatToolUseResult,
 } from '../../contracts/wire-format.ts';
-import { createLineUuid } from '../../lib/line-uuid.ts';
-import { createSystemLines, getErrorName } from './system-lines.ts';
-import { createTaskLineWriter } from './task-lines.ts';
+import { createTranscriptLineUuid } from '../../lib/transcript-line-uuid.ts';
+import { createStreamJsonSystemLines, getSdkErrorName } from './system-lines.ts';
+import { createStreamJsonTaskWriter } from './task-lines.ts';
 
 /** The optional parts of stream-json output. */
 type LineOptions = {
@@ -42,7 +42,7 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, c
 type LineContext = { readonly now: () => Date; readonly costUsd: () => number };
 
 /** Creates the line values of a conversation from its usage and a clock. */
-export function createLineContext(
+export function createStreamJsonContext(
   { usage }: Pick<Conversation, 'usage'>,
   { now }: { readonly now: () => number },
 ): LineContext {
@@ -50,9 +50,9 @@ export function createLineContext(
 }
 
 /** Creates a writer for the events of one conversation and its sub-agents. */
-export function createLineWriter(options: LineOptions, { now, costUsd }: LineContext): LineWriter {
+export function createStreamJsonWriter(options: LineOptions, { now, costUsd }: LineContext): LineWriter {
   const sources = new Map<string, Source>();
-  const taskWriter = createTaskLineWriter(now);
+  const taskWriter = createStreamJsonTaskWriter(now);
   let requestCount = 0;
 
   /** Returns whether the text and the thinking of this source are omitted. */
@@ -127,7 +127,7 @@ export function createLineWriter(options: LineOptions, { now, costUsd }: LineCon
 
   /** Lines of a sub-agent carry its call id; hosts would otherwise attribute them to the main conversation. */
   function formatSystemLines(event: AgentEvent, parentCallId: string | null): readonly JsonObject[] {
-    const lines = createSystemLines(event, options);
+    const lines = createStreamJsonSystemLines(event, options);
     return parentCallId === null ? lines : lines.map((line) => ({ ...line, parent_tool_use_id: parentCallId }));
   }
 
@@ -163,7 +163,7 @@ function createAssistantLine(event: BlockEnd, source: Source, parent: JsonObject
     },
     ...parent,
     request_id: source.requestId,
-    uuid: createLineUuid(event.messageId, event.index),
+    uuid: createTranscriptLineUuid(event.messageId, event.index),
     ...(event.block.type === 'text' && event.block.cut === true ? { cut: true } : {}),
   };
 }
@@ -176,7 +176,7 @@ function createFailureLines(
   const { failure, words } = terminal;
   if (failure === undefined || failure.kind === 'aborted') return [];
   const message = createSyntheticMessage(words ?? failure.message);
-  return [{ type: 'assistant', message, ...parent, error: getErrorName(failure.kind) }];
+  return [{ type: 'assistant', message, ...parent, error: getSdkErrorName(failure.kind) }];
 }
 
 type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;

@@ -6,7 +6,7 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { encodeUsage } from '../../contracts/wire-format.ts';
 
 /** The totals of a run, collected from its events for the result line. */
-export type RunRecord = {
+export type RunResultCollector = {
   handleEvent(event: AgentEvent): void;
   /** Creates the result line. `commandText` replaces the answer when a slash command answered without the model. */
   createResultLine(terminal: Terminal, commandText?: string): JsonObject;
@@ -17,7 +17,7 @@ export type RunRecord = {
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** Creates the record of a run that starts now. */
-export function createRunRecord(conversation: Conversation, now: () => number): RunRecord {
+export function createRunResultCollector(conversation: Conversation, now: () => number): RunResultCollector {
   const deniedBefore = conversation.info().permissionDenials.length;
   const startedAtMs = now();
   let answer = NO_ANSWER;

@@ -4,7 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import type { FailureKind } from '../../contracts/model.ts';
 
 /** Formats an event that is neither a message nor a result: retries, compaction, status, notices, hooks, … */
-export function createSystemLines(event: AgentEvent, options: { readonly hookEvents: boolean }): readonly JsonObject[] {
+export function createStreamJsonSystemLines(
+  event: AgentEvent,
+  options: { readonly hookEvents: boolean },
+): readonly JsonObject[] {
   const line = formatSystemEvent(event, options);
   return line === undefined ? [] : [{ type: 'system', ...line }];
 }
@@ -18,7 +21,7 @@ function formatSystemEvent(event: AgentEvent, options: { readonly hookEvents: bo
         max_retries: event.limit,
         retry_delay_ms: event.delayMs,
         error_status: event.failure.status ?? null,
-        error: getErrorName(event.failure.kind),
+        error: getSdkErrorName(event.failure.kind),
       };
     case 'compacted': {
       const trigger = event.boundary.trigger === 'manual' ? 'manual' : 'auto';
@@ -93,7 +96,7 @@ function formatDenialReasons(trace: JsonValue): string {
 }
 
 /** Returns the SDK name of an API failure. */
-export function getErrorName(kind: FailureKind): string {
+export function getSdkErrorName(kind: FailureKind): string {
   switch (kind) {
     case 'auth':
       return 'authentication_failed';
@@ -116,7 +119,7 @@ export function getErrorName(kind: FailureKind): string {
 }
 
 /** Creates the `system/init` line, the first line of each run: model, tools, servers, commands and settings. */
-export function createInitLine(conversation: Conversation): JsonObject {
+export function createStreamJsonInitLine(conversation: Conversation): JsonObject {
   const info = conversation.info();
   return {
     type: 'system',

@@ -9,7 +9,7 @@ type Background = Extract<AgentEvent, { type: 'background' }>;
 const NO_USAGE = { total_tokens: 0, tool_uses: 0, duration_ms: 0 };
 
 /** Creates the task lines of one conversation. */
-export function createTaskLineWriter(now: () => Date): TaskLineWriter {
+export function createStreamJsonTaskWriter(now: () => Date): TaskLineWriter {
   /** Description the model gave each call, by call id. */
   const titles = new Map<string, string>();
   /** Running background tasks, by id. */

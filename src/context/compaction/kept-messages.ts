@@ -1,6 +1,6 @@
 import { isTypedByUser, type Message, type UserMessage } from '../../contracts/message.ts';
-import { isReminder } from '../../lib/text/is-reminder.ts';
-import { isPinned } from '../reduction/propose-reductions.ts';
+import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { isPinnedMessage } from '../reduction/propose-reductions.ts';
 import type { TokenEstimator } from '../token-estimate.ts';
 import { listToolCalls } from '../tool-calls.ts';
 
@@ -13,7 +13,7 @@ export type KeptMessages = {
 };
 
 /** Splits off pinned messages, the current prompt and the last turns. The tail never starts with orphaned results. */
-export function splitKeptMessages(
+export function splitMessagesForCompaction(
   messages: readonly Message[],
   tailTokens: number,
   estimate: TokenEstimator,
@@ -25,24 +25,24 @@ export function splitKeptMessages(
   const isPromptInTail = tail.some((message) => message.role === 'user' && message.origin === 'prompt');
   const promptFrom = before.findLastIndex((message) => message.role === 'user' && message.origin === 'prompt');
   const recent = before.slice(promptFrom === -1 ? Math.max(0, promptAt) : promptFrom);
-  const prompt = isPromptInTail ? [] : recent.filter((message) => isTypedByUser(message) && !isPinned(message));
-  return { pins: before.filter(isPinned), prompt: prompt.flatMap(dropNews), tail: tail.flatMap(dropNews) };
+  const prompt = isPromptInTail ? [] : recent.filter((message) => isTypedByUser(message) && !isPinnedMessage(message));
+  return { pins: before.filter(isPinnedMessage), prompt: prompt.flatMap(dropNews), tail: tail.flatMap(dropNews) };
 }
 
 /** Returns the text of a user message as the user sent it, without what hooks and ouro added. */
 export function getUserPromptText({ blocks, sentBlocks }: UserMessage): string {
   return blocks
     .slice(0, sentBlocks)
-    .flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []))
+    .flatMap((block) => (block.type === 'text' && !isSystemReminder(block.text) ? [block.text] : []))
     .join('\n');
 }
 
 /** Returns a message without news, which the present state replaces; one that consists of news only is dropped. */
 function dropNews(message: Message): readonly Message[] {
-  if (message.role !== 'user' || isPinned(message)) return [message];
+  if (message.role !== 'user' || isPinnedMessage(message)) return [message];
   const { sentBlocks } = message;
   const blocks = message.blocks.filter((block, index) =>
-    sentBlocks === undefined ? block.type !== 'text' || !isReminder(block.text) : index < sentBlocks,
+    sentBlocks === undefined ? block.type !== 'text' || !isSystemReminder(block.text) : index < sentBlocks,
   );
   if (blocks.length === message.blocks.length) return [message];
   return blocks.length === 0 ? [] : [{ ...message, blocks }];

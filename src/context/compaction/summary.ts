@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import { isTypedByUser, type Message, type TextBlock, type UserMessage } from '../../contracts/message.ts';
 import type { ToolLookup } from '../../contracts/permission.ts';
-import { isPinned } from '../reduction/propose-reductions.ts';
+import { isPinnedMessage } from '../reduction/propose-reductions.ts';
 import { listToolCalls } from '../tool-calls.ts';
 import { getUserPromptText } from './kept-messages.ts';
 
@@ -29,7 +29,7 @@ export function renderSummaryInstructions(
   focus: string | undefined,
 ): string {
   const pins = messages
-    .filter(isPinned)
+    .filter(isPinnedMessage)
     .flatMap((message) => (message.role === 'user' ? [getUserPromptText(message)] : []));
   return [
     'The conversation has grown too long and will go on from a summary. Write that summary now, for yourself: after it you will see nothing of the above except your last turns. Call no tools.',
@@ -50,7 +50,7 @@ export function renderSummaryInstructions(
 }
 
 /** Extracts the summary between its tags, or the reason why it cannot be used. */
-export function parseSummary(
+export function parseCompactionSummary(
   answer: string,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string } {
   const opened = answer.indexOf('<summary>');
@@ -85,7 +85,7 @@ export function createFallbackSummary(why: string): string {
 /** Collects the user's own messages, including those carried on by earlier compactions; keeps the newest. */
 function collectUserTexts(replaced: readonly Message[]): readonly string[] {
   const texts = replaced.flatMap((message): string[] => {
-    if (message.role !== 'user' || isPinned(message)) return [];
+    if (message.role !== 'user' || isPinnedMessage(message)) return [];
     if (message.origin === 'summary') return getCarriedTexts(message);
     return isTypedByUser(message) ? [truncateText(getUserPromptText(message))] : [];
   });

@@ -2,15 +2,21 @@ import { isJsonObject } from '../../contracts/json.ts';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import type { ToolLookup } from '../../contracts/permission.ts';
 import type { ContextDecision } from '../reduction-log.ts';
-import { estimateTextTokens, sum, type TokenEstimator } from '../token-estimate.ts';
-import { describeCall, describeResultSize, getCallFile, listToolCalls, listToolResults } from '../tool-calls.ts';
+import { estimateTextTokens, sumNumbers, type TokenEstimator } from '../token-estimate.ts';
+import {
+  describeToolCall,
+  describeToolResultSize,
+  getToolCallFilePath,
+  listToolCalls,
+  listToolResults,
+} from '../tool-calls.ts';
 
 /** A message of the conversation and the version that is sent; `view` is `undefined` when nothing is sent. */
-export type ViewEntry = { readonly source: Message; readonly view: Message | undefined };
+export type ReducibleMessage = { readonly source: Message; readonly view: Message | undefined };
 
 /** The input from which a level proposes what to drop. */
 export type ReductionInput = {
-  readonly entries: readonly ViewEntry[];
+  readonly entries: readonly ReducibleMessage[];
   /** Index of the first recent entry; entries from here on are kept whole. */
   readonly tailStart: number;
   readonly findCall: (callId: string) => ToolUseBlock | undefined;
@@ -22,10 +28,14 @@ export type ReductionInput = {
 };
 
 /** A possible decision and the raw tokens it would free. */
-export type Proposal = { readonly decision: ContextDecision; readonly freed: number };
+export type ReductionProposal = { readonly decision: ContextDecision; readonly freed: number };
 
 /** Returns the index where the protected tail starts: the last `tokens`, and always the last message. */
-export function findTailStart(entries: readonly ViewEntry[], tokens: number, estimate: TokenEstimator): number {
+export function findProtectedTailStart(
+  entries: readonly ReducibleMessage[],
+  tokens: number,
+  estimate: TokenEstimator,
+): number {
   let remaining = tokens;
   for (let index = entries.length - 1; index >= 0; index -= 1) {
     const view = entries[index]?.view;
@@ -36,25 +46,25 @@ export function findTailStart(entries: readonly ViewEntry[], tokens: number, est
 }
 
 /** Returns whether the user pinned a message. */
-export function isPinned(message: Message): boolean {
+export function isPinnedMessage(message: Message): boolean {
   return message.role === 'user' && message.pinned === true;
 }
 
 const BULKY_TOKENS = 400;
 
 /** Level b: proposes to replace bulky results before the tail by one line that says how to get them back. */
-export function proposeSnips(input: ReductionInput): readonly Proposal[] {
-  return input.entries.slice(0, input.tailStart).flatMap(({ view }): Proposal[] => {
-    if (view === undefined || isPinned(view)) return [];
-    return listToolResults(view).flatMap((result): Proposal[] => {
+export function proposeSnips(input: ReductionInput): readonly ReductionProposal[] {
+  return input.entries.slice(0, input.tailStart).flatMap(({ view }): ReductionProposal[] => {
+    if (view === undefined || isPinnedMessage(view)) return [];
+    return listToolResults(view).flatMap((result): ReductionProposal[] => {
       const tokens = input.estimate.blockTokens(result);
       const call = input.findCall(result.tool_use_id);
       if (tokens < BULKY_TOKENS || input.isFinal(result.tool_use_id)) return [];
       const resultKind = call === undefined ? undefined : input.toolNamed(call.name)?.result;
       if (resultKind === 'once') return [];
-      const title = call === undefined ? 'A result' : describeCall(call);
+      const title = call === undefined ? 'A result' : describeToolCall(call);
       const recovery = describeRecovery(resultKind, input.storedAt(result.tool_use_id));
-      const text = `[${title}: ${describeResultSize(result)}, left out to save room. ${recovery}]`;
+      const text = `[${title}: ${describeToolResultSize(result)}, left out to save room. ${recovery}]`;
       return [
         {
           decision: { level: 'snip', callId: result.tool_use_id, text },
@@ -74,11 +84,11 @@ function describeRecovery(resultKind: 'repeatable' | undefined, path: string | u
 const MIN_TOKENS = 60;
 
 /** Level c: of repeated reads and searches, proposes to keep only the newest result, even in the tail. */
-export function proposeMicrocompactions(input: ReductionInput): readonly Proposal[] {
+export function proposeMicrocompactions(input: ReductionInput): readonly ReductionProposal[] {
   const newest = new Map<string, number>();
-  const proposals: Proposal[] = [];
+  const proposals: ReductionProposal[] = [];
   for (const { view } of input.entries.toReversed()) {
-    if (view === undefined || isPinned(view)) continue;
+    if (view === undefined || isPinnedMessage(view)) continue;
     for (const result of listToolResults(view).toReversed()) {
       const call = input.findCall(result.tool_use_id);
       if (call === undefined || result.is_error === true || input.isFinal(result.tool_use_id)) continue;
@@ -98,8 +108,8 @@ function isReplaceable(tokens: number, newerTokens: number): boolean {
   return tokens >= MIN_TOKENS && newerTokens * 2 >= tokens;
 }
 
-function createProposal(result: ToolResultBlock, call: ToolUseBlock, tokens: number): Proposal {
-  const text = `[${describeCall(call)}: left out, the same was looked at again later.]`;
+function createProposal(result: ToolResultBlock, call: ToolUseBlock, tokens: number): ReductionProposal {
+  const text = `[${describeToolCall(call)}: left out, the same was looked at again later.]`;
   return {
     decision: { level: 'microcompact', callId: result.tool_use_id, text },
     freed: Math.max(0, tokens - estimateTextTokens(text)),
@@ -108,7 +118,7 @@ function createProposal(result: ToolResultBlock, call: ToolUseBlock, tokens: num
 
 /** Returns a key that is equal for calls with the same result: tool, file and range, or the whole input. */
 function getSubject(call: ToolUseBlock): string {
-  const file = getCallFile(call);
+  const file = getToolCallFilePath(call);
   return `${call.name} ${file === undefined ? JSON.stringify(call.input) : `${file} ${getRange(call)}`}`;
 }
 
@@ -123,8 +133,8 @@ const MAX_NAMED_CALLS = 12;
 type CallStep = { readonly messages: readonly Message[]; readonly calls: readonly ToolUseBlock[] };
 
 /** Level d: proposes to replace each run of read-only calls by one line. */
-export function proposeCollapses(input: ReductionInput): readonly Proposal[] {
-  return findRuns(input).flatMap((run): Proposal[] => {
+export function proposeCollapses(input: ReductionInput): readonly ReductionProposal[] {
+  return findRuns(input).flatMap((run): ReductionProposal[] => {
     const calls = run.flatMap((step) => step.calls);
     if (calls.length < MIN_CALLS) return [];
     const messages = run.flatMap((step) => step.messages);
@@ -132,7 +142,7 @@ export function proposeCollapses(input: ReductionInput): readonly Proposal[] {
       calls,
       new Map(messages.flatMap(listToolResults).map((result) => [result.tool_use_id, result])),
     );
-    const freed = sum(messages.map(input.estimate.messageTokens)) - estimateTextTokens(text);
+    const freed = sumNumbers(messages.map(input.estimate.messageTokens)) - estimateTextTokens(text);
     const messageIds = messages.map((message) => message.id);
     if (freed <= 0) return [];
     return [{ decision: { level: 'collapse', messageIds, callIds: calls.map((call) => call.id), text }, freed }];
@@ -163,26 +173,26 @@ function getStep(input: ReductionInput, index: number): CallStep | undefined {
   const calls = listToolCalls(reply);
   const hasNoText = reply.blocks.every((block) => block.type !== 'text' || block.text.trim() === '');
   const hasServerBlock = reply.blocks.some((block) => block.type === 'server');
-  if (calls.length === 0 || !hasNoText || hasServerBlock || isPinned(results)) return undefined;
+  if (calls.length === 0 || !hasNoText || hasServerBlock || isPinnedMessage(results)) return undefined;
   const ids = new Set(listToolResults(results).map((result) => result.tool_use_id));
   const isRepeatable = ({ name }: ToolUseBlock) => input.toolNamed(name)?.result === 'repeatable';
   const canCollapse = calls.every((call) => isRepeatable(call) && ids.has(call.id) && !input.isFinal(call.id));
   return canCollapse ? { messages: [reply, results], calls } : undefined;
 }
 
-function getView(entries: readonly ViewEntry[], index: number): Message | undefined {
+function getView(entries: readonly ReducibleMessage[], index: number): Message | undefined {
   return entries[index]?.view;
 }
 
 function renderCollapsedLine(calls: readonly ToolUseBlock[], results: ReadonlyMap<string, ToolResultBlock>): string {
   const named = calls.slice(0, MAX_NAMED_CALLS).map((call) => {
     const result = results.get(call.id);
-    return result === undefined ? describeCall(call) : `${describeCall(call)} (${describeOutcome(result)})`;
+    return result === undefined ? describeToolCall(call) : `${describeToolCall(call)} (${describeOutcome(result)})`;
   });
   const more = calls.length > MAX_NAMED_CALLS ? `; and ${calls.length - MAX_NAMED_CALLS} more` : '';
   return `<reminder>To save room, ${calls.length} earlier calls are folded: ${named.join('; ')}${more}. Repeat one if you need its result.</reminder>`;
 }
 
 function describeOutcome(result: ToolResultBlock): string {
-  return result.is_error === true ? 'failed' : describeResultSize(result) || 'empty';
+  return result.is_error === true ? 'failed' : describeToolResultSize(result) || 'empty';
 }

@@ -1,16 +1,16 @@
 import type { Message } from '../../contracts/message.ts';
 import type { ContextResult } from '../../contracts/query.ts';
-import type { DecisionLog } from '../reduction-log.ts';
-import { sum, type TokenGauge } from '../token-estimate.ts';
+import type { ReductionLog } from '../reduction-log.ts';
+import { type RequestTokenGauge, sumNumbers } from '../token-estimate.ts';
 import {
-  type Proposal,
   proposeCollapses,
   proposeMicrocompactions,
   proposeSnips,
   type ReductionInput,
+  type ReductionProposal,
 } from './propose-reductions.ts';
 import { applyResultBudget, type ResultBudgetDeps } from './result-budget.ts';
-import { listDecisionCalls, type SentView } from './sent-view.ts';
+import { listReducedCalls, type SentConversation } from './sent-conversation.ts';
 
 // A batch of changes invalidates the cache after its first block, so levels wait until needed and free all they can.
 const SNIP_AT = 0.7;
@@ -22,16 +22,16 @@ const TAIL_TOKENS = 20_000;
 const TAIL_SHARE = 0.2;
 
 /** A run of one level, as shown by `/timeline`. */
-export type LevelRun = { readonly level: LevelName; readonly blocks: number; readonly freedTokens: number };
+export type LevelRun = { readonly level: ReductionLevelName; readonly blocks: number; readonly freedTokens: number };
 
 /** The levels that free tokens, cheapest first. */
-export type LevelName = 'provider' | 'budget' | 'snip' | 'microcompact' | 'collapse' | 'compact';
+export type ReductionLevelName = 'provider' | 'budget' | 'snip' | 'microcompact' | 'collapse' | 'compact';
 
 /** The dependencies of the pipeline. */
 export type ReductionPipelineDeps = {
-  readonly view: SentView;
-  readonly gauge: TokenGauge;
-  readonly decisions: DecisionLog;
+  readonly view: SentConversation;
+  readonly gauge: RequestTokenGauge;
+  readonly decisions: ReductionLog;
   readonly budget: Pick<ResultBudgetDeps, 'limitChars' | 'store'>;
   readonly compactAt: () => number;
   /** Returns true if the provider drops old results by itself; dropping them here as well would break its cache. */
@@ -43,13 +43,13 @@ export type ReductionPipelineDeps = {
 /** Creates the pipeline of levels a to d, cheapest first. A level that is not needed or frees too little is skipped. */
 export function createReductionPipeline(deps: ReductionPipelineDeps): ReductionPipeline {
   const { view, gauge, decisions } = deps;
-  let staged: readonly Proposal[] = [];
+  let staged: readonly ReductionProposal[] = [];
 
   const tokens = () => gauge.tokens(view.rawTokens());
   const input = () => view.createInput(Math.min(TAIL_TOKENS, deps.compactAt() * TAIL_SHARE));
-  const estimateFreed = (proposals: readonly Proposal[]) =>
-    gauge.scale(sum(proposals.map((proposal) => proposal.freed)));
-  const apply = (proposals: readonly Proposal[]) => {
+  const estimateFreed = (proposals: readonly ReductionProposal[]) =>
+    gauge.scale(sumNumbers(proposals.map((proposal) => proposal.freed)));
+  const apply = (proposals: readonly ReductionProposal[]) => {
     view.applyProposals(proposals);
     for (const level of ['snip', 'microcompact', 'collapse'] as const) {
       const applied = proposals.filter(({ decision }) => decision.level === level);
@@ -135,12 +135,12 @@ export type ReductionPipeline = {
 /** Proposes bulky results, and repeated ones only if that does not suffice. */
 function snipAndMicrocompact(
   input: ReductionInput,
-  isEnough: (proposals: readonly Proposal[]) => boolean,
-): readonly Proposal[] {
+  isEnough: (proposals: readonly ReductionProposal[]) => boolean,
+): readonly ReductionProposal[] {
   const snipped = proposeSnips(input);
   if (isEnough(snipped)) return snipped;
-  const snippedIds = new Set(snipped.flatMap(({ decision }) => listDecisionCalls(decision)));
-  const isOther = ({ decision }: Proposal) => !listDecisionCalls(decision).some((id) => snippedIds.has(id));
+  const snippedIds = new Set(snipped.flatMap(({ decision }) => listReducedCalls(decision)));
+  const isOther = ({ decision }: ReductionProposal) => !listReducedCalls(decision).some((id) => snippedIds.has(id));
   return [...snipped, ...proposeMicrocompactions(input).filter(isOther)];
 }
 

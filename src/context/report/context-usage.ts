@@ -2,8 +2,8 @@ import type { ContextUsage } from '../../contracts/frontend/conversation.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { SystemPart, ToolSpec } from '../../contracts/model.ts';
 import { formatTokens } from '../../lib/text/format.ts';
-import { createTokenEstimator, estimateTextTokens, sum } from '../token-estimate.ts';
-import { describeCall, listToolCalls, listToolResults } from '../tool-calls.ts';
+import { createTokenEstimator, estimateTextTokens, sumNumbers } from '../token-estimate.ts';
+import { describeToolCall, listToolCalls, listToolResults } from '../tool-calls.ts';
 
 /** The input of the context usage report. */
 type ContextUsageInput = {
@@ -32,14 +32,14 @@ const PART_CATEGORIES: Readonly<Record<string, string>> = {
 /** Computes what fills the context window, for `/context`. It is shown to the user and never sent to the model. */
 export function computeContextUsage(input: ContextUsageInput): ContextUsage {
   const estimated = [...listSystemItems(input.system), ...listToolItems(input.tools), ...listMessageItems(input.view)];
-  const estimatedTotal = sum(estimated.map((item) => item.tokens));
+  const estimatedTotal = sumNumbers(estimated.map((item) => item.tokens));
   const factor = input.knownTokens === undefined || estimatedTotal === 0 ? 1 : input.knownTokens / estimatedTotal;
   const items = estimated.map((item) => ({ ...item, tokens: Math.round(item.tokens * factor) }));
   const used = CATEGORIES.map((name) => ({
     name,
-    tokens: sum(items.filter((item) => item.category === name).map((item) => item.tokens)),
+    tokens: sumNumbers(items.filter((item) => item.category === name).map((item) => item.tokens)),
   })).filter((category) => category.tokens > 0);
-  const totalTokens = sum(used.map((category) => category.tokens));
+  const totalTokens = sumNumbers(used.map((category) => category.tokens));
   const buffer = Math.max(0, Math.min(input.windowTokens - input.compactAt, input.windowTokens - totalTokens));
   return {
     model: input.model,
@@ -76,14 +76,14 @@ function listToolItems(tools: ContextUsageInput['tools']): readonly Item[] {
 /** Creates an item per result, and one for the rest of each message. */
 function listMessageItems(view: readonly Message[]): readonly Item[] {
   const estimate = createTokenEstimator();
-  const titles = new Map(view.flatMap(listToolCalls).map((call) => [call.id, describeCall(call)]));
+  const titles = new Map(view.flatMap(listToolCalls).map((call) => [call.id, describeToolCall(call)]));
   return view.flatMap((message): readonly Item[] => {
     const results = listToolResults(message).map((result) => ({
       category: 'Messages',
       name: titles.get(result.tool_use_id) ?? 'Tool result',
       tokens: estimate.blockTokens(result),
     }));
-    const rest = estimate.messageTokens(message) - sum(results.map((item) => item.tokens));
+    const rest = estimate.messageTokens(message) - sumNumbers(results.map((item) => item.tokens));
     return rest <= 0 ? results : [...results, { category: 'Messages', name: getMessageTitle(message), tokens: rest }];
   });
 }

@@ -1,21 +1,21 @@
 import type { ModelRequest, RequestMessage, SystemPart, ToolSpec } from '../../contracts/model.ts';
 
 /** A part of a request. Providers cache the parts in this order. */
-export type RequestLocation = {
+export type RequestPartLocation = {
   readonly part: 'model' | 'tools' | 'system' | 'message';
   readonly name: string;
 };
 
 /** The first difference between two requests. */
 export type RequestDifference = {
-  readonly location: RequestLocation;
+  readonly location: RequestPartLocation;
   readonly cause: string;
   /** Texts of the earlier request from this part on. */
   readonly lost: readonly string[];
 };
 
 /** Finds the first part where a request does not repeat the previous one; added messages at the end do not count. */
-export function findFirstDifference(before: ModelRequest, after: ModelRequest): RequestDifference | undefined {
+export function findRequestDifference(before: ModelRequest, after: ModelRequest): RequestDifference | undefined {
   const messages = () => before.messages.map(serialize);
   const system = () => before.system.map((part) => part.text);
   const everything = () => [...before.tools.map(serialize), ...system(), ...messages()];
@@ -27,7 +27,7 @@ export function findFirstDifference(before: ModelRequest, after: ModelRequest): 
   if (tools !== undefined) return { location: { part: 'tools', name: 'tools' }, cause: tools, lost: everything() };
   const part = findSystemChange(before.system, after.system);
   if (part !== undefined) {
-    const location: RequestLocation = { part: 'system', name: `system prompt, ${part.name}` };
+    const location: RequestPartLocation = { part: 'system', name: `system prompt, ${part.name}` };
     return { location, cause: part.cause, lost: [...system().slice(part.index), ...messages()] };
   }
   const thinking = describeThinkingChange(before, after);

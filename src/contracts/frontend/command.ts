@@ -17,7 +17,7 @@ export type CommandInfo = {
 };
 
 /** The outcome of a slash command, as data for the frontend that ran it. */
-export type CommandOutcome =
+export type SlashCommandOutcome =
   /** Markdown for the user; it is never sent to the model. */
   | {
       readonly kind: 'show';
@@ -28,16 +28,16 @@ export type CommandOutcome =
   /** A prompt that is sent to the model in place of the command. The message also has the command as it was typed. */
   | { readonly kind: 'prompt'; readonly blocks: readonly UserBlock[]; readonly message?: UserMessage }
   /** An interactive list; `text` is its plain-text form for frontends without panels. */
-  | { readonly kind: 'panel'; readonly panel: Panel; readonly text: string }
+  | { readonly kind: 'panel'; readonly panel: PanelContent; readonly text: string }
   /** A diff for review. Each hunk can be reverted by the command `takeBack` with the number of the hunk. */
-  | { readonly kind: 'review'; readonly review: ChangeReview; readonly text: string }
+  | { readonly kind: 'review'; readonly review: FileChangeReview; readonly text: string }
   /** The frontend opens one of its views; `text` replaces the view in frontends that have none. */
-  | { readonly kind: 'open'; readonly view: CommandView; readonly argument: string; readonly text?: string }
+  | { readonly kind: 'open'; readonly view: SlashCommandView; readonly argument: string; readonly text?: string }
   | { readonly kind: 'done'; readonly message?: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** The hunks of one changed file, with the commands that show and revert them. */
-export type ChangeReview = {
+export type FileChangeReview = {
   readonly title: string;
   /** Command line that shows this review. */
   readonly command: string;
@@ -47,7 +47,7 @@ export type ChangeReview = {
 };
 
 /** A view that a slash command can open in the frontend. */
-export type CommandView =
+export type SlashCommandView =
   | 'help'
   | 'theme'
   | 'resume'
@@ -66,7 +66,7 @@ export type CommandView =
   | 'exit';
 
 /** An interactive list with search and actions, as plain data for the frontend. */
-export type Panel = {
+export type PanelContent = {
   readonly title: string;
   /** Command line that creates the panel; it is run again after each action. */
   readonly command: string;
@@ -87,7 +87,7 @@ export type PanelRow = {
   /** Heading of the group; the rows of a group are adjacent. */
   readonly group?: string;
   readonly cells: readonly string[];
-  readonly mark?: PanelMark;
+  readonly mark?: PanelRowMark;
   /** Share from 0 to 1, drawn as a bar after the cells. */
   readonly share?: number;
   /** Lines that are shown while the row is selected. */
@@ -96,13 +96,13 @@ export type PanelRow = {
 };
 
 /** The status mark of a row. The `current` row is selected at first. */
-export type PanelMark = 'current' | 'good' | 'bad' | 'waiting' | 'off';
+export type PanelRowMark = 'current' | 'good' | 'bad' | 'waiting' | 'off';
 
 /** An action in a panel. Each runs a command line that can also be typed. */
 export type PanelAction =
   | {
       readonly kind: 'run';
-      readonly key: PanelKey;
+      readonly key: PanelActionKey;
       readonly label: string;
       readonly command: string;
       /** The panel closes after the action. */
@@ -113,7 +113,7 @@ export type PanelAction =
   /** An input field; the text is appended to the line. `words` is the initial text. */
   | {
       readonly kind: 'write';
-      readonly key: PanelKey;
+      readonly key: PanelActionKey;
       readonly label: string;
       readonly command: string;
       readonly initialText: string;
@@ -128,4 +128,4 @@ export type PanelAction =
     };
 
 /** A key for an action. Letters are used for the search. */
-export type PanelKey = 'enter' | 'ctrl+a' | 'ctrl+d' | 'ctrl+e' | 'ctrl+o' | 'ctrl+r' | 'ctrl+t';
+export type PanelActionKey = 'enter' | 'ctrl+a' | 'ctrl+d' | 'ctrl+e' | 'ctrl+o' | 'ctrl+r' | 'ctrl+t';

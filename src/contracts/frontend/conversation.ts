@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Message, Usage } from '../message.ts';
 import type { Effort, ModelInfo } from '../model.ts';
 import type { PermissionMode, ToolFacts } from '../permission.ts';
-import type { PastTurns, WorkTotals } from '../session.ts';
+import type { PastTurns, SessionWorkTotals } from '../session.ts';
 import type { Terminal } from '../terminal-reason.ts';
-import type { CommandInfo, CommandOutcome } from './command.ts';
-import type { FrontendSettings, SavedSetting, ThemesPort } from './frontend-settings.ts';
-import type { ControlPort } from './host-capabilities.ts';
+import type { CommandInfo, SlashCommandOutcome } from './command.ts';
+import type { FrontendSettings, SavedScreenSettingName, ThemesPort } from './frontend-settings.ts';
+import type { HostControlPort } from './host-capabilities.ts';
 
 type Switched = { readonly ok: true; readonly resend?: string | undefined };
 type Refused = { readonly ok: false; readonly why: string };
@@ -39,7 +39,7 @@ export type Conversation = {
   /** Reports whether a word is a slash command, also one that only other assistants list. */
   isKnownCommand(name: string): boolean;
   /** Runs a slash command, given as a line without the slash. */
-  runCommand(line: string): Promise<CommandOutcome>;
+  runCommand(line: string): Promise<SlashCommandOutcome>;
   /** Runs a shell command typed by the user (`!`), emits its output, and adds both to the conversation. */
   runShell(command: string): Promise<void>;
   /** Finds paths for the `@` menu, best first. */
@@ -82,11 +82,11 @@ export type Conversation = {
   /** Kills commands that were stopped but are still running. */
   killStoppingCommands?(): void;
   /** Additional operations for hosts. A request for an absent member is answered with "unsupported". */
-  readonly control?: Partial<ControlPort>;
+  readonly control?: Partial<HostControlPort>;
   /** Reads the settings for the look and the input of the frontend. */
   readFrontendSettings?(): Promise<FrontendSettings>;
   /** Saves a choice made on the screen in the user settings. */
-  saveSetting?(key: SavedSetting, value: string): Promise<void>;
+  saveSetting?(key: SavedScreenSettingName, value: string): Promise<void>;
   /** Stores the key of a provider and uses it from now on. `words` says where it is stored. */
   login?(provider: string, key: string): Promise<{ readonly ok: boolean; readonly message: string }>;
   readonly themes?: ThemesPort;
@@ -99,9 +99,9 @@ export type Conversation = {
   /** The link to the user's editor. */
   readonly editor?: EditorPort;
   /** The unsent input. */
-  draft: DraftPort;
+  draft: PromptDraftPort;
   /** The history of prompts. */
-  history: HistoryPort;
+  history: PromptHistoryPort;
   /** Shuts down in order: aborts, kills process groups, flushes files. Takes at most three seconds. */
   close(reason: string): Promise<void>;
 };
@@ -157,7 +157,7 @@ export type ConversationInfo = {
   /** Cost of earlier runs of the session. */
   readonly earlierCostUsd: number;
   /** Work done in earlier runs of the session. */
-  readonly earlierWork: WorkTotals;
+  readonly earlierWork: SessionWorkTotals;
   readonly todos: readonly Todo[];
   /** Warnings for the start screen: invalid settings, ineffective rules, repairs. */
   readonly warnings: readonly string[];
@@ -239,19 +239,19 @@ export type EditorPort = {
 };
 
 /** Storage for the unsent input, so that a crash does not lose it. */
-export type DraftPort = {
-  load(): Promise<Draft | undefined>;
-  save(draft: Draft): void;
+export type PromptDraftPort = {
+  load(): Promise<PromptDraft | undefined>;
+  save(draft: PromptDraft): void;
   clear(): Promise<void>;
   /** Returns the newest unclaimed draft of other sessions of this folder, after `load`. It stays stored. */
   loadLeftover?(): Promise<LeftoverDraft | undefined>;
 };
 
 /** A draft of another session that is offered to the user; `drop` deletes it once it was sent. */
-export type LeftoverDraft = { readonly draft: Draft; discard(): Promise<void> };
+export type LeftoverDraft = { readonly draft: PromptDraft; discard(): Promise<void> };
 
 /** The unsent input: text, pastes and queued messages. */
-export type Draft = {
+export type PromptDraft = {
   readonly text: string;
   readonly caret: number;
   readonly pastes: readonly JsonObject[];
@@ -261,7 +261,7 @@ export type Draft = {
 };
 
 /** The stored history of prompts. */
-export type HistoryPort = {
+export type PromptHistoryPort = {
   /** Lists prompts, newest first. */
   listRecent(scope: 'session' | 'folder' | 'all', limit: number): Promise<readonly string[]>;
   add(text: string): Promise<void>;
@@ -271,19 +271,19 @@ export type HistoryPort = {
 export type SessionListEntry = { readonly id: string; readonly label: string; readonly detail: string };
 
 /** The last session of a folder, with the amount of work where it is known. */
-export type LastSession = { readonly title: string; readonly modifiedMs: number; readonly worked?: WorkTotals };
+export type LastSession = { readonly title: string; readonly modifiedMs: number; readonly worked?: SessionWorkTotals };
 
 /** The scope of a session list: this folder, its current branch, or all folders. */
-export type SessionScope = 'folder' | 'branch' | 'all';
+export type SessionListScope = 'folder' | 'branch' | 'all';
 
 /** The operations of the session picker. */
 export type StoredSessionsPort = {
   /** Returns the last session of this folder. */
   last(): Promise<LastSession | undefined>;
   /** Lists sessions, newest first, without the open one. */
-  list(scope: SessionScope): Promise<readonly SessionListEntry[]>;
+  list(scope: SessionListScope): Promise<readonly SessionListEntry[]>;
   /** Searches the text of sessions, newest first. Yields each hit at once, with the excerpt in `detail`. */
-  search(text: string, scope: SessionScope, signal: AbortSignal): AsyncGenerator<SessionListEntry, void>;
+  search(text: string, scope: SessionListScope, signal: AbortSignal): AsyncGenerator<SessionListEntry, void>;
   /** Returns the end of the conversation as Markdown. */
   preview(id: string): Promise<string | undefined>;
   /** Renames a session. Returns the reason if it failed. */

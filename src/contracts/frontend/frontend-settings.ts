@@ -20,7 +20,7 @@ export type FrontendSettings = Pick<
 >;
 
 /** Settings that the screen saves for the next start. */
-export type SavedSetting = 'theme' | 'editorMode';
+export type SavedScreenSettingName = 'theme' | 'editorMode';
 
 /** A theme file of the user. */
 export type ThemeFile = { readonly name: string; readonly path: string; readonly text: string };

@@ -64,25 +64,25 @@ export type PermissionUpdate =
 export type PermissionUpdateDestination = 'session' | 'local' | 'project' | 'user';
 
 /** A built-in tool that another program can call over MCP. */
-export type ServedTool = {
+export type McpServedTool = {
   readonly spec: ToolSpec;
   readonly label: string;
   readonly kind: NonNullable<ToolTraits['served']>;
 };
 
 /** A program that calls a served tool: its abort signal, progress callback and optional permission prompt. */
-export type ServedCaller = Pick<CallContext, 'signal' | 'report'> & {
+export type ServedToolCallContext = Pick<CallContext, 'signal' | 'report'> & {
   readonly ask: ((request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>) | undefined;
 };
 
 /** The outcome of a call that is not part of a reply. */
-export type ServedOutcome = {
+export type ServedCallOutcome = {
   readonly end: 'done' | 'failed' | 'refused';
   readonly content: ToolOutcome['content'];
 };
 
 /** Operations for hosts, in addition to those of `Conversation`. An absent member is not supported. */
-export type ControlPort = {
+export type HostControlPort = {
   mcpServers(): readonly McpServerState[];
   reconnectMcp(name: string): Promise<ActionResult>;
   toggleMcp(name: string, to: 'on' | 'off'): Promise<ActionResult>;
@@ -100,8 +100,8 @@ export type ControlPort = {
   /** Calls an MCP tool by its full name outside the conversation, for `--permission-prompt-tool=mcp__server__tool`. */
   callTool(name: string, input: JsonObject): Promise<string>;
   /** Lists the built-in tools that need no conversation. `callServed` calls one through the permission gate. */
-  listServedTools(): readonly ServedTool[];
-  callServedTool(name: string, input: JsonObject, caller: ServedCaller): Promise<ServedOutcome>;
+  listServedTools(): readonly McpServedTool[];
+  callServedTool(name: string, input: JsonObject, caller: ServedToolCallContext): Promise<ServedCallOutcome>;
   /** Serves these tools, commands as prompts and files as resources over MCP. `closed`: the stdio client has left. */
   serve(
     transport: { readonly over: 'pipes' } | { readonly over: 'http'; readonly port: number; readonly token: string },

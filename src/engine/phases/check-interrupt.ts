@@ -1,27 +1,27 @@
 import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { emitVerdict, type Phase } from '../ladder.ts';
-import { appendMessages, stop, type Verdict } from '../state.ts';
-import { type Turn, trimReply } from '../turn.ts';
+import { type ModelTurn, trimReply } from '../model-turn.ts';
+import { appendMessages, type PhaseVerdict, stop } from '../query-state.ts';
+import { emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 
 /** Stops after an abort during the stream: finished blocks stay, and every complete call gets a result. */
-export const checkInterrupt: Phase = async function* (state, turn, deps, signal) {
+export const checkInterrupt: LoopPhase = async function* (state, turn, deps, signal) {
   if (!signal.aborted) return undefined;
   yield* turn.remainingCallEvents();
-  return yield* emitVerdict(state, turn, applyInterrupt(state, turn, deps));
+  return yield* emitVerdictMessages(state, turn, applyInterrupt(state, turn, deps));
 };
 
 /** Waits for the remaining calls and emits their events. */
-export const finishTools: Phase = async function* (state, turn, deps, signal) {
+export const finishTools: LoopPhase = async function* (state, turn, deps, signal) {
   yield* turn.remainingCallEvents();
-  return signal.aborted ? yield* emitVerdict(state, turn, applyInterrupt(state, turn, deps)) : undefined;
+  return signal.aborted ? yield* emitVerdictMessages(state, turn, applyInterrupt(state, turn, deps)) : undefined;
 };
 
 const INTERRUPTED = '[Request interrupted by user]';
 const INTERRUPTED_FOR_TOOL = '[Request interrupted by user for tool use]';
 
 /** Ends the query after an abort: keeps finished blocks, a result for every complete call, and a note after them. */
-function applyInterrupt(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict {
+function applyInterrupt(state: QueryState, turn: ModelTurn, deps: Pick<QueryDeps, 'newId'>): PhaseVerdict {
   const ended = turn.calls.listCompleted();
   const endedIds = new Set(ended.map((call) => call.block.id));
   const complete = trimReply(turn.reply, { calls: 'keep' });

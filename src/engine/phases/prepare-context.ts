@@ -4,7 +4,7 @@ import { CHARS_PER_TOKEN } from '../../contracts/model.ts';
 import type { CompactionResult, ContextAdvice, QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
-import { appendMessages, getModel } from '../state.ts';
+import { appendMessages, getCurrentModelId } from '../query-state.ts';
 
 /** The state and the view to send, or the reason to stop. */
 export type PreparedContext =
@@ -29,7 +29,7 @@ export async function* prepareContext(
   const prepared = await abandonOnAbort(deps.context.prepare(withSteering.messages), signal);
   if (prepared === undefined) return STOPPED;
 
-  const { compactAt, blockAt } = deps.context.limits(getModel(withSteering, deps));
+  const { compactAt, blockAt } = deps.context.limits(getCurrentModelId(withSteering, deps));
   let state = withSteering;
   let { view, tokens } = prepared;
   if (deps.config.autoCompact && tokens >= compactAt && state.compaction.consecutiveFailures < MAX_FAILED_COMPACTIONS) {
@@ -68,11 +68,11 @@ async function* compact(
   yield { type: 'status', status: 'compacting' };
   yield { type: 'recovery_start', recovery: 'auto_compact', cause: 'The context is nearly full.' };
   const result = await abandonOnAbort(
-    deps.context.compact(state.messages, 'auto', signal, getModel(state, deps)),
+    deps.context.compact(state.messages, 'auto', signal, getCurrentModelId(state, deps)),
     signal,
   );
   if (result === undefined) {
-    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: STOPPED_COMPACTION };
+    yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: ABORTED_COMPACTION_DETAIL };
     return state;
   }
   if (!result.ok) return yield* reportFailedCompaction(recordFailedCompaction(state), result.why, deps);
@@ -146,7 +146,7 @@ function estimatePromptTokens(message: Message | undefined): number {
 /** Number of failed compactions in a row after which auto-compaction stops. */
 const MAX_FAILED_COMPACTIONS = 3;
 /** Detail of a `recovery_end` event for a compaction that was aborted. */
-export const STOPPED_COMPACTION = 'stopped';
+export const ABORTED_COMPACTION_DETAIL = 'stopped';
 
 /** Applies a compaction; one that freed nothing counts as failed, so that the loop cannot compact forever. */
 function applyCompaction(state: QueryState, result: Extract<CompactionResult, { ok: true }>): QueryState {

@@ -1,23 +1,23 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { type Channel, createChannel } from '../../lib/channel.ts';
+import { type AsyncQueue, createAsyncQueue } from '../../lib/async-queue.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
-import { emitTombstone } from '../ladder.ts';
+import { countInputTokens, type ModelTurn } from '../model-turn.ts';
+import { getCurrentModelId, getCurrentModelLink, hasFallback } from '../query-state.ts';
 import { stripRejectedContent } from '../recoveries/rejected-content.ts';
+import { buildModelRequest } from '../request/build-model-request.ts';
 import {
   closeInterruptedText,
-  createReplyState,
-  finishReply,
-  type ReplyState,
-  reduceReply,
-  takeCalls,
-} from '../reply-state.ts';
-import { buildRequest } from '../request/build-request.ts';
-import { getModel, getModelLink, hasFallback } from '../state.ts';
+  createStreamingReplyState,
+  finishStreamingReply,
+  reduceStreamingReply,
+  type StreamingReplyState,
+  takeCompleteCalls,
+} from '../streaming-reply-state.ts';
 import { createToolScheduler, type ToolScheduler } from '../tool-calls/tool-scheduler.ts';
-import { countInputTokens, type Turn } from '../turn.ts';
+import { emitTombstone } from '../turn-phases.ts';
 import type { PreparedContext } from './prepare-context.ts';
 
 /** Sends the request and emits the reply as it streams; a call starts as soon as its block is complete and on disk. */
@@ -25,13 +25,13 @@ export async function* streamModel(
   { state, view }: Extract<PreparedContext, { kind: 'ready' }>,
   deps: QueryDeps,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Turn> {
-  const model = getModel(state, deps);
+): AsyncGenerator<AgentEvent, ModelTurn> {
+  const model = getCurrentModelId(state, deps);
   let excluded = state.excluded;
   for (let round = 0; ; round += 1) {
     const turnNumber = state.requestCount + round + 1;
     yield { type: 'turn_start', turn: turnNumber, model };
-    const request = deps.transformRequest(buildRequest(view, { ...state, excluded }, deps));
+    const request = deps.transformRequest(buildModelRequest(view, { ...state, excluded }, deps));
     const turn = yield* streamReply(request, { ...state, excluded, requestCount: turnNumber }, deps, signal);
     const retryWith = stripRejectedContent(turn.failure, { stripped: excluded, view, request, round });
     if (retryWith === undefined) {
@@ -56,15 +56,15 @@ async function* streamReply(
   state: QueryState,
   deps: QueryDeps,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Turn> {
-  const channel = createChannel<StreamArrival>();
+): AsyncGenerator<AgentEvent, ModelTurn> {
+  const channel = createAsyncQueue<StreamArrival>();
   const abandoned = new AbortController();
   const attemptSignal = AbortSignal.any([signal, abandoned.signal]);
   const calls = createToolScheduler(deps, (event) => channel.push({ from: 'calls', event }), attemptSignal);
   const startedAt = deps.now();
   const elapsedMs = () => deps.now() - startedAt;
   const context = { history: state.messages, newId: deps.newId, elapsedMs };
-  let reply = createReplyState(request.model);
+  let reply = createStreamingReplyState(request.model);
   let hasEnded = false;
   const yieldToLoop = createEventLoopYielder();
   const takeArrival = createArrivalReader(channel, calls, signal);
@@ -77,7 +77,7 @@ async function* streamReply(
       const arrival = await takeArrival();
       if (arrival.from === 'calls') yield arrival.event;
       if (arrival.from === 'model') {
-        const step = reduceReply(reply, arrival.event, context);
+        const step = reduceStreamingReply(reply, arrival.event, context);
         reply = step.reply;
         yield* step.events;
         if (deps.config.toolExecution === 'streaming') reply = startCalls(calls, reply, 'parsed');
@@ -88,7 +88,7 @@ async function* streamReply(
           reply = step.reply;
           yield* step.events;
         }
-        const finished = finishReply(reply, arrival.outcome, arrival.crash);
+        const finished = finishStreamingReply(reply, arrival.outcome, arrival.crash);
         if (!signal.aborted) startCalls(calls, reply, finished.reply.stopReason === 'max_tokens' ? 'parsed' : 'all');
         yield { type: 'turn_end', turn: state.requestCount, durationMs: elapsedMs(), ...finished.facts };
         hasEnded = true;
@@ -116,11 +116,11 @@ const MAX_PENDING_CALLS = 200;
  * after an abort their content is dropped, as nobody has seen it.
  */
 function createArrivalReader(
-  channel: Channel<StreamArrival>,
+  channel: AsyncQueue<StreamArrival>,
   calls: Pick<ToolScheduler, 'countPending'>,
   signal: AbortSignal,
 ): () => Promise<StreamArrival> {
-  const held = createChannel<StreamArrival>();
+  const held = createAsyncQueue<StreamArrival>();
   const mustWait = () => calls.countPending() >= MAX_PENDING_CALLS && !signal.aborted;
   return async () => {
     for (;;) {
@@ -137,13 +137,13 @@ function isContent(event: ModelEvent): boolean {
   return 'index' in event || event.type === 'raw';
 }
 
-function startCalls(calls: ToolScheduler, before: ReplyState, which: 'parsed' | 'all'): ReplyState {
-  const { taken, reply } = takeCalls(before, which);
+function startCalls(calls: ToolScheduler, before: StreamingReplyState, which: 'parsed' | 'all'): StreamingReplyState {
+  const { taken, reply } = takeCompleteCalls(before, which);
   for (const block of taken) calls.add(block, reply.messageId);
   return reply;
 }
 
-function pushSummary(state: QueryState, channel: Channel<StreamArrival>): void {
+function pushSummary(state: QueryState, channel: AsyncQueue<StreamArrival>): void {
   // Never awaited: it is shown if it arrives in time.
   void state.pendingSummary?.then(
     (text) => text !== undefined && channel.push({ from: 'calls', event: { type: 'calls_summary', text } }),
@@ -154,7 +154,7 @@ function pushSummary(state: QueryState, channel: Channel<StreamArrival>): void {
 /** Emits the remaining events of the calls until every call has ended. */
 async function* emitRemainingEvents(
   calls: ToolScheduler,
-  channel: Channel<StreamArrival>,
+  channel: AsyncQueue<StreamArrival>,
 ): AsyncGenerator<AgentEvent, void> {
   void calls.whenSettled().then(() => channel.push({ from: 'settled' }));
   const yieldToLoop = createEventLoopYielder();
@@ -181,11 +181,11 @@ function pumpModelEvents(
   request: ModelRequest,
   state: QueryState,
   calls: ToolScheduler,
-  channel: Channel<StreamArrival>,
+  channel: AsyncQueue<StreamArrival>,
   deps: QueryDeps,
   signal: AbortSignal,
 ): void {
-  const link = getModelLink(state, deps);
+  const link = getCurrentModelLink(state, deps);
   const { maxRetryDelayMs, getApiKey } = deps.config;
   // A complete call may still wait in the channel; it counts as started, otherwise a restart would run it twice.
   let hasQueuedCall = false;

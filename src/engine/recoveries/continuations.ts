@@ -1,7 +1,7 @@
 import type { Message, UserMessage } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { appendMessages, EMPTY_LEDGER, retry, spend, type Verdict } from '../state.ts';
-import { createMetaMessage, hasText, type Turn } from '../turn.ts';
+import { createMetaMessage, hasReplyText, type ModelTurn } from '../model-turn.ts';
+import { appendMessages, EMPTY_RECOVERY_LEDGER, type PhaseVerdict, retry, spend } from '../query-state.ts';
 
 const MAX_PAUSES = 10;
 const MAX_NUDGES = 1;
@@ -11,22 +11,26 @@ const MIN_CONTINUATIONS = 3;
 const SMALL_GAIN_TOKENS = 500;
 
 /** Resumes a long turn that the provider paused: the reply is sent back unchanged. */
-export function resumePausedTurn(state: QueryState, turn: Turn): Verdict | undefined {
+export function resumePausedTurn(state: QueryState, turn: ModelTurn): PhaseVerdict | undefined {
   if (turn.stopReason !== 'pause_turn' || turn.reply === undefined || state.ledger.pauses >= MAX_PAUSES)
     return undefined;
   return retry('pause_turn_resume', spend(appendMessages(state, turn.reply), { pauses: state.ledger.pauses + 1 }));
 }
 
 /** Retries a reply without text and calls once; an empty message is never sent. */
-export function retryEmptyReply(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
-  if (hasText(turn.reply) || hasServerBlock(turn) || state.ledger.nudges >= MAX_NUDGES) return undefined;
+export function retryEmptyReply(
+  state: QueryState,
+  turn: ModelTurn,
+  deps: Pick<QueryDeps, 'newId'>,
+): PhaseVerdict | undefined {
+  if (hasReplyText(turn.reply) || hasServerBlock(turn) || state.ledger.nudges >= MAX_NUDGES) return undefined;
   const text = 'Your last reply was empty. Answer the request, or say why you cannot.';
   const counted = spend(state, { nudges: state.ledger.nudges + 1 });
   return retry('empty_response_nudge', appendMessages(counted, createMetaMessage(deps, 'nudge', text)));
 }
 
 /** Continues with the steering messages that arrived during the reply; the next iteration adds them. */
-export function continueWithSteering(state: QueryState, reply: readonly Message[]): Verdict {
+export function continueWithSteering(state: QueryState, reply: readonly Message[]): PhaseVerdict {
   return retry('next_turn', { ...appendMessages(state, ...reply), turnCount: state.turnCount + 1 });
 }
 
@@ -36,7 +40,7 @@ export function continueAfterStopHook(
   reply: readonly Message[],
   message: string,
   deps: Pick<QueryDeps, 'newId'>,
-): Verdict | undefined {
+): PhaseVerdict | undefined {
   if (state.ledger.stopHookBlocks >= MAX_STOP_HOOK_BLOCKS) return undefined;
   const counted = spend(state, { stopHookBlocks: state.ledger.stopHookBlocks + 1 });
   const next = appendMessages(counted, ...reply, createMetaMessage(deps, 'hook', message));
@@ -50,7 +54,7 @@ export function continueForBudget(
   replyTokens: number,
   budgetTokens: number | undefined,
   deps: Pick<QueryDeps, 'newId'>,
-): Verdict | undefined {
+): PhaseVerdict | undefined {
   if (budgetTokens === undefined) return undefined;
   const { continuations, gains, freshTokens, usedTokens } = state.budget;
   const totalTokens = usedTokens + replyTokens;
@@ -70,12 +74,12 @@ export function continueWithFollowUps(
   state: QueryState,
   reply: readonly Message[],
   queued: readonly UserMessage[],
-): Verdict | undefined {
+): PhaseVerdict | undefined {
   if (queued.length === 0) return undefined;
   const next = appendMessages(state, ...reply, ...queued);
-  return retry('follow_up', { ...next, ledger: EMPTY_LEDGER, stopHookActive: false });
+  return retry('follow_up', { ...next, ledger: EMPTY_RECOVERY_LEDGER, stopHookActive: false });
 }
 
-function hasServerBlock(turn: Turn): boolean {
+function hasServerBlock(turn: ModelTurn): boolean {
   return (turn.reply?.blocks ?? []).some((block) => block.type === 'server');
 }

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { emitTombstone, type Phase } from '../ladder.ts';
-import { getModel, hasFallback, retry, spend, type Verdict } from '../state.ts';
-import { isBrokenAfterCalls, type Turn } from '../turn.ts';
+import { isBrokenAfterCalls, type ModelTurn } from '../model-turn.ts';
+import { getCurrentModelId, hasFallback, type PhaseVerdict, retry, spend } from '../query-state.ts';
+import { emitTombstone, type LoopPhase } from '../turn-phases.ts';
 
 /** Discards the partial reply of an unavailable model and repeats the request with the next model of the chain. */
-export const recoverWithFallback: Phase = async function* (state, turn, deps) {
+export const recoverWithFallback: LoopPhase = async function* (state, turn, deps) {
   const verdict = fallBackToNextModel(state, turn, deps);
   if (verdict === undefined) return undefined;
   const cause = turn.failure?.message ?? '';
@@ -14,13 +14,13 @@ export const recoverWithFallback: Phase = async function* (state, turn, deps) {
   turn.calls.discard();
   yield* turn.remainingCallEvents();
   yield* emitTombstone(turn, 'Retrying with a fallback model.');
-  const text = `Switched to ${getModel(verdict.state, deps)}: ${cause}`;
+  const text = `Switched to ${getCurrentModelId(verdict.state, deps)}: ${cause}`;
   yield { type: 'notice', level: 'warn', topic: 'fallback', text };
   return verdict;
 };
 
 /** Emits the end of a fallback: whether the model that took over has replied. */
-export function* emitFallbackOutcome(state: QueryState, turn: Turn | undefined): Generator<AgentEvent, void> {
+export function* emitFallbackOutcome(state: QueryState, turn: ModelTurn | undefined): Generator<AgentEvent, void> {
   if (state.transition?.reason !== 'fallback_retry') return;
   const hasAnswered = turn !== undefined && turn.failure === undefined && turn.crash === undefined;
   yield {
@@ -32,7 +32,11 @@ export function* emitFallbackOutcome(state: QueryState, turn: Turn | undefined):
 }
 
 /** Switches to the next model of the chain; within a query the index only grows. */
-function fallBackToNextModel(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'config'>): Verdict | undefined {
+function fallBackToNextModel(
+  state: QueryState,
+  turn: ModelTurn,
+  deps: Pick<QueryDeps, 'config'>,
+): PhaseVerdict | undefined {
   if (turn.failure === undefined || !hasFallback(state, deps) || isBrokenAfterCalls(turn)) return undefined;
   if (!canAnotherModelAnswer(turn.failure)) return undefined;
   const spent = spend(state, { fellBack: state.ledger.fellBack + 1 });

@@ -1,13 +1,13 @@
 import type { CompactionResult, QueryState } from '../../contracts/query.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
-import { emitTombstone, type Phase } from '../ladder.ts';
-import { getModel, retry, spend, stop, type Verdict } from '../state.ts';
-import { listCalls, type Turn } from '../turn.ts';
+import { listReplyCalls, type ModelTurn } from '../model-turn.ts';
+import { getCurrentModelId, type PhaseVerdict, retry, spend, stop } from '../query-state.ts';
+import { emitTombstone, type LoopPhase } from '../turn-phases.ts';
 
 const RETRYING = 'Retrying with a smaller context.';
 
 /** Shrinks a context that does not fit, cheapest first: commits staged collapses, then compacts; each once. */
-export const recoverOverflow: Phase = async function* (state, turn, deps, signal) {
+export const recoverContextOverflow: LoopPhase = async function* (state, turn, deps, signal) {
   const isDrained =
     canDrainCollapses(state, turn) && (await abandonOnAbort(deps.context.drain(state.messages), signal));
   if (isDrained) {
@@ -20,7 +20,7 @@ export const recoverOverflow: Phase = async function* (state, turn, deps, signal
   if (!canCompact(state, turn)) return undefined;
   yield { type: 'recovery_start', recovery: 'reactive_compact_retry', cause: describeCause(turn) };
   yield { type: 'status', status: 'compacting' };
-  const compacting = deps.context.compact(state.messages, 'reactive', signal, getModel(state, deps));
+  const compacting = deps.context.compact(state.messages, 'reactive', signal, getCurrentModelId(state, deps));
   const result = await abandonOnAbort(compacting, signal);
   if (result === undefined) {
     yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: 'stopped' };
@@ -40,20 +40,20 @@ export const recoverOverflow: Phase = async function* (state, turn, deps, signal
   return applyReactiveCompaction(state, result);
 };
 
-function describeCause(turn: Turn): string {
+function describeCause(turn: ModelTurn): string {
   return turn.failure?.message ?? 'The reply reached the end of the context window.';
 }
 
 /** Tells whether the request or its reply exceeded the context window. */
-export function isOverflow(turn: Turn): boolean {
+export function isContextOverflow(turn: ModelTurn): boolean {
   if (turn.failure?.kind === 'too_long' || turn.failure?.kind === 'media_too_large') return true;
-  return turn.stopReason === 'model_context_window_exceeded' && listCalls(turn.reply).length === 0;
+  return turn.stopReason === 'model_context_window_exceeded' && listReplyCalls(turn.reply).length === 0;
 }
 
 /** Tells whether staged collapses may be committed: once, and never twice in a row. */
-function canDrainCollapses(state: QueryState, turn: Turn): boolean {
+function canDrainCollapses(state: QueryState, turn: ModelTurn): boolean {
   return (
-    isOverflow(turn) &&
+    isContextOverflow(turn) &&
     turn.failure?.kind !== 'media_too_large' &&
     !state.ledger.drained &&
     state.transition?.reason !== 'collapse_drain_retry'
@@ -61,17 +61,17 @@ function canDrainCollapses(state: QueryState, turn: Turn): boolean {
 }
 
 /** Requests another reply after staged collapses were committed. */
-function applyDrain(state: QueryState): Verdict {
+function applyDrain(state: QueryState): PhaseVerdict {
   return retry('collapse_drain_retry', spend(state, { drained: true }));
 }
 
 /** Tells whether a compaction may be tried: once between two turns with results. */
-function canCompact(state: QueryState, turn: Turn): boolean {
-  return isOverflow(turn) && !state.ledger.compacted;
+function canCompact(state: QueryState, turn: ModelTurn): boolean {
+  return isContextOverflow(turn) && !state.ledger.compacted;
 }
 
 /** Replaces the conversation by its compaction and requests another reply. */
-function applyReactiveCompaction(state: QueryState, result: Extract<CompactionResult, { ok: true }>): Verdict {
+function applyReactiveCompaction(state: QueryState, result: Extract<CompactionResult, { ok: true }>): PhaseVerdict {
   const compaction = { consecutiveFailures: 0, turnsSinceCompact: 0 };
   return retry('reactive_compact_retry', {
     ...spend(state, { compacted: true }),

@@ -1,8 +1,8 @@
 import type { Message } from '../../contracts/message.ts';
 import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
 import type { ExcludedContent } from '../../contracts/query.ts';
-import { findNewestMedia, findRejectedParts, type RejectedPart } from '../request/rejected-parts.ts';
-import { hasUnstrippedMedia } from '../request/strip-blocks.ts';
+import { findNewestMedia, findRejectedRequestParts, type RejectedRequestPart } from '../request/rejected-parts.ts';
+import { hasUnstrippedMedia } from '../request/strip-unsupported-blocks.ts';
 
 /** Limit for providers that reject one part after another. */
 const MAX_ROUNDS = 16;
@@ -40,7 +40,7 @@ export function stripRejectedContent(
 function stripThinking(failure: ModelFailure, { stripped, request }: RejectedRequest): StrippedRetry | undefined {
   const { refusedPart, refusedAt } = failure;
   const isThinking =
-    refusedAt !== undefined && findRejectedParts(request, refusedAt).some(({ kind }) => kind === 'thinking');
+    refusedAt !== undefined && findRejectedRequestParts(request, refusedAt).some(({ kind }) => kind === 'thinking');
   if (failure.kind !== 'invalid' || stripped.thinking || !(refusedPart === 'signature' || isThinking)) return undefined;
   const message = 'The provider rejected earlier thinking; requests omit it from now on.';
   return { stripped: { ...stripped, thinking: true }, recorded: { detail: 'thinking' }, message: message };
@@ -49,7 +49,7 @@ function stripThinking(failure: ModelFailure, { stripped, request }: RejectedReq
 /** Strips only the images that the provider names. */
 function stripNamedMedia(failure: ModelFailure, sent: RejectedRequest): StrippedRetry | undefined {
   if (!rejectsMedia(failure) || failure.refusedAt === undefined) return undefined;
-  const parts = findRejectedParts(sent.request, failure.refusedAt);
+  const parts = findRejectedRequestParts(sent.request, failure.refusedAt);
   return parts.every(({ kind }) => kind === 'media') ? stripParts(parts, sent) : undefined;
 }
 
@@ -76,10 +76,10 @@ function stripAllMedia(failure: ModelFailure, { stripped, view }: RejectedReques
 /** Strips the part that the provider names, whatever it is. */
 function stripNamedPart(failure: ModelFailure, sent: RejectedRequest): StrippedRetry | undefined {
   if (failure.kind !== 'invalid' || failure.refusedAt === undefined) return undefined;
-  return stripParts(findRejectedParts(sent.request, failure.refusedAt), sent);
+  return stripParts(findRejectedRequestParts(sent.request, failure.refusedAt), sent);
 }
 
-function stripParts(parts: readonly RejectedPart[], { stripped }: RejectedRequest): StrippedRetry | undefined {
+function stripParts(parts: readonly RejectedRequestPart[], { stripped }: RejectedRequest): StrippedRetry | undefined {
   const refused = [...new Set(parts.map(({ mark }) => mark))].filter((mark) => !stripped.refused.includes(mark));
   if (refused.length === 0) return undefined;
   const names = [...new Set(parts.map(({ name }) => name))].join(', ');

@@ -1,11 +1,11 @@
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { emitTombstone, emitVerdict, type Phase } from '../ladder.ts';
-import { appendMessages, retry, spend, type Verdict } from '../state.ts';
-import { countInputTokens, createMetaMessage, listCalls, type Turn, trimReply } from '../turn.ts';
+import { countInputTokens, createMetaMessage, listReplyCalls, type ModelTurn, trimReply } from '../model-turn.ts';
+import { appendMessages, type PhaseVerdict, retry, spend } from '../query-state.ts';
+import { emitTombstone, emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 
 /** Retries a truncated reply with a higher limit, then as a continuation; lowers a limit that the provider rejects. */
-export const recoverTruncation: Phase = async function* (state, turn, deps) {
+export const recoverTruncation: LoopPhase = async function* (state, turn, deps) {
   const escalated = raiseOutputLimit(state, turn, deps.modelInfo(turn.model));
   if (escalated !== undefined) {
     yield* emitTombstone(turn, 'The reply was cut off; retrying with a higher limit.');
@@ -16,7 +16,7 @@ export const recoverTruncation: Phase = async function* (state, turn, deps) {
     yield* emitTombstone(turn, 'Retrying with a lower output limit.');
     return lowered;
   }
-  return yield* emitVerdict(state, turn, resumeTruncatedReply(state, turn, deps));
+  return yield* emitVerdictMessages(state, turn, resumeTruncatedReply(state, turn, deps));
 };
 
 const MAX_RESUMPTIONS = 3;
@@ -29,7 +29,7 @@ const RESUME_PROMPT =
   'Your reply reached the output limit. Go on exactly where it stopped: no apology, no summary of what you said. If the rest is long, do it in smaller pieces.';
 
 /** Repeats a request that the default output limit cut off, with the model's full limit or what the window has left. */
-function raiseOutputLimit(state: QueryState, turn: Turn, info: ModelInfo): Verdict | undefined {
+function raiseOutputLimit(state: QueryState, turn: ModelTurn, info: ModelInfo): PhaseVerdict | undefined {
   if (!isReplyTruncated(turn) || state.ledger.escalated || state.maxOutputTokensOverride !== undefined)
     return undefined;
   const usage = turn.reply?.usage;
@@ -42,7 +42,7 @@ function raiseOutputLimit(state: QueryState, turn: Turn, info: ModelInfo): Verdi
 }
 
 /** Repeats a request whose output limit the provider rejects, with the next lower limit. */
-function lowerOutputLimit(state: QueryState, turn: Turn, info: ModelInfo): Verdict | undefined {
+function lowerOutputLimit(state: QueryState, turn: ModelTurn, info: ModelInfo): PhaseVerdict | undefined {
   if (turn.failure?.kind !== 'output_limit' || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
   const requested = state.maxOutputTokensOverride ?? info.defaultOutputTokens;
   const common = COMMON_LIMITS.find((tokens) => tokens < requested);
@@ -53,7 +53,11 @@ function lowerOutputLimit(state: QueryState, turn: Turn, info: ModelInfo): Verdi
 }
 
 /** Keeps a reply that is still cut off and asks the model to continue, a bounded number of times. */
-function resumeTruncatedReply(state: QueryState, turn: Turn, deps: Pick<QueryDeps, 'newId'>): Verdict | undefined {
+function resumeTruncatedReply(
+  state: QueryState,
+  turn: ModelTurn,
+  deps: Pick<QueryDeps, 'newId'>,
+): PhaseVerdict | undefined {
   if (!isReplyTruncated(turn) || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
   const reply = trimReply(turn.reply, { calls: 'drop' });
   const resumed = spend(state, { resumptions: state.ledger.resumptions + 1 });
@@ -62,6 +66,6 @@ function resumeTruncatedReply(state: QueryState, turn: Turn, deps: Pick<QueryDep
 }
 
 /** Tells whether the reply was cut off without a complete call that would continue the turn. */
-export function isReplyTruncated(turn: Turn): boolean {
-  return turn.stopReason === 'max_tokens' && listCalls(turn.reply).length === 0;
+export function isReplyTruncated(turn: ModelTurn): boolean {
+  return turn.stopReason === 'max_tokens' && listReplyCalls(turn.reply).length === 0;
 }

@@ -2,19 +2,22 @@ import type { AssistantBlock, ResultBlock, TextBlock, ToolResultBlock, UserBlock
 import type { ModelRequest, RefusedPosition, RequestMessage, ToolSpec } from '../../contracts/model.ts';
 import type { ExcludedContent } from '../../contracts/query.ts';
 import { computeShortHash } from '../../lib/text/short-hash.ts';
-import { STRIPPED_MEDIA } from './strip-blocks.ts';
+import { STRIPPED_MEDIA_TEXT } from './strip-unsupported-blocks.ts';
 
 type Block = UserBlock | AssistantBlock;
 
 /** The kind and name of a rejected part, and the hash by which it is recognized in later requests. */
-export type RejectedPart = {
+export type RejectedRequestPart = {
   readonly mark: string;
   readonly kind: 'media' | 'thinking' | 'other';
   readonly name: string;
 };
 
 /** Returns the parts at the location a provider rejected; if they were replaced before, the parts around them. */
-export function findRejectedParts(request: ModelRequest, location: RefusedPosition): readonly RejectedPart[] {
+export function findRejectedRequestParts(
+  request: ModelRequest,
+  location: RefusedPosition,
+): readonly RejectedRequestPart[] {
   if ('tool' in location) {
     const tool = request.tools[location.tool];
     return tool === undefined ? [] : [{ mark: partMark(tool), kind: 'other', name: `the tool ${tool.name}` }];
@@ -37,7 +40,7 @@ export function findRejectedParts(request: ModelRequest, location: RefusedPositi
 }
 
 /** Returns the images and documents of the newest message that has any, also those in results. */
-export function findNewestMedia({ messages }: Pick<ModelRequest, 'messages'>): readonly RejectedPart[] {
+export function findNewestMedia({ messages }: Pick<ModelRequest, 'messages'>): readonly RejectedRequestPart[] {
   for (const { role, blocks } of messages.toReversed()) {
     if (role === 'assistant') continue;
     const parts = blocks.flatMap((block): readonly (ResultBlock | UserBlock)[] =>
@@ -57,7 +60,7 @@ export function removeRejectedTools(tools: readonly ToolSpec[], { refused }: Exc
 }
 
 /** Replaces rejected blocks by short texts; `repair` makes the messages valid again. */
-export function replaceRejectedParts(
+export function replaceRejectedRequestParts(
   messages: readonly RequestMessage[],
   { refused }: ExcludedContent,
   repair: (messages: readonly RequestMessage[]) => readonly RequestMessage[],
@@ -159,7 +162,7 @@ const NO_RESULT = `(a result ${REPLACEMENT_SUFFIX}`;
 /** Creates the text that replaces a block; a text with citations only loses these. */
 function createReplacement(block: Block): TextBlock {
   if (block.type === 'text' && block.citations !== undefined) return { type: 'text', text: block.text };
-  if (block.type === 'image' || block.type === 'document') return STRIPPED_MEDIA;
+  if (block.type === 'image' || block.type === 'document') return STRIPPED_MEDIA_TEXT;
   return { type: 'text', text: `(${describeBlock(block)} ${REPLACEMENT_SUFFIX}` };
 }
 
@@ -170,7 +173,7 @@ function listIds(block: Block): readonly string[] {
   return [block.raw.id, block.raw.tool_use_id].filter((id) => typeof id === 'string');
 }
 
-function getPartKind({ type }: Block): RejectedPart['kind'] {
+function getPartKind({ type }: Block): RejectedRequestPart['kind'] {
   if (type === 'image' || type === 'document') return 'media';
   return type === 'thinking' || type === 'redacted_thinking' ? 'thinking' : 'other';
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock, ResultBlock, ToolResultBlock, UserBlock } from '../../contracts/message.ts';
 import type { RequestMessage } from '../../contracts/model.ts';
-import { isObject, MAX_JSON_DEPTH } from '../../lib/json.ts';
-import { normalizeBlock, normalizeCallId } from './sendable-block.ts';
+import { isObjectOrArray, MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { normalizeCallId, normalizeMessageBlock } from './sendable-block.ts';
 
 /**
  * Merges messages so that roles alternate, nothing is empty, and the first and last message are the user's. A paused
@@ -119,7 +119,7 @@ export function cleanReplies(messages: readonly RequestMessage[]): readonly Requ
   const seen = new Set<string>();
   return messages.flatMap((message): RequestMessage[] => {
     if (message.role === 'user') return [message];
-    const cleaned = message.blocks.flatMap((block) => cleanBlock(normalizeBlock(block), seen));
+    const cleaned = message.blocks.flatMap((block) => cleanBlock(normalizeMessageBlock(block), seen));
     // The provider expects a paused reply back unchanged.
     if (message.isPaused === true) return cleaned.length === 0 ? [] : [{ ...message, blocks: cleaned }];
     const lastSolid = cleaned.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
@@ -155,7 +155,7 @@ const MAX_LEVELS = MAX_JSON_DEPTH + 20;
 const TOO_DEEP_TEXT = '(nested too deep, left out)';
 
 /** Returns a value without lone surrogates and not nested too deep to be sent; the same value if it is already fine. */
-export function toWellFormed<Value>(value: Value): Value {
+export function toWellFormedJson<Value>(value: Value): Value {
   return isWellFormed(value, MAX_LEVELS) ? value : JSON.parse(JSON.stringify(value, createReplacer(value)));
 }
 
@@ -164,7 +164,7 @@ function createReplacer(root: unknown) {
   const levels = new WeakMap<object, number>();
   return function replaceValue(this: object, key: string, value: unknown): unknown {
     if (typeof value === 'string') return value.toWellFormed();
-    if (!isObject(value)) return value;
+    if (!isObjectOrArray(value)) return value;
     const remaining = key === '' && value === root ? MAX_LEVELS : (levels.get(this) ?? MAX_LEVELS) - 1;
     if (remaining === 0) return TOO_DEEP_TEXT;
     const wellFormedKeys = fixKeys(value);
@@ -185,7 +185,7 @@ const BLOCK_LEVEL = MAX_LEVELS - 3;
 
 function isWellFormed(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
-  if (!isObject(value)) return true;
+  if (!isObjectOrArray(value)) return true;
   if (levels === 0) return false;
   if (levels !== BLOCK_LEVEL) return arePartsWellFormed(value, levels);
   if (checkedBlocks.has(value)) return true;

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ToolUseBlock } from '../../contracts/message.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
 import { computeShortHash } from '../../lib/text/short-hash.ts';
 
 /** Ids and names of calls that the API accepts. */
@@ -12,7 +12,7 @@ const MAX_STEM_CHARS = 48;
 const sendableCalls = new WeakMap<ToolUseBlock, ToolUseBlock>();
 
 /** Returns a block that every provider accepts; deterministic, and the block itself if it is sendable already. */
-export function normalizeBlock(block: AssistantBlock): AssistantBlock {
+export function normalizeMessageBlock(block: AssistantBlock): AssistantBlock {
   if (block.type !== 'tool_use') return block;
   const cached = sendableCalls.get(block);
   if (cached !== undefined) return cached;
@@ -36,6 +36,6 @@ function makeSendableCall(block: ToolUseBlock): ToolUseBlock {
   const id = normalizeCallId(block.id);
   const name = makeSendableName(block.name);
   const renamed = id === block.id && name === block.name ? block : { ...block, id, name };
-  if (!isDeeperThan(renamed.input, MAX_JSON_DEPTH)) return renamed;
+  if (!isNestedDeeperThan(renamed.input, MAX_JSON_DEPTH)) return renamed;
   return { ...renamed, input: {}, unparsed: `(an input nested more than ${MAX_JSON_DEPTH} levels deep)` };
 }

@@ -17,7 +17,7 @@ import { isSameJson } from '../../lib/json.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
 import { type CallCompletion, denyCall, failCall, interruptCall, skipCall } from './call-completion.ts';
-import { runCallSteps } from './run-call-steps.ts';
+import { runCompoundCall } from './run-compound-call.ts';
 
 /** Runs one prepared call: pre-hook, gate, tool, post-hook, result cap. Never throws, whatever a tool or hook does. */
 export async function runToolCall(
@@ -31,7 +31,7 @@ export async function runToolCall(
   if (!parsed.ok) return failCall(parsed.problem, 'invalid_input');
   const run = { block, tool, deps, emit, signal };
   if (parsed.call.steps !== undefined)
-    return runCallSteps({ block, call: parsed.call }, deps, signal, {
+    return runCompoundCall({ block, call: parsed.call }, deps, signal, {
       admit: (step) => admitCall({ ...run, block: step.block, tool: step.tool }, step.call),
       run: runAdmitted,
     });

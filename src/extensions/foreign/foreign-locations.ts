@@ -1,31 +1,31 @@
-import type { ImportScope } from './import-item.ts';
+import type { ForeignImportScope } from './foreign-import-item.ts';
 
 /** Formats of the files in which assistants keep their MCP servers. */
-export type ServerFormat = 'vscode' | 'claude' | 'opencode' | 'codex' | 'gemini';
+export type McpServerFileFormat = 'vscode' | 'claude' | 'opencode' | 'codex' | 'gemini';
 /** Formats of commands. */
-export type CommandFormat = 'markdown' | 'copilot' | 'toml';
+export type ForeignCommandFormat = 'markdown' | 'copilot' | 'toml';
 
 type Place<Format> = {
   readonly assistant: string;
-  readonly scope: ImportScope;
+  readonly scope: ForeignImportScope;
   /** Path or glob, relative to the project or to the home folder. */
   readonly pattern: string;
   readonly format: Format;
 };
 
 const place =
-  <Format>(scope: ImportScope) =>
+  <Format>(scope: ForeignImportScope) =>
   (assistant: string, pattern: string, format: Format): Place<Format> => ({ assistant, scope, pattern, format });
-const instructions = (scope: ImportScope) => {
+const instructions = (scope: ForeignImportScope) => {
   const create = place<'instructions'>(scope);
   return (assistant: string, pattern: string) => create(assistant, pattern, 'instructions');
 };
 const [projectFile, userFile] = [instructions('project'), instructions('user')];
-const [projectServers, userServers] = [place<ServerFormat>('project'), place<ServerFormat>('user')];
-const [projectCommands, userCommands] = [place<CommandFormat>('project'), place<CommandFormat>('user')];
+const [projectServers, userServers] = [place<McpServerFileFormat>('project'), place<McpServerFileFormat>('user')];
+const [projectCommands, userCommands] = [place<ForeignCommandFormat>('project'), place<ForeignCommandFormat>('user')];
 
 /** The instruction files of other assistants; ouro reads them where they are. */
-export const INSTRUCTION_LOCATIONS: readonly Place<'instructions'>[] = [
+export const FOREIGN_INSTRUCTION_PATHS: readonly Place<'instructions'>[] = [
   projectFile('Cursor', '.cursor/rules/**/*.mdc'),
   projectFile('Cursor', '.cursorrules'),
   projectFile('Gemini CLI', 'GEMINI.md'),
@@ -44,7 +44,7 @@ export const INSTRUCTION_LOCATIONS: readonly Place<'instructions'>[] = [
 ];
 
 /** The files with MCP servers of other assistants. */
-export const SERVER_LOCATIONS: readonly Place<ServerFormat>[] = [
+export const FOREIGN_MCP_SERVER_PATHS: readonly Place<McpServerFileFormat>[] = [
   projectServers('VS Code', '.vscode/mcp.json', 'vscode'),
   projectServers('Cursor', '.cursor/mcp.json', 'claude'),
   projectServers('opencode', 'opencode.json', 'opencode'),
@@ -59,7 +59,7 @@ export const SERVER_LOCATIONS: readonly Place<ServerFormat>[] = [
 ];
 
 /** The commands and prompts of other assistants. */
-export const COMMAND_LOCATIONS: readonly Place<CommandFormat>[] = [
+export const FOREIGN_COMMAND_PATHS: readonly Place<ForeignCommandFormat>[] = [
   projectCommands('Cursor', '.cursor/commands/*.md', 'markdown'),
   projectCommands('GitHub Copilot', '.github/prompts/*.prompt.md', 'copilot'),
   projectCommands('opencode', '.opencode/command/*.md', 'markdown'),

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { fetchRepository } from '../../git/fetch-repository.ts';
-import { ignoreMissing } from '../../lib/errors.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 import { fetchNpmPackage } from './fetch-npm-package.ts';
 import {
   fetchMarketplaceList,
@@ -11,8 +11,8 @@ import {
   MARKETPLACE_FILE,
   NPM_PREFIX,
   type PluginEntry,
+  parseMarketplaceSetting,
   parseNpmSource,
-  parseSettingsAddress,
   readMarketplace,
   resolveGitUrl,
 } from './marketplace.ts';
@@ -27,14 +27,14 @@ type MarketplaceDeps = {
 };
 
 /** Creates the operations on marketplaces. Only adding one fetches anything. */
-export function createMarketplaces(
+export function createMarketplaceActions(
   { ouroHome, variables }: Environment,
   cwd: string,
   { store, settings, keep }: MarketplaceDeps,
 ) {
   /** Adds a marketplace: a folder, a file, a URL, an npm package, or a name from `extraKnownMarketplaces`. */
   async function addMarketplace(source: string): Promise<readonly string[]> {
-    const known = parseSettingsAddress((await settings()).extraKnownMarketplaces?.[source]);
+    const known = parseMarketplaceSetting((await settings()).extraKnownMarketplaces?.[source]);
     const location = await resolveLocation(known ?? source);
     const read = await readMarketplace(location.folder, location.file);
     if (!read.ok) throw new Error(read.why);
@@ -55,7 +55,7 @@ export function createMarketplaces(
   async function resolveLocation(source: string): Promise<KnownMarketplace & { readonly temporary: boolean }> {
     const [base = source, ref] = source.split('#');
     const local = resolve(cwd, base);
-    const stats = await ignoreMissing(stat(local));
+    const stats = await ignoreMissingFile(stat(local));
     if (stats?.isDirectory() === true) return { address: source, folder: await realpath(local), temporary: false };
     if (stats?.isFile() === true) {
       const file = await realpath(local);

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
-import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import type { NpmPackage } from './fetch-npm-package.ts';
@@ -53,7 +53,7 @@ type MarketplaceResult =
 /** Reads the marketplace in a folder; relative paths in it must stay inside that folder. */
 export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): Promise<MarketplaceResult> {
   const path = join(folder, file);
-  const text = await ignoreMissing(readRegularFile(path));
+  const text = await ignoreMissingFile(readRegularFile(path));
   if (text === undefined) return { ok: false, why: `${path} does not exist, so this is not a marketplace.` };
   const parsed = marketplace.safeParse(parse(text));
   if (!parsed.success) {
@@ -125,7 +125,7 @@ export function resolveGitUrl(text: string): string | undefined {
 }
 
 /** Reads the address of a marketplace from its entry in the settings. */
-export function parseSettingsAddress(value: unknown): string | undefined {
+export function parseMarketplaceSetting(value: unknown): string | undefined {
   const parsed = z
     .looseObject({
       source: z.looseObject({

@@ -20,7 +20,7 @@ export const pluginOptionsSchema = z.lazy(() =>
 );
 
 /** Converts the `userConfig` of a manifest. */
-export function createPluginOptions(config: z.output<typeof pluginOptionsSchema>): readonly PluginOption[] {
+export function convertPluginUserConfig(config: z.output<typeof pluginOptionsSchema>): readonly PluginOption[] {
   return Object.entries(config).map(([key, { type, title, description, sensitive, required, min, max, ...rest }]) => ({
     key,
     type,
@@ -35,7 +35,7 @@ export function createPluginOptions(config: z.output<typeof pluginOptionsSchema>
 }
 
 /** Returns why a value does not fit an option; `undefined` if it does. Paths are checked when they are used. */
-export function findOptionProblem({ key, type, min, max }: PluginOption, value: string): string | undefined {
+export function findPluginOptionProblem({ key, type, min, max }: PluginOption, value: string): string | undefined {
   if (type === 'boolean') return /^(?:true|false)$/.test(value) ? undefined : `${key} must be true or false.`;
   if (type !== 'number') return undefined;
   const number = value.trim() === '' ? Number.NaN : Number(value);
@@ -68,13 +68,15 @@ export function resolvePluginOptions(
       ...found.flatMap(({ option, value }) =>
         option.isRequired && value === undefined ? [`${option.key} is not set.`] : [],
       ),
-      ...set.flatMap(({ option, value }) => findOptionProblem(option, value) ?? []),
+      ...set.flatMap(({ option, value }) => findPluginOptionProblem(option, value) ?? []),
     ],
   };
 }
 
 /** Returns the variables with which hooks get the options. */
-export function createOptionVariables(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function createPluginOptionVariables(
+  values: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [`CLAUDE_PLUGIN_OPTION_${key.toUpperCase()}`, value]),
   );

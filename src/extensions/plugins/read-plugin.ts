@@ -4,20 +4,20 @@ import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Plugin, PluginVariables } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { ignoreMissing } from '../../lib/errors.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { parseLanguageServers } from './parse-language-servers.ts';
 import {
-  createOptionVariables,
-  createPluginOptions,
+  convertPluginUserConfig,
+  createPluginOptionVariables,
   pluginOptionsSchema,
   resolvePluginOptions,
 } from './plugin-options.ts';
 import { expandPluginVariables } from './plugin-variables.ts';
 
 /** The manifest of a plugin. */
-export const PLUGIN_FILE = '.claude-plugin/plugin.json';
+export const PLUGIN_MANIFEST_FILE = '.claude-plugin/plugin.json';
 
 const pathList = z.lazy(() => z.union([z.string().transform((path) => [path]), z.array(z.string())]));
 const json = z.record(z.string(), z.json());
@@ -79,21 +79,21 @@ export async function readPlugin(
   data = root,
   given: Readonly<Record<string, string>> = {},
 ): Promise<PluginResult> {
-  const text = await ignoreMissing(readRegularFile(join(root, PLUGIN_FILE)));
+  const text = await ignoreMissingFile(readRegularFile(join(root, PLUGIN_MANIFEST_FILE)));
   const ownManifest = text === undefined ? {} : parse(text);
   const listed = COMPONENT_KEYS.filter((key) => entry[key] !== undefined);
   if (typeof ownManifest !== 'object' || ownManifest === null || Array.isArray(ownManifest))
-    return { ok: false, why: `${join(root, PLUGIN_FILE)} is not a JSON object.` };
+    return { ok: false, why: `${join(root, PLUGIN_MANIFEST_FILE)} is not a JSON object.` };
   // `strict: false` makes the lists of the marketplace the whole content, whatever else is in the folder.
   const isComplete = entry.strict === false && listed.length > 0;
   const own = isComplete ? omitKeys(ownManifest, COMPONENT_KEYS) : omitKeys(ownManifest, listed);
   const parsed = manifestSchema.safeParse({ name: basename(root), ...entry, ...own });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { ok: false, why: `${join(root, PLUGIN_FILE)}: "${issue?.path.join('.')}" ${issue?.message}` };
+    return { ok: false, why: `${join(root, PLUGIN_MANIFEST_FILE)}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
   const manifest = parsed.data;
-  const options = createPluginOptions(manifest.userConfig ?? {});
+  const options = convertPluginUserConfig(manifest.userConfig ?? {});
   const resolved = resolvePluginOptions(options, given);
   const folders = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
   // A shell would run what a value contains, so hooks get the values as variables and arguments only.
@@ -133,7 +133,7 @@ export async function readPlugin(
       variables: { folders, options: resolved.texts },
       options,
       optionProblems: resolved.problems,
-      hookVariables: createOptionVariables(resolved.values),
+      hookVariables: createPluginOptionVariables(resolved.values),
       ...(manifest.version === undefined ? {} : { version: manifest.version }),
       description: manifest.description ?? '',
       folders: { commands, agents, skills, 'output-styles': styles },
@@ -153,9 +153,9 @@ async function findFolders(root: string, paths: readonly string[]): Promise<read
     paths.map(async (name) => {
       const path = resolve(root, name);
       if (!isPathBelow(root, path)) return [];
-      const stats = await ignoreMissing(stat(path));
+      const stats = await ignoreMissingFile(stat(path));
       if (stats === undefined) return [];
-      const isOne = !stats.isDirectory() || (await ignoreMissing(stat(join(path, 'SKILL.md')))) !== undefined;
+      const isOne = !stats.isDirectory() || (await ignoreMissingFile(stat(join(path, 'SKILL.md')))) !== undefined;
       return [isOne ? dirname(path) : path];
     }),
   );

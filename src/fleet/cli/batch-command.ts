@@ -2,36 +2,36 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseFlagValues } from '../../cli/args/flag-values.ts';
-import { type CommandRequest, SUBCOMMANDS } from '../../cli/args/subcommands.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../cli/args/subcommands.ts';
 import { UsageError } from '../../cli/args/usage-error.ts';
-import { reportQueueErrors } from './open-queue.ts';
-import { type BatchRequest, EXIT_CODES } from './run-batch.ts';
+import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
+import { runWithQueueErrorReport } from './open-task-queue.ts';
 
-type Action = (request: BatchRequest) => Promise<number>;
+type Action = (request: BatchCommandInput) => Promise<number>;
 
 /** Loads the implementation of each action on demand. */
 const ACTION_LOADERS: Readonly<Record<string, () => Promise<Action>>> = {
-  run: async () => (await import('./run-batch.ts')).runBatch,
-  collect: async () => (await import('./collect-batch.ts')).collectBatch,
+  run: async () => (await import('./batch-run-command.ts')).runBatchRunCommand,
+  collect: async () => (await import('./batch-collect-command.ts')).runBatchCollectCommand,
   init: async () => createSampleBatch,
-  list: async () => (await import('./show-batch.ts')).listBatches,
-  status: async () => (await import('./show-batch.ts')).showStatus,
-  show: async () => (await import('./show-batch.ts')).showTask,
-  logs: async () => (await import('./show-batch.ts')).showLogs,
-  pause: async () => (await import('./change-batch.ts')).changeBatch,
-  resume: async () => (await import('./change-batch.ts')).changeBatch,
-  cancel: async () => (await import('./change-batch.ts')).changeBatch,
-  retry: async () => (await import('./change-batch.ts')).changeBatch,
-  delete: async () => (await import('./delete-batches.ts')).deleteBatches,
-  budget: async () => (await import('./change-batch.ts')).changeBatch,
+  list: async () => (await import('./show-batch.ts')).runBatchListCommand,
+  status: async () => (await import('./show-batch.ts')).runBatchStatusCommand,
+  show: async () => (await import('./show-batch.ts')).runBatchShowCommand,
+  logs: async () => (await import('./show-batch.ts')).runBatchLogsCommand,
+  pause: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
+  resume: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
+  cancel: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
+  retry: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
+  delete: async () => (await import('./batch-delete-command.ts')).runBatchDeleteCommand,
+  budget: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
 };
 
 /** Runs `ouro batch …`: lists the batches without arguments, and runs arguments that name no action as a prompt. */
-export async function runBatchCommand({ args, flags: rawFlags, io, shutdown }: CommandRequest): Promise<number> {
+export async function runBatchCommand({ args, flags: rawFlags, io, shutdown }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.batch.flags, rawFlags);
   const [name = flags.over.length === 0 ? 'list' : 'run'] = args;
   const action = await (Object.hasOwn(ACTION_LOADERS, name) ? ACTION_LOADERS[name] : ACTION_LOADERS.run)?.();
-  return reportQueueErrors(io, async () => action?.({ args, flags, io, shutdown }) ?? 2);
+  return runWithQueueErrorReport(io, async () => action?.({ args, flags, io, shutdown }) ?? 2);
 }
 
 const SAMPLE_REPOSITORIES = ['shop-one', 'shop-two', 'shop-three'];
@@ -51,7 +51,7 @@ limits: { each: 0.50, all: 2, minutes: 10, at_once: 3 }
 `;
 
 /** Runs `ouro batch init <dir>`: creates three small repositories and a task file, for a first batch without a key. */
-export async function createSampleBatch({ args: [, name, ...extraArgs], io }: BatchRequest): Promise<number> {
+export async function createSampleBatch({ args: [, name, ...extraArgs], io }: BatchCommandInput): Promise<number> {
   if (name === undefined || extraArgs.length > 0) throw new UsageError('Usage: ouro batch init <new folder>');
   const folder = resolve(io.cwd, name);
   if (existsSync(folder)) throw new UsageError(`${name} already exists. Name a new folder.`);
@@ -62,5 +62,5 @@ export async function createSampleBatch({ args: [, name, ...extraArgs], io }: Ba
   io.stdout.write(
     `${SAMPLE_REPOSITORIES.map((shop) => join(name, shop)).join('\n')}\n${file}\nNext: ouro batch run ${file} --dry-run\n`,
   );
-  return EXIT_CODES.done;
+  return BATCH_EXIT_CODES.done;
 }

@@ -1,14 +1,14 @@
-import type { Io } from '../../cli/io.ts';
+import type { ProcessIo } from '../../cli/process-io.ts';
 
 /** Yes/no questions on the terminal. Several questions read from the same stdin stream until it is closed. */
-export type Prompter = {
+export type YesNoPrompter = {
   /** Asks a question; only "y" and "yes" confirm. */
   readonly confirm: (question: string) => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
 
 /** Creates a prompter on stdin and stderr. */
-export function createPrompter({ stdin, stderr }: Pick<Io, 'stdin' | 'stderr'>): Prompter {
+export function createYesNoPrompter({ stdin, stderr }: Pick<ProcessIo, 'stdin' | 'stderr'>): YesNoPrompter {
   const input = stdin.chunks()[Symbol.asyncIterator]();
   return {
     async confirm(question) {

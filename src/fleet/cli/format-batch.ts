@@ -1,13 +1,13 @@
 import type {
+  BatchScheduleView,
   BatchStatus,
+  BatchTaskBranch,
+  BatchTaskView,
+  BatchTaskWaitReason,
   MicroDollars,
   NewBatch,
-  NewTask,
-  PendingDeletion,
-  ScheduleView,
-  TaskBranch,
-  TaskView,
-  WaitReason,
+  NewBatchTask,
+  PendingBatchDeletion,
 } from '../../contracts/fleet.ts';
 import {
   formatAge,
@@ -20,26 +20,30 @@ import {
 } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
-import type { BatchScreenContent, TaskRow } from '../../ui/widgets/BatchScreen.tsx';
+import type { BatchScreenContent, BatchTaskRow } from '../../ui/widgets/BatchScreen.tsx';
 
 /** Formats an amount of money. */
-export const formatCost = (micros: MicroDollars): string => formatMoney(micros / 1e6);
+export const formatMicroDollars = (micros: MicroDollars): string => formatMoney(micros / 1e6);
 /** Returns text as one line that is safe to print. */
 const sanitizeLine = (text: string): string => sanitize(formatOneLine(text), 'line');
 
 /** Formats the tasks of a batch before it runs, with the maximum cost. */
-export function formatPreview({ limits, id }: NewBatch, tasks: readonly NewTask[], columns: number): readonly string[] {
+export function formatBatchPreview(
+  { limits, id }: NewBatch,
+  tasks: readonly NewBatchTask[],
+  columns: number,
+): readonly string[] {
   const maxCost = Math.min(limits.all, limits.each * tasks.length);
   return [
     ...tasks.map(({ title, key, spec }) => {
       const location = spec.place === undefined ? 'after all other tasks' : formatRepository(spec.place);
       return truncateEnd(`  ${sanitizeLine(title)}  ${key}  ${sanitizeLine(location)}`, Math.max(40, columns));
     }),
-    `${formatCount(tasks.length, 'task')} in batch ${id}, at most ${formatCost(limits.each)} each and ${formatCost(maxCost)} in total.`,
+    `${formatCount(tasks.length, 'task')} in batch ${id}, at most ${formatMicroDollars(limits.each)} each and ${formatMicroDollars(maxCost)} in total.`,
   ];
 }
 
-function formatRepository({ url, commit, folder }: NonNullable<NewTask['spec']['place']>): string {
+function formatRepository({ url, commit, folder }: NonNullable<NewBatchTask['spec']['place']>): string {
   return `${url}${folder === '' ? '' : ` ${folder}`} at ${commit.slice(0, 12)}`;
 }
 
@@ -68,11 +72,11 @@ export function formatBatchTable(batches: readonly BatchStatus[], nowMs: number)
 }
 
 /** Formats a schedule with its next and its last run. */
-export function formatSchedule({ id, everyMs, nextMs, ...rest }: ScheduleView, nowMs: number): string {
+export function formatBatchSchedule({ id, everyMs, nextMs, ...rest }: BatchScheduleView, nowMs: number): string {
   const { taskCount, batch, lastBatch, problem } = rest;
   const next = nextMs <= nowMs ? 'due now' : `next run ${formatDay(nextMs)}`;
   const maxCost = Math.min(batch.limits.all, batch.limits.each * taskCount);
-  const cost = `${formatCount(taskCount, 'task')}, at most ${formatCost(maxCost)} each run`;
+  const cost = `${formatCount(taskCount, 'task')}, at most ${formatMicroDollars(maxCost)} each run`;
   const last = lastBatch === undefined ? '' : `, last run ${lastBatch}`;
   const reason = problem === undefined ? '' : `\n  not submitted: ${sanitizeLine(problem)}`;
   return `Schedule ${id}: every ${formatInterval(everyMs)}, ${next}${last}; ${cost}${reason}\n`;
@@ -117,14 +121,14 @@ function formatCounts({ counts }: BatchStatus): string {
 
 /** Formats the money spent, reserved and expected. */
 function formatBudget({ spent, reserved, expected, limits }: BatchStatus): string {
-  const parts = [`${formatCost(spent)} of ${formatCost(limits.all)} spent`];
-  if (reserved > 0) parts.push(`${formatCost(reserved)} reserved`);
-  if (expected !== undefined && expected > 0) parts.push(`about ${formatCost(expected)} to come`);
+  const parts = [`${formatMicroDollars(spent)} of ${formatMicroDollars(limits.all)} spent`];
+  if (reserved > 0) parts.push(`${formatMicroDollars(reserved)} reserved`);
+  if (expected !== undefined && expected > 0) parts.push(`about ${formatMicroDollars(expected)} to come`);
   return parts.join(', ');
 }
 
 /** Formats the reason why a batch waits, with the command that continues it. */
-function formatWait(waiting: WaitReason, batch: string): string {
+function formatWait(waiting: BatchTaskWaitReason, batch: string): string {
   if (waiting.kind === 'money')
     return `Waits for budget: ${waiting.words}. Continue with: ouro batch budget ${batch} +<dollars>`;
   if (waiting.kind === 'returned')
@@ -136,7 +140,7 @@ function formatWait(waiting: WaitReason, batch: string): string {
 const MAX_SHOWN_MACHINES = 3;
 
 /** Formats what is left of deleted batches on other machines, one line for each batch. */
-export function formatDeletions(deletions: readonly PendingDeletion[], nowMs: number): string {
+export function formatPendingDeletions(deletions: readonly PendingBatchDeletion[], nowMs: number): string {
   const lines = [...Map.groupBy(deletions, ({ batch }) => batch)].map(([batch, parts]) => {
     const machines = parts.slice(0, MAX_SHOWN_MACHINES).map(({ machine }) => machine);
     const more = parts.length > machines.length ? ` and ${parts.length - machines.length} more` : '';
@@ -150,7 +154,12 @@ export function formatDeletions(deletions: readonly PendingDeletion[], nowMs: nu
 const MAX_SHOWN_FAILURES = 20;
 
 /** Formats a batch with its counts, cost, waits, running and failed tasks. */
-export function formatStatus(batch: BatchStatus, tasks: readonly TaskView[], nowMs: number, columns: number): string {
+export function formatBatchStatus(
+  batch: BatchStatus,
+  tasks: readonly BatchTaskView[],
+  nowMs: number,
+  columns: number,
+): string {
   const running = tasks.filter(({ state }) => state === 'running');
   const failed = tasks.filter(({ state }) => state === 'failed');
   const lines = [
@@ -158,7 +167,7 @@ export function formatStatus(batch: BatchStatus, tasks: readonly TaskView[], now
     `  ${formatCounts(batch)}`,
     `  ${formatBudget(batch)}${formatBudgetWarning(batch)}`,
     ...batch.waits.map((waiting) => `  ${formatWait(waiting, batch.id)}`),
-    ...running.map((task) => `  running ${sanitizeLine(task.title)}  ${formatProgress(task, nowMs)}`),
+    ...running.map((task) => `  running ${sanitizeLine(task.title)}  ${formatTaskProgress(task, nowMs)}`),
     ...failed.slice(0, MAX_SHOWN_FAILURES).map((task) => `  failed  ${task.key}  ${sanitizeLine(task.reason ?? '')}`),
     ...(failed.length > MAX_SHOWN_FAILURES ? [`  and ${failed.length - MAX_SHOWN_FAILURES} more failed tasks`] : []),
   ];
@@ -166,7 +175,7 @@ export function formatStatus(batch: BatchStatus, tasks: readonly TaskView[], now
 }
 
 /** Formats the pull requests of a batch, as they were at the last look. */
-export function formatRequests(branches: readonly TaskBranch[]): string {
+export function formatPullRequests(branches: readonly BatchTaskBranch[]): string {
   return branches
     .flatMap(({ request, key }) => {
       if (request === undefined) return [];
@@ -188,18 +197,20 @@ function formatBudgetWarning({ spent, limits, counts }: BatchStatus): string {
 }
 
 /** Formats machine, time, cost and current activity of a task. */
-export function formatProgress({ machine, startedMs, cost, doing }: TaskView, nowMs: number): string {
+export function formatTaskProgress({ machine, startedMs, cost, doing }: BatchTaskView, nowMs: number): string {
   const time = startedMs === undefined ? '' : formatDuration(Math.max(0, nowMs - startedMs));
-  return [machine ?? '', time, formatCost(cost), sanitizeLine(doing ?? '')].filter((part) => part !== '').join('  ');
+  return [machine ?? '', time, formatMicroDollars(cost), sanitizeLine(doing ?? '')]
+    .filter((part) => part !== '')
+    .join('  ');
 }
 
 /** Formats one task in full: location, cost, attempts and result. */
-export function formatTask(task: TaskView, attempts: readonly { readonly line: string }[]): string {
+export function formatBatchTask(task: BatchTaskView, attempts: readonly { readonly line: string }[]): string {
   const { spec, result } = task;
   const lines = [
     `${task.title}  (${task.key}): ${task.state}${task.reason === undefined ? '' : `, ${sanitizeLine(task.reason)}`}`,
     ...(spec.place === undefined ? [] : [`  ${formatRepository(spec.place)}`]),
-    `  ${formatCost(task.cost)}, ${formatCount(task.tries, 'attempt')}`,
+    `  ${formatMicroDollars(task.cost)}, ${formatCount(task.tries, 'attempt')}`,
     ...attempts.map(({ line }) => `    ${line}`),
     ...(task.session === undefined ? [] : [`  session ${task.session}`]),
     ...(result === undefined
@@ -219,12 +230,12 @@ const MAX_SHOWN_DONE = 30;
 /** Creates the content of the batch screen. */
 export function createBatchScreenContent(
   batch: BatchStatus,
-  tasks: readonly TaskView[],
+  tasks: readonly BatchTaskView[],
   nowMs: number,
 ): BatchScreenContent {
   const { counts } = batch;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const filterByState = (state: TaskView['state']) => tasks.filter((task) => task.state === state);
+  const filterByState = (state: BatchTaskView['state']) => tasks.filter((task) => task.state === state);
   const nearLimitNote = formatBudgetWarning(batch);
   const newestDone = filterByState('done').toSorted((a, b) => (b.endedMs ?? 0) - (a.endedMs ?? 0));
   return {
@@ -235,21 +246,22 @@ export function createBatchScreenContent(
     cost: { text: `${formatBudget(batch)}${nearLimitNote}`, isNear: nearLimitNote !== '' },
     waitReasons: batch.waits.map((waiting) => formatWait(waiting, batch.id)),
     running: filterByState('running').map(
-      (task): TaskRow => ({
+      (task): BatchTaskRow => ({
         title: sanitizeLine(task.title),
-        state: formatProgress(task, nowMs),
+        state: formatTaskProgress(task, nowMs),
       }),
     ),
     failed: filterByState('failed').map(
-      (task): TaskRow => ({
+      (task): BatchTaskRow => ({
         title: sanitizeLine(task.title),
         state: sanitizeLine(task.reason ?? ''),
       }),
     ),
-    done: newestDone
-      .slice(0, MAX_SHOWN_DONE)
-      .map(
-        (task): TaskRow => ({ title: sanitizeLine(task.title), state: formatProgress(task, task.endedMs ?? nowMs) }),
-      ),
+    done: newestDone.slice(0, MAX_SHOWN_DONE).map(
+      (task): BatchTaskRow => ({
+        title: sanitizeLine(task.title),
+        state: formatTaskProgress(task, task.endedMs ?? nowMs),
+      }),
+    ),
   };
 }

@@ -1,17 +1,17 @@
 import type { BatchFlags } from '../../cli/args/fleet-flags.ts';
 import { UsageError } from '../../cli/args/usage-error.ts';
-import type { Io } from '../../cli/io.ts';
-import type { NewSchedule } from '../../contracts/fleet.ts';
+import type { ProcessIo } from '../../cli/process-io.ts';
+import type { NewBatchSchedule } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
-import { createSlug, hashValue } from '../tasks/expand-tasks.ts';
-import { createPrompter } from './confirm.ts';
-import { formatSchedule } from './format-batch.ts';
+import { createSlug, hashJsonValue } from '../tasks/expand-tasks.ts';
+import { createYesNoPrompter } from './confirm.ts';
+import { formatBatchSchedule } from './format-batch.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const MAX_INTERVAL_MS = 52 * 604_800_000;
 
 /** Parses the interval of a schedule. Flags that apply to one run only are refused. */
-export function parseInterval(text: string, flags: Pick<BatchFlags, 'try' | 'reuse' | 'sign'>): number {
+export function parseScheduleInterval(text: string, flags: Pick<BatchFlags, 'try' | 'reuse' | 'sign'>): number {
   const [, count, unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
   const intervalMs = Number(count) * (UNIT_MS[unit] ?? Number.NaN);
   if (!(intervalMs >= 60_000 && intervalMs <= MAX_INTERVAL_MS))
@@ -23,11 +23,11 @@ export function parseInterval(text: string, flags: Pick<BatchFlags, 'try' | 'reu
   return intervalMs;
 }
 
-type ScheduledBatch = Pick<NewSchedule, 'batch' | 'tasks' | 'everyMs'> & {
+type ScheduledBatch = Pick<NewBatchSchedule, 'batch' | 'tasks' | 'everyMs'> & {
   /** Set if the task file or a flag names the batch, and so the schedule. */
   readonly isNamed: boolean;
 };
-type ScheduleRequest = { readonly flags: BatchFlags; readonly io: Io };
+type ScheduleRequest = { readonly flags: BatchFlags; readonly io: ProcessIo };
 
 /** Stores a schedule in the queue. Workers submit its runs. */
 export async function scheduleBatch(
@@ -38,10 +38,10 @@ export async function scheduleBatch(
   // The name of a prompt is only its first words; commits change between two calls of the same command.
   const work = tasks.map(({ title, spec: { prompt, place } }) => [title, prompt, place?.url, place?.folder]);
   const slug = createSlug(batch.name);
-  const id = isNamed ? slug : `${slug}-${hashValue(work).slice(0, 6)}`;
+  const id = isNamed ? slug : `${slug}-${hashJsonValue(work).slice(0, 6)}`;
   const before = (await store.listSchedules()).find((schedule) => schedule.id === id);
   if (before !== undefined && flags.json !== true)
-    io.stderr.write(`This replaces a schedule:\n${formatSchedule(before, await store.getTime())}`);
+    io.stderr.write(`This replaces a schedule:\n${formatBatchSchedule(before, await store.getTime())}`);
   if (flags.yes !== true && !(await confirm(before === undefined ? 'Store' : 'Replace', io))) return;
   await store.saveSchedule({ id, everyMs, batch, tasks });
   const saved = (await store.listSchedules()).find((schedule) => schedule.id === id);
@@ -49,17 +49,17 @@ export async function scheduleBatch(
   if (flags.json === true) io.stdout.write(`${JSON.stringify(saved, null, 2)}\n`);
   else
     io.stdout.write(
-      `${formatSchedule(saved, await store.getTime())}Workers of this queue submit its runs: ouro worker. Delete it with: ouro batch delete ${id}\n`,
+      `${formatBatchSchedule(saved, await store.getTime())}Workers of this queue submit its runs: ouro worker. Delete it with: ouro batch delete ${id}\n`,
     );
 }
 
 /** Asks on a terminal. Without one, only replacing needs a confirmation that nobody can give. */
-async function confirm(action: 'Store' | 'Replace', io: Io): Promise<boolean> {
+async function confirm(action: 'Store' | 'Replace', io: ProcessIo): Promise<boolean> {
   if (!io.stdin.isTty) {
     if (action === 'Store') return true;
     throw new UsageError('Nothing was changed: replacing a schedule needs confirmation. Add --yes to replace it.');
   }
-  const prompter = createPrompter(io);
+  const prompter = createYesNoPrompter(io);
   try {
     return await prompter.confirm(`${action} the schedule?`);
   } finally {

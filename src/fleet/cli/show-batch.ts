@@ -1,30 +1,36 @@
 import { UsageError } from '../../cli/args/usage-error.ts';
-import type { AttemptView, BatchStatus, PendingDeletion, TaskBranch, TaskView } from '../../contracts/fleet.ts';
+import type {
+  BatchStatus,
+  BatchTaskBranch,
+  BatchTaskView,
+  PendingBatchDeletion,
+  TaskAttemptView,
+} from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatClock, formatDuration, formatOneLine } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { openForge } from '../git/open-forge.ts';
+import { BATCH_EXIT_CODES, type BatchCommandInput, getBatchExitCode } from './batch-run-command.ts';
 import {
+  formatBatchSchedule,
+  formatBatchStatus,
   formatBatchTable,
-  formatCost,
-  formatDeletions,
-  formatProgress,
-  formatRequests,
-  formatSchedule,
-  formatStatus,
-  formatTask,
+  formatBatchTask,
+  formatMicroDollars,
+  formatPendingDeletions,
+  formatPullRequests,
+  formatTaskProgress,
 } from './format-batch.ts';
-import { openQueue } from './open-queue.ts';
-import { type BatchRequest, EXIT_CODES, getBatchExitCode } from './run-batch.ts';
+import { openTaskQueue } from './open-task-queue.ts';
 import { watchBatch } from './watch-batch.ts';
 
 /** Opens the queue, runs an action on its store and closes it. */
-export async function runWithStore(
-  { io, flags }: Pick<BatchRequest, 'io' | 'flags'>,
+export async function runWithFleetStore(
+  { io, flags }: Pick<BatchCommandInput, 'io' | 'flags'>,
   run: (store: FleetStore) => Promise<number>,
 ): Promise<number> {
-  const { store } = await openQueue(io, flags.queue);
+  const { store } = await openTaskQueue(io, flags.queue);
   try {
     return await run(store);
   } finally {
@@ -33,8 +39,8 @@ export async function runWithStore(
 }
 
 /** Runs `ouro batch list`. */
-export const listBatches = (request: BatchRequest): Promise<number> =>
-  runWithStore(request, async (store) => {
+export const runBatchListCommand = (request: BatchCommandInput): Promise<number> =>
+  runWithFleetStore(request, async (store) => {
     const batches = await store.listBatches();
     const schedules = await store.listSchedules();
     const { io, flags } = request;
@@ -43,27 +49,28 @@ export const listBatches = (request: BatchRequest): Promise<number> =>
     else if (schedules.length === 0)
       io.stdout.write('No batches yet. Start one with: ouro batch "<prompt>" --over <folders>\n');
     if (flags.json !== true)
-      for (const schedule of schedules) io.stdout.write(formatSchedule(schedule, await store.getTime()));
-    if (flags.json !== true) io.stdout.write(formatDeletions(await store.listDeletions(), await store.getTime()));
-    return EXIT_CODES.done;
+      for (const schedule of schedules) io.stdout.write(formatBatchSchedule(schedule, await store.getTime()));
+    if (flags.json !== true)
+      io.stdout.write(formatPendingDeletions(await store.listDeletions(), await store.getTime()));
+    return BATCH_EXIT_CODES.done;
   });
 
 /** Runs `ouro batch status [ID] [--watch]`; the exit code is that of the batch. The ID may be that of a schedule. */
-export const showStatus = (request: BatchRequest): Promise<number> =>
-  runWithStore(request, async (store) => {
+export const runBatchStatusCommand = (request: BatchCommandInput): Promise<number> =>
+  runWithFleetStore(request, async (store) => {
     const { args, flags, io, shutdown } = request;
     const schedule = (await store.listSchedules()).find((known) => known.id === args[1]);
     if (schedule !== undefined) {
-      const text = formatSchedule(schedule, await store.getTime());
+      const text = formatBatchSchedule(schedule, await store.getTime());
       io.stdout.write(flags.json === true ? `${JSON.stringify(schedule, null, 2)}\n` : text);
-      return EXIT_CODES.done;
+      return BATCH_EXIT_CODES.done;
     }
     const deletions = await findPendingDeletions(store, args[1]);
     if (deletions.length > 0) {
       const json = { id: args[1], deleted: true, pending: deletions.map(omitTasks) };
-      const text = formatDeletions(deletions, await store.getTime());
+      const text = formatPendingDeletions(deletions, await store.getTime());
       io.stdout.write(flags.json === true ? `${JSON.stringify(json, null, 2)}\n` : text);
-      return EXIT_CODES.done;
+      return BATCH_EXIT_CODES.done;
     }
     const { id } = await findBatch(store, args[1]);
     if (flags.watch === true) {
@@ -78,8 +85,10 @@ export const showStatus = (request: BatchRequest): Promise<number> =>
       flags.prs === true ? await updateRequests(store, batch, io) : await store.listBranches({ batch: id });
     const tasks = await store.listTasks(id, flags.json === true ? [] : ['running', 'failed']);
     if (flags.json !== true) {
-      io.stdout.write(formatStatus(batch, tasks, await store.getTime(), io.stdout.isTty ? io.stdout.columns() : 1_000));
-      io.stdout.write(formatRequests(branches));
+      io.stdout.write(
+        formatBatchStatus(batch, tasks, await store.getTime(), io.stdout.isTty ? io.stdout.columns() : 1_000),
+      );
+      io.stdout.write(formatPullRequests(branches));
     } else if (flags.watch !== true)
       io.stdout.write(`${JSON.stringify({ ...batch, tasks: tasks.map(omitSpec), branches }, null, 2)}\n`);
     return getBatchExitCode(batch);
@@ -89,8 +98,8 @@ export const showStatus = (request: BatchRequest): Promise<number> =>
 async function updateRequests(
   store: FleetStore,
   { id, collect }: BatchStatus,
-  { environment, stderr }: BatchRequest['io'],
-): Promise<readonly TaskBranch[]> {
+  { environment, stderr }: BatchCommandInput['io'],
+): Promise<readonly BatchTaskBranch[]> {
   for (const branch of await store.listBranches({ batch: id })) {
     if (branch.request === undefined) continue;
     try {
@@ -110,7 +119,7 @@ async function abortWhenSettled(store: FleetStore, id: string, watchEnd: AbortCo
   }
 }
 
-const omitSpec = ({ spec: _spec, ...task }: TaskView) => task;
+const omitSpec = ({ spec: _spec, ...task }: BatchTaskView) => task;
 
 /** Finds a batch by its id or the start of it; returns the newest without one. */
 export async function findBatch(store: FleetStore, idOrPrefix: string | undefined): Promise<BatchStatus> {
@@ -135,15 +144,19 @@ export async function findBatch(store: FleetStore, idOrPrefix: string | undefine
 export async function findPendingDeletions(
   store: FleetStore,
   id: string | undefined,
-): Promise<readonly PendingDeletion[]> {
+): Promise<readonly PendingBatchDeletion[]> {
   if (id === undefined || (await store.getStatus(id)) !== undefined) return [];
   return (await store.listDeletions()).filter(({ batch }) => batch === id);
 }
 
-const omitTasks = ({ tasks: _tasks, ...deletion }: PendingDeletion) => deletion;
+const omitTasks = ({ tasks: _tasks, ...deletion }: PendingBatchDeletion) => deletion;
 
 /** Finds a task by its key, the start of it, or its title. */
-export async function findTask(store: FleetStore, batch: string, titleOrKey: string | undefined): Promise<TaskView> {
+export async function findBatchTask(
+  store: FleetStore,
+  batch: string,
+  titleOrKey: string | undefined,
+): Promise<BatchTaskView> {
   if (titleOrKey === undefined) throw new UsageError('Name a task: its title, or the start of its key.');
   const tasks = await store.listTasks(batch);
   const exact = tasks.filter(({ key, title }) => key === titleOrKey || title === titleOrKey);
@@ -156,72 +169,72 @@ export async function findTask(store: FleetStore, batch: string, titleOrKey: str
 }
 
 /** Runs `ouro batch show ID TASK`. */
-export const showTask = (request: BatchRequest): Promise<number> =>
-  runWithStore(request, async (store) => {
+export const runBatchShowCommand = (request: BatchCommandInput): Promise<number> =>
+  runWithFleetStore(request, async (store) => {
     const { args, flags, io } = request;
     const { id } = await findBatch(store, args[1]);
-    const task = await findTask(store, id, args[2]);
+    const task = await findBatchTask(store, id, args[2]);
     const attempts = await store.listAttempts(id, task.key);
     if (flags.json === true) io.stdout.write(`${JSON.stringify({ ...task, attempts }, null, 2)}\n`);
     else
       io.stdout.write(
-        formatTask(
+        formatBatchTask(
           task,
           attempts.map((attempt) => ({ line: formatAttempt(attempt) })),
         ),
       );
-    return EXIT_CODES.done;
+    return BATCH_EXIT_CODES.done;
   });
 
-function formatAttempt({ machine, startedMs, endedMs, cost, outcome }: AttemptView): string {
+function formatAttempt({ machine, startedMs, endedMs, cost, outcome }: TaskAttemptView): string {
   const duration = endedMs === undefined ? '' : `  ${formatDuration(endedMs - startedMs)}`;
-  return `${formatClock(new Date(startedMs).toISOString())}  ${machine}${duration}  ${formatCost(cost)}  ${outcome}`;
+  return `${formatClock(new Date(startedMs).toISOString())}  ${machine}${duration}  ${formatMicroDollars(cost)}  ${outcome}`;
 }
 
 const POLL_MS = 500;
 
 /** Runs `ouro batch logs ID TASK [-f]`: prints the transcript of a task; with `-f` its status until it ends. */
-export const showLogs = (request: BatchRequest): Promise<number> =>
-  runWithStore(request, async (store) => {
+export const runBatchLogsCommand = (request: BatchCommandInput): Promise<number> =>
+  runWithFleetStore(request, async (store) => {
     const { args, flags, io, shutdown } = request;
     const { id } = await findBatch(store, args[1]);
-    const { key } = await findTask(store, id, args[2]);
+    const { key } = await findBatchTask(store, id, args[2]);
     let isFollowing = flags.follow === true;
     shutdown.attachWork({ graceMs: 2_000, abort: () => (isFollowing = false) });
     let lastStatus = '';
     for (
-      let task = await findTask(store, id, key);
+      let task = await findBatchTask(store, id, key);
       isFollowing && isOpen(task);
-      task = await findTask(store, id, key)
+      task = await findBatchTask(store, id, key)
     ) {
       const status = `${task.state}  ${task.doing ?? ''}`;
       if (status !== lastStatus)
-        io.stdout.write(`${sanitize(`${task.state}  ${formatProgress(task, await store.getTime())}`, 'line')}\n`);
+        io.stdout.write(`${sanitize(`${task.state}  ${formatTaskProgress(task, await store.getTime())}`, 'line')}\n`);
       lastStatus = status;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    return printTranscript(store, id, await findTask(store, id, key), request);
+    return printTranscript(store, id, await findBatchTask(store, id, key), request);
   });
 
-const isOpen = ({ state }: TaskView): boolean => state === 'waiting' || state === 'running' || state === 'held';
+const isOpen = ({ state }: BatchTaskView): boolean => state === 'waiting' || state === 'running' || state === 'held';
 
 async function printTranscript(
   store: FleetStore,
   id: string,
-  { key, title }: TaskView,
-  { flags, io }: BatchRequest,
+  { key, title }: BatchTaskView,
+  { flags, io }: BatchCommandInput,
 ): Promise<number> {
   const bytes = await store.readFile(id, key, 'transcript');
   if (bytes === undefined) {
     io.stderr.write('The task has not uploaded a transcript yet. Use -f to follow its status.\n');
-    return EXIT_CODES.failed;
+    return BATCH_EXIT_CODES.failed;
   }
   const text = Buffer.from(bytes).toString('utf8');
   if (flags.json === true) {
     io.stdout.write(text);
-    return EXIT_CODES.done;
+    return BATCH_EXIT_CODES.done;
   }
-  const { renderConversation } = await import('../../app/replay/session-archive.ts');
-  io.stdout.write(sanitize(renderConversation(text, title), 'output'));
-  return EXIT_CODES.done;
+  const { renderSessionAsMarkdown } = await import('../../app/replay/session-archive.ts');
+  io.stdout.write(sanitize(renderSessionAsMarkdown(text, title), 'output'));
+  return BATCH_EXIT_CODES.done;
 }

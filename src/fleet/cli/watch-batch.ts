@@ -1,26 +1,26 @@
-import type { Io } from '../../cli/io.ts';
-import type { TaskState, TaskView } from '../../contracts/fleet.ts';
+import type { ProcessIo } from '../../cli/process-io.ts';
+import type { BatchTaskState, BatchTaskView } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { createBatchScreenContent, formatCost } from './format-batch.ts';
+import { createBatchScreenContent, formatMicroDollars } from './format-batch.ts';
 
 type WatchOptions = { readonly json: boolean; readonly signal: AbortSignal };
 
 const POLL_MS = 500;
 
 /** Watches a batch until aborted: on a screen in a terminal, otherwise with one line per ended task. */
-export async function watchBatch(id: string, store: FleetStore, io: Io, watch: WatchOptions): Promise<void> {
+export async function watchBatch(id: string, store: FleetStore, io: ProcessIo, watch: WatchOptions): Promise<void> {
   const isScreen =
     io.stdout.isTty && !watch.json && io.environment.term.name !== 'dumb' && !io.environment.term.accessible;
   return isScreen ? watchOnScreen(id, store, io, watch) : watchAsLines(id, store, io, watch);
 }
 
-async function watchOnScreen(id: string, store: FleetStore, io: Io, { signal }: WatchOptions): Promise<void> {
+async function watchOnScreen(id: string, store: FleetStore, io: ProcessIo, { signal }: WatchOptions): Promise<void> {
   const { openBatchScreen } = await import('../../ui/widgets/BatchScreen.tsx');
-  const { detectRendering } = await import('../../cli/modes/interactive/screen-options.ts');
+  const { detectTerminalRendering } = await import('../../cli/modes/interactive/screen-options.ts');
   const { term } = io.environment;
   const glyphs = /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii';
-  const screen = openBatchScreen(process.stdout, { ...detectRendering(io.environment), glyphs });
+  const screen = openBatchScreen(process.stdout, { ...detectTerminalRendering(io.environment), glyphs });
   try {
     while (!signal.aborted) {
       const batch = await store.getStatus(id);
@@ -33,8 +33,13 @@ async function watchOnScreen(id: string, store: FleetStore, io: Io, { signal }: 
   }
 }
 
-async function watchAsLines(id: string, store: FleetStore, io: Io, { json, signal }: WatchOptions): Promise<void> {
-  const seen = new Map<string, TaskState>();
+async function watchAsLines(
+  id: string,
+  store: FleetStore,
+  io: ProcessIo,
+  { json, signal }: WatchOptions,
+): Promise<void> {
+  const seen = new Map<string, BatchTaskState>();
   for (;;) {
     const isLast = signal.aborted;
     for (const task of await store.listTasks(id)) {
@@ -47,15 +52,15 @@ async function watchAsLines(id: string, store: FleetStore, io: Io, { json, signa
   }
 }
 
-const hasEnded = (state: TaskState): boolean => state === 'done' || state === 'failed' || state === 'cancelled';
+const hasEnded = (state: BatchTaskState): boolean => state === 'done' || state === 'failed' || state === 'cancelled';
 
-function formatTaskLine(task: TaskView, json: boolean): string {
+function formatTaskLine(task: BatchTaskView, json: boolean): string {
   if (json) {
     const { spec: _spec, ...fields } = task;
     return `${JSON.stringify({ type: 'task', ...fields })}\n`;
   }
   const reason = task.reason === undefined ? '' : `: ${task.reason}`;
-  return `${sanitize(`${task.state.padEnd(9)} ${task.title}  ${formatCost(task.cost)}${reason}`, 'line')}\n`;
+  return `${sanitize(`${task.state.padEnd(9)} ${task.title}  ${formatMicroDollars(task.cost)}${reason}`, 'line')}\n`;
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {

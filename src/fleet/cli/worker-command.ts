@@ -2,21 +2,21 @@ import { existsSync } from 'node:fs';
 import { readSettings } from '../../app/read-settings.ts';
 import { parseFlagValues } from '../../cli/args/flag-values.ts';
 import type { WorkerFlags } from '../../cli/args/fleet-flags.ts';
-import { type CommandRequest, SUBCOMMANDS } from '../../cli/args/subcommands.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../cli/args/subcommands.ts';
 import { UsageError } from '../../cli/args/usage-error.ts';
 import { getSignalExitCode } from '../../cli/exit-code.ts';
-import type { Io } from '../../cli/io.ts';
+import type { ProcessIo } from '../../cli/process-io.ts';
 import type { Shutdown } from '../../cli/shutdown.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { runForOutput } from '../../lib/processes/run-program.ts';
-import { getPolicyPath, readPolicy, type WorkerPolicy } from '../worker/policy.ts';
-import { describeMissingSandbox, findSandboxProblem } from '../worker/task-sandbox.ts';
+import { describeMissingSandbox, findTaskSandboxProblem } from '../worker/task-sandbox.ts';
+import { getWorkerPolicyPath, readWorkerPolicy, type WorkerPolicy } from '../worker/worker-policy.ts';
+import { BATCH_EXIT_CODES, getDefaultTaskSlots } from './batch-run-command.ts';
 import { formatBatchCount } from './format-batch.ts';
-import { openQueue, reportQueueErrors } from './open-queue.ts';
-import { EXIT_CODES, getDefaultSlots } from './run-batch.ts';
-import { startWorker } from './start-worker.ts';
-import { observeWorker } from './worker-monitoring.ts';
+import { openTaskQueue, runWithQueueErrorReport } from './open-task-queue.ts';
+import { runWorkerInProcess } from './run-worker-in-process.ts';
+import { createWorkerObserver } from './worker-log-and-health.ts';
 
 /** Runs `ouro worker [init | doctor]`: works on tasks from a queue, under the policy of this machine. */
 export async function runWorkerCommand({
@@ -24,50 +24,50 @@ export async function runWorkerCommand({
   flags: rawFlags,
   io,
   shutdown,
-}: CommandRequest): Promise<number> {
+}: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.worker.flags, rawFlags);
   if (extraArgs.length > 0) throw new UsageError('Usage: ouro worker [init | doctor]');
   switch (action) {
     case undefined:
-      return reportQueueErrors(io, () => runWorkerUntilStopped(flags, io, shutdown));
+      return runWithQueueErrorReport(io, () => runWorkerUntilStopped(flags, io, shutdown));
     case 'init':
-      return createWorkerPolicy(io);
+      return writeSampleWorkerPolicy(io);
     case 'doctor':
-      return checkWorker(flags, io);
+      return runWorkerDoctorCommand(flags, io);
     default:
       throw new UsageError(`Unknown command "ouro worker ${action}". Use one of: init, doctor.`);
   }
 }
 
 /** Runs `ouro worker`: works on tasks until stopped, or until the queue is empty. */
-export async function runWorkerUntilStopped(flags: WorkerFlags, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runWorkerUntilStopped(flags: WorkerFlags, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   if (flags.once === true && flags.untilEmpty === true)
     throw new UsageError('--once and --until-empty contradict each other. Choose one.');
   const abortController = new AbortController();
   shutdown.attachWork({ graceMs: 15_000, abort: () => abortController.abort() });
-  const policy = await readPolicy(io.environment.ouroHome);
+  const policy = await readWorkerPolicy(io.environment.ouroHome);
   const sandboxProblem = await findMissingSandbox(policy, io);
   // A worker without its sandbox would fail every task of the queue.
   if (sandboxProblem !== undefined) {
     io.stderr.write(`This worker does not start: ${sandboxProblem}.\n`);
-    return EXIT_CODES.waits;
+    return BATCH_EXIT_CODES.waits;
   }
-  const fleet = await openQueue(io, flags.queue);
-  const observer = await observeWorker(flags, io).catch(async (thrown: unknown) => {
+  const fleet = await openTaskQueue(io, flags.queue);
+  const observer = await createWorkerObserver(flags, io).catch(async (thrown: unknown) => {
     await fleet.store.close();
     throw thrown;
   });
   try {
-    const ended = await startWorker(fleet, policy, io, {
-      slots: flags.jobs ?? getDefaultSlots(),
+    const ended = await runWorkerInProcess(fleet, policy, io, {
+      slots: flags.jobs ?? getDefaultTaskSlots(),
       until: flags.once === true ? 'once' : flags.untilEmpty === true ? 'empty' : 'stopped',
       whenPaused: 'waits',
       signal: abortController.signal,
       onEvent: observer.onEvent,
     });
     if (ended.kind === 'stopped') return getSignalExitCode(shutdown.reason());
-    if (ended.kind === 'waits') return ended.for === 'money' ? EXIT_CODES.money : EXIT_CODES.waits;
-    return ended.kind === 'left' ? EXIT_CODES.waits : EXIT_CODES.done;
+    if (ended.kind === 'waits') return ended.for === 'money' ? BATCH_EXIT_CODES.money : BATCH_EXIT_CODES.waits;
+    return ended.kind === 'left' ? BATCH_EXIT_CODES.waits : BATCH_EXIT_CODES.done;
   } finally {
     await observer.close();
     await fleet.store.close();
@@ -75,9 +75,9 @@ export async function runWorkerUntilStopped(flags: WorkerFlags, io: Io, shutdown
 }
 
 /** Returns why the sandbox that the policy requires is not available; `undefined` if it is, or if none is required. */
-async function findMissingSandbox(policy: WorkerPolicy, { environment }: Io): Promise<string | undefined> {
+async function findMissingSandbox(policy: WorkerPolicy, { environment }: ProcessIo): Promise<string | undefined> {
   if (policy.sandbox !== true) return undefined;
-  const problem = await findSandboxProblem({
+  const problem = await findTaskSandboxProblem({
     environment,
     policy,
     readSettings: (run) => readSettings(run, environment, false),
@@ -98,8 +98,8 @@ const SAMPLE_POLICY = {
 };
 
 /** Runs `ouro worker init`: writes a sample policy. */
-export async function createWorkerPolicy({ environment, stdout, stderr }: Io): Promise<number> {
-  const file = getPolicyPath(environment.ouroHome);
+export async function writeSampleWorkerPolicy({ environment, stdout, stderr }: ProcessIo): Promise<number> {
+  const file = getWorkerPolicyPath(environment.ouroHome);
   if (existsSync(file)) {
     stderr.write(`${file} already exists; nothing was changed.\n`);
     return 1;
@@ -112,15 +112,15 @@ export async function createWorkerPolicy({ environment, stdout, stderr }: Io): P
 type CheckResult = { readonly what: string; readonly ok: boolean; readonly words: string };
 
 /** Runs `ouro worker doctor`: checks that this machine can run tasks. */
-export async function checkWorker(flags: WorkerFlags, io: Io): Promise<number> {
+export async function runWorkerDoctorCommand(flags: WorkerFlags, io: ProcessIo): Promise<number> {
   const results = [
     await runCheck('policy', async () => {
-      await readPolicy(io.environment.ouroHome);
-      const file = getPolicyPath(io.environment.ouroHome);
+      await readWorkerPolicy(io.environment.ouroHome);
+      const file = getWorkerPolicyPath(io.environment.ouroHome);
       return existsSync(file) ? file : 'none: tasks are not restricted ("ouro worker init" creates a policy)';
     }),
     await runCheck('sandbox', async () => {
-      const policy = await readPolicy(io.environment.ouroHome);
+      const policy = await readWorkerPolicy(io.environment.ouroHome);
       if (policy.sandbox !== true) return 'not required by the policy';
       const problem = await findMissingSandbox(policy, io);
       if (problem !== undefined) throw new Error(problem);
@@ -128,7 +128,7 @@ export async function checkWorker(flags: WorkerFlags, io: Io): Promise<number> {
     }),
     await runCheck('git', async () => (await runForOutput('git', ['--version'], { timeoutMs: 5_000 })).trim()),
     await runCheck('queue', async () => {
-      const { store, reach, isPrivate } = await openQueue(io, flags.queue);
+      const { store, reach, isPrivate } = await openTaskQueue(io, flags.queue);
       const batches = await store.listBatches();
       await store.close();
       const warning = isPrivate ? '' : '; WARNING: not encrypted, add ?sslmode=verify-full to the address';

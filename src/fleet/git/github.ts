@@ -9,7 +9,7 @@ import type { Forge, PullRequest } from './forge.ts';
 const GH_TIMEOUT_MS = 60_000;
 
 /** Creates the access to GitHub, through its own program, which knows the user's login. */
-export function createGitHub(env: Readonly<Record<string, string>>): Forge {
+export function createGitHubForge(env: Readonly<Record<string, string>>): Forge {
   const runGh = (args: readonly string[]) => runProgram('gh', args, { env, timeoutMs: GH_TIMEOUT_MS });
   return {
     publish: (request) => publishWithGh(request, runGh),

@@ -68,7 +68,7 @@ const GITLAB_CHECKS: Readonly<Record<string, PullRequestView['checks']>> = {
 };
 
 /** Creates the access to GitLab, with its API. */
-export function createGitLab(token: string | undefined): Forge {
+export function createGitLabForge(token: string | undefined): Forge {
   const open = (url: string) => {
     const { origin, path } = parseRepository(url);
     const headers = { 'PRIVATE-TOKEN': requireToken(token, 'GITLAB_TOKEN') };
@@ -139,7 +139,7 @@ const GITEA_CHECKS: Readonly<Record<string, PullRequestView['checks']>> = {
 };
 
 /** Creates the access to Gitea and Forgejo, with their API. */
-export function createGitea(token: string | undefined): Forge {
+export function createGiteaForge(token: string | undefined): Forge {
   const open = (url: string) => {
     const { origin, path } = parseRepository(url);
     const headers = { Authorization: `token ${requireToken(token, 'GITEA_TOKEN')}` };

@@ -1,10 +1,10 @@
 import type { Forge } from './forge.ts';
-import { createGitHub } from './github.ts';
-import { createGitea, createGitLab } from './http-forges.ts';
+import { createGitHubForge } from './github.ts';
+import { createGiteaForge, createGitLabForge } from './http-forges.ts';
 
 /** The kinds of services. */
-export const FORGES = ['github', 'gitlab', 'gitea'] as const;
-type ForgeKind = (typeof FORGES)[number];
+export const FORGE_KINDS = ['github', 'gitlab', 'gitea'] as const;
+type ForgeKind = (typeof FORGE_KINDS)[number];
 
 /** Opens the service of a repository: the one the task file names, else the one its host name suggests, else GitHub. */
 export function openForge(
@@ -15,12 +15,12 @@ export function openForge(
   switch (kind ?? guessForge(url)) {
     case 'gitlab':
       requireKnownHost(url, ['gitlab.com', variables.GITLAB_HOST], 'GITLAB_HOST');
-      return createGitLab(variables.GITLAB_TOKEN);
+      return createGitLabForge(variables.GITLAB_TOKEN);
     case 'gitea':
       requireKnownHost(url, ['gitea.com', 'codeberg.org', variables.GITEA_HOST], 'GITEA_HOST');
-      return createGitea(variables.GITEA_TOKEN);
+      return createGiteaForge(variables.GITEA_TOKEN);
     default:
-      return createGitHub(variables);
+      return createGitHubForge(variables);
   }
 }
 

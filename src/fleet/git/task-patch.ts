@@ -1,12 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
-import type { TaskResult } from '../../contracts/fleet.ts';
+import type { BatchTaskResult } from '../../contracts/fleet.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
 import { type FleetGit, type GitCall, getGitOutput } from './fleet-git.ts';
 
 /** The changes of a task as a patch, with their statistics. */
-export type WorkPatch = { readonly patch: Uint8Array; readonly stat: TaskResult['stat'] };
+export type TaskWorkPatch = { readonly patch: Uint8Array; readonly stat: BatchTaskResult['stat'] };
 /** The worktree of a task, its mirror, and the commit it started at. */
-export type Worktree = { readonly folder: string; readonly mirror: string; readonly commit: string };
+export type TaskWorktree = { readonly folder: string; readonly mirror: string; readonly commit: string };
 
 /** Maximum size of a patch. */
 export const MAX_PATCH_BYTES = 16_000_000;
@@ -15,7 +15,7 @@ export const MAX_PATCH_BYTES = 16_000_000;
  * Creates a patch of all changes since the commit, with new files but without ignored ones and without submodules. It
  * uses a separate index and the configuration of the mirror, so settings in the worktree have no effect.
  */
-export async function createPatch(git: FleetGit, worktree: Worktree): Promise<WorkPatch> {
+export async function createTaskPatch(git: FleetGit, worktree: TaskWorktree): Promise<TaskWorkPatch> {
   const index = `${worktree.folder}.index`;
   const call = {
     cwd: worktree.folder,
@@ -59,14 +59,14 @@ async function listSubmodules(git: FleetGit, call: Pick<GitCall, 'cwd' | 'env'>)
   return entries.flatMap((entry) => (entry.startsWith('160000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []));
 }
 
-function parseNumstat(numstat: string): TaskResult['stat'] {
+function parseNumstat(numstat: string): BatchTaskResult['stat'] {
   const rows = numstat.split('\0').filter((row) => row !== '');
   const sum = (at: number) => rows.reduce((total, row) => total + (Number(row.split('\t')[at]) || 0), 0);
   return { files: rows.length, added: sum(0), removed: sum(1) };
 }
 
 /** Applies a patch of unfinished work to a new worktree. Returns whether it applied. */
-export async function applyPatch(git: FleetGit, worktree: Worktree, patch: Uint8Array): Promise<boolean> {
+export async function applyTaskPatch(git: FleetGit, worktree: TaskWorktree, patch: Uint8Array): Promise<boolean> {
   if (patch.length === 0) return true;
   const file = `${worktree.folder}.unfinished`;
   await writeFile(file, patch, { mode: 0o600 });

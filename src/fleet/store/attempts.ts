@@ -1,16 +1,29 @@
-import type { AttemptEnd, Claim, FileKind, Heartbeat, LostTask, TaskState } from '../../contracts/fleet.ts';
-import { MAX_CLAIM_DELAY_MS, type SqlDatabase, type Transaction } from './database.ts';
-import { type AttemptRow, parseAttemptRow, parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
-import { saveTaskFile } from './task-files.ts';
+import type {
+  AttemptHeartbeat,
+  BatchTaskState,
+  LostBatchTask,
+  TaskArtifactKind,
+  TaskAttemptEnd,
+  TaskClaim,
+} from '../../contracts/fleet.ts';
+import { MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
+import {
+  type FleetAttemptRow,
+  type FleetTaskRow,
+  parseFleetAttemptRow,
+  parseFleetBatchRow,
+  parseFleetTaskRow,
+} from './schema.ts';
+import { saveTaskArtifact } from './task-artifacts.ts';
 
-type Files = Readonly<Partial<Record<FileKind, Uint8Array>>>;
+type Files = Readonly<Partial<Record<TaskArtifactKind, Uint8Array>>>;
 
 /** Completes an attempt. Of an attempt that was replaced only the cost is added. */
-export function completeAttempt(
+export function completeTaskAttempt(
   sql: SqlDatabase,
-  claim: Claim,
-  ending: AttemptEnd,
-  lastBeat: Heartbeat,
+  claim: TaskClaim,
+  ending: TaskAttemptEnd,
+  lastBeat: AttemptHeartbeat,
   files: Files = {},
 ): Promise<'kept' | 'late'> {
   return sql.transaction(async (tx) => {
@@ -27,7 +40,7 @@ export function completeAttempt(
     await closeAttempt(tx, claim.id, ending.kind === 'done' ? 'done' : ending.reason);
     for (const kind of FILE_KINDS) {
       const bytes = files[kind];
-      if (bytes !== undefined) await saveTaskFile(tx, claim, kind, bytes);
+      if (bytes !== undefined) await saveTaskArtifact(tx, claim, kind, bytes);
     }
     await storeSession(tx, claim, lastBeat.session);
     if (locked.task.state === 'cancelled') return 'kept';
@@ -38,72 +51,77 @@ export function completeAttempt(
   });
 }
 
-const FILE_KINDS: readonly FileKind[] = ['patch', 'transcript', 'unfinished'];
+const FILE_KINDS: readonly TaskArtifactKind[] = ['patch', 'transcript', 'unfinished'];
 const FIRST_PAUSE_MS = 1_000;
 
 /** Returns the pause before a retry, doubling from one second. */
 const getRetryPause = (attempt: number): number => Math.min(MAX_CLAIM_DELAY_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
 
-function getNextState(ending: AttemptEnd, task: TaskRow, attempts: number): TaskState {
+function getNextState(ending: TaskAttemptEnd, task: FleetTaskRow, attempts: number): BatchTaskState {
   if (ending.kind === 'done') return 'done';
   if (ending.kind === 'back') return 'waiting';
   return ending.again === 'never' || task.tries + 1 >= attempts ? 'failed' : 'waiting';
 }
 
-const countTries = (ending: AttemptEnd, { tries }: TaskRow): number => (ending.kind === 'back' ? tries : tries + 1);
+const countTries = (ending: TaskAttemptEnd, { tries }: FleetTaskRow): number =>
+  ending.kind === 'back' ? tries : tries + 1;
 
 /** Locks the batch of a task, always before other rows, so that completing and claiming cannot deadlock. */
 async function lockTask(
   sql: SqlDatabase,
-  tx: Transaction,
+  tx: SqlTransaction,
   batch: string,
   key: string,
-): Promise<{ readonly task: TaskRow; readonly attempts: number } | undefined> {
+): Promise<{ readonly task: FleetTaskRow; readonly attempts: number } | undefined> {
   const [batchRow] = await tx.query(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
   const [taskRow] = await tx.query('SELECT * FROM fleet_tasks WHERE batch = ? AND task_key = ?', batch, key);
   if (batchRow === undefined || taskRow === undefined) return undefined;
-  return { task: parseTaskRow(taskRow), attempts: parseBatchRow(batchRow).limits.attempts };
+  return { task: parseFleetTaskRow(taskRow), attempts: parseFleetBatchRow(batchRow).limits.attempts };
 }
 
-async function findAttempt(tx: Transaction, id: string, forUpdate = ''): Promise<AttemptRow | undefined> {
+async function findAttempt(tx: SqlTransaction, id: string, forUpdate = ''): Promise<FleetAttemptRow | undefined> {
   const [row] = await tx.query(`SELECT * FROM fleet_attempts WHERE id = ?${forUpdate}`, id);
-  return row === undefined ? undefined : parseAttemptRow(row);
+  return row === undefined ? undefined : parseFleetAttemptRow(row);
 }
 
 /** Returns whether an attempt is still open, and locks it, so that completing it waits for this transaction. */
-export async function isAttemptOpen(sql: SqlDatabase, tx: Transaction, { id }: Pick<Claim, 'id'>): Promise<boolean> {
+export async function lockOpenAttempt(
+  sql: SqlDatabase,
+  tx: SqlTransaction,
+  { id }: Pick<TaskClaim, 'id'>,
+): Promise<boolean> {
   const open = await tx.query(`SELECT id FROM fleet_attempts WHERE id = ? AND ended_ms IS NULL${sql.forUpdate}`, id);
   return open.length === 1;
 }
 
-async function closeAttempt(tx: Transaction, id: string, outcome: string): Promise<void> {
+async function closeAttempt(tx: SqlTransaction, id: string, outcome: string): Promise<void> {
   await tx.query('UPDATE fleet_attempts SET ended_ms = ?, outcome = ? WHERE id = ?', await tx.now(), outcome, id);
 }
 
 /** Closes an attempt as lost. The next attempt continues its session. */
 export async function closeLostAttempt(
-  tx: Transaction,
-  { id, batch, task_key: key, session }: AttemptRow,
+  tx: SqlTransaction,
+  { id, batch, task_key: key, session }: FleetAttemptRow,
 ): Promise<void> {
   await closeAttempt(tx, id, LOST_OUTCOME);
   await storeSession(tx, { batch, key }, session);
 }
 
-type TaskId = Pick<Claim, 'batch' | 'key'>;
+type TaskId = Pick<TaskClaim, 'batch' | 'key'>;
 
-async function storeSession(tx: Transaction, { batch, key }: TaskId, session: string | undefined): Promise<void> {
+async function storeSession(tx: SqlTransaction, { batch, key }: TaskId, session: string | undefined): Promise<void> {
   if (session === undefined) return;
   await tx.query('UPDATE fleet_tasks SET session = ? WHERE batch = ? AND task_key = ?', session, batch, key);
 }
 
 type TaskUpdate = {
-  readonly state: TaskState;
+  readonly state: BatchTaskState;
   readonly tries: number;
-  readonly ending: AttemptEnd;
+  readonly ending: TaskAttemptEnd;
   readonly pauseMs: number;
 };
 
-async function updateTask(tx: Transaction, { batch, key }: TaskId, update: TaskUpdate): Promise<void> {
+async function updateTask(tx: SqlTransaction, { batch, key }: TaskId, update: TaskUpdate): Promise<void> {
   const { state, tries, ending, pauseMs } = update;
   const now = await tx.now();
   await tx.query(
@@ -121,7 +139,7 @@ async function updateTask(tx: Transaction, { batch, key }: TaskId, update: TaskU
 }
 
 /** Releases the summary of a batch once all its work has ended, in the same transaction and therefore exactly once. */
-export async function releaseSummaryTask(tx: Transaction, batch: string): Promise<void> {
+export async function releaseSummaryTask(tx: SqlTransaction, batch: string): Promise<void> {
   await tx.query(
     `UPDATE fleet_tasks SET state = 'waiting', due_ms = 0 WHERE batch = ? AND kind = 'summary' AND state = 'held'
      AND NOT EXISTS (SELECT 1 FROM fleet_tasks open
@@ -135,7 +153,7 @@ export async function releaseSummaryTask(tx: Transaction, batch: string): Promis
  * Takes back tasks whose lease has expired. The attempts count, with the cost reported so far. Each task has its own
  * transaction, which checks the lease again, because the worker may have sent a heartbeat meanwhile.
  */
-export async function reclaimExpiredTasks(sql: SqlDatabase, worker?: string): Promise<readonly LostTask[]> {
+export async function reclaimExpiredTasks(sql: SqlDatabase, worker?: string): Promise<readonly LostBatchTask[]> {
   const expired = await sql.transaction(async (tx) => {
     const now = await tx.now();
     // Heartbeats from the future: the clock was set back. Their leases restart, otherwise they would not expire.
@@ -144,14 +162,14 @@ export async function reclaimExpiredTasks(sql: SqlDatabase, worker?: string): Pr
   });
   const lostTasks = await Promise.all(
     expired.map(({ id, batch, task_key: key, machine, session }) =>
-      sql.transaction(async (tx): Promise<readonly LostTask[]> => {
+      sql.transaction(async (tx): Promise<readonly LostBatchTask[]> => {
         const locked = await lockTask(sql, tx, batch, key);
         const [attempt] = await listExpiredAttempts(tx, await tx.now(), { id, lock: sql.forUpdate });
         if (locked === undefined || attempt === undefined) return [];
         const lost = [{ batch, key, machine, session }];
         await closeLostAttempt(tx, attempt);
         if (locked.task.state === 'cancelled') return lost;
-        const ending: AttemptEnd = { kind: 'failed', reason: LOST_REASON, again: 'if-attempts-left' };
+        const ending: TaskAttemptEnd = { kind: 'failed', reason: LOST_REASON, again: 'if-attempts-left' };
         const state = getNextState(ending, locked.task, locked.attempts);
         await updateTask(tx, { batch, key }, { state, tries: countTries(ending, locked.task), ending, pauseMs: 0 });
         await releaseSummaryTask(tx, batch);
@@ -166,23 +184,23 @@ const LOST_OUTCOME = 'lost';
 const LOST_REASON = 'its worker stopped responding';
 
 async function listExpiredAttempts(
-  tx: Transaction,
+  tx: SqlTransaction,
   now: number,
   { id, lock = '' }: { readonly id?: string; readonly lock?: string } = {},
-): Promise<readonly AttemptRow[]> {
+): Promise<readonly FleetAttemptRow[]> {
   const rows = await tx.query(
     `SELECT * FROM fleet_attempts WHERE ended_ms IS NULL AND beat_ms + lease_ms < ? AND id = coalesce(?, id)${lock}`,
     now,
     id ?? null,
   );
-  return rows.map(parseAttemptRow);
+  return rows.map(parseFleetAttemptRow);
 }
 
 /** Records the heartbeat of an attempt. Returns whether the attempt is to go on. */
 export function recordHeartbeat(
   sql: SqlDatabase,
-  claim: Claim,
-  beat: Heartbeat,
+  claim: TaskClaim,
+  beat: AttemptHeartbeat,
 ): Promise<'continue' | 'stop' | 'lost'> {
   return sql.transaction(async (tx) => {
     const attempt = await findAttempt(tx, claim.id, sql.forUpdate);
@@ -193,7 +211,7 @@ export function recordHeartbeat(
     );
     if (attempt === undefined || attempt.ended_ms !== undefined) return 'lost';
     const [row] = await tx.query('SELECT * FROM fleet_tasks WHERE batch = ? AND task_key = ?', claim.batch, claim.key);
-    if (row === undefined || parseTaskRow(row).state === 'cancelled') return 'stop';
+    if (row === undefined || parseFleetTaskRow(row).state === 'cancelled') return 'stop';
     await tx.query(
       'UPDATE fleet_tasks SET doing = ? WHERE batch = ? AND task_key = ?',
       beat.doing ?? null,

@@ -1,21 +1,21 @@
-import type { BatchCommand, TaskState } from '../../contracts/fleet.ts';
+import type { BatchControlCommand, BatchTaskState } from '../../contracts/fleet.ts';
 import { closeLostAttempt, releaseSummaryTask } from './attempts.ts';
-import type { SqlDatabase, Transaction } from './database.ts';
-import { parseAttemptRow, parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
+import type { SqlDatabase, SqlTransaction } from './database.ts';
+import { type FleetTaskRow, parseFleetAttemptRow, parseFleetBatchRow, parseFleetTaskRow } from './schema.ts';
 
 /** Applies a command to a batch in one transaction. Returns the number of affected tasks. */
-export function applyBatchCommand(sql: SqlDatabase, batch: string, order: BatchCommand): Promise<number> {
+export function applyBatchCommand(sql: SqlDatabase, batch: string, order: BatchControlCommand): Promise<number> {
   return sql.transaction(async (tx) => {
     const [found] = await tx.query(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
     if (found === undefined) throw new Error(`There is no batch ${batch}. List the batches with: ouro batch`);
-    const { limits } = parseBatchRow(found);
+    const { limits } = parseFleetBatchRow(found);
     switch (order.command) {
       case 'pause':
         return setState(tx, batch, 'paused');
       case 'resume':
         return resumeBatch(tx, batch);
       case 'cancel':
-        return cancelTasks(tx, batch, order.keys);
+        return cancelBatchTasks(tx, batch, order.keys);
       case 'retry':
         return retryTasks(tx, batch, order.keys);
       default:
@@ -25,13 +25,13 @@ export function applyBatchCommand(sql: SqlDatabase, batch: string, order: BatchC
   });
 }
 
-async function setState(tx: Transaction, batch: string, state: 'open' | 'paused' | 'cancelled'): Promise<number> {
+async function setState(tx: SqlTransaction, batch: string, state: 'open' | 'paused' | 'cancelled'): Promise<number> {
   await tx.query('UPDATE fleet_batches SET state = ? WHERE id = ?', state, batch);
   return 0;
 }
 
 /** Resumes a batch after a pause or a cancel, and its paused lanes too. */
-async function resumeBatch(tx: Transaction, batch: string): Promise<number> {
+async function resumeBatch(tx: SqlTransaction, batch: string): Promise<number> {
   await setState(tx, batch, 'open');
   await tx.query(
     'UPDATE fleet_lanes SET until_ms = 0 WHERE name IN (SELECT lane FROM fleet_tasks WHERE batch = ?)',
@@ -41,7 +41,7 @@ async function resumeBatch(tx: Transaction, batch: string): Promise<number> {
 }
 
 /** Cancels the open tasks of a batch, or some of them. Returns their number. */
-export async function cancelTasks(tx: Transaction, batch: string, keys?: readonly string[]): Promise<number> {
+export async function cancelBatchTasks(tx: SqlTransaction, batch: string, keys?: readonly string[]): Promise<number> {
   if (keys === undefined) await setState(tx, batch, 'cancelled');
   const tasks = (await listTasks(tx, batch, ['waiting', 'running', 'held'])).filter((task) => isSelected(task, keys));
   const now = await tx.now();
@@ -53,13 +53,13 @@ export async function cancelTasks(tx: Transaction, batch: string, keys?: readonl
   return tasks.length;
 }
 
-async function retryTasks(tx: Transaction, batch: string, keys?: readonly string[]): Promise<number> {
+async function retryTasks(tx: SqlTransaction, batch: string, keys?: readonly string[]): Promise<number> {
   const tasks = (await listTasks(tx, batch, ['failed', 'cancelled'])).filter((task) => isSelected(task, keys));
   return restartTasks(tx, batch, tasks);
 }
 
 /** Restarts tasks with all their attempts. The summary waits for them again. */
-async function restartTasks(tx: Transaction, batch: string, tasks: readonly TaskRow[]): Promise<number> {
+async function restartTasks(tx: SqlTransaction, batch: string, tasks: readonly FleetTaskRow[]): Promise<number> {
   const work = tasks.filter(({ kind }) => kind === 'work');
   await closeOpenAttempts(tx, batch, tasks);
   for (const { task_key: key, kind } of tasks)
@@ -77,22 +77,27 @@ async function restartTasks(tx: Transaction, batch: string, tasks: readonly Task
 }
 
 /** Closes running attempts of the tasks, whose workers may not know yet that the task was cancelled. */
-async function closeOpenAttempts(tx: Transaction, batch: string, tasks: readonly TaskRow[]): Promise<void> {
+async function closeOpenAttempts(tx: SqlTransaction, batch: string, tasks: readonly FleetTaskRow[]): Promise<void> {
   const open = await tx.query('SELECT * FROM fleet_attempts WHERE batch = ? AND ended_ms IS NULL', batch);
   const keys = new Set(tasks.map((task) => task.task_key));
-  for (const attempt of open.map(parseAttemptRow)) if (keys.has(attempt.task_key)) await closeLostAttempt(tx, attempt);
+  for (const attempt of open.map(parseFleetAttemptRow))
+    if (keys.has(attempt.task_key)) await closeLostAttempt(tx, attempt);
 }
 
-async function listTasks(tx: Transaction, batch: string, states: readonly TaskState[]): Promise<readonly TaskRow[]> {
+async function listTasks(
+  tx: SqlTransaction,
+  batch: string,
+  states: readonly BatchTaskState[],
+): Promise<readonly FleetTaskRow[]> {
   const rows = await tx.query('SELECT * FROM fleet_tasks WHERE batch = ? ORDER BY seq', batch);
-  return rows.map(parseTaskRow).filter(({ state }) => states.includes(state));
+  return rows.map(parseFleetTaskRow).filter(({ state }) => states.includes(state));
 }
 
-const isSelected = ({ task_key: key }: TaskRow, keys: readonly string[] | undefined): boolean =>
+const isSelected = ({ task_key: key }: FleetTaskRow, keys: readonly string[] | undefined): boolean =>
   keys === undefined || keys.includes(key);
 
 /** Copies the results of identical tasks that are done in other batches. Returns their number. */
-export function reuseResults(sql: SqlDatabase, batch: string): Promise<number> {
+export function reuseTaskResults(sql: SqlDatabase, batch: string): Promise<number> {
   return sql.transaction(async (tx) => {
     await tx.query(`SELECT id FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
     const waiting = await tx.query(
@@ -100,20 +105,20 @@ export function reuseResults(sql: SqlDatabase, batch: string): Promise<number> {
       batch,
     );
     let reused = 0;
-    for (const task of waiting.map(parseTaskRow)) if (await copyResult(tx, batch, task)) reused += 1;
+    for (const task of waiting.map(parseFleetTaskRow)) if (await copyResult(tx, batch, task)) reused += 1;
     if (reused > 0) await releaseSummaryTask(tx, batch);
     return reused;
   });
 }
 
-async function copyResult(tx: Transaction, batch: string, task: TaskRow): Promise<boolean> {
+async function copyResult(tx: SqlTransaction, batch: string, task: FleetTaskRow): Promise<boolean> {
   const { task_key: key } = task;
   const [row] = await tx.query(
     "SELECT * FROM fleet_tasks WHERE task_key = ? AND batch <> ? AND state = 'done' ORDER BY ended_ms DESC LIMIT 1",
     ...[key, batch],
   );
   if (row === undefined) return false;
-  const done = parseTaskRow(row);
+  const done = parseFleetTaskRow(row);
   await tx.query(
     `UPDATE fleet_tasks SET state = 'done', result = ?, session = ?, machine = ?, reason = ?, ended_ms = ?
      WHERE batch = ? AND task_key = ?`,

@@ -1,34 +1,41 @@
-import type { AttemptView, BatchStatus, TaskCounts, TaskState, TaskView, WaitReason } from '../../contracts/fleet.ts';
+import type {
+  BatchStatus,
+  BatchTaskCounts,
+  BatchTaskState,
+  BatchTaskView,
+  BatchTaskWaitReason,
+  TaskAttemptView,
+} from '../../contracts/fleet.ts';
 import { formatMoney } from '../../lib/text/format.ts';
-import { createPlaceholders, type Transaction } from './database.ts';
+import { type BatchSpending, computeBatchSpending, findLowestTaskBudget } from './batch-spending.ts';
+import { createPlaceholders, type SqlTransaction } from './database.ts';
 import {
-  type BatchRow,
-  createAttemptView,
-  createTaskView,
-  parseAttemptRow,
-  parseBatchRow,
-  parseLaneRow,
-  parseTaskRow,
+  createBatchTaskView,
+  createTaskAttemptView,
+  type FleetBatchRow,
+  parseFleetAttemptRow,
+  parseFleetBatchRow,
+  parseFleetLaneRow,
+  parseFleetTaskRow,
 } from './schema.ts';
-import { computeSpending, findLowestBudget, type Spending } from './spending.ts';
 
 /** Lists all batches with their status, newest first. */
-export async function listBatches(tx: Transaction): Promise<readonly BatchStatus[]> {
-  const rows = (await tx.query('SELECT * FROM fleet_batches ORDER BY created_ms DESC, id')).map(parseBatchRow);
+export async function listBatches(tx: SqlTransaction): Promise<readonly BatchStatus[]> {
+  const rows = (await tx.query('SELECT * FROM fleet_batches ORDER BY created_ms DESC, id')).map(parseFleetBatchRow);
   const statuses: BatchStatus[] = [];
   for (const row of rows) statuses.push(await computeStatus(tx, row));
   return statuses;
 }
 
 /** Returns the status of a batch. */
-export async function getBatchStatus(tx: Transaction, id: string): Promise<BatchStatus | undefined> {
+export async function getBatchStatus(tx: SqlTransaction, id: string): Promise<BatchStatus | undefined> {
   const [row] = await tx.query('SELECT * FROM fleet_batches WHERE id = ?', id);
-  return row === undefined ? undefined : computeStatus(tx, parseBatchRow(row));
+  return row === undefined ? undefined : computeStatus(tx, parseFleetBatchRow(row));
 }
 
-async function computeStatus(tx: Transaction, batch: BatchRow): Promise<BatchStatus> {
+async function computeStatus(tx: SqlTransaction, batch: FleetBatchRow): Promise<BatchStatus> {
   const counts = await countTasks(tx, batch.id);
-  const { spent, reserved, runningAttempts } = await computeSpending(tx, batch.id);
+  const { spent, reserved, runningAttempts } = await computeBatchSpending(tx, batch.id);
   const median = await medianCost(tx, batch.id);
   const [last] = await tx.query(
     'SELECT max(coalesce(ended_ms, beat_ms)) AS last FROM fleet_attempts WHERE batch = ?',
@@ -48,9 +55,9 @@ async function computeStatus(tx: Transaction, batch: BatchRow): Promise<BatchSta
   };
 }
 
-async function countTasks(tx: Transaction, batch: string): Promise<TaskCounts> {
+async function countTasks(tx: SqlTransaction, batch: string): Promise<BatchTaskCounts> {
   const rows = await tx.query('SELECT state, count(*) AS tasks FROM fleet_tasks WHERE batch = ? GROUP BY state', batch);
-  const count = (state: TaskState) => Number(rows.find((row) => row.state === state)?.tasks ?? 0);
+  const count = (state: BatchTaskState) => Number(rows.find((row) => row.state === state)?.tasks ?? 0);
   return {
     held: count('held'),
     waiting: count('waiting'),
@@ -62,7 +69,7 @@ async function countTasks(tx: Transaction, batch: string): Promise<TaskCounts> {
 }
 
 /** Returns the median cost of the finished tasks. */
-async function medianCost(tx: Transaction, batch: string): Promise<number | undefined> {
+async function medianCost(tx: SqlTransaction, batch: string): Promise<number | undefined> {
   const rows = await tx.query(
     `SELECT sum(a.cost) AS cost FROM fleet_attempts a JOIN fleet_tasks t ON t.batch = a.batch AND t.task_key = a.task_key
      WHERE a.batch = ? AND t.state = 'done' GROUP BY a.task_key ORDER BY sum(a.cost)`,
@@ -73,12 +80,12 @@ async function medianCost(tx: Transaction, batch: string): Promise<number | unde
 }
 
 async function findWaitReasons(
-  tx: Transaction,
-  { id, limits }: BatchRow,
-  { spent, reserved }: Spending,
-): Promise<readonly WaitReason[]> {
-  const isBudgetUsedUp = spent + reserved + (await findLowestBudget(tx, id, limits)) > limits.all;
-  const budgetReasons: readonly WaitReason[] = isBudgetUsedUp
+  tx: SqlTransaction,
+  { id, limits }: FleetBatchRow,
+  { spent, reserved }: BatchSpending,
+): Promise<readonly BatchTaskWaitReason[]> {
+  const isBudgetUsedUp = spent + reserved + (await findLowestTaskBudget(tx, id, limits)) > limits.all;
+  const budgetReasons: readonly BatchTaskWaitReason[] = isBudgetUsedUp
     ? [
         {
           kind: 'money',
@@ -95,7 +102,7 @@ async function findWaitReasons(
   return [
     ...budgetReasons,
     ...lanes
-      .map(parseLaneRow)
+      .map(parseFleetLaneRow)
       .map(({ name, until_ms: untilMs, words }) => ({ kind: 'lane' as const, lane: name, untilMs, words })),
     ...(await listReturnReasons(tx, id)),
   ];
@@ -104,7 +111,7 @@ async function findWaitReasons(
 const MAX_RETURN_REASONS = 5;
 
 /** Lists what machines have returned waiting tasks for, the most frequent first. */
-async function listReturnReasons(tx: Transaction, batch: string): Promise<readonly WaitReason[]> {
+async function listReturnReasons(tx: SqlTransaction, batch: string): Promise<readonly BatchTaskWaitReason[]> {
   const rows = await tx.query(
     `SELECT reason, count(*) AS tasks FROM fleet_tasks WHERE batch = ? AND state = 'waiting' AND reason IS NOT NULL
      GROUP BY reason ORDER BY count(*) DESC, reason LIMIT ${MAX_RETURN_REASONS}`,
@@ -114,11 +121,11 @@ async function listReturnReasons(tx: Transaction, batch: string): Promise<readon
 }
 
 /** Lists the tasks of a batch, optionally only those in certain states. */
-export async function listTaskViews(
-  tx: Transaction,
+export async function listBatchTaskViews(
+  tx: SqlTransaction,
   batch: string,
-  states?: readonly TaskState[],
-): Promise<readonly TaskView[]> {
+  states?: readonly BatchTaskState[],
+): Promise<readonly BatchTaskView[]> {
   const stateFilter =
     states === undefined || states.length === 0 ? '' : ` AND t.state IN (${createPlaceholders(states.length)})`;
   const rows = await tx.query(
@@ -128,20 +135,24 @@ export async function listTaskViews(
      WHERE t.batch = ?${stateFilter} ORDER BY t.seq, t.task_key`,
     ...[batch, batch, ...(states ?? [])],
   );
-  return rows.map((row) => createTaskView(parseTaskRow({ ...row, cost: Number(row.cost) })));
+  return rows.map((row) => createBatchTaskView(parseFleetTaskRow({ ...row, cost: Number(row.cost) })));
 }
 
 /** Lists the attempts of a task, oldest first. */
-export async function listAttemptViews(tx: Transaction, batch: string, key: string): Promise<readonly AttemptView[]> {
+export async function listTaskAttemptViews(
+  tx: SqlTransaction,
+  batch: string,
+  key: string,
+): Promise<readonly TaskAttemptView[]> {
   const rows = await tx.query(
     'SELECT * FROM fleet_attempts WHERE batch = ? AND task_key = ? ORDER BY started_ms, token',
     ...[batch, key],
   );
-  return rows.map((row) => createAttemptView(parseAttemptRow(row)));
+  return rows.map((row) => createTaskAttemptView(parseFleetAttemptRow(row)));
 }
 
 /** Returns whether no task is running or can still start, in a batch or in all. */
-export async function areTasksSettled(tx: Transaction, batch?: string): Promise<boolean> {
+export async function areBatchTasksSettled(tx: SqlTransaction, batch?: string): Promise<boolean> {
   const [row] = await tx.query(
     `SELECT count(*) AS open FROM fleet_tasks t JOIN fleet_batches b ON b.id = t.batch
      WHERE t.state IN ('waiting', 'running', 'held') AND b.state = 'open' AND b.id = coalesce(?, b.id)`,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { BatchLimits, Claim, ClaimingWorker, MicroDollars } from '../../contracts/fleet.ts';
-import { createPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type Transaction } from './database.ts';
-import { hasLaneCapacity } from './rate-limit-lanes.ts';
-import { parseBatchRow, parseTaskRow, type TaskRow } from './schema.ts';
-import { computeSpending } from './spending.ts';
+import type { BatchLimits, ClaimingWorker, MicroDollars, TaskClaim } from '../../contracts/fleet.ts';
+import { computeBatchSpending } from './batch-spending.ts';
+import { createPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { hasRateLimitLaneCapacity } from './rate-limit-lanes.ts';
+import { type FleetTaskRow, parseFleetBatchRow, parseFleetTaskRow } from './schema.ts';
 
 type Candidate = { readonly batch: string; readonly lane: string };
 
 /** Claims the next task that can start. Each candidate has its own transaction, so that only one batch is locked. */
-export async function claimTask(sql: SqlDatabase, claimer: ClaimingWorker): Promise<Claim | undefined> {
+export async function claimTask(sql: SqlDatabase, claimer: ClaimingWorker): Promise<TaskClaim | undefined> {
   const candidates = await sql.transaction((tx) => listCandidates(tx, claimer));
   for (const candidate of candidates) {
     const claim = await sql.transaction((tx) => claimFrom(sql, tx, candidate, claimer));
@@ -22,7 +22,7 @@ export async function claimTask(sql: SqlDatabase, claimer: ClaimingWorker): Prom
  * batch that was deleted and submitted again waits until this installation has deleted its old folders.
  */
 async function listCandidates(
-  tx: Transaction,
+  tx: SqlTransaction,
   { batch: batchId, exceptLanes = [], machine, installation = machine }: ClaimingWorker,
 ): Promise<readonly Candidate[]> {
   const except = exceptLanes.length === 0 ? '' : `AND l.name NOT IN (${createPlaceholders(exceptLanes.length)})`;
@@ -47,23 +47,23 @@ const IS_DUE = '(t.due_ms <= ? OR t.due_ms > ?)';
 
 async function claimFrom(
   sql: SqlDatabase,
-  tx: Transaction,
+  tx: SqlTransaction,
   { batch: id, lane }: Candidate,
   { worker, machine, installation, leaseMs }: ClaimingWorker,
-): Promise<Claim | undefined> {
+): Promise<TaskClaim | undefined> {
   const [row] = await tx.query(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, id);
   if (row === undefined) return undefined;
-  const { state, limits } = parseBatchRow(row);
-  const { spent, reserved, runningAttempts } = await computeSpending(tx, id);
+  const { state, limits } = parseFleetBatchRow(row);
+  const { spent, reserved, runningAttempts } = await computeBatchSpending(tx, id);
   const canStart = state === 'open' && runningAttempts < limits.atOnce && spent + reserved <= limits.all;
-  if (!canStart || !(await hasLaneCapacity(sql, tx, lane))) return undefined;
+  if (!canStart || !(await hasRateLimitLaneCapacity(sql, tx, lane))) return undefined;
   const now = await tx.now();
   const next = await findAffordable(tx, { batch: id, lane, limits, left: limits.all - spent - reserved, now });
   if (next === undefined) return undefined;
   const { task, earlierCost } = next;
   const budget = Math.max(0, limits.each - earlierCost);
   const token = task.token + 1;
-  const claim: Claim = {
+  const claim: TaskClaim = {
     id: randomUUID(),
     batch: id,
     key: task.task_key,
@@ -109,9 +109,9 @@ type Search = {
 
 /** Finds the first task that the rest of the budget covers. Tasks with earlier attempts need only the rest of theirs. */
 async function findAffordable(
-  tx: Transaction,
+  tx: SqlTransaction,
   { batch, lane, limits, left, now }: Search,
-): Promise<{ readonly task: TaskRow; readonly earlierCost: MicroDollars } | undefined> {
+): Promise<{ readonly task: FleetTaskRow; readonly earlierCost: MicroDollars } | undefined> {
   const [row] = await tx.query(
     `SELECT t.*, coalesce(booked.cost, 0) AS cost FROM fleet_tasks t
      LEFT JOIN (SELECT task_key, sum(cost) AS cost FROM fleet_attempts WHERE batch = ? GROUP BY task_key) booked
@@ -121,5 +121,5 @@ async function findAffordable(
     ...[batch, batch, lane, now, now + MAX_CLAIM_DELAY_MS, limits.each, left],
   );
   if (row === undefined) return undefined;
-  return { task: parseTaskRow(row), earlierCost: Number(row.cost) };
+  return { task: parseFleetTaskRow(row), earlierCost: Number(row.cost) };
 }

@@ -1,19 +1,19 @@
 /** A value of a column or parameter. */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array;
 /** A result row by column name. */
-export type ResultRow = Readonly<Record<string, unknown>>;
+export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** A database transaction. */
-export type Transaction = {
+export type SqlTransaction = {
   /** Runs a statement with `?` parameters. Returns its rows. */
-  query(text: string, ...values: readonly SqlValue[]): Promise<readonly ResultRow[]>;
+  query(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   /** Returns the time of the database in milliseconds, the same clock for all machines. */
   now(): Promise<number>;
 };
 
 /** The database of a store. A process runs one transaction at a time. */
 export type SqlDatabase = {
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: SqlTransaction) => Promise<Result>): Promise<Result>;
   /** Suffix of a SELECT that locks its rows until the transaction ends. */
   readonly forUpdate: string;
   /** Statements that serialise the creation of tables by concurrent processes. */
@@ -40,8 +40,8 @@ export const createPlaceholders = (count: number): string => Array.from({ length
 export const MAX_CLAIM_DELAY_MS = 60_000;
 
 /** Inserts rows in batches, skipping existing ones. Returns the `returning` column of the inserted rows. */
-export async function insertMissing(
-  tx: Transaction,
+export async function insertMissingRows(
+  tx: SqlTransaction,
   table: string,
   columns: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],

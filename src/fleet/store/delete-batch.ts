@@ -1,6 +1,6 @@
-import type { ClaimingWorker, DeletedTask, PendingDeletion } from '../../contracts/fleet.ts';
-import { insertMissing, type SqlDatabase, type Transaction } from './database.ts';
-import { parseDeletionRow, parseTaskRow, type TaskRow } from './schema.ts';
+import type { ClaimingWorker, DeletedBatchTask, PendingBatchDeletion } from '../../contracts/fleet.ts';
+import { insertMissingRows, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { type FleetTaskRow, parseFleetDeletionRow, parseFleetTaskRow } from './schema.ts';
 
 /** The installation that asks, by its id and the name of its machine. */
 type Installation = Pick<ClaimingWorker, 'machine' | 'installation'>;
@@ -27,8 +27,10 @@ export async function deleteBatch(sql: SqlDatabase, batch: string, by: Installat
 }
 
 /** Adds what each installation has to delete: the tasks that it worked on; for the one that asks all of them. */
-async function addDeletions(tx: Transaction, batch: string, by: Installation): Promise<void> {
-  const tasks = (await tx.query('SELECT * FROM fleet_tasks WHERE batch = ? ORDER BY seq', batch)).map(parseTaskRow);
+async function addDeletions(tx: SqlTransaction, batch: string, by: Installation): Promise<void> {
+  const tasks = (await tx.query('SELECT * FROM fleet_tasks WHERE batch = ? ORDER BY seq', batch)).map(
+    parseFleetTaskRow,
+  );
   const attempts = await tx.query(
     `SELECT DISTINCT ${INSTALLATION} AS installation, machine, task_key FROM fleet_attempts WHERE batch = ?`,
     batch,
@@ -48,20 +50,23 @@ async function addDeletions(tx: Transaction, batch: string, by: Installation): P
   });
   const columns = ['batch', 'installation', 'machine', 'created_ms', 'tasks'];
   // An installation whose deletion is still pending has claimed nothing since, so there is nothing to add to it.
-  await insertMissing(tx, 'fleet_deletions', columns, rows, 'installation');
+  await insertMissingRows(tx, 'fleet_deletions', columns, rows, 'installation');
 }
 
 /** Attempts of workers before version 4 have no installation. */
 const INSTALLATION = 'coalesce(installation, machine)';
 
-const createDeletedTask = ({ task_key: key, spec: { place } }: TaskRow): DeletedTask => ({
+const createDeletedTask = ({ task_key: key, spec: { place } }: FleetTaskRow): DeletedBatchTask => ({
   key,
   folder: place?.folder ?? '',
   ...(place === undefined ? {} : { url: place.url }),
 });
 
 /** Lists the pending deletions, oldest first. */
-export async function listDeletions(tx: Transaction, of?: Installation): Promise<readonly PendingDeletion[]> {
+export async function listPendingDeletions(
+  tx: SqlTransaction,
+  of?: Installation,
+): Promise<readonly PendingBatchDeletion[]> {
   const order = 'ORDER BY created_ms, batch, machine';
   const rows =
     of === undefined
@@ -70,13 +75,13 @@ export async function listDeletions(tx: Transaction, of?: Installation): Promise
           `SELECT * FROM fleet_deletions WHERE installation IN (?, ?) ${order}`,
           ...[of.installation ?? of.machine, of.machine],
         );
-  return rows.map(parseDeletionRow);
+  return rows.map(parseFleetDeletionRow);
 }
 
 /** Ends a pending deletion. */
-export async function acknowledgeDeletion(
-  tx: Transaction,
-  { batch, installation }: Pick<PendingDeletion, 'batch' | 'installation'>,
+export async function acknowledgeBatchDeletion(
+  tx: SqlTransaction,
+  { batch, installation }: Pick<PendingBatchDeletion, 'batch' | 'installation'>,
 ): Promise<void> {
   await tx.query('DELETE FROM fleet_deletions WHERE batch = ? AND installation = ?', batch, installation);
 }

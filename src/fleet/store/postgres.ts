@@ -1,7 +1,7 @@
 import { Pool, type PoolClient } from 'pg';
 import { getErrnoCode } from '../../lib/errors.ts';
-import { createSerialQueue, type SqlDatabase, type SqlValue, type Transaction } from './database.ts';
-import { convertConnectionError, StoreUnavailable, throwConnectionError } from './store-unavailable.ts';
+import { createSerialQueue, type SqlDatabase, type SqlTransaction, type SqlValue } from './database.ts';
+import { convertConnectionError, rethrowAsStoreError, StoreUnavailable } from './store-unavailable.ts';
 
 /** Timeouts of the database session, so that a worker that freezes in a transaction does not block others. */
 const SESSION_OPTIONS = '-c idle_in_transaction_session_timeout=5s -c lock_timeout=8s -c statement_timeout=20s';
@@ -56,8 +56,8 @@ export async function openPostgres(url: string): Promise<SqlDatabase> {
   }
 }
 
-async function runTransaction<Result>(pool: Pool, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect().catch(throwConnectionError);
+async function runTransaction<Result>(pool: Pool, work: (tx: SqlTransaction) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect().catch(rethrowAsStoreError);
   // A connection that is lost while it is in use emits an error, too.
   const onError = () => undefined;
   client.on('error', onError);
@@ -80,8 +80,8 @@ async function runTransaction<Result>(pool: Pool, work: (tx: Transaction) => Pro
   }
 }
 
-function createTransaction(client: PoolClient): Transaction {
-  const query: Transaction['query'] = async (text, ...values) =>
+function createTransaction(client: PoolClient): SqlTransaction {
+  const query: SqlTransaction['query'] = async (text, ...values) =>
     (await run(client, numberParameters(text), values.map(toStorable))).rows;
   return {
     query,
@@ -93,7 +93,7 @@ function createTransaction(client: PoolClient): Transaction {
 }
 
 const run = (client: PoolClient, text: string, values: readonly unknown[] = []) =>
-  client.query<Record<string, unknown>>(text, [...values]).catch(throwConnectionError);
+  client.query<Record<string, unknown>>(text, [...values]).catch(rethrowAsStoreError);
 
 /** Replaces `?` by `$1`, `$2`, …. The statements of the store contain no other question marks. */
 function numberParameters(text: string): string {

@@ -1,13 +1,13 @@
-import type { LanePause } from '../../contracts/fleet-store.ts';
-import type { SqlDatabase, Transaction } from './database.ts';
-import { type LaneRow, parseLaneRow } from './schema.ts';
+import type { RateLimitLanePause } from '../../contracts/fleet-store.ts';
+import type { SqlDatabase, SqlTransaction } from './database.ts';
+import { type FleetLaneRow, parseFleetLaneRow } from './schema.ts';
 
 const MINUTE_MS = 60_000;
 
 /** Returns whether another attempt may start in a lane. Locks the lane, so that concurrent claims wait. */
-export async function hasLaneCapacity(sql: SqlDatabase, tx: Transaction, lane: string): Promise<boolean> {
+export async function hasRateLimitLaneCapacity(sql: SqlDatabase, tx: SqlTransaction, lane: string): Promise<boolean> {
   const [row] = await tx.query(`SELECT * FROM fleet_lanes WHERE name = ?${sql.forUpdate}`, lane);
-  const found = row === undefined ? undefined : parseLaneRow(row);
+  const found = row === undefined ? undefined : parseFleetLaneRow(row);
   const now = await tx.now();
   if (found === undefined || found.until_ms > now) return false;
   const limit = getCurrentLimit(found, now);
@@ -15,7 +15,7 @@ export async function hasLaneCapacity(sql: SqlDatabase, tx: Transaction, lane: s
 }
 
 /** Returns the concurrency limit of a lane after a rate limit: half of what ran then, plus one per quiet minute. */
-function getCurrentLimit({ at_most, since_ms }: LaneRow, now: number): number | undefined {
+function getCurrentLimit({ at_most, since_ms }: FleetLaneRow, now: number): number | undefined {
   if (at_most === undefined) return undefined;
   const quietMinutes = Math.floor((now - since_ms) / MINUTE_MS);
   // After an hour without rate limits the lane is unlimited again.
@@ -23,10 +23,15 @@ function getCurrentLimit({ at_most, since_ms }: LaneRow, now: number): number | 
 }
 
 /** Pauses a lane. The latest rate limit counts, but a shorter pause never ends a longer one early. */
-export async function pauseLane(sql: SqlDatabase, tx: Transaction, lane: string, why: LanePause): Promise<void> {
-  await addLane(tx, lane);
+export async function pauseRateLimitLane(
+  sql: SqlDatabase,
+  tx: SqlTransaction,
+  lane: string,
+  why: RateLimitLanePause,
+): Promise<void> {
+  await addRateLimitLane(tx, lane);
   const [row] = await tx.query(`SELECT * FROM fleet_lanes WHERE name = ?${sql.forUpdate}`, lane);
-  const before = row === undefined ? undefined : parseLaneRow(row);
+  const before = row === undefined ? undefined : parseFleetLaneRow(row);
   if (before === undefined) return;
   const isLonger = why.untilMs > before.until_ms;
   const now = await tx.now();
@@ -51,14 +56,14 @@ function halveLimit(limit: number | undefined, open: number): number {
 }
 
 /** Adds a lane if it is new. Claims search lanes, not tasks, so every lane with tasks must be listed. */
-export async function addLane(tx: Transaction, lane: string): Promise<void> {
+export async function addRateLimitLane(tx: SqlTransaction, lane: string): Promise<void> {
   await tx.query(
     "INSERT INTO fleet_lanes (name, until_ms, words, since_ms) VALUES (?, 0, '', 0) ON CONFLICT DO NOTHING",
     lane,
   );
 }
 
-async function countOpenAttempts(tx: Transaction, lane: string): Promise<number> {
+async function countOpenAttempts(tx: SqlTransaction, lane: string): Promise<number> {
   const [row] = await tx.query('SELECT count(*) AS open FROM fleet_attempts WHERE lane = ? AND ended_ms IS NULL', lane);
   return Number(row?.open);
 }

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import type {
-  AttemptView,
+  BatchScheduleView,
   BatchSettings,
   BatchStatus,
+  BatchTaskBranch,
+  BatchTaskResult,
+  BatchTaskSpec,
+  BatchTaskState,
+  BatchTaskView,
   CollectOptions,
-  DueSchedule,
+  DueBatchSchedule,
   NewBatch,
-  NewTask,
-  PendingDeletion,
-  ScheduleView,
-  TaskBranch,
-  TaskResult,
-  TaskSpec,
-  TaskState,
-  TaskView,
+  NewBatchTask,
+  PendingBatchDeletion,
+  TaskAttemptView,
 } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import { parseJson } from '../../lib/json.ts';
-import type { ResultRow } from './database.ts';
+import type { SqlRow } from './database.ts';
 
 const number = z.coerce.number();
 const text = z.string();
@@ -36,7 +36,7 @@ const verify = z.discriminatedUnion('kind', [
 ]);
 
 /** Task specifications may come from another machine or version, so they are validated like any outside data. */
-const taskSpec: z.ZodType<TaskSpec> = z.object({
+const taskSpec: z.ZodType<BatchTaskSpec> = z.object({
   place: z.object({ url: text, commit: text, folder: text }).optional(),
   prompt: text,
   model: text.optional(),
@@ -51,7 +51,7 @@ const taskSpec: z.ZodType<TaskSpec> = z.object({
   turns: number.optional(),
 });
 
-const taskResult: z.ZodType<TaskResult> = z.object({
+const taskResult: z.ZodType<BatchTaskResult> = z.object({
   answer: text,
   structured: json.optional(),
   verified: z.enum(['yes', 'not asked']),
@@ -64,7 +64,7 @@ const taskResult: z.ZodType<TaskResult> = z.object({
 });
 
 /** Stands for a specification of a newer ouro, or a damaged one: no worker allows its mode, so only this task fails. */
-const UNREADABLE_SPEC: TaskSpec = {
+const UNREADABLE_SPEC: BatchTaskSpec = {
   prompt: '',
   mode: 'unreadable',
   allowedTools: [],
@@ -73,8 +73,15 @@ const UNREADABLE_SPEC: TaskSpec = {
   minutes: 1,
 };
 
-const TASK_STATES: readonly [TaskState, ...TaskState[]] = ['held', 'waiting', 'running', 'done', 'failed', 'cancelled'];
-const kind: z.ZodType<NewTask['kind']> = z.enum(['work', 'summary']);
+const TASK_STATES: readonly [BatchTaskState, ...BatchTaskState[]] = [
+  'held',
+  'waiting',
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+];
+const kind: z.ZodType<NewBatchTask['kind']> = z.enum(['work', 'summary']);
 const parsedJson = text.transform((value): unknown => parseJson(value));
 
 const taskRow = z.object({
@@ -100,13 +107,13 @@ const taskRow = z.object({
 });
 
 /** A row of `fleet_tasks`. */
-export type TaskRow = z.infer<typeof taskRow>;
+export type FleetTaskRow = z.infer<typeof taskRow>;
 
 /** Parses a row of `fleet_tasks`. */
-export const parseTaskRow = (row: ResultRow): TaskRow => taskRow.parse(row);
+export const parseFleetTaskRow = (row: SqlRow): FleetTaskRow => taskRow.parse(row);
 
 /** Converts a task row to the form for display. */
-export function createTaskView(row: TaskRow): TaskView {
+export function createBatchTaskView(row: FleetTaskRow): BatchTaskView {
   const { task_key: key, started_ms: startedMs, ended_ms: endedMs, result, cost = 0, token: _token, ...rest } = row;
   const { signature: _signature, seq: _seq, ...fields } = rest;
   return {
@@ -153,13 +160,13 @@ const batchRow = z.object({
 });
 
 /** A row of `fleet_batches`, with its limits grouped. */
-export type BatchRow = Pick<
+export type FleetBatchRow = Pick<
   BatchStatus,
   'id' | 'name' | 'state' | 'version' | 'replacedBy' | 'limits' | 'submitted' | 'collect' | 'createdMs'
 >;
 
 /** Parses a row of `fleet_batches`. */
-export function parseBatchRow(row: ResultRow): BatchRow {
+export function parseFleetBatchRow(row: SqlRow): FleetBatchRow {
   const { id, name, state, version, collect, priority, ...rest } = batchRow.parse(row);
   const { limit_each: each, limit_all: all, attempts, at_once: atOnce, created_ms: createdMs } = rest;
   const limits = { each, all, attempts, atOnce };
@@ -168,7 +175,7 @@ export function parseBatchRow(row: ResultRow): BatchRow {
 }
 
 const newBatch: z.ZodType<NewBatch> = z.intersection(batchSettings, z.object({ id: text, name: text }));
-const newTask: z.ZodType<NewTask> = z.object({
+const newTask: z.ZodType<NewBatchTask> = z.object({
   key: text,
   title: text,
   spec: taskSpec,
@@ -188,7 +195,7 @@ const scheduleRow = z.object({
 });
 
 /** Parses a row of `fleet_schedules` for display. */
-export function parseScheduleRow(row: ResultRow): ScheduleView {
+export function parseFleetScheduleRow(row: SqlRow): BatchScheduleView {
   const { id, batch, every_ms: everyMs, next_ms: nextMs, task_count: taskCount, ...rest } = scheduleRow.parse(row);
   return { id, everyMs, batch, taskCount, nextMs, lastBatch: rest.last_batch, problem: rest.problem };
 }
@@ -196,8 +203,8 @@ export function parseScheduleRow(row: ResultRow): ScheduleView {
 const scheduleTasks = z.object({ version: number, tasks: parsedJson.pipe(z.array(newTask)) });
 
 /** Parses a row of `fleet_schedules` with its tasks. */
-export function parseDueSchedule(row: ResultRow): DueSchedule {
-  const { id, everyMs, batch, nextMs: dueMs } = parseScheduleRow(row);
+export function parseDueSchedule(row: SqlRow): DueBatchSchedule {
+  const { id, everyMs, batch, nextMs: dueMs } = parseFleetScheduleRow(row);
   return { id, everyMs, batch, dueMs, ...scheduleTasks.parse(row) };
 }
 
@@ -219,7 +226,7 @@ const branchRow = z.object({
 });
 
 /** Parses a row of `fleet_branches`. */
-export function parseBranchRow(row: ResultRow): TaskBranch {
+export function parseFleetBranchRow(row: SqlRow): BatchTaskBranch {
   const { commit_id: commit, task_key: key, request, ...fields } = branchRow.parse(row);
   return { ...fields, commit, key, ...(request === undefined ? {} : { request }) };
 }
@@ -240,13 +247,13 @@ const attemptRow = z.object({
 });
 
 /** A row of `fleet_attempts`. */
-export type AttemptRow = z.infer<typeof attemptRow>;
+export type FleetAttemptRow = z.infer<typeof attemptRow>;
 
 /** Parses a row of `fleet_attempts`. */
-export const parseAttemptRow = (row: ResultRow): AttemptRow => attemptRow.parse(row);
+export const parseFleetAttemptRow = (row: SqlRow): FleetAttemptRow => attemptRow.parse(row);
 
 /** Converts an attempt row to the form for display. */
-export function createAttemptView({
+export function createTaskAttemptView({
   machine,
   worker,
   started_ms,
@@ -254,7 +261,7 @@ export function createAttemptView({
   cost,
   outcome,
   session,
-}: AttemptRow): AttemptView {
+}: FleetAttemptRow): TaskAttemptView {
   return { machine, worker, startedMs: started_ms, endedMs: ended_ms, cost, outcome, session };
 }
 
@@ -267,17 +274,17 @@ const deletionRow = z.object({
 });
 
 /** Parses a row of `fleet_deletions`. */
-export function parseDeletionRow(row: ResultRow): PendingDeletion {
+export function parseFleetDeletionRow(row: SqlRow): PendingBatchDeletion {
   const { created_ms: createdMs, ...fields } = deletionRow.parse(row);
   return { ...fields, createdMs };
 }
 
 const laneRow = z.object({ name: text, until_ms: number, words: text, at_most: optionalNumber, since_ms: number });
 /** A row of `fleet_lanes`. */
-export type LaneRow = z.infer<typeof laneRow>;
+export type FleetLaneRow = z.infer<typeof laneRow>;
 /** Parses a row of `fleet_lanes`. */
-export const parseLaneRow = (row: ResultRow): LaneRow => laneRow.parse(row);
+export const parseFleetLaneRow = (row: SqlRow): FleetLaneRow => laneRow.parse(row);
 
 const bytesRow = z.object({ content: z.instanceof(Uint8Array) });
 /** Parses the content of a row of `fleet_files`. */
-export const parseFileRow = (row: ResultRow): Uint8Array => bytesRow.parse(row).content;
+export const parseFleetFileRow = (row: SqlRow): Uint8Array => bytesRow.parse(row).content;

@@ -3,7 +3,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { createSerialQueue, type SqlDatabase, type SqlValue, type Transaction } from './database.ts';
+import { createSerialQueue, type SqlDatabase, type SqlTransaction, type SqlValue } from './database.ts';
 import { StoreDamaged } from './store-unavailable.ts';
 
 /** Opens the database of one machine: a file in a folder. */
@@ -47,7 +47,7 @@ export function openSqlite(file: string, clock: () => number = Date.now): SqlDat
     return statement;
   }
 
-  const tx: Transaction = {
+  const tx: SqlTransaction = {
     query: async (text, ...values) => prepareOnce(text).all(...values.map(toStorable)),
     now: async () => clock(),
   };

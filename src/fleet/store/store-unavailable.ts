@@ -32,6 +32,6 @@ export function convertConnectionError(thrown: unknown): unknown {
 }
 
 /** Rethrows an error of the database connection, converted. Not for errors of the code in a transaction. */
-export function throwConnectionError(thrown: unknown): never {
+export function rethrowAsStoreError(thrown: unknown): never {
   throw convertConnectionError(thrown);
 }

@@ -1,24 +1,24 @@
-import type { NewBatch, NewTask } from '../../contracts/fleet.ts';
-import { insertMissing, type SqlDatabase, type Transaction } from './database.ts';
-import { addLane } from './rate-limit-lanes.ts';
+import type { NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
+import { insertMissingRows, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { addRateLimitLane } from './rate-limit-lanes.ts';
 
 /** Submits a batch with its tasks in one transaction. Existing batches and tasks are unchanged. */
 export const submitBatch = (
   sql: SqlDatabase,
   batch: NewBatch,
-  tasks: readonly NewTask[],
+  tasks: readonly NewBatchTask[],
 ): Promise<{ readonly added: number; readonly known: number }> =>
   sql.transaction((tx) => insertBatch(tx, batch, tasks));
 
 /** Inserts the rows of a batch and its tasks. */
 export async function insertBatch(
-  tx: Transaction,
+  tx: SqlTransaction,
   batch: NewBatch,
-  tasks: readonly NewTask[],
+  tasks: readonly NewBatchTask[],
 ): Promise<{ readonly added: number; readonly known: number }> {
   const { id, name, limits, priority, collect, version = 1 } = batch;
   const now = await tx.now();
-  await insertMissing(
+  await insertMissingRows(
     tx,
     'fleet_batches',
     [
@@ -53,7 +53,7 @@ export async function insertBatch(
     ],
     'id',
   );
-  for (const lane of new Set(tasks.map((task) => task.lane))) await addLane(tx, lane);
+  for (const lane of new Set(tasks.map((task) => task.lane))) await addRateLimitLane(tx, lane);
   const rows = tasks.map((task, at) => [
     id,
     task.key,
@@ -67,7 +67,7 @@ export async function insertBatch(
     task.kind === 'work' ? 'waiting' : 'held',
     0,
   ]);
-  const added = await insertMissing(tx, 'fleet_tasks', TASK_COLUMNS, rows, 'task_key');
+  const added = await insertMissingRows(tx, 'fleet_tasks', TASK_COLUMNS, rows, 'task_key');
   return { added: added.length, known: tasks.length - added.length };
 }
 

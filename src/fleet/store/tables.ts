@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import type { SqlDatabase, Transaction } from './database.ts';
+import type { SqlDatabase, SqlTransaction } from './database.ts';
 
 /** Version of these tables. Another version of ouro may have created a store with another version. */
 const SCHEMA_VERSION = 4;
@@ -10,7 +10,7 @@ const QUEUE_VERSION = 1;
 const EXTENDED_VERSIONS = [2, 3];
 
 /** Creates or migrates the tables if needed. Throws for a store that this ouro cannot use. */
-export async function initializeSchema(sql: SqlDatabase): Promise<void> {
+export async function initializeFleetSchema(sql: SqlDatabase): Promise<void> {
   // `CREATE TABLE` locks even existing tables, so it is skipped if there are any.
   const version = await sql.transaction(readVersion).catch(ignoreMissingTable);
   if (version === SCHEMA_VERSION) return;
@@ -39,7 +39,7 @@ function ignoreMissingTable(thrown: unknown): undefined {
   throw thrown;
 }
 
-async function readVersion(tx: Transaction): Promise<number | undefined> {
+async function readVersion(tx: SqlTransaction): Promise<number | undefined> {
   const [row] = await tx.query("SELECT value FROM fleet_meta WHERE name = 'schema'");
   return row === undefined ? undefined : Number(row.value);
 }
@@ -52,7 +52,7 @@ function rejectOtherVersion(found: number | undefined): void {
 }
 
 /** Adds the tables of later versions. Running workers of the versions before go on: they do not use them. */
-async function addTables(tx: Transaction): Promise<number> {
+async function addTables(tx: SqlTransaction): Promise<number> {
   for (const text of [...NEW_STATEMENTS, ADD_INSTALLATION, STORE_VERSION]) await tx.query(text);
   return 0;
 }
@@ -67,7 +67,7 @@ const DRAIN_MS = 3_600_000;
  * results, so while there are any, all lanes are paused and their number is returned. After the migration the statements
  * of old workers fail, so none of them can take a task that a new one has.
  */
-async function migrateFromQueue(tx: Transaction): Promise<number> {
+async function migrateFromQueue(tx: SqlTransaction): Promise<number> {
   const now = await tx.now();
   const [row] = await tx.query(
     'SELECT count(*) AS running FROM fleet_attempts WHERE ended_ms IS NULL AND beat_ms + lease_ms >= ?',

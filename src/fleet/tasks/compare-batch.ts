@@ -1,4 +1,4 @@
-import type { BatchSettings, NewTask, TaskSpec, TaskView } from '../../contracts/fleet.ts';
+import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../contracts/fleet.ts';
 import { formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import { sortKeys } from '../../lib/text/sort-keys.ts';
 
@@ -12,13 +12,13 @@ export type BatchDifference = {
 };
 
 /** The fields of a task that a person may edit; the commit changes on its own. */
-const TASK_FIELDS: readonly (keyof TaskSpec)[] = [
+const TASK_FIELDS: readonly (keyof BatchTaskSpec)[] = [
   ...(['prompt', 'model', 'mode', 'allowedTools', 'disallowedTools', 'env', 'secrets', 'verify', 'schema'] as const),
   ...(['minutes', 'turns'] as const),
 ];
 
 /** Compares the limits and the other settings of a batch with those that its task file had when it was applied last. */
-export function compareSettings(submitted: BatchSettings, batch: BatchSettings): readonly BatchDifference[] {
+export function compareBatchSettings(submitted: BatchSettings, batch: BatchSettings): readonly BatchDifference[] {
   const { limits: before } = submitted;
   const { limits: after } = batch;
   const dollars = (micros: number) => formatMoney(micros / 1e6);
@@ -34,7 +34,10 @@ export function compareSettings(submitted: BatchSettings, batch: BatchSettings):
 }
 
 /** Compares the tasks of a file with the stored ones. Finished tasks stay as they are. */
-export function compareTasks(storedTasks: readonly TaskView[], tasks: readonly NewTask[]): readonly BatchDifference[] {
+export function compareBatchTasks(
+  storedTasks: readonly BatchTaskView[],
+  tasks: readonly NewBatchTask[],
+): readonly BatchDifference[] {
   const found = new Map<string, { readonly before: string; readonly after: string; tasks: number }>();
   for (const { task, stored } of matchTasks(storedTasks, tasks)) {
     if (stored.state === 'done' && stored.key === task.key) continue;
@@ -49,7 +52,7 @@ export function compareTasks(storedTasks: readonly TaskView[], tasks: readonly N
 }
 
 /** Lists the fields of a task as the file has them; its lane stands for the account. */
-function listTaskFields(stored: TaskView, task: NewTask): readonly (readonly [string, string, string])[] {
+function listTaskFields(stored: BatchTaskView, task: NewBatchTask): readonly (readonly [string, string, string])[] {
   return [
     ...TASK_FIELDS.map((field) => [field, formatValue(stored.spec[field]), formatValue(task.spec[field])] as const),
     // A model of another provider has another lane, too, and is shown itself.
@@ -58,10 +61,10 @@ function listTaskFields(stored: TaskView, task: NewTask): readonly (readonly [st
   ];
 }
 
-type TaskMatch = { readonly task: NewTask; readonly stored: TaskView };
+type TaskMatch = { readonly task: NewBatchTask; readonly stored: BatchTaskView };
 
 /** Matches tasks with the stored ones by their key, else by their title: a changed prompt gives a task another key. */
-function matchTasks(storedTasks: readonly TaskView[], tasks: readonly NewTask[]): readonly TaskMatch[] {
+function matchTasks(storedTasks: readonly BatchTaskView[], tasks: readonly NewBatchTask[]): readonly TaskMatch[] {
   const byKey = new Map(storedTasks.map((stored) => [stored.key, stored]));
   // A title that several tasks have says nothing about which of them is meant.
   const byTitle = new Map(
@@ -74,7 +77,10 @@ function matchTasks(storedTasks: readonly TaskView[], tasks: readonly NewTask[])
 }
 
 /** Returns the tasks whose stored form differs from the file, to be stored as the new version. */
-export function selectChangedTasks(storedTasks: readonly TaskView[], tasks: readonly NewTask[]): readonly NewTask[] {
+export function selectChangedTasks(
+  storedTasks: readonly BatchTaskView[],
+  tasks: readonly NewBatchTask[],
+): readonly NewBatchTask[] {
   const stored = new Map(storedTasks.map((task) => [task.key, task]));
   return tasks.filter((task) => {
     const before = stored.get(task.key);
@@ -91,7 +97,7 @@ const formatValue = (value: unknown): string =>
   value === undefined ? '(none)' : typeof value === 'string' ? value : JSON.stringify(sortKeys(value));
 
 /** Formats the differences, one line each. */
-export function formatDifferences(differences: readonly BatchDifference[]): string {
+export function formatBatchDifferences(differences: readonly BatchDifference[]): string {
   return differences
     .map(({ field, before, after, tasks }) => {
       const scope = tasks === undefined ? '' : ` (${formatCount(tasks, 'task')})`;

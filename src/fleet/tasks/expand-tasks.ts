@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { CollectOptions, NewBatch, NewTask, TaskSpec, VerificationStep } from '../../contracts/fleet.ts';
+import type { BatchTaskSpec, CollectOptions, NewBatch, NewBatchTask, TaskVerification } from '../../contracts/fleet.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { parseJson } from '../../lib/json.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { isSecretVariable } from '../../sandbox/credentials.ts';
-import { findTargets, type Target, type TargetDeps } from './find-targets.ts';
-import { type TaskFile, TaskFileError, type TaskLine } from './task-file.ts';
+import { findTaskTargets, type TaskTarget, type TaskTargetDeps } from './find-task-targets.ts';
+import { type JsonlTaskLine, type TaskFile, TaskFileError } from './task-file.ts';
 
 /** A batch with its tasks, ready to submit. */
-export type ExpandedBatch = { readonly batch: NewBatch; readonly tasks: readonly NewTask[] };
+export type ExpandedBatch = { readonly batch: NewBatch; readonly tasks: readonly NewBatchTask[] };
 
 const MICROS = 1_000_000;
 
@@ -18,8 +18,8 @@ const MICROS = 1_000_000;
  * Expands a task file to one task for each combination of target and item, pinned to commits. The same file always
  * gives the same batch.
  */
-export async function expandTaskFile(file: TaskFile, deps: TargetDeps): Promise<ExpandedBatch> {
-  const targets = await findTargets(file, deps);
+export async function expandTaskFile(file: TaskFile, deps: TaskTargetDeps): Promise<ExpandedBatch> {
+  const targets = await findTaskTargets(file, deps);
   warnOfHiddenSecrets(file, deps);
   const items = file.over.items === undefined ? [undefined] : await readItems(file.over.items, deps.folder);
   if (targets.length === 0)
@@ -35,16 +35,16 @@ export async function expandTaskFile(file: TaskFile, deps: TargetDeps): Promise<
 
 /** Expands a file with one task per line. */
 export async function expandTaskLines(
-  lines: readonly TaskLine[],
+  lines: readonly JsonlTaskLine[],
   options: Pick<TaskFile, 'collect' | 'limits' | 'priority'> & { readonly name: string },
-  deps: TargetDeps,
+  deps: TaskTargetDeps,
 ): Promise<ExpandedBatch> {
-  const work: NewTask[] = [];
+  const work: NewBatchTask[] = [];
   // Lines of the same repository share its lookup, which starts git.
-  const lookups = new Map<string, Promise<readonly Target[]>>();
+  const lookups = new Map<string, Promise<readonly TaskTarget[]>>();
   for (const { repo = '.', ref, ...line } of lines) {
     const lookup = JSON.stringify([repo, ref]);
-    const targets = lookups.get(lookup) ?? findTargets({ over: { repos: [repo] }, ref }, deps);
+    const targets = lookups.get(lookup) ?? findTaskTargets({ over: { repos: [repo] }, ref }, deps);
     lookups.set(lookup, targets);
     for (const target of await targets) {
       const place = line.folder === undefined ? target.checkout : { ...target.checkout, folder: line.folder };
@@ -56,7 +56,7 @@ export async function expandTaskLines(
 }
 
 /** Warns of variables that commands in the sandbox cannot read. ouro itself can, for example the key of a provider. */
-function warnOfHiddenSecrets({ env, secrets }: Pick<TaskFile, 'env' | 'secrets'>, { warn }: TargetDeps): void {
+function warnOfHiddenSecrets({ env, secrets }: Pick<TaskFile, 'env' | 'secrets'>, { warn }: TaskTargetDeps): void {
   const hidden = env.filter((name) => isSecretVariable(name, '') && !secrets.includes(name));
   if (hidden.length === 0) return;
   const advice = 'If they need it, name it under "secrets" instead of "env".';
@@ -65,7 +65,7 @@ function warnOfHiddenSecrets({ env, secrets }: Pick<TaskFile, 'env' | 'secrets'>
 
 type SpecSource = Omit<TaskFile, 'over' | 'collect' | 'name' | 'ref' | 'prompt' | 'priority'>;
 
-function createSpec(file: SpecSource, place: Target['checkout'], prompt: string): TaskSpec {
+function createSpec(file: SpecSource, place: TaskTarget['checkout'], prompt: string): BatchTaskSpec {
   if (redactSecrets(prompt) !== prompt)
     throw new TaskFileError(
       'A prompt contains what looks like a key or password. Tasks are stored, so name a variable under "env" instead.',
@@ -87,25 +87,25 @@ function createSpec(file: SpecSource, place: Target['checkout'], prompt: string)
   };
 }
 
-function convertVerify(verify: TaskFile['verify']): VerificationStep | undefined {
+function convertVerify(verify: TaskFile['verify']): TaskVerification | undefined {
   if (verify === undefined) return undefined;
   const { run, ask = '', tries } = verify;
   return run === undefined ? { kind: 'question', ask, tries } : { kind: 'command', run, tries };
 }
 
 function createTask(
-  spec: TaskSpec,
+  spec: BatchTaskSpec,
   title: string,
   { account, priority = 0 }: { readonly account?: string | undefined; readonly priority?: number },
-  kind: NewTask['kind'] = 'work',
-): NewTask {
+  kind: NewBatchTask['kind'] = 'work',
+): NewBatchTask {
   return { key: createTaskKey(title, spec), title, spec, lane: getLane(spec.model, account), kind, priority };
 }
 
 /** Creates the key of a task. Limits do not belong to it: more time or money does not make another task. */
-export function createTaskKey(title: string, spec: TaskSpec): string {
+export function createTaskKey(title: string, spec: BatchTaskSpec): string {
   const { minutes: _minutes, turns: _turns, env: _env, secrets: _secrets, ...work } = spec;
-  return `${createSlug(title)}-${hashValue(work).slice(0, 8)}`;
+  return `${createSlug(title)}-${hashJsonValue(work).slice(0, 8)}`;
 }
 
 /** Returns the rate-limit lane: the provider, with the account if the task names one. */
@@ -118,16 +118,16 @@ function getLane(model: string | undefined, account: string | undefined): string
 type BatchOptions = Pick<TaskFile, 'name' | 'collect' | 'limits' | 'priority' | 'prompt'> &
   Partial<Pick<TaskFile, 'model' | 'account' | 'ref'>>;
 
-function createBatch(options: BatchOptions, work: readonly NewTask[]): ExpandedBatch {
+function createBatch(options: BatchOptions, work: readonly NewBatchTask[]): ExpandedBatch {
   const unique = [...new Map(work.map((task) => [task.key, task])).values()];
   const { collect, limits, priority } = options;
   const name = options.name ?? createSlug(options.prompt.split(/\s+/).slice(0, 5).join(' '));
   const summary = collect.summary === undefined ? [] : [createSummaryTask(collect.summary, options)];
   const tasks = [...unique, ...summary];
-  const id = `${createSlug(name)}-${hashValue([name, tasks.map(({ key }) => key).sort()]).slice(0, 6)}`;
+  const id = `${createSlug(name)}-${hashJsonValue([name, tasks.map(({ key }) => key).sort()]).slice(0, 6)}`;
   const { as, name: branch, forge, draft, labels, reviewers, body } = collect;
   // Unknown names are an error now, not when the work is paid for.
-  renderRequestBody(body ?? '', { batch: name, title: '', answer: '', prompt: '' });
+  renderPullRequestBody(body ?? '', { batch: name, title: '', answer: '', prompt: '' });
   const collectOptions: CollectOptions = {
     as,
     ...(forge === undefined ? {} : { forge }),
@@ -157,8 +157,8 @@ function createBatch(options: BatchOptions, work: readonly NewTask[]): ExpandedB
 }
 
 /** Creates the summary task, which reads the results of the other tasks and changes nothing. */
-function createSummaryTask(prompt: string, { model, account, limits }: BatchOptions): NewTask {
-  const spec: TaskSpec = {
+function createSummaryTask(prompt: string, { model, account, limits }: BatchOptions): NewBatchTask {
+  const spec: BatchTaskSpec = {
     prompt,
     mode: 'dontAsk',
     allowedTools: [],
@@ -170,7 +170,7 @@ function createSummaryTask(prompt: string, { model, account, limits }: BatchOpti
   return createTask(spec, 'summary', { account }, 'summary');
 }
 
-function renderPrompt(file: TaskFile, target: Target, item: JsonValue | undefined): string {
+function renderPrompt(file: TaskFile, target: TaskTarget, item: JsonValue | undefined): string {
   const { url, folder, commit } = target.checkout;
   const repo = { name: target.name, url, folder, commit };
   const fileValue = target.file === undefined ? {} : { file: target.file };
@@ -181,10 +181,10 @@ function renderPrompt(file: TaskFile, target: Target, item: JsonValue | undefine
   return target.file === undefined || hasFile ? prompt : `${prompt}\n\nThe file: ${target.file}`;
 }
 
-function createTitle({ name }: Target, item: JsonValue | undefined): string {
+function createTitle({ name }: TaskTarget, item: JsonValue | undefined): string {
   if (item === undefined) return name;
   const label = isJsonObject(item) ? (item.id ?? item.title ?? item.name ?? item.number) : item;
-  return `${name} ${typeof label === 'object' || label === undefined ? hashValue(item).slice(0, 4) : String(label)}`;
+  return `${name} ${typeof label === 'object' || label === undefined ? hashJsonValue(item).slice(0, 4) : String(label)}`;
 }
 
 /** Reads items (issues, table rows, …): a JSON array, or one JSON value or plain text per line. */
@@ -199,7 +199,8 @@ async function readItems(name: string, folder: string): Promise<readonly JsonVal
 }
 
 /** Returns the hash of a JSON value. */
-export const hashValue = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+export const hashJsonValue = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** Converts a text to lower case letters, digits and dashes. */
 export function createSlug(text: string): string {
@@ -212,7 +213,7 @@ export function createSlug(text: string): string {
 }
 
 /** Renders the text of a pull request. */
-export const renderRequestBody = (
+export const renderPullRequestBody = (
   template: string,
   values: { readonly batch: string; readonly title: string; readonly answer: string; readonly prompt: string },
 ): string => fillTemplate(template, values);

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
-import { parseYaml, validateContent } from '../../lib/validate-file.ts';
-import { FORGES } from '../git/open-forge.ts';
+import { parseYaml, validateFileContent } from '../../lib/validate-file.ts';
+import { FORGE_KINDS } from '../git/open-forge.ts';
 
 const text = z.string();
 const nonEmptyText = text.min(1);
@@ -40,7 +40,7 @@ const collect = z.strictObject({
   as: z.enum(['patches', 'branch', 'pr']).default('patches'),
   name: nonEmptyText.optional(),
   summary: nonEmptyText.optional(),
-  forge: z.enum(FORGES).optional(),
+  forge: z.enum(FORGE_KINDS).optional(),
   draft: z.boolean().optional(),
   labels: z.array(nonEmptyText).optional(),
   reviewers: z.array(nonEmptyText).optional(),
@@ -84,7 +84,7 @@ const taskLine = taskFile.omit({ over: true, collect: true, limits: true, name: 
   turns: z.number().int().min(1).optional(),
 });
 /** A parsed line of a JSON Lines file. */
-export type TaskLine = z.infer<typeof taskLine>;
+export type JsonlTaskLine = z.infer<typeof taskLine>;
 
 /** An error in a task file. Its message names the location. */
 export class TaskFileError extends Error {
@@ -95,7 +95,7 @@ export class TaskFileError extends Error {
 export function parseTaskFile(
   source: string,
   name: string,
-): { readonly file: TaskFile } | { readonly lines: readonly TaskLine[] } {
+): { readonly file: TaskFile } | { readonly lines: readonly JsonlTaskLine[] } {
   if (extname(name) !== '.jsonl') return { file: parseWith(taskFile, parseYamlSource(source, name), name) };
   const lines = source.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
   return {
@@ -106,11 +106,12 @@ export function parseTaskFile(
 }
 
 /** Creates a task file from command line flags. */
-export const validateTaskFile = (input: TaskFileInput): TaskFile => parseWith(taskFile, input, 'The command line');
+export const createTaskFileFromFlags = (input: TaskFileInput): TaskFile =>
+  parseWith(taskFile, input, 'The command line');
 
 function parseWith<Type extends z.ZodType>(schema: Type, value: unknown, name: string): z.infer<Type> {
   const createError = (problem: string) => new TaskFileError(`${problem}. A complete example: ouro help fleet`);
-  return validateContent(schema, value, name, createError);
+  return validateFileContent(schema, value, name, createError);
 }
 
 const parseYamlSource = (source: string, name: string): unknown =>

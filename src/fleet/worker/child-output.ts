@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import type { MicroDollars } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
-import { FAILURE_KINDS, type FailureKind } from '../../contracts/model.ts';
+import { type FailureKind, MODEL_FAILURE_KINDS } from '../../contracts/model.ts';
 import { parseJson } from '../../lib/json.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 
 /** The state of a run of ouro, from its output so far. */
-export type RunProgress = {
+export type ChildRunProgress = {
   readonly cost: MicroDollars;
   readonly session: string | undefined;
   readonly doing: string | undefined;
   /** Set if a reply of the model was cut off. */
   readonly isCut: boolean;
-  readonly end: RunResult | undefined;
+  readonly end: ChildResultLine | undefined;
 };
 
 /** The result line of a run. */
-export type RunResult = {
+export type ChildResultLine = {
   readonly isError: boolean;
   readonly subtype: string;
   readonly text: string;
@@ -31,10 +31,16 @@ export type RunResult = {
 };
 
 /** A rate limit or overload reported by the provider, and the delay before the retry. */
-export type Throttle = { readonly status: number; readonly delayMs: number };
+export type ProviderThrottle = { readonly status: number; readonly delayMs: number };
 
 /** The state before the first line. */
-export const NO_PROGRESS: RunProgress = { cost: 0, session: undefined, doing: undefined, isCut: false, end: undefined };
+export const NO_CHILD_RUN_PROGRESS: ChildRunProgress = {
+  cost: 0,
+  session: undefined,
+  doing: undefined,
+  isCut: false,
+  end: undefined,
+};
 
 const spend = z.object({ type: z.literal('system'), subtype: z.literal('spend'), total_cost_usd: z.number() });
 const init = z.object({ type: z.literal('system'), subtype: z.literal('init'), session_id: z.string() });
@@ -59,7 +65,7 @@ const result = z.object({
   result: z.string().optional(),
   errors: z.array(z.string()).optional(),
   structured_output: z.json().optional(),
-  api_error_kind: z.enum(FAILURE_KINDS).optional().catch(undefined),
+  api_error_kind: z.enum(MODEL_FAILURE_KINDS).optional().catch(undefined),
   api_error_status: z.number().optional(),
   retry_after_ms: z.number().optional(),
   num_turns: z.number(),
@@ -71,19 +77,19 @@ const cut = z.object({ type: z.literal('assistant'), cut: z.literal(true) });
 const line = z.union([spend, init, retry, cut, call, result]);
 
 /** Applies a line of stream-json output. Returns the new state, and the throttling that the line reports. */
-export function applyOutputLine(
-  progress: RunProgress,
+export function applyChildOutputLine(
+  progress: ChildRunProgress,
   text: string,
-): { readonly progress: RunProgress; readonly throttle?: Throttle } {
+): { readonly progress: ChildRunProgress; readonly throttle?: ProviderThrottle } {
   const parsed = line.safeParse(parseJson(text));
   if (!parsed.success) return { progress };
   const { data } = parsed;
   if (data.type === 'result')
-    return { progress: { ...progress, cost: convertToMicros(data.total_cost_usd), end: convertResult(data) } };
+    return { progress: { ...progress, cost: convertUsdToMicroDollars(data.total_cost_usd), end: convertResult(data) } };
   if ('cut' in data) return { progress: { ...progress, isCut: true } };
   if (data.type === 'assistant') return { progress: { ...progress, doing: describeCall(data.message.content[0]) } };
   if (data.subtype === 'spend')
-    return { progress: { ...progress, cost: Math.max(progress.cost, convertToMicros(data.total_cost_usd)) } };
+    return { progress: { ...progress, cost: Math.max(progress.cost, convertUsdToMicroDollars(data.total_cost_usd)) } };
   if (data.subtype === 'init') return { progress: { ...progress, session: data.session_id } };
   const status = data.error_status ?? 0;
   return status === 429 || status >= 500
@@ -92,9 +98,9 @@ export function applyOutputLine(
 }
 
 /** Converts dollars to micros, rounded up, so that the recorded cost is never too low. */
-export const convertToMicros = (dollars: number): MicroDollars => Math.ceil(Math.round(dollars * 1e8) / 100);
+export const convertUsdToMicroDollars = (dollars: number): MicroDollars => Math.ceil(Math.round(dollars * 1e8) / 100);
 
-function convertResult(data: z.infer<typeof result>): RunResult {
+function convertResult(data: z.infer<typeof result>): ChildResultLine {
   return {
     isError: data.is_error,
     subtype: data.subtype,

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LostTask, MicroDollars } from '../../contracts/fleet.ts';
+import type { LostBatchTask, MicroDollars } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
-import { getWorkFolder, type PreparedWork } from './prepare-work.ts';
-import { isSessionId } from './restore-session.ts';
-import type { TaskDeps } from './task-deps.ts';
+import type { BatchTaskDeps } from './batch-task-deps.ts';
+import { getTaskWorkFolder, type PreparedTaskAttempt } from './prepare-task-attempt.ts';
+import { isSessionId } from './restore-task-session.ts';
 
 /** Reads the stored session of a task, with secrets redacted so that it may leave this machine. */
-export async function readChildSession(
-  { cwd }: PreparedWork,
-  { environment, redactTranscript, secrets }: TaskDeps,
+export async function readTaskSession(
+  { cwd }: PreparedTaskAttempt,
+  { environment, redactTranscript, secrets }: BatchTaskDeps,
   session: string,
 ): Promise<Uint8Array | undefined> {
   const file = getTranscriptPath(getProjectDir(environment.ouroHome, cwd), session);
@@ -19,16 +19,18 @@ export async function readChildSession(
   return text === undefined ? undefined : Buffer.from(secrets.redact(await redactTranscript(text)));
 }
 
-type Deps = Pick<TaskDeps, 'environment' | 'workRoot' | 'machine' | 'readSessionCost'> & { readonly store: FleetStore };
+type Deps = Pick<BatchTaskDeps, 'environment' | 'workRoot' | 'machine' | 'readSessionCost'> & {
+  readonly store: FleetStore;
+};
 
 /** Returns the total cost of a lost task from its stored session, if that is on this machine. */
-export async function readLostCost(
-  { batch, key, session, machine }: LostTask,
+export async function readLostTaskCost(
+  { batch, key, session, machine }: LostBatchTask,
   { store, environment, workRoot, machine: thisMachine, readSessionCost }: Deps,
 ): Promise<MicroDollars | undefined> {
   if (machine !== thisMachine || session === undefined || !isSessionId(session)) return undefined;
   const task = (await store.listTasks(batch)).find((candidate) => candidate.key === key);
-  const folder = join(getWorkFolder(workRoot, batch, key), task?.spec.place?.folder ?? '');
+  const folder = join(getTaskWorkFolder(workRoot, batch, key), task?.spec.place?.folder ?? '');
   const cwd = await realpath(folder).catch(() => undefined);
   if (cwd === undefined) return undefined;
   const file = getTranscriptPath(getProjectDir(environment.ouroHome, cwd), session);

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { DeletedTask, TaskView } from '../../contracts/fleet.ts';
+import type { BatchTaskView, DeletedBatchTask } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
-import { getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { acquireLock, runWithFileLock } from '../../lib/files/file-lock.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { getProjectDir } from '../../session/paths.ts';
-import type { Mirrors } from '../git/mirrors.ts';
-import { isInnerFolder, isSafeName } from '../git/validate-checkout.ts';
+import type { RepositoryMirrors } from '../git/repository-mirrors.ts';
+import { isFolderInsideRepository, isSafeFolderName } from '../git/validate-checkout-spec.ts';
 import { StoreUnavailable } from '../store/store-unavailable.ts';
-import { getWorkFolder } from './prepare-work.ts';
+import { getTaskWorkFolder } from './prepare-task-attempt.ts';
 import type { WorkerEvent } from './worker-events.ts';
 
 /** The installation that cleans up, with its folders. */
-export type CleanUpDeps = {
+export type FleetCleanUpDeps = {
   readonly store: FleetStore;
   readonly machine: string;
   readonly installation: string;
@@ -24,17 +24,17 @@ export type CleanUpDeps = {
   /** Folder of the fleet files of this installation. */
   readonly fleetFolder: string;
   readonly workRoot: string;
-  readonly mirrors: Mirrors;
+  readonly mirrors: RepositoryMirrors;
 };
 
 /**
  * Returns the id of this installation. It lies beside the files, so that it goes where they go: a machine may get
  * another name, and another one the same.
  */
-export async function readInstallation(fleetFolder: string): Promise<string> {
+export async function readInstallationId(fleetFolder: string): Promise<string> {
   const file = join(fleetFolder, 'installation');
   return runWithFileLock(file, async () => {
-    const found = (await ignoreMissing(readFile(file, 'utf8')))?.trim();
+    const found = (await ignoreMissingFile(readFile(file, 'utf8')))?.trim();
     if (found !== undefined && found !== '') return found;
     const id = randomUUID();
     await writePrivateFile(file, `${id}\n`);
@@ -43,7 +43,7 @@ export async function readInstallation(fleetFolder: string): Promise<string> {
 }
 
 /** Deletes the files of deleted batches that are still on this machine. Returns the ids of the batches. */
-export async function deletePendingFiles(deps: CleanUpDeps): Promise<readonly string[]> {
+export async function deletePendingBatchFiles(deps: FleetCleanUpDeps): Promise<readonly string[]> {
   const { store, fleetFolder, mirrors } = deps;
   if ((await store.listDeletions(deps)).length === 0) return [];
   const lock = await acquireLock(join(fleetFolder, 'deletions.lock'));
@@ -67,21 +67,23 @@ export async function deletePendingFiles(deps: CleanUpDeps): Promise<readonly st
 /** Deletes the working folders of a batch, and the sessions that ran in them. */
 async function deleteBatchFiles(
   batch: string,
-  tasks: readonly DeletedTask[],
-  { environment, workRoot }: CleanUpDeps,
+  tasks: readonly DeletedBatchTask[],
+  { environment, workRoot }: FleetCleanUpDeps,
 ): Promise<void> {
   // Rows of the queue may have been written by anyone with access to it.
-  if (!isSafeName(batch)) return;
+  if (!isSafeFolderName(batch)) return;
   const realRoot = await realpath(workRoot).catch(() => workRoot);
-  for (const { key, folder } of tasks.filter((task) => isSafeName(task.key) && isInnerFolder(task.folder))) {
+  for (const { key, folder } of tasks.filter(
+    (task) => isSafeFolderName(task.key) && isFolderInsideRepository(task.folder),
+  )) {
     // Each task has a folder of its own, so all sessions of that project are sessions of the task.
-    const project = getProjectDir(environment.ouroHome, join(getWorkFolder(realRoot, batch, key), folder));
+    const project = getProjectDir(environment.ouroHome, join(getTaskWorkFolder(realRoot, batch, key), folder));
     await rm(project, { recursive: true, force: true });
   }
   await rm(join(workRoot, batch), { recursive: true, force: true });
 }
 
-const listRepositories = (tasks: readonly (DeletedTask | TaskView)[]): readonly string[] =>
+const listRepositories = (tasks: readonly (DeletedBatchTask | BatchTaskView)[]): readonly string[] =>
   tasks.flatMap((task) => ('spec' in task ? task.spec.place?.url : task.url) ?? []);
 
 const DELETION_INTERVAL_MS = 5_000;
@@ -97,7 +99,7 @@ type CleanerDeps = {
 };
 
 /** Creates a cleaner, which deletes files at intervals, beside the tasks of its worker. */
-export function createCleaner({ deleteFiles, pruneMirrors, onEvent }: CleanerDeps) {
+export function createBatchFileCleaner({ deleteFiles, pruneMirrors, onEvent }: CleanerDeps) {
   let nextAt = 0;
   let pruneAt = 0;
   let cleaning: Promise<void> | undefined;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
-import type { AttemptEnd, TaskSpec } from '../../contracts/fleet.ts';
+import type { BatchTaskSpec, TaskAttemptEnd } from '../../contracts/fleet.ts';
 
 /** Finds and redacts the secrets of this machine in results: its API keys, and secret variables passed to the task. */
 export type MachineSecrets = {
   /** Redacts the secrets in a text. */
   redact(text: string): string;
   /** Redacts the secrets in the texts of an attempt's end. */
-  redactEnd(ending: AttemptEnd): AttemptEnd;
+  redactEnd(ending: TaskAttemptEnd): TaskAttemptEnd;
   /** Returns whether a file contains a secret. */
   isContainedIn(bytes: Uint8Array): boolean;
 };
@@ -22,7 +22,7 @@ const MASK = '[secret]';
 /** Creates the redactor for a task. Unlike patterns it finds secrets by their value, whatever their form. */
 export function createMachineSecrets(
   { keys, variables }: Environment,
-  spec: Pick<TaskSpec, 'env' | 'secrets'>,
+  spec: Pick<BatchTaskSpec, 'env' | 'secrets'>,
 ): MachineSecrets {
   const { env, secrets = [] } = spec;
   const names = [...env.filter((name) => CREDENTIAL_NAME.test(name)), ...secrets, QUEUE_PASSWORD];

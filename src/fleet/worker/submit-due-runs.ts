@@ -1,4 +1,4 @@
-import type { DueSchedule, NewTask } from '../../contracts/fleet.ts';
+import type { DueBatchSchedule, NewBatchTask } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
@@ -10,7 +10,7 @@ import type { WorkerEvent } from './worker-events.ts';
 type SchedulerDeps = {
   readonly store: FleetStore;
   /** Returns the tasks of a schedule at the current commits. Rejects if a repository cannot be reached. */
-  readonly renewTasks: (due: DueSchedule) => Promise<readonly NewTask[]>;
+  readonly renewTasks: (due: DueBatchSchedule) => Promise<readonly NewBatchTask[]>;
   readonly onEvent: (event: WorkerEvent) => void;
   readonly signal: AbortSignal;
 };
@@ -19,13 +19,13 @@ const INTERVAL_MS = 5_000;
 const RETRY_MS = 60_000;
 
 /** Creates a scheduler, which submits due runs at intervals, beside the tasks of its worker. */
-export function createScheduler({ store, renewTasks, onEvent, signal }: SchedulerDeps) {
+export function createBatchScheduler({ store, renewTasks, onEvent, signal }: SchedulerDeps) {
   let nextAt = 0;
   let submitting: Promise<void> | undefined;
   /** Times of the next try, by the schedules that have failed here. */
   const retries = new Map<string, number>();
 
-  async function submit(due: DueSchedule): Promise<void> {
+  async function submit(due: DueBatchSchedule): Promise<void> {
     if ((retries.get(due.id) ?? 0) > performance.now()) return;
     try {
       const batch = await store.submitRun(due, await renewTasks(due));

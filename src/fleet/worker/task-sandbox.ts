@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { TaskSpec } from '../../contracts/fleet.ts';
+import type { BatchTaskSpec } from '../../contracts/fleet.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import type { ProgramOptions, ProgramResult } from '../../lib/processes/run-program.ts';
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
-import { createPolicySource } from '../../permissions/policy.ts';
+import { createPermissionPolicySource } from '../../permissions/permission-policy-source.ts';
 import { listDeniedPaths } from '../../sandbox/create-plan.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
 import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
-import { createManagedSettings, createRunSettings, type WorkerPolicy } from './policy.ts';
-import { createCheckEnvironment } from './run-child.ts';
+import { createTaskCheckEnvironment } from './run-ouro-child.ts';
+import { createTaskManagedSettings, createTaskRunSettings, type WorkerPolicy } from './worker-policy.ts';
 
 /** The sandbox of the commands that a worker itself runs for a task: the same as that of the commands of the model. */
-export type TaskSandbox = {
+export type WorkerCommandSandbox = {
   /** The reason why the sandbox that the task needs is not available; `undefined` if it is, or if the task needs none. */
   readonly problem: string | undefined;
   /** Runs a command line in a shell, with the variables of the task only. */
@@ -26,25 +26,25 @@ type SandboxDeps = {
   readonly environment: Environment;
   readonly policy: WorkerPolicy;
   /** Reads the settings that ouro would have in a folder, which is not trusted. */
-  readonly readSettings: (run: RunSettings) => Promise<LoadedSettings>;
+  readonly readSettings: (run: TaskRunSettings) => Promise<LoadedSettings>;
 };
 
 /** The folder, the managed settings and the other settings of a run, the latter two as JSON. */
-export type RunSettings = { readonly cwd: string; readonly policy: string; readonly settings: string };
+export type TaskRunSettings = { readonly cwd: string; readonly policy: string; readonly settings: string };
 
 /** Opens the sandbox of a task in its folder, from the settings that also apply to its runs of ouro. */
 export async function openTaskSandbox(
   { environment, policy, readSettings }: SandboxDeps,
-  spec: Pick<TaskSpec, 'mode' | 'env' | 'secrets' | 'allowedTools' | 'disallowedTools'>,
+  spec: Pick<BatchTaskSpec, 'mode' | 'env' | 'secrets' | 'allowedTools' | 'disallowedTools'>,
   { cwd, mirror }: { readonly cwd: string; readonly mirror: string | undefined },
-): Promise<TaskSandbox> {
+): Promise<WorkerCommandSandbox> {
   const loaded = await readSettings({
     cwd,
-    policy: createManagedSettings(policy, spec),
-    settings: createRunSettings(policy, spec, mirror),
+    policy: createTaskManagedSettings(policy, spec),
+    settings: createTaskRunSettings(policy, spec, mirror),
   });
-  const variables = createCheckEnvironment(environment, spec);
-  const source = createPolicySource({
+  const variables = createTaskCheckEnvironment(environment, spec);
+  const source = createPermissionPolicySource({
     options: { allowedTools: spec.allowedTools, disallowedTools: spec.disallowedTools, addDirs: [] },
     environment,
     cwd,
@@ -103,7 +103,7 @@ export const describeMissingSandbox = (problem: string): string =>
   `commands must run in a sandbox, which is not available on this machine: ${problem}`;
 
 /** Returns why this machine cannot have the sandbox that its policy requires; `undefined` if it can, or needs none. */
-export async function findSandboxProblem(deps: SandboxDeps): Promise<string | undefined> {
+export async function findTaskSandboxProblem(deps: SandboxDeps): Promise<string | undefined> {
   const spec = { mode: 'default', env: [], allowedTools: [], disallowedTools: [] };
   const sandbox = await openTaskSandbox(deps, spec, { cwd: deps.environment.ouroHome, mirror: undefined });
   sandbox.close();

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NewTask } from '../../contracts/fleet.ts';
+import type { NewBatchTask } from '../../contracts/fleet.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
 import { sortKeys } from '../../lib/text/sort-keys.ts';
 
@@ -9,14 +9,14 @@ import { sortKeys } from '../../lib/text/sort-keys.ts';
 const NAMESPACE = 'ouro-fleet';
 const TIMEOUT_MS = 20_000;
 
-type SignedTask = Pick<NewTask, 'key' | 'kind' | 'spec'>;
+type SignedTask = Pick<NewBatchTask, 'key' | 'kind' | 'spec'>;
 
 /** Returns the signed text: everything that determines the work. */
 const getSignedText = (batch: string, { key, kind, spec }: SignedTask): string =>
   JSON.stringify(sortKeys({ batch, key, kind, spec }));
 
 /** Signs a task with an SSH key. */
-export async function signTask(batch: string, task: SignedTask, keyFile: string): Promise<string> {
+export async function signBatchTask(batch: string, task: SignedTask, keyFile: string): Promise<string> {
   const sign = ['-Y', 'sign', '-q', '-f', keyFile, '-n', NAMESPACE];
   const { code, stdout, stderr, problem } = await runProgram('ssh-keygen', sign, {
     input: getSignedText(batch, task),
@@ -28,7 +28,7 @@ export async function signTask(batch: string, task: SignedTask, keyFile: string)
 }
 
 /** Verifies the signature of a task. Returns the problem; `undefined` if an allowed signer has signed it. */
-export async function findSignatureProblem(
+export async function findTaskSignatureProblem(
   batch: string,
   task: SignedTask & { readonly signature: string | undefined },
   allowedSigners: string,

@@ -1,13 +1,13 @@
-import type { AttemptEnd, Claim, MicroDollars } from '../../contracts/fleet.ts';
+import type { MicroDollars, TaskAttemptEnd, TaskClaim } from '../../contracts/fleet.ts';
 
 /** An event of a worker, as logs and metrics show it. */
 export type WorkerEvent =
   | { readonly kind: 'started'; readonly worker: string; readonly slots: number }
-  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'claimed'; readonly claim: TaskClaim }
   | {
       readonly kind: 'finished';
-      readonly claim: Claim;
-      readonly ending: AttemptEnd;
+      readonly claim: TaskClaim;
+      readonly ending: TaskAttemptEnd;
       readonly cost: MicroDollars;
       readonly durationMs: number;
     }
@@ -34,7 +34,7 @@ export type WorkerEvent =
 const MICROS = 1e6;
 
 /** Formats an event as a line for the user; `undefined` for those that the status of the batch shows. */
-export function formatEvent(event: WorkerEvent): string | undefined {
+export function formatWorkerEvent(event: WorkerEvent): string | undefined {
   switch (event.kind) {
     case 'paused':
       if (event.scope === 'all machines') return undefined;
@@ -51,7 +51,7 @@ export function formatEvent(event: WorkerEvent): string | undefined {
 }
 
 /** Creates the fields of an event for JSON: money in dollars, times in milliseconds. */
-export function createEventRecord(event: WorkerEvent): Readonly<Record<string, string | number>> {
+export function createWorkerEventRecord(event: WorkerEvent): Readonly<Record<string, string | number>> {
   switch (event.kind) {
     case 'claimed':
       return { event: event.kind, ...createTaskFields(event.claim) };
@@ -68,10 +68,16 @@ export function createEventRecord(event: WorkerEvent): Readonly<Record<string, s
   }
 }
 
-const createTaskFields = ({ batch, key, title, lane, attempt }: Claim) => ({ batch, task: key, title, lane, attempt });
+const createTaskFields = ({ batch, key, title, lane, attempt }: TaskClaim) => ({
+  batch,
+  task: key,
+  title,
+  lane,
+  attempt,
+});
 
 /** Returns the outcome of an attempt in one word. */
-const getOutcome = ({ kind }: AttemptEnd): Outcome => (kind === 'back' ? 'returned' : kind);
+const getOutcome = ({ kind }: TaskAttemptEnd): Outcome => (kind === 'back' ? 'returned' : kind);
 
 type Outcome = 'done' | 'failed' | 'returned';
 
@@ -88,7 +94,7 @@ export type WorkerTotals = {
 };
 
 /** The totals of a worker that has not started. */
-export const NO_TOTALS: WorkerTotals = {
+export const NO_WORKER_TOTALS: WorkerTotals = {
   slots: 0,
   running: 0,
   ended: { done: 0, failed: 0, returned: 0 },
@@ -100,7 +106,7 @@ export const NO_TOTALS: WorkerTotals = {
 };
 
 /** Adds an event to the totals. */
-export function addEvent(totals: WorkerTotals, event: WorkerEvent): WorkerTotals {
+export function addWorkerEvent(totals: WorkerTotals, event: WorkerEvent): WorkerTotals {
   switch (event.kind) {
     case 'started':
       return { ...totals, slots: event.slots };
@@ -139,7 +145,7 @@ type Metric = readonly [
 ];
 
 /** Formats the totals in the text format of Prometheus. */
-export function formatMetrics({
+export function formatWorkerMetrics({
   slots,
   running,
   ended,

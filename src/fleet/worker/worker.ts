@@ -1,14 +1,18 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import type { Claim, DueSchedule, LostTask, MicroDollars, NewTask } from '../../contracts/fleet.ts';
+import type { DueBatchSchedule, LostBatchTask, MicroDollars, NewBatchTask, TaskClaim } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { StoreUnavailable } from '../store/store-unavailable.ts';
-import { createCleaner } from './clean-up.ts';
-import { runAttempt } from './run-attempt.ts';
-import type { TaskEnd } from './run-task.ts';
-import { createSkippedLanes, getOutagePause, type SkippedLane } from './skipped-lanes.ts';
-import { createScheduler } from './submit-due-runs.ts';
-import type { TaskDeps } from './task-deps.ts';
+import type { BatchTaskDeps } from './batch-task-deps.ts';
+import { createBatchFileCleaner } from './clean-up.ts';
+import type { TaskRunOutcome } from './run-batch-task.ts';
+import { runTaskAttempt } from './run-task-attempt.ts';
+import {
+  createSkippedRateLimitLanes,
+  getLaneOutagePause,
+  type SkippedRateLimitLane,
+} from './skipped-rate-limit-lanes.ts';
+import { createBatchScheduler } from './submit-due-runs.ts';
 import type { WorkerEvent } from './worker-events.ts';
 
 /** The options of a worker. */
@@ -30,11 +34,11 @@ export type WorkerOptions = {
   readonly fleetFolder: string;
   readonly freeMegabytes: number;
   readonly signal: AbortSignal;
-  readonly createTaskDeps: (claim: Claim) => TaskDeps;
+  readonly createTaskDeps: (claim: TaskClaim) => BatchTaskDeps;
   /** Returns the cost of the stored session of a lost task, if it is on this machine. */
-  readonly getLostCost: (task: LostTask) => Promise<MicroDollars | undefined>;
+  readonly getLostCost: (task: LostBatchTask) => Promise<MicroDollars | undefined>;
   /** Returns the tasks of a schedule at the current commits of their repositories. */
-  readonly renewTasks: (due: DueSchedule) => Promise<readonly NewTask[]>;
+  readonly renewTasks: (due: DueBatchSchedule) => Promise<readonly NewBatchTask[]>;
   /** Deletes the files of deleted batches on this machine. Returns the ids of the batches. */
   readonly deleteFiles: () => Promise<readonly string[]>;
   /** Deletes the mirrors that are too old, or too many. */
@@ -70,19 +74,19 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   let started = 0;
   let lastFailure = '';
   const reclaimer = createReclaimer(options);
-  const scheduler = createScheduler(options);
-  const cleaner = createCleaner(options);
-  const skipped = createSkippedLanes();
+  const scheduler = createBatchScheduler(options);
+  const cleaner = createBatchFileCleaner(options);
+  const skipped = createSkippedRateLimitLanes();
   /** Outages in a row, by lane. */
   const outages = new Map<string, number>();
 
   function countOutage(lane: string): number {
     const count = (outages.get(lane) ?? 0) + 1;
     outages.set(lane, count);
-    return getOutagePause(count);
+    return getLaneOutagePause(count);
   }
 
-  function handleEnd({ lane }: Claim, { problem, ending }: TaskEnd): void {
+  function handleEnd({ lane }: TaskClaim, { problem, ending }: TaskRunOutcome): void {
     if (problem?.kind === 'machine-failed') {
       machineFailures += 1;
       lastFailure = problem.message;
@@ -97,11 +101,11 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     }
   }
 
-  function start(claim: Claim): void {
+  function start(claim: TaskClaim): void {
     started += 1;
     const startedAt = performance.now();
     onEvent({ kind: 'claimed', claim });
-    const work = runAttempt(claim, { ...options, countOutage, onUnavailable: reclaimer.postpone })
+    const work = runTaskAttempt(claim, { ...options, countOutage, onUnavailable: reclaimer.postpone })
       .then((end) => {
         const durationMs = performance.now() - startedAt;
         onEvent({ kind: 'finished', claim, ending: end.ending, cost: end.lastHeartbeat.cost, durationMs });
@@ -227,7 +231,7 @@ export function createSleepDetector({ wall, steady }: Clock = SYSTEM_CLOCK): {
 /** Checks, when this worker runs nothing, whether all tasks have ended or the rest waits for budget, lanes or a key. */
 async function checkRemaining(
   { store, batch, whenPaused }: WorkerOptions,
-  skipped: ReadonlyMap<string, SkippedLane>,
+  skipped: ReadonlyMap<string, SkippedRateLimitLane>,
 ): Promise<WorkerEnd | 'nothing'> {
   if (await store.isSettled(batch)) return { kind: 'empty' };
   const open = (await store.listBatches()).filter(
@@ -252,8 +256,8 @@ async function checkRemaining(
 async function findSkip(
   store: FleetStore,
   batch: string,
-  skipped: ReadonlyMap<string, SkippedLane>,
-): Promise<SkippedLane | undefined> {
+  skipped: ReadonlyMap<string, SkippedRateLimitLane>,
+): Promise<SkippedRateLimitLane | undefined> {
   const lanes = new Set((await store.listTasks(batch, ['waiting'])).map(({ lane }) => lane));
   const reasons = [...lanes].map((lane) => skipped.get(lane));
   return reasons.includes(undefined) ? undefined : reasons[0];

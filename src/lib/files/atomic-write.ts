@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import path from 'node:path';
-import { getErrnoCode, ignoreMissing } from '../errors.ts';
+import { getErrnoCode, ignoreMissingFile } from '../errors.ts';
 import { copyExtendedAttributes } from './extended-attributes.ts';
-import { recordDraft, writeInPlace } from './write-journal.ts';
+import { journalDraftFile, writeInPlace } from './write-journal.ts';
 
 /** The properties of a file that are compared before and after a write. */
 type Entry = {
@@ -22,7 +22,7 @@ type Entry = {
 };
 
 /** The operations on an open file. */
-export type WriteHandle = {
+export type WritableFileHandle = {
   stat(): Promise<Entry>;
   writeFile(bytes: Uint8Array): Promise<void>;
   chmod(mode: number): Promise<void>;
@@ -32,11 +32,11 @@ export type WriteHandle = {
 };
 
 /** The file system calls of a write; tests pass failing ones. */
-export type WriteFs = {
+export type AtomicWriteFs = {
   lstat(path: string): Promise<Entry>;
   readlink(path: string): Promise<string>;
   realpath(path: string): Promise<string>;
-  open(path: string, flags: number, mode: number): Promise<WriteHandle>;
+  open(path: string, flags: number, mode: number): Promise<WritableFileHandle>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
 };
@@ -49,17 +49,17 @@ export class WriteRefused extends Error {
 const MAX_LINKS = 40;
 
 /** The dependencies of a write: the file system, and the folder of the write journal. */
-export type WriteDeps = { readonly fs?: WriteFs | undefined; readonly unfinished?: string | undefined };
+export type AtomicWriteDeps = { readonly fs?: AtomicWriteFs | undefined; readonly unfinished?: string | undefined };
 
 /**
  * Replaces the content of a file atomically: after a failure the old content is intact and no temporary file is left.
  * Preserves mode, owner and extended attributes; through a symlink its target is written. A file that cannot be
  * replaced, or that has hard links, is written in place. Returns the path that was written.
  */
-export async function writeAtomically(file: string, bytes: Uint8Array, parts: WriteDeps = {}): Promise<string> {
+export async function writeAtomically(file: string, bytes: Uint8Array, parts: AtomicWriteDeps = {}): Promise<string> {
   const { fs = nodeFs, unfinished } = parts;
   const target = await resolveTarget(file, fs);
-  const before = await ignoreMissing(fs.lstat(target));
+  const before = await ignoreMissingFile(fs.lstat(target));
   if (before !== undefined && !before.isFile()) throw new WriteRefused(`${target} is not a regular file.`);
   const overwrite = async () => {
     await (await fs.open(target, constants.O_WRONLY | constants.O_NOFOLLOW, 0)).close();
@@ -92,12 +92,12 @@ async function replace(
   target: string,
   bytes: Uint8Array,
   before: Entry | undefined,
-  { fs, unfinished }: { readonly fs: WriteFs; readonly unfinished: string | undefined },
+  { fs, unfinished }: { readonly fs: AtomicWriteFs; readonly unfinished: string | undefined },
 ): Promise<void> {
   const parents = await statParents(target, fs);
   const temporary = path.join(path.dirname(target), `.${randomBytes(9).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const clearDraft = recordDraft(unfinished, temporary);
+  const clearDraft = journalDraftFile(unfinished, temporary);
   try {
     const handle = await fs.open(temporary, flags, before === undefined ? 0o666 : 0o600);
     await writeContent(handle, bytes, before, { from: target, to: temporary });
@@ -115,11 +115,11 @@ async function replace(
 }
 
 /** Follows symlinks to the path to write. Done step by step, so that a dangling link works too. */
-async function resolveTarget(file: string, fs: WriteFs): Promise<string> {
+async function resolveTarget(file: string, fs: AtomicWriteFs): Promise<string> {
   let target = path.resolve(file);
   for (let hops = 0; hops < MAX_LINKS; hops += 1) {
     target = path.join(await fs.realpath(path.dirname(target)), path.basename(target));
-    const entry = await ignoreMissing(fs.lstat(target));
+    const entry = await ignoreMissingFile(fs.lstat(target));
     if (!entry?.isSymbolicLink()) return target;
     target = path.resolve(path.dirname(target), await fs.readlink(target));
   }
@@ -128,7 +128,7 @@ async function resolveTarget(file: string, fs: WriteFs): Promise<string> {
 
 type Parent = { readonly path: string; readonly entry: Entry };
 
-async function statParents(target: string, fs: WriteFs): Promise<readonly Parent[]> {
+async function statParents(target: string, fs: AtomicWriteFs): Promise<readonly Parent[]> {
   const parents: Parent[] = [];
   let directory = path.dirname(target);
   while (true) {
@@ -142,7 +142,7 @@ async function statParents(target: string, fs: WriteFs): Promise<readonly Parent
   return parents;
 }
 
-async function checkParents(parents: readonly Parent[], fs: WriteFs): Promise<void> {
+async function checkParents(parents: readonly Parent[], fs: AtomicWriteFs): Promise<void> {
   for (const parent of parents) {
     const now = await fs.lstat(parent.path);
     if (now.isDirectory() && now.dev === parent.entry.dev && now.ino === parent.entry.ino) continue;
@@ -150,8 +150,8 @@ async function checkParents(parents: readonly Parent[], fs: WriteFs): Promise<vo
   }
 }
 
-async function checkTarget(target: string, before: Entry | undefined, fs: WriteFs): Promise<void> {
-  const now = await ignoreMissing(fs.lstat(target));
+async function checkTarget(target: string, before: Entry | undefined, fs: AtomicWriteFs): Promise<void> {
+  const now = await ignoreMissingFile(fs.lstat(target));
   if (now === undefined && before === undefined) return;
   const same =
     now !== undefined &&
@@ -165,7 +165,7 @@ async function checkTarget(target: string, before: Entry | undefined, fs: WriteF
 }
 
 async function writeContent(
-  handle: WriteHandle,
+  handle: WritableFileHandle,
   bytes: Uint8Array,
   before: Entry | undefined,
   paths: { readonly from: string; readonly to: string },
@@ -181,7 +181,7 @@ async function writeContent(
 
 /** Copies owner, extended attributes and mode. The mode comes last: with an ACL its group bits are the ACL mask. */
 async function copyMetadata(
-  handle: WriteHandle,
+  handle: WritableFileHandle,
   before: Entry,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
@@ -197,7 +197,7 @@ async function copyMetadata(
 }
 
 /** Syncs a directory to make a rename durable. File systems that do not support this are ignored. */
-async function syncDirectory(directory: string, fs: WriteFs): Promise<void> {
+async function syncDirectory(directory: string, fs: AtomicWriteFs): Promise<void> {
   const handle = await fs.open(directory, constants.O_RDONLY, 0).catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close().catch(() => undefined);

@@ -10,17 +10,17 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { ignoreMissing } from '../errors.ts';
+import { ignoreMissingFile } from '../errors.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import { getLineNumber } from '../text/lines.ts';
 import { writeAtomically } from './atomic-write.ts';
 import { runWithFileLock } from './file-lock.ts';
 import { applyJsonEdit, type JsonEdit } from './json-edit.ts';
-import { rejectLink, resolveLinks, writePrivateFile } from './private-file.ts';
+import { rejectSymlink, resolveTrustedLinks, writePrivateFile } from './private-file.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 /** Treatment of a symlink as the file. Links are followed only where no other user can have placed them. */
-export type LinkHandling = 'follow' | 'refuse';
+export type SymlinkHandling = 'follow' | 'refuse';
 
 /**
  * Edits a JSONC file under a lock and preserves every byte that is not edited. Throws an error with the line number,
@@ -29,10 +29,10 @@ export type LinkHandling = 'follow' | 'refuse';
 export async function editJsonc(
   file: string,
   getEdits: (content: JsonRecord) => readonly JsonEdit[],
-  links: LinkHandling,
+  links: SymlinkHandling,
 ): Promise<void> {
-  if (links === 'refuse') await Promise.all([rejectLink(dirname(file)), rejectLink(file)]);
-  const target = await resolveLinks(file);
+  if (links === 'refuse') await Promise.all([rejectSymlink(dirname(file)), rejectSymlink(file)]);
+  const target = await resolveTrustedLinks(file);
   await runWithFileLock(target, async () => {
     const before = (await readRegularFile(file)) ?? '';
     if (before.includes('\uFFFD')) throw createEditError(file, 1, 'is not encoded in UTF-8');
@@ -41,7 +41,7 @@ export async function editJsonc(
     const edits = getEdits(parseObject(original, file));
     const text = edits.reduce((current, edit) => applyEdit(current, edit, file), original);
     if (text === original) return;
-    if ((await ignoreMissing(lstat(target))) === undefined) await writePrivateFile(file, text);
+    if ((await ignoreMissingFile(lstat(target))) === undefined) await writePrivateFile(file, text);
     // Permissions and environment variables of the user are private.
     else await chmod(await writeAtomically(file, Buffer.from(bom + text)), 0o600);
   });

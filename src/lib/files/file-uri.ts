@@ -11,6 +11,6 @@ export function parseFileUri(uri: string): string | undefined {
 }
 
 /** Describes a folder as LSP and MCP do: by its URI and its name. */
-export function describeFolder(folder: string): { readonly uri: string; readonly name: string } {
+export function describeFolderByUri(folder: string): { readonly uri: string; readonly name: string } {
   return { uri: pathToFileURL(folder).href, name: basename(folder) };
 }

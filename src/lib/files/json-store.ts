@@ -4,11 +4,11 @@ import { getErrorMessage } from '../errors.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import { runWithFileLock } from './file-lock.ts';
 import { applyJsonEdit, type JsonEdit } from './json-edit.ts';
-import { resolveLinks, writePrivateFile } from './private-file.ts';
+import { resolveTrustedLinks, writePrivateFile } from './private-file.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 /** The format of a JSON file. `parse` has the form of `safeParse` of a zod schema. */
-export type JsonFormat<Value> = {
+export type JsonFileFormat<Value> = {
   /** Value of a missing file. */
   readonly empty: Value;
   /** Depth of the entries that are dropped one by one when invalid: 1 for `{ name: entry }`. */
@@ -24,7 +24,7 @@ type Parsed<Value> =
     };
 
 /** The content of a file. */
-export type JsonContent<Value> = {
+export type JsonFileContent<Value> = {
   /** Valid part of the content. */
   readonly value: Value;
   /** Description of the invalid part. */
@@ -35,7 +35,7 @@ export type JsonContent<Value> = {
 
 /** A JSON file that can be read and changed. */
 export type JsonStore<Value> = {
-  read(): Promise<JsonContent<Value>>;
+  read(): Promise<JsonFileContent<Value>>;
   /**
    * Applies edits to the current content under a lock. A damaged file is first moved to the folder for damaged files,
    * and its valid entries are kept. Throws for a file that must not be changed. Returns a notice if a damaged file was
@@ -49,13 +49,13 @@ const FORMAT_VERSION = 1;
 /** Name of the subfolder for damaged files. Some of them contain keys. */
 export const DAMAGED_FILES_FOLDER = 'set-aside';
 
-type Content<Value> = JsonContent<Value> & {
+type Content<Value> = JsonFileContent<Value> & {
   /** Root object without the invalid entries. */
   readonly json: JsonRecord;
 };
 
 /** Opens a small private JSON file that several processes read and change. */
-export function openJsonStore<Value>(file: string, format: JsonFormat<Value>): JsonStore<Value> {
+export function openJsonStore<Value>(file: string, format: JsonFileFormat<Value>): JsonStore<Value> {
   return {
     async read() {
       const { json: _, ...reading } = await readContent(file, format);
@@ -63,7 +63,7 @@ export function openJsonStore<Value>(file: string, format: JsonFormat<Value>): J
     },
     change: async (getEdits) =>
       // The lock belongs to the real path, so that access through links shares it.
-      runWithFileLock(await resolveLinks(file), async () => {
+      runWithFileLock(await resolveTrustedLinks(file), async () => {
         const { value, json, problem, isRefused } = await readContent(file, format);
         if (isRefused) throw new Error(`${problem} The file was not changed.`);
         const edits = getEdits(value);
@@ -78,7 +78,7 @@ export function openJsonStore<Value>(file: string, format: JsonFormat<Value>): J
 
 async function readContent<Value>(
   file: string,
-  { empty, entryDepth, parse }: JsonFormat<Value>,
+  { empty, entryDepth, parse }: JsonFileFormat<Value>,
 ): Promise<Content<Value>> {
   const emptyContent = { value: empty, json: {} };
   const damaged = (reason: string): Content<Value> => ({

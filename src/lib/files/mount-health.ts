@@ -18,7 +18,7 @@ export type MountHealthDeps = {
 };
 
 /** Reason why nothing in such a mount is looked at. */
-export const NOT_ANSWERING = 'its file system does not answer';
+export const MOUNT_NOT_ANSWERING = 'its file system does not answer';
 
 const ANSWER_MS = 1_000;
 const ANSWER_COUNTS_MS = 2_000;

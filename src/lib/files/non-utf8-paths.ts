@@ -13,7 +13,7 @@ const REPLACEMENT = '\ufffd';
 export function decodeFileName(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes);
   const text = buffer.toString('utf8');
-  if (!mayHaveLostBytes(text)) return text;
+  if (!mayBeLossyFileName(text)) return text;
   let name = '';
   for (let at = 0; at < buffer.length; ) {
     const character = characterAt(buffer, at);
@@ -24,10 +24,10 @@ export function decodeFileName(bytes: Uint8Array): string {
 }
 
 /** Returns whether a name decoded as UTF-8 may have lost bytes. */
-export const mayHaveLostBytes = (name: string) => name.includes(REPLACEMENT) || ESCAPED_BYTE.test(name);
+export const mayBeLossyFileName = (name: string) => name.includes(REPLACEMENT) || ESCAPED_BYTE.test(name);
 
 /** Encodes a path for file system calls: as bytes if it is not UTF-8. */
-export function toFsPath(path: string): string | Buffer {
+export function encodeFsPath(path: string): string | Buffer {
   return ESCAPED_BYTE.test(path) ? encodePathBytes(path) : path;
 }
 

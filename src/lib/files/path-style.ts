@@ -4,10 +4,10 @@ import { posix, win32 } from 'node:path';
 export type PathStyle = 'posix' | 'win32';
 
 /** The style of this machine. */
-export const HOST_STYLE: PathStyle = process.platform === 'win32' ? 'win32' : 'posix';
+export const HOST_PATH_STYLE: PathStyle = process.platform === 'win32' ? 'win32' : 'posix';
 
 /** Returns whether a path is a folder or below it. Nothing is looked up, so links are not followed. */
-export function isPathBelow(folder: string, path: string, style: PathStyle = HOST_STYLE): boolean {
+export function isPathBelow(folder: string, path: string, style: PathStyle = HOST_PATH_STYLE): boolean {
   const { isAbsolute, relative, sep } = style === 'win32' ? win32 : posix;
   const way = relative(folder, path);
   // On another drive the way is an absolute path.
@@ -15,7 +15,7 @@ export function isPathBelow(folder: string, path: string, style: PathStyle = HOS
 }
 
 /** Matches an absolute path of any system, as in stored records. */
-export const ABSOLUTE_PATH = /^(?:\/|\\\\|[a-z]:[\\/])/i;
+export const ABSOLUTE_PATH_PATTERN = /^(?:\/|\\\\|[a-z]:[\\/])/i;
 
 /** Folder under which the POSIX form has the shares of other machines: `\\server\share` is `/unc/server/share`. */
 const SHARES = '/unc/';
@@ -24,7 +24,7 @@ const SHARES = '/unc/';
  * Returns the POSIX form of a Windows path, which permissions compare and Git Bash uses: `C:\Users\a` is `/c/Users/a`.
  * A path that has this form already, and every path of another system, is returned as it is.
  */
-export function toPosixPath(path: string, style: PathStyle = HOST_STYLE): string {
+export function toPosixPath(path: string, style: PathStyle = HOST_PATH_STYLE): string {
   if (style === 'posix') return path;
   // `\\\\?\\` before a drive or share only turns off the limit of the length.
   const slashed = path
@@ -39,7 +39,7 @@ export function toPosixPath(path: string, style: PathStyle = HOST_STYLE): string
 }
 
 /** Returns the path for system calls: the inverse of `toPosixPath`. A relative path is returned as it is. */
-export function toNativePath(path: string, style: PathStyle = HOST_STYLE): string {
+export function toNativePath(path: string, style: PathStyle = HOST_PATH_STYLE): string {
   if (style === 'posix' || !path.startsWith('/')) return path;
   if (path.startsWith(SHARES)) return `\\\\${path.slice(SHARES.length).replaceAll('/', '\\')}`;
   const drive = /^\/([a-z])(?=\/|$)/i.exec(path);

@@ -10,7 +10,11 @@ export type ByteRange = { readonly from: number; readonly to: number };
  * Calls `onLine` with each line of a range without its newline, reading in chunks. Runs of NUL bytes, which a lost disk
  * page leaves, are collapsed to one; a line of excessive length is cut to its start.
  */
-export async function readLines(file: FileHandle, range: ByteRange, onLine: (line: Buffer) => void): Promise<void> {
+export async function readLinesInRange(
+  file: FileHandle,
+  range: ByteRange,
+  onLine: (line: Buffer) => void,
+): Promise<void> {
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, range.to - range.from)));
   let partial = createPartialLine();
   for (let at = range.from; at < range.to; ) {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { ignoreMissing } from '../errors.ts';
+import { ignoreMissingFile } from '../errors.ts';
 import { formatBytes } from '../text/format.ts';
 
 const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -11,7 +11,7 @@ const MAX_BYTES = 8_000_000;
  * that are too large.
  */
 export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promise<string | undefined> {
-  const file = await ignoreMissing(open(path, NON_BLOCKING_READ));
+  const file = await ignoreMissingFile(open(path, NON_BLOCKING_READ));
   if (file === undefined) return undefined;
   try {
     const stats = await file.stat();

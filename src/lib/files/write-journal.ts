@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { listFolderNames } from '../lenient-reads.ts';
 import { getProcessIdentity, getProcessState } from '../processes/process-info.ts';
-import { toFsPath } from './non-utf8-paths.ts';
+import { listFolderNames } from '../read-or-default.ts';
+import { encodeFsPath } from './non-utf8-paths.ts';
 
 /**
  * A journal entry of an unfinished write, one file each, so that the next start can recover after a kill. `draft` is a
@@ -33,7 +33,7 @@ const entrySchema = z.lazy(() =>
 );
 
 /** Records a draft. The returned function removes the entry once the draft is renamed or deleted. */
-export function recordDraft(folder: string | undefined, draft: string): () => void {
+export function journalDraftFile(folder: string | undefined, draft: string): () => void {
   return recordEntry(folder, { draft });
 }
 
@@ -42,7 +42,7 @@ export function recordDraft(folder: string | undefined, draft: string): () => vo
  * until the write is complete, and restored if it fails.
  */
 export function writeInPlace(folder: string | undefined, target: string, bytes: Uint8Array): void {
-  const old = readFileSync(toFsPath(target));
+  const old = readFileSync(encodeFsPath(target));
   const removeEntry = recordEntry(folder, { target, oldBytes: old.length }, old, bytes);
   try {
     overwrite(target, bytes);
@@ -56,7 +56,7 @@ export function writeInPlace(folder: string | undefined, target: string, bytes: 
 }
 
 function overwrite(target: string, bytes: Uint8Array): void {
-  const file = openSync(toFsPath(target), constants.O_WRONLY | constants.O_NOFOLLOW);
+  const file = openSync(encodeFsPath(target), constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
     ftruncateSync(file, bytes.length);
@@ -88,7 +88,7 @@ export function recoverUnfinishedWrites(folder: string): void {
     const entry = readEntry(path);
     if (entry !== undefined && getProcessState(entry.owner) !== 'dead') continue;
     try {
-      if (entry?.draft !== undefined) rmSync(toFsPath(entry.draft), { force: true });
+      if (entry?.draft !== undefined) rmSync(encodeFsPath(entry.draft), { force: true });
       if (entry?.target !== undefined) restoreIfPartial(entry.target, entry.oldContent, entry.newContent);
     } catch {
       // The file does not exist or is not writable any more.
@@ -118,7 +118,7 @@ function readEntry(path: string) {
 
 /** Restores a file that starts with the new content and continues with the old one, which was partly written. */
 function restoreIfPartial(target: string, oldContent: Buffer, newContent: Buffer): void {
-  const current = readFileSync(toFsPath(target));
+  const current = readFileSync(encodeFsPath(target));
   let head = 0;
   while (head < current.length && current[head] === newContent[head]) head += 1;
   const isPartial =

@@ -34,7 +34,7 @@ export function parseGlob(glob: string, dialect: GlobDialect): readonly GlobToke
         continue;
       }
       const wildcard = parseWildcard(characters, at, to, dialect);
-      steps.push(...(wildcard?.steps ?? parseLiteral(character)));
+      steps.push(...(wildcard?.steps ?? parseLiteralGlob(character)));
       at += (wildcard?.length ?? 1) - 1;
     }
     return steps;
@@ -50,7 +50,7 @@ function parseWildcard(
   { doubleStar }: GlobDialect,
 ): { readonly steps: readonly GlobToken[]; readonly length: number } | undefined {
   const character = characters[at];
-  if (character === '\\' && at + 1 < end) return { steps: parseLiteral(characters[at + 1] ?? ''), length: 2 };
+  if (character === '\\' && at + 1 < end) return { steps: parseLiteralGlob(characters[at + 1] ?? ''), length: 2 };
   if (character === '?') return { steps: [questionMarkStep], length: 1 };
   if (character === '[') return parseSet(characters, at, end);
   if (character !== '*') return undefined;
@@ -58,7 +58,7 @@ function parseWildcard(
   const isAtSegmentStart = at === 0 || characters[at - 1] === '/';
   if (isAtSegmentStart && characters[at + 2] === '/') return { steps: [{ kind: 'folders' }], length: 3 };
   const matchesSlashes = (isAtSegmentStart && at + 2 === end) || doubleStar === 'any-text';
-  return { steps: [matchesSlashes ? anyText : starStep], length: 2 };
+  return { steps: [matchesSlashes ? anyTextToken : starStep], length: 2 };
 }
 
 /** Parses `[a-z]`, `[!abc]` or `[]x]`. A bracket that is not closed is an ordinary character. */
@@ -130,19 +130,19 @@ export type GlobToken =
   | { readonly kind: 'either'; readonly alternatives: readonly (readonly GlobToken[])[] };
 
 /** Matches any single character. */
-export const anyCharacter: GlobToken = { kind: 'one', matches: () => true };
+export const anyCharacterToken: GlobToken = { kind: 'one', matches: () => true };
 /** Matches any text, slashes included. */
-export const anyText: GlobToken = { kind: 'many', matches: () => true };
+export const anyTextToken: GlobToken = { kind: 'many', matches: () => true };
 
 /** Returns the steps that match a text literally. */
-export function parseLiteral(text: string): readonly GlobToken[] {
+export function parseLiteralGlob(text: string): readonly GlobToken[] {
   return [...text].map((character): GlobToken => ({ kind: 'one', matches: (candidate) => candidate === character }));
 }
 
 /** Compiles a pattern in which only the star is special: it matches any text. */
 export function compileStarPattern(pattern: string): (text: string) => boolean {
   return createGlobMatcher(
-    [...pattern].flatMap((character) => (character === '*' ? [anyText] : parseLiteral(character))),
+    [...pattern].flatMap((character) => (character === '*' ? [anyTextToken] : parseLiteralGlob(character))),
   );
 }
 

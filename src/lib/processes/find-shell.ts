@@ -22,7 +22,7 @@ export function findShell(
 }
 
 /** What to do when no shell is found. */
-export const NO_SHELL =
+export const NO_SHELL_MESSAGE =
   'Commands need Git Bash. Install Git for Windows (https://git-scm.com), or set OURO_GIT_FOLDER to its folder.';
 
 /** Lists the folders where Git for Windows may be: those it installs itself to, and the one whose git is on the PATH. */

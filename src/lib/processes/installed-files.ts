@@ -29,7 +29,7 @@ export function findBundledRipgrep(): string {
 }
 
 /** Returns the path that starts this program again: the compiled executable, or the launcher next to its sources. */
-export function findLauncher(): string {
+export function findOuroLauncher(): string {
   if (isCompiledExecutable) return process.execPath;
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const launcher = join(folder, 'bin', 'ouro');

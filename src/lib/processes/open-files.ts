@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { listFolderNames } from '../lenient-reads.ts';
+import { listFolderNames } from '../read-or-default.ts';
 
 /** Time limit: with very many processes some are not checked. */
 const MAX_SCAN_MS = 100;

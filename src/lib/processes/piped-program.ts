@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { getErrorMessage } from '../errors.ts';
 import { getProcessStartTime } from './process-info.ts';
-import { createMarkerCommand } from './process-markers.ts';
+import { createProcessMarkerCommand } from './process-markers.ts';
 import { CALL_MARKER, killProcessTree } from './process-tree.ts';
 
 /** A record of child processes on disk, so that the next start can kill those that a crash left running. */
-export type ProgramLedger = {
+export type PipedProgramLedger = {
   readonly started: (child: {
     readonly pgid: number;
     readonly startTime: string;
@@ -25,7 +25,7 @@ export type PipedProgramOptions = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly marker: string;
-  readonly ledger: ProgramLedger | undefined;
+  readonly ledger: PipedProgramLedger | undefined;
 };
 
 /** The listeners for a program. `ended` is called once, when its whole process group has ended. */
@@ -145,7 +145,7 @@ function wrapInShell(
   { command, args, cwd }: PipedProgramOptions,
   env: Readonly<Record<string, string>>,
 ): readonly [string, string[]] {
-  const setMarkers = createMarkerCommand(env);
+  const setMarkers = createProcessMarkerCommand(env);
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : (env.PATH ?? '').split(':').map((folder) => join(folder, command));

@@ -24,7 +24,7 @@ export async function listProcesses(after?: number): Promise<readonly ProcessInf
 }
 
 /** Tells whether processes can be listed synchronously, so that no other code runs in between. */
-export const canListNow = process.platform === 'linux' || process.platform === 'win32';
+export const canListProcessesNow = process.platform === 'linux' || process.platform === 'win32';
 
 /** Lists running processes, synchronously where this is possible; elsewhere through `ps`. */
 export function listProcessesNow(after?: number): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]> {

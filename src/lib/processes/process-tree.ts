@@ -1,8 +1,14 @@
-import { canListNow, listProcesses, listProcessesNow, type ProcessInfo, readNewestPid } from './process-info.ts';
-import { CALL_MARKER, hasMarkerLimit, RUN_MARKER } from './process-markers.ts';
+import {
+  canListProcessesNow,
+  listProcesses,
+  listProcessesNow,
+  type ProcessInfo,
+  readNewestPid,
+} from './process-info.ts';
+import { CALL_PROCESS_MARKER, hasProcessMarkerLimit, RUN_PROCESS_MARKER } from './process-markers.ts';
 import { canListWindowsProcesses, endWindowsTree } from './windows-processes.ts';
 
-export { CALL_MARKER, RUN_MARKER };
+export { CALL_PROCESS_MARKER as CALL_MARKER, RUN_PROCESS_MARKER as RUN_MARKER };
 
 /** The processes of a call: its process group, and the marker of all of them. */
 export type ProcessTree = {
@@ -38,7 +44,8 @@ function hasTreeMarker(candidate: ProcessInfo, { marker, startTime }: ProcessTre
 
 function hasMarker(candidate: ProcessInfo, marker: string): boolean {
   return (
-    candidate.hasVariable(`${CALL_MARKER}=${marker}`) || hasMarkerLimit(candidate.getLockLimit(), { call: marker })
+    candidate.hasVariable(`${CALL_PROCESS_MARKER}=${marker}`) ||
+    hasProcessMarkerLimit(candidate.getLockLimit(), { call: marker })
   );
 }
 
@@ -49,7 +56,10 @@ export async function killRunProcesses(marker: string, isUrgent: () => boolean =
 }
 
 function isOfRun(candidate: ProcessInfo, marker: string): boolean {
-  return candidate.hasVariable(`${RUN_MARKER}=${marker}`) || hasMarkerLimit(candidate.getLockLimit(), { run: marker });
+  return (
+    candidate.hasVariable(`${RUN_PROCESS_MARKER}=${marker}`) ||
+    hasProcessMarkerLimit(candidate.getLockLimit(), { run: marker })
+  );
 }
 
 /** Time to wait for killed processes in a process that is about to exit. */
@@ -61,8 +71,8 @@ const EXIT_WAIT_MS = 500;
  * these are killed.
  */
 export function killRunProcessesNow(marker: string, groups: ReadonlySet<number>): void {
-  if (!canListNow) {
-    for (const groupId of groups) signalGroup(groupId, 'SIGKILL');
+  if (!canListProcessesNow) {
+    for (const groupId of groups) signalProcessGroup(groupId, 'SIGKILL');
     return;
   }
   const excluded = findAncestors(process.pid, listSynchronously());
@@ -206,7 +216,7 @@ export async function listMarkedProcesses(marker: string): Promise<readonly numb
 }
 
 /** Kills process groups that an earlier run left, never a process with a reused pid. Returns how many still ran. */
-export async function killLeftovers(leftovers: readonly LeftoverProcessGroup[]): Promise<number> {
+export async function killLeftoverProcessGroups(leftovers: readonly LeftoverProcessGroup[]): Promise<number> {
   if (leftovers.length === 0) return 0;
   const running = await listProcesses();
   const isLeaderRunning = ({ pgid, startTime }: LeftoverProcessGroup) =>
@@ -243,7 +253,7 @@ function withDescendants(running: readonly ProcessInfo[], matches: Matcher): rea
 }
 
 /** Sends a signal to a process group. Windows has neither: all its processes are ended. */
-export function signalGroup(groupId: number, signal: NodeJS.Signals): void {
+export function signalProcessGroup(groupId: number, signal: NodeJS.Signals): void {
   if (process.platform !== 'win32') sendSignal(-groupId, signal);
   else
     for (const { pid } of withDescendants(listSynchronously(), (candidate) => isInGroup(candidate, { groupId })))

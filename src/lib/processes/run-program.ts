@@ -92,7 +92,7 @@ export async function runProgram(
 }
 
 /** Returns the standard output as text. Throws if the program failed. */
-export function requireOutput(name: string, { code, stdout, stderr, timedOut, problem }: ProgramResult): string {
+export function requireProgramOutput(name: string, { code, stdout, stderr, timedOut, problem }: ProgramResult): string {
   if (code === 0) return stdout.toString('utf8');
   throw new Error(`${name} ${describeFailure({ code, timedOut, problem })}\n${stderr.toString('utf8')}`.trim(), {
     cause: problem,
@@ -107,7 +107,7 @@ function describeFailure({ code, timedOut, problem }: Pick<ProgramResult, 'code'
 
 /** Runs a program and returns its standard output as text. Rejects if it failed. */
 export async function runForOutput(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  return requireOutput(file, await runProgram(file, args, options));
+  return requireProgramOutput(file, await runProgram(file, args, options));
 }
 
 function collectOutput(stream: Readable, maxBytes: number): () => Buffer {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { findShell, NO_SHELL } from './find-shell.ts';
+import { findShell, NO_SHELL_MESSAGE } from './find-shell.ts';
 import { getProcessStartTime } from './process-info.ts';
-import { CALL_MARKER, createMarkerCommand } from './process-markers.ts';
+import { CALL_PROCESS_MARKER, createProcessMarkerCommand } from './process-markers.ts';
 import { killProcessTree } from './process-tree.ts';
 import { type ProgramOptions, type ProgramResult, runProgram } from './run-program.ts';
 
@@ -18,16 +18,16 @@ export async function runShellCommand(
   options: ProgramOptions & Required<Pick<ProgramOptions, 'env'>>,
 ): Promise<ProgramResult> {
   const marker = randomUUID();
-  const env = { ...options.env, [CALL_MARKER]: marker };
+  const env = { ...options.env, [CALL_PROCESS_MARKER]: marker };
   const file = findShell(shell, env);
   if (file === undefined) {
     const empty = Buffer.alloc(0);
-    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: NO_SHELL };
+    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: NO_SHELL_MESSAGE };
   }
   let cleanup: Promise<void> | undefined;
   const end = await runProgram(
     file,
-    [...FLAGS[shell], createMarkerCommand(env) + line],
+    [...FLAGS[shell], createProcessMarkerCommand(env) + line],
     { ...options, env },
     (groupId) => {
       const startTime = getProcessStartTime(groupId) ?? '';

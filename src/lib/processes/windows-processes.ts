@@ -5,7 +5,9 @@ import { runProgram } from './run-program.ts';
 export type WindowsProcess = { readonly pid: number; readonly parentPid: number; readonly startTime: string };
 
 /** The functions of kernel32 that list processes, as `bun:ffi` offers them. */
-export type ProcessFunctions = Readonly<Record<keyof typeof SIGNATURES, (...args: readonly Argument[]) => unknown>>;
+export type WindowsProcessFunctions = Readonly<
+  Record<keyof typeof SIGNATURES, (...args: readonly Argument[]) => unknown>
+>;
 
 type Argument = Uint8Array | number;
 
@@ -14,7 +16,7 @@ type Argument = Uint8Array | number;
  * it is not the parent.
  */
 export function listWindowsProcesses(
-  functions: ProcessFunctions | undefined = openFunctions(),
+  functions: WindowsProcessFunctions | undefined = openFunctions(),
 ): readonly WindowsProcess[] {
   if (functions === undefined) return [];
   const snapshot = Number(functions.CreateToolhelp32Snapshot(SNAPSHOT_OF_PROCESSES, 0));
@@ -37,7 +39,7 @@ export function listWindowsProcesses(
 /** Returns the start time of a process in units of 100 ns; `undefined` if it does not run. */
 export function getWindowsStartTime(
   pid: number,
-  functions: ProcessFunctions | undefined = openFunctions(),
+  functions: WindowsProcessFunctions | undefined = openFunctions(),
 ): string | undefined {
   return functions === undefined ? undefined : readStartTime(functions, pid);
 }
@@ -54,7 +56,7 @@ export async function endWindowsTree(pid: number, run: RunTaskkill = runProgram)
 
 const TASKKILL_TIMEOUT_MS = 5_000;
 
-function readStartTime(functions: ProcessFunctions, pid: number): string | undefined {
+function readStartTime(functions: WindowsProcessFunctions, pid: number): string | undefined {
   const handle = Number(functions.OpenProcess(QUERY_LIMITED_INFORMATION, 0, pid));
   if (handle === 0) return undefined;
   const [created, exited, kernel, user] = [Buffer.alloc(8), Buffer.alloc(8), Buffer.alloc(8), Buffer.alloc(8)];
@@ -72,7 +74,7 @@ const PID_OFFSET = 8;
 const PARENT_OFFSET = 32;
 
 /** Opens the functions through `bun:ffi`, because Node has no API for them; `undefined` on other runtimes. */
-const openFunctions = createLazy((): ProcessFunctions | undefined => {
+const openFunctions = createLazy((): WindowsProcessFunctions | undefined => {
   const ffi: object = process.getBuiltinModule('bun:ffi') ?? {};
   if (!('dlopen' in ffi) || typeof ffi.dlopen !== 'function') return undefined;
   return ffi.dlopen('kernel32.dll', SIGNATURES).symbols;

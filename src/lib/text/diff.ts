@@ -2,7 +2,7 @@ import { diffArrays, structuredPatch } from 'diff';
 import { detectLineEnding, splitLines } from './lines.ts';
 
 /** A hunk of a unified diff: every line starts with `+`, `-` or a space. */
-export type PatchHunk = {
+export type TextDiffHunk = {
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
@@ -15,7 +15,7 @@ const CONTEXT_LINES = 3;
 const MAX_EDITS = 800;
 
 /** Computes the hunks between two texts, ignoring line endings. Equal lines at both ends are skipped cheaply. */
-export function computeDiffHunks(before: string, after: string): readonly PatchHunk[] {
+export function computeDiffHunks(before: string, after: string): readonly TextDiffHunk[] {
   const oldLines = splitLines(before);
   const newLines = splitLines(after);
   const shorter = Math.min(oldLines.length, newLines.length);
@@ -47,7 +47,7 @@ function joinLines(lines: readonly string[]): string {
 }
 
 /** Replaces all lines in one hunk, for texts with more than `MAX_EDITS` edits. */
-function createFullHunk(oldPart: readonly string[], newPart: readonly string[]): PatchHunk {
+function createFullHunk(oldPart: readonly string[], newPart: readonly string[]): TextDiffHunk {
   const lines = [...oldPart.map((line) => `-${line}`), ...newPart.map((line) => `+${line}`)];
   return { oldStart: 1, oldLines: oldPart.length, newStart: 1, newLines: newPart.length, lines };
 }
@@ -95,7 +95,7 @@ const TIMEOUT_MS = 1_000;
  * Merges two versions of the same base line by line. Returns `undefined` on a conflict, or when computing the
  * differences takes too long.
  */
-export function mergeLines(base: string, left: string, right: string): string | undefined {
+export function mergeLinesThreeWay(base: string, left: string, right: string): string | undefined {
   const lines = splitKeepingEnds(base);
   const [leftEdits, rightEdits] = [computeEdits(lines, left), computeEdits(lines, right)];
   if (leftEdits === undefined || rightEdits === undefined) return undefined;

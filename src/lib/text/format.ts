@@ -67,7 +67,7 @@ export function formatMoney(dollars: number): string {
 }
 
 /** Formats a cost. What models without a known price have cost is never shown as zero. */
-export function formatCost(dollars: number, { isComplete }: { readonly isComplete: boolean }): string {
+export function formatModelCost(dollars: number, { isComplete }: { readonly isComplete: boolean }): string {
   if (isComplete) return formatMoney(dollars);
   return dollars > 0 ? `${formatMoney(dollars)} plus models without a known price` : 'price unknown';
 }

@@ -15,14 +15,14 @@ export async function parseFrontMatter(source: string): Promise<FrontMatter> {
   if (end === null)
     return { fields: {}, body: text, problem: { line: 1, text: 'the front matter opened with --- is not closed' } };
   const body = text.slice(end.index + end[0].length);
-  return { ...(await parseFields(text.slice(start, end.index + 1))), body };
+  return { ...(await parseFrontMatterFields(text.slice(start, end.index + 1))), body };
 }
 
 /** Larger front matter is rejected: parsing it would take seconds. */
 const MAX_CHARS = 20_000;
 
 /** Parses front matter: YAML, or `key: value` lines that are not valid YAML but clear. */
-export async function parseFields(source: string): Promise<Pick<FrontMatter, 'fields' | 'problem'>> {
+export async function parseFrontMatterFields(source: string): Promise<Pick<FrontMatter, 'fields' | 'problem'>> {
   if (source.length > MAX_CHARS)
     return { fields: {}, problem: { line: 1, text: `the front matter is longer than ${MAX_CHARS} characters` } };
   const parsed = await parseYaml(source);
@@ -114,7 +114,7 @@ function parsePlainValue(text: string): string | string[] | undefined {
 }
 
 /** Returns a field as text: list items joined with commas, `undefined` for blank text. */
-export function getTextField(facts: FrontMatter['fields'], key: string): string | undefined {
+export function getFrontMatterText(facts: FrontMatter['fields'], key: string): string | undefined {
   const value = facts[key];
   if (typeof value === 'string') return value.trim() === '' ? undefined : value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -122,7 +122,7 @@ export function getTextField(facts: FrontMatter['fields'], key: string): string 
 }
 
 /** Returns a field as a list: a YAML list, or text split at commas outside of parentheses. */
-export function getListField(facts: FrontMatter['fields'], key: string): readonly string[] | undefined {
+export function getFrontMatterList(facts: FrontMatter['fields'], key: string): readonly string[] | undefined {
   const value = facts[key];
   if (Array.isArray(value)) return value.map(String);
   if (typeof value !== 'string') return undefined;
@@ -133,7 +133,7 @@ export function getListField(facts: FrontMatter['fields'], key: string): readonl
 }
 
 /** Returns a field as a list of words: a YAML list, or text split at commas and spaces outside of parentheses. */
-export function getWordListField(facts: FrontMatter['fields'], key: string): readonly string[] | undefined {
+export function getFrontMatterWords(facts: FrontMatter['fields'], key: string): readonly string[] | undefined {
   const value = facts[key];
   if (Array.isArray(value)) return value.map((item) => String(item).trim());
   if (typeof value !== 'string') return undefined;
@@ -141,14 +141,14 @@ export function getWordListField(facts: FrontMatter['fields'], key: string): rea
 }
 
 /** Returns a boolean field in any of its YAML spellings (`yes`, `on`, …). */
-export function getBooleanField(facts: FrontMatter['fields'], key: string): boolean | undefined {
+export function getFrontMatterBoolean(facts: FrontMatter['fields'], key: string): boolean | undefined {
   const value = String(facts[key] ?? '').toLowerCase();
   if (['true', 'yes', 'on'].includes(value)) return true;
   return ['false', 'no', 'off'].includes(value) ? false : undefined;
 }
 
 /** Returns a field that is an object. */
-export function getObjectField(facts: FrontMatter['fields'], key: string): FieldObject | undefined {
+export function getFrontMatterObject(facts: FrontMatter['fields'], key: string): FieldObject | undefined {
   const value = facts[key];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return JSON.parse(JSON.stringify(value));

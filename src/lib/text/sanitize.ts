@@ -31,17 +31,17 @@ export function sanitize(text: string, profile: SanitizeProfile): Printable {
 const UNSAFE_IN_LINE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Returns a text for one line unchanged if all of it is safe; otherwise with unsafe characters escaped. */
-export function escapeLine(text: string): Printable {
+export function escapeUnsafeLine(text: string): Printable {
   return UNSAFE_IN_LINE.test(text) ? sanitize(text, 'line') : markAsPrintable(text);
 }
 
 /** Formats a name or description of a list item: on one line, invisible characters escaped. */
-export function escapeName(text: string): Printable {
+export function escapeDisplayName(text: string): Printable {
   return sanitize(text.replaceAll(/\s*\n\s*/g, ' '), 'line');
 }
 
 /** Formats a line of code of a change that the user decides on: invisible characters are escaped. */
-export function escapeCode(text: string): Printable {
+export function escapeCodeLine(text: string): Printable {
   return markAsPrintable(escapeCharacters(text.replace(/\r$/, ''), HIDDEN_CHARACTERS, isJoiner));
 }
 
@@ -49,7 +49,7 @@ export function escapeCode(text: string): Printable {
 const UNSAFE_IN_PAGE = new RegExp(`${CONTROL.source}|${INVISIBLE.source}`, 'u');
 
 /** Formats laid out text of several lines: escape sequences are removed, invisible characters are escaped. */
-export function escapeText(text: string): Printable {
+export function escapeMultilineText(text: string): Printable {
   return UNSAFE_IN_PAGE.test(text)
     ? markAsPrintable(escapeCharacters(sanitize(text, 'output'), INVISIBLE))
     : markAsPrintable(text);

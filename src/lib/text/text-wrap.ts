@@ -8,10 +8,10 @@ export type WrapCell = {
 };
 
 /** The offsets of one row; `to` is exclusive. */
-export type TextRange = { readonly from: number; readonly to: number };
+export type RowTextRange = { readonly from: number; readonly to: number };
 
 /** The options of wrapping at words. */
-export type WrapOptions = {
+export type WordWrapOptions = {
   /** `trim` drops the spaces at a break, `keep` gives every space its column. */
   readonly spaces: 'trim' | 'keep';
   /** Treatment of a word that is wider than a row: broken at the edge or kept whole. */
@@ -27,9 +27,9 @@ export function wrapHard(text: string, width: number): string[] {
 }
 
 /** Wraps one line of text (without line breaks) at words. Returns the offsets of its rows. */
-export function wrapRanges(text: string, width: number, options: WrapOptions): TextRange[] {
+export function wrapRanges(text: string, width: number, options: WordWrapOptions): RowTextRange[] {
   if (text.length <= width && isPlainAscii(text)) return [{ from: 0, to: text.length }];
-  const starts = findRowStarts(createCells(text), width, options);
+  const starts = findWrappedRowStarts(createCells(text), width, options);
   return starts.map((from, row) => {
     const next = starts[row + 1];
     if (options.spaces === 'keep') return { from, to: next ?? text.length };
@@ -38,7 +38,7 @@ export function wrapRanges(text: string, width: number, options: WrapOptions): T
 }
 
 /** Returns the offsets at which rows start when cells are wrapped at words. */
-export function findRowStarts(cells: readonly WrapCell[], width: number, options: WrapOptions): number[] {
+export function findWrappedRowStarts(cells: readonly WrapCell[], width: number, options: WordWrapOptions): number[] {
   const starts = [cells[0]?.at ?? 0];
   let rowFirst = 0;
   let breakAt = 0;
@@ -61,7 +61,7 @@ export function findRowStarts(cells: readonly WrapCell[], width: number, options
   return starts;
 }
 
-function measureCells(cells: readonly WrapCell[], options: WrapOptions, from: number, to: number): number {
+function measureCells(cells: readonly WrapCell[], options: WordWrapOptions, from: number, to: number): number {
   let first = from;
   if (options.spaces === 'trim') while (first < to && cells[first]?.kind === 'space') first += 1;
   let width = 0;
@@ -90,20 +90,23 @@ function createCells(text: string): WrapCell[] {
   let at = 0;
   for (const grapheme of splitGraphemes(text)) {
     const width = getTextWidth(grapheme);
-    cells.push({ at, width, kind: classifyGrapheme(grapheme, width) });
+    cells.push({ at, width, kind: classifyWrapGrapheme(grapheme, width) });
     at += grapheme.length;
   }
   return cells;
 }
 
 /** Returns the behaviour of a grapheme at the end of a row. */
-export function classifyGrapheme(grapheme: string, width: number): WrapCell['kind'] {
+export function classifyWrapGrapheme(grapheme: string, width: number): WrapCell['kind'] {
   if (grapheme === ' ' || grapheme === '\t') return 'space';
   if (CLOSING.test(grapheme)) return 'closing';
   return width > 1 ? 'wide' : 'letter';
 }
 
-function trimEndSpaces(text: string, { from, to = text.length }: { from: number; to: number | undefined }): TextRange {
+function trimEndSpaces(
+  text: string,
+  { from, to = text.length }: { from: number; to: number | undefined },
+): RowTextRange {
   let end = to;
   while (end > from && text.charAt(end - 1) === ' ') end -= 1;
   return { from, to: end };

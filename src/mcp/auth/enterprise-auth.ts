@@ -8,8 +8,13 @@ import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { McpIdentityProvider } from '../../contracts/settings.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import type { OAuthConfig } from '../configured-server.ts';
-import { type CommandEnvironment, describeTokenError, readIdToken, requestAssertion } from './identity-provider.ts';
+import type { OAuthConfig } from '../configured-mcp-server.ts';
+import {
+  describeTokenError,
+  type IdTokenCommandEnvironment,
+  readIdToken,
+  requestAssertion,
+} from './identity-provider.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_TIMEOUT_MS = 20_000;
@@ -23,7 +28,7 @@ export function createEnterpriseAuth(
   url: string,
   oauth: OAuthConfig,
   identityProvider: McpIdentityProvider,
-  commandEnvironment: CommandEnvironment,
+  commandEnvironment: IdTokenCommandEnvironment,
 ): { readonly authProvider: OAuthClientProvider; readonly fetch: FetchLike } {
   const { clientId = '', clientSecret, issuer, scope: configured } = oauth;
   let discovery: OAuthDiscoveryState | undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { McpIdentityProvider } from '../../contracts/settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
-import { requireOutput } from '../../lib/processes/run-program.ts';
+import { requireProgramOutput } from '../../lib/processes/run-program.ts';
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 
@@ -100,7 +100,7 @@ export function describeTokenError(body: string, status: number): string {
 }
 
 /** The folder the id token command runs in, and a function returning its current environment. */
-export type CommandEnvironment = { readonly cwd: string; readonly env: () => Readonly<Record<string, string>> };
+export type IdTokenCommandEnvironment = { readonly cwd: string; readonly env: () => Readonly<Record<string, string>> };
 
 /** Enough for a second factor, and shorter than a server's start limit. */
 const COMMAND_TIMEOUT_MS = 25_000;
@@ -109,14 +109,14 @@ const ERROR_CHARS = 300;
 /** Reads the user's id token from the entry or from the output of its command. */
 export async function readIdToken(
   { idToken, idTokenCommand }: McpIdentityProvider,
-  { cwd, env }: CommandEnvironment,
+  { cwd, env }: IdTokenCommandEnvironment,
   timeoutMs = COMMAND_TIMEOUT_MS,
 ): Promise<string> {
   if (idTokenCommand === undefined) return idToken ?? '';
   const result = await runShellCommand('sh', idTokenCommand, { cwd, env: env(), timeoutMs, killSignal: 'SIGKILL' });
   let text: string;
   try {
-    text = requireOutput('it', result).trim();
+    text = requireProgramOutput('it', result).trim();
   } catch (cause) {
     const lastLine = getErrorMessage(cause).trim().split('\n').at(-1) ?? '';
     throw new Error(`The id token command (idTokenCommand) failed: ${sanitizeUntrustedLine(lastLine, ERROR_CHARS)}`, {

@@ -1,9 +1,9 @@
 import type { HostMcpServer } from '../../contracts/frontend/host-capabilities.ts';
-import type { ProgramLedger } from '../../lib/processes/piped-program.ts';
-import type { ConfiguredServer } from '../configured-server.ts';
-import type { SaveBytes } from '../content.ts';
+import type { PipedProgramLedger } from '../../lib/processes/piped-program.ts';
+import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
+import type { SaveBinaryContent } from '../content.ts';
 import type { AskUser } from '../elicit.ts';
-import type { SampleModel } from '../sampling.ts';
+import type { RunSamplingRequest } from '../sampling.ts';
 
 /** A change of a server: its connection, its tools, prompts or resources. */
 export type McpChange =
@@ -22,7 +22,7 @@ export type McpChange =
 
 /** The dependencies of the MCP hub. */
 export type McpHubDeps = {
-  readonly servers: readonly ConfiguredServer[];
+  readonly servers: readonly ConfiguredMcpServer[];
   /** Servers that run in the host process. */
   readonly hostServers: readonly HostMcpServer[];
   readonly cwd: string;
@@ -42,12 +42,12 @@ export type McpHubDeps = {
   /** Asks the user outside any call; during a call the call's own `ask` is used. */
   readonly ask?: AskUser;
   /** Runs a server's request on the conversation's model; absent: sampling is not offered. */
-  readonly sample?: SampleModel;
+  readonly sample?: RunSamplingRequest;
   /** Verdict of the permission rules on a server's sampling; absent: the user is asked. */
   readonly getSamplingVerdict?: (server: string) => 'allow' | 'ask' | 'deny' | undefined;
   /** Saves bytes a model cannot be shown, such as audio and archives. */
-  readonly saveBytes?: SaveBytes;
+  readonly saveBytes?: SaveBinaryContent;
   readonly onChange: (change: McpChange) => void;
   readonly newMarker: () => string;
-  readonly ledger?: ProgramLedger;
+  readonly ledger?: PipedProgramLedger;
 };

@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Plugin, PluginVariables, SubAgentDefinition } from '../../contracts/extension.ts';
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
-import { isSourceEnabled } from '../../settings/load-settings.ts';
+import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { validateSettings } from '../../settings/validate-settings.ts';
-import { LOGINS_FILE } from '../configured-server.ts';
-import { type AgentServerEntries, type McpConfig, resolveMcpConfig } from './resolve-config.ts';
-import { openServerApprovals } from './server-approvals.ts';
+import { MCP_LOGINS_FILE } from '../configured-mcp-server.ts';
+import { openMcpServerApprovals } from './mcp-server-approvals.ts';
+import { type AgentMcpServerEntries, type McpConfig, resolveMcpConfig } from './resolve-config.ts';
 
 type McpConfigDeps = {
-  readonly options: Pick<RunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources' | 'agent'>;
+  readonly options: Pick<CliRunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources' | 'agent'>;
   readonly environment: Environment;
   readonly cwd: string;
   readonly trusted: boolean;
@@ -38,7 +38,7 @@ export async function loadMcpConfig({
 }: McpConfigDeps): Promise<McpConfig> {
   const { merged, layers } = loaded;
   const [{ approvals, problem: approvalsProblem }, loginsProblem] = await Promise.all([
-    openServerApprovals(environment.ouroHome, cwd).read(),
+    openMcpServerApprovals(environment.ouroHome, cwd).read(),
     findLoginsProblem(environment.ouroHome),
   ]);
   const config = await resolveMcpConfig({
@@ -49,7 +49,7 @@ export async function loadMcpConfig({
     agentServers: extensions.current().agents.flatMap((kind) => listAgentServers(kind, options)),
     flags: options.mcpConfig,
     sources: options.mcpSources,
-    projectFile: isSourceEnabled(options.settingSources, 'project') ? 'read' : 'ignored',
+    projectFile: isSettingsSourceEnabled(options.settingSources, 'project') ? 'read' : 'ignored',
     approvals,
     disabled: merged.disabledMcpjsonServers ?? [],
     // A project cannot approve its own servers.
@@ -68,16 +68,16 @@ export async function loadMcpConfig({
 
 /** Loads the reader of logins only if there are any: its schemas are those of the MCP SDK. */
 async function findLoginsProblem(ouroHome: string): Promise<string | undefined> {
-  if (!existsSync(join(ouroHome, LOGINS_FILE))) return undefined;
-  const { openCredentialStore } = await import('../auth/credentials.ts');
-  return openCredentialStore(ouroHome).getProblem();
+  if (!existsSync(join(ouroHome, MCP_LOGINS_FILE))) return undefined;
+  const { openMcpCredentialStore } = await import('../auth/mcp-credentials.ts');
+  return openMcpCredentialStore(ouroHome).getProblem();
 }
 
 /** Lists the servers in the front matter of a sub-agent, with the scope of the sub-agent's source. */
 function listAgentServers(
   { name, path, source, inlineMcpServers }: SubAgentDefinition,
-  { agent }: Pick<RunOptions, 'agent'>,
-): readonly AgentServerEntries[] {
+  { agent }: Pick<CliRunOptions, 'agent'>,
+): readonly AgentMcpServerEntries[] {
   if (inlineMcpServers === undefined) return [];
   const scope = source === 'project' || source === 'user' ? source : 'flag';
   // For `--agent` the main conversation is that sub-agent, so its servers are not leased.

@@ -3,16 +3,16 @@ import { type ParseError, parse } from 'jsonc-parser';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import {
-  type ConfiguredServer,
-  describeLaunchDetails,
-  expandLaunch,
-  hashServerLaunch,
-  type ServerScope,
-} from '../configured-server.ts';
-import { parseServerEntry } from './parse-server-entry.ts';
+  type ConfiguredMcpServer,
+  describeMcpLaunchDetails,
+  expandMcpLaunch,
+  hashMcpServerLaunch,
+  type McpServerScope,
+} from '../configured-mcp-server.ts';
+import { parseMcpServerEntry } from './parse-mcp-server-entry.ts';
 
 /** The user's verdict on a server of a project; bound to its hash, so a changed server needs a new approval. */
-export type ServerApproval = { readonly hash: string; readonly verdict: 'approved' | 'rejected' };
+export type McpServerApproval = { readonly hash: string; readonly verdict: 'approved' | 'rejected' };
 
 /** The sources of the MCP configuration and the settings that decide which of them count. */
 export type McpConfigInput = {
@@ -23,14 +23,14 @@ export type McpConfigInput = {
   readonly trusted: boolean;
   readonly layers: readonly SettingsLayer[];
   /** Servers in the front matter of sub-agents; configured servers of the same name win. */
-  readonly agentServers?: readonly AgentServerEntries[];
+  readonly agentServers?: readonly AgentMcpServerEntries[];
   /** Values of `--mcp-config`: file paths or inline JSON. */
   readonly flags: readonly string[];
   /** Sources to use; `flags-only` is `--strict-mcp-config`. */
   readonly sources: 'all' | 'flags-only';
   /** Handling of `.mcp.json`; ignored when project settings are excluded. */
   readonly projectFile: 'read' | 'ignored';
-  readonly approvals: Readonly<Record<string, ServerApproval>>;
+  readonly approvals: Readonly<Record<string, McpServerApproval>>;
   /** Names of disabled servers. */
   readonly disabled: readonly string[];
   /** Names approved without a hash; never taken from project settings. */
@@ -42,23 +42,23 @@ export type McpConfigInput = {
 
 /** The servers to use, and a message for each entry that could not be used as written. */
 export type McpConfig = {
-  readonly servers: readonly ConfiguredServer[];
+  readonly servers: readonly ConfiguredMcpServer[];
   readonly problems: readonly { readonly file: string; readonly text: string }[];
 };
 
 /** The `mcpServers` object of one source, unparsed. */
-export type ServerEntries = { readonly scope: ServerScope; readonly file?: string; readonly servers: object };
+export type McpServerEntries = { readonly scope: McpServerScope; readonly file?: string; readonly servers: object };
 /** The servers in the front matter of a sub-agent. */
-export type AgentServerEntries = ServerEntries & { readonly isAgentOnly: boolean };
+export type AgentMcpServerEntries = McpServerEntries & { readonly isAgentOnly: boolean };
 
 type ConfigProblem = McpConfig['problems'][number];
 
 /** Highest precedence first: of two servers with one name the first is used. */
-const PRECEDENCE: readonly ServerScope[] = ['managed', 'flag', 'local', 'project', 'user', 'host'];
+const PRECEDENCE: readonly McpServerScope[] = ['managed', 'flag', 'local', 'project', 'user', 'host'];
 /** Scopes that need the user's approval; a settings.local.json may have come with an archive. */
-const NEEDS_APPROVAL: readonly ServerScope[] = ['project', 'local'];
+const NEEDS_APPROVAL: readonly McpServerScope[] = ['project', 'local'];
 /** The project file that lists MCP servers. */
-export const PROJECT_SERVERS_FILE = '.mcp.json';
+export const PROJECT_MCP_FILE = '.mcp.json';
 
 /** Resolves the servers of all sources: parses, expands variables, applies precedence and approvals. */
 export async function resolveMcpConfig(input: McpConfigInput): Promise<McpConfig> {
@@ -71,7 +71,7 @@ export async function resolveMcpConfig(input: McpConfigInput): Promise<McpConfig
       ? await readProjectEntries(input, problems)
       : []),
   ];
-  const servers = new Map<string, ConfiguredServer>();
+  const servers = new Map<string, ConfiguredMcpServer>();
   const byPrecedence = sources
     .filter((source) => source !== undefined)
     .toSorted((a, b) => PRECEDENCE.indexOf(a.scope) - PRECEDENCE.indexOf(b.scope));
@@ -95,13 +95,13 @@ export async function resolveMcpConfig(input: McpConfigInput): Promise<McpConfig
 function readProjectEntries(
   input: McpConfigInput,
   problems: ConfigProblem[],
-): Promise<readonly (ServerEntries | undefined)[]> {
+): Promise<readonly (McpServerEntries | undefined)[]> {
   return Promise.all(
-    input.folders.map((folder) => readFile(join(folder, PROJECT_SERVERS_FILE), 'project', input, problems)),
+    input.folders.map((folder) => readFile(join(folder, PROJECT_MCP_FILE), 'project', input, problems)),
   );
 }
 
-function collectLayerEntries({ layers, trusted }: McpConfigInput): readonly ServerEntries[] {
+function collectLayerEntries({ layers, trusted }: McpConfigInput): readonly McpServerEntries[] {
   return layers.flatMap(({ source, file, settings }) => {
     const isUsed = trusted || !NEEDS_APPROVAL.includes(source);
     return settings.mcpServers !== undefined && isUsed ? [{ scope: source, file, servers: settings.mcpServers }] : [];
@@ -112,7 +112,7 @@ async function readFlag(
   flag: string,
   input: McpConfigInput,
   problems: ConfigProblem[],
-): Promise<ServerEntries | undefined> {
+): Promise<McpServerEntries | undefined> {
   if (flag.trimStart().startsWith('{')) return readJson(flag, 'flag', '--mcp-config', problems);
   const path = isAbsolute(flag) ? flag : resolve(input.cwd, flag);
   const entries = await readFile(path, 'flag', input, problems);
@@ -124,10 +124,10 @@ async function readFlag(
 
 async function readFile(
   path: string,
-  scope: ServerScope,
+  scope: McpServerScope,
   input: McpConfigInput,
   problems: ConfigProblem[],
-): Promise<ServerEntries | undefined> {
+): Promise<McpServerEntries | undefined> {
   try {
     const text = await input.readText(path);
     return text === undefined ? undefined : readJson(text, scope, path, problems);
@@ -139,10 +139,10 @@ async function readFile(
 
 function readJson(
   text: string,
-  scope: ServerScope,
+  scope: McpServerScope,
   file: string,
   problems: ConfigProblem[],
-): ServerEntries | undefined {
+): McpServerEntries | undefined {
   try {
     const root = parseJson(text.replace(/^\uFEFF/, ''));
     const servers = typeof root === 'object' && root !== null && 'mcpServers' in root ? root.mcpServers : undefined;
@@ -170,33 +170,33 @@ function parseJson(text: string): unknown {
 function readServer(
   name: string,
   value: unknown,
-  source: ServerEntries,
+  source: McpServerEntries,
   input: McpConfigInput,
   problems: ConfigProblem[],
-): ConfiguredServer | undefined {
+): ConfiguredMcpServer | undefined {
   const { scope } = source;
   const file = source.file ?? '';
-  const entry = parseServerEntry(value);
+  const entry = parseMcpServerEntry(value);
   if (!entry.ok) {
     problems.push({ file, text: `MCP server "${name}" is ignored: ${entry.problem}.` });
     return undefined;
   }
   for (const warning of entry.warnings) problems.push({ file, text: `MCP server "${name}": ${warning}.` });
   // Hashed before expansion: an approval covers the text of the file, not the current values of variables.
-  const hash = hashServerLaunch(entry.launch);
-  const expanded = expandLaunch(entry.launch, input.variables);
+  const hash = hashMcpServerLaunch(entry.launch);
+  const expanded = expandMcpLaunch(entry.launch, input.variables);
   const launch = expanded.value;
   const [missing] = expanded.missing;
   const mistake =
     missing === undefined ? findAddressProblem(launch) : `the variable ${missing} is not set and has no default`;
   if (mistake !== undefined) problems.push({ file, text: `MCP server "${name}" is not started: ${mistake}.` });
-  const blocked: ConfiguredServer['blocked'] =
+  const blocked: ConfiguredMcpServer['blocked'] =
     mistake === undefined
       ? entry.isDisabled
         ? { reason: 'rejected', message: 'is disabled in its entry' }
-        : findBlock(name, scope, hash, describeLaunchDetails(entry.launch), input)
+        : findBlock(name, scope, hash, describeMcpLaunchDetails(entry.launch), input)
       : { reason: 'mistake', message: mistake };
-  const blockedPart: Pick<ConfiguredServer, 'blocked'> = blocked === undefined ? {} : { blocked: blocked };
+  const blockedPart: Pick<ConfiguredMcpServer, 'blocked'> = blocked === undefined ? {} : { blocked: blocked };
   return {
     name,
     scope,
@@ -209,7 +209,7 @@ function readServer(
 }
 
 /** Returns a message when the address of a remote server or of its identity provider cannot be used. */
-function findAddressProblem(launch: ConfiguredServer['launch']): string | undefined {
+function findAddressProblem(launch: ConfiguredMcpServer['launch']): string | undefined {
   if (launch.kind !== 'http' && launch.kind !== 'sse') return undefined;
   const url = URL.canParse(launch.url) ? new URL(launch.url) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return `"${launch.url}" is not an HTTP address`;
@@ -227,11 +227,11 @@ function isConfidential(address: string): boolean {
 /** Returns the reason a server may not start: disabled, rejected, or not yet approved. */
 function findBlock(
   name: string,
-  scope: ServerScope,
+  scope: McpServerScope,
   hash: string,
   details: string,
   { approvals, disabled, enabled }: McpConfigInput,
-): ConfiguredServer['blocked'] {
+): ConfiguredMcpServer['blocked'] {
   if (disabled.includes(name)) return { reason: 'rejected', message: 'is disabled in the settings' };
   if (!NEEDS_APPROVAL.includes(scope) || enabled.includes(name)) return undefined;
   const approval = Object.hasOwn(approvals, name) ? approvals[name] : undefined;

@@ -7,28 +7,28 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type {
-  ControlPort,
-  ServedCaller,
-  ServedOutcome,
-  ServedTool,
+  HostControlPort,
+  McpServedTool,
+  ServedCallOutcome,
+  ServedToolCallContext,
 } from '../../contracts/frontend/host-capabilities.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import { createFileResources } from './file-resources.ts';
 import { createMcpServer } from './mcp-server.ts';
-import { serveHttp } from './serve-http.ts';
+import { serveMcpOverHttp } from './serve-mcp-over-http.ts';
 import type { ServedCallContext, ServedFeatures } from './server-definition.ts';
 
 /** Serves a session as an MCP server: over stdio, or over loopback HTTP to clients with the token. */
 export async function serveConversationOverMcp(
   conversation: Conversation,
-  target: Parameters<ControlPort['serve']>[0],
-): ReturnType<ControlPort['serve']> {
+  target: Parameters<HostControlPort['serve']>[0],
+): ReturnType<HostControlPort['serve']> {
   const definition = createConversationServer(conversation);
   const closed = Promise.withResolvers<void>();
   if (target.over === 'http') {
-    const { url } = await serveHttp(definition, target);
+    const { url } = await serveMcpOverHttp(definition, target);
     return { url, closed: closed.promise };
   }
   const server = createMcpServer(definition);
@@ -70,7 +70,7 @@ export function createConversationServer(conversation: Conversation): ServedFeat
 }
 
 /** Annotations of each kind of tool. */
-const ANNOTATIONS: Readonly<Record<ServedTool['kind'], ToolAnnotations>> = {
+const ANNOTATIONS: Readonly<Record<McpServedTool['kind'], ToolAnnotations>> = {
   reads: { readOnlyHint: true, openWorldHint: false },
   changes: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
   runs: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
@@ -91,7 +91,7 @@ function formatReport(report: ToolProgress): string {
   return report.kind === 'note' ? report.text : report.line;
 }
 
-function convertOutcome({ end, content }: ServedOutcome): CallToolResult {
+function convertOutcome({ end, content }: ServedCallOutcome): CallToolResult {
   const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   return {
     content: blocks.map((block) => {
@@ -108,7 +108,7 @@ const ALLOW = 'yes';
 const DENY = 'no';
 
 /** Creates the function that asks the client's user about a call no rule allows; absent when the client cannot ask. */
-export function createClientApproval({ ask }: ServedCallContext): ServedCaller['ask'] {
+export function createClientApproval({ ask }: ServedCallContext): ServedToolCallContext['ask'] {
   if (ask === undefined) return undefined;
   return async (request) => {
     const { action, content } = await ask({

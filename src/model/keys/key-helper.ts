@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../lib/errors.ts';
-import { type ProgramResult, requireOutput } from '../../lib/processes/run-program.ts';
+import { type ProgramResult, requireProgramOutput } from '../../lib/processes/run-program.ts';
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { createTimeoutBackoff } from '../../lib/processes/timeout-backoff.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
@@ -48,7 +48,7 @@ const FAILED = 'The apiKeyHelper command failed';
 function parseKey(end: ProgramResult): string {
   let text: string;
   try {
-    text = requireOutput('it', end).trim();
+    text = requireProgramOutput('it', end).trim();
   } catch (cause) {
     throw new KeyUnavailableError(`${FAILED}: ${takeLastLine(getErrorMessage(cause))}`, { cause });
   }

@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readTextOrEmpty } from '../../lib/lenient-reads.ts';
+import { readTextOrEmpty } from '../../lib/read-or-default.ts';
 
 /**
  * Reads the region of the active profile from the AWS config files; `undefined` if there is none. As in the AWS tools,
  * the config file has precedence over the credentials file, and its sections are named `profile <name>`.
  */
-export function readProfileRegion(variables: Readonly<Record<string, string>>): string | undefined {
+export function readAwsProfileRegion(variables: Readonly<Record<string, string>>): string | undefined {
   const profile = trimOrUndefined(variables.AWS_PROFILE) ?? trimOrUndefined(variables.AWS_DEFAULT_PROFILE) ?? 'default';
   const folder = join(trimOrUndefined(variables.HOME) ?? homedir(), '.aws');
   const config = parseSections(trimOrUndefined(variables.AWS_CONFIG_FILE) ?? join(folder, 'config'));

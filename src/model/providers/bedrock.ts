@@ -4,19 +4,19 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { splitRegion } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
-import { parseJson } from '../stream/json-values.ts';
-import { buildClientOptions, type MessagesService } from './anthropic/messages-port.ts';
+import { parseNetworkJson } from '../stream/json-values.ts';
+import { buildAnthropicClientOptions, type MessagesApiService } from './anthropic/messages-api-port.ts';
 import type { MessagesSettings } from './anthropic/messages-settings.ts';
 import {
-  buildGatewayHeaders,
+  buildCloudGatewayHeaders,
   type CloudSettings,
   getDefaultAwsRegion,
-  isEnabled,
+  isVariableEnabled,
   readFirstVariable,
 } from './cloud-settings.ts';
 import { coalesceRenewals, runCredentialCommand } from './credential-renewal.ts';
 
-type Client = Awaited<ReturnType<MessagesService['loadClient']>>;
+type Client = Awaited<ReturnType<MessagesApiService['loadClient']>>;
 /** The Bedrock runtime API, or Anthropic's own API on AWS. */
 type Endpoint = 'bedrock' | 'mantle';
 
@@ -25,10 +25,10 @@ export function createBedrockService(
   endpoint: Endpoint,
   settings: CloudSettings,
   clientSettings: Pick<MessagesSettings, 'fetch'>,
-): MessagesService {
+): MessagesApiService {
   const source = createAwsCredentialSource(settings);
   const bearerToken = readFirstVariable(settings, 'AWS_BEARER_TOKEN_BEDROCK');
-  const skipsAuth = isEnabled(settings.variables.CLAUDE_CODE_SKIP_BEDROCK_AUTH);
+  const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_BEDROCK_AUTH);
   const clients = new Map<string, Promise<Client>>();
 
   const resolveRegion = (model: string) => splitRegion(model).region ?? getDefaultAwsRegion(settings) ?? 'us-east-1';
@@ -47,7 +47,7 @@ export function createBedrockService(
     const Client = endpoint === 'bedrock' ? AnthropicBedrock : AnthropicBedrockMantle;
     const token = key ?? bearerToken;
     return new Client({
-      ...buildClientOptions(clientSettings),
+      ...buildAnthropicClientOptions(clientSettings),
       awsRegion: resolveRegion(model),
       baseURL: buildUrl(model).replace(/\/+$/, ''),
       apiKey: token ?? null,
@@ -65,7 +65,8 @@ export function createBedrockService(
       clients.set(clientKey, client);
       return client;
     },
-    getHeaders: async (): Promise<Readonly<Record<string, string>>> => (skipsAuth ? buildGatewayHeaders(settings) : {}),
+    getHeaders: async (): Promise<Readonly<Record<string, string>>> =>
+      skipsAuth ? buildCloudGatewayHeaders(settings) : {},
     adaptBody: (body) => ({
       ...body,
       model: splitRegion(String(body.model)).model,
@@ -212,7 +213,7 @@ const commandOutputSchema = z.object({
 
 async function loadFromCommand(command: string, variables: CloudSettings['variables']): Promise<AwsCredentials> {
   const parsed = commandOutputSchema.safeParse(
-    parseJson(await runCredentialCommand('awsCredentialExport', command, { variables })),
+    parseNetworkJson(await runCredentialCommand('awsCredentialExport', command, { variables })),
   );
   if (!parsed.success) {
     throw new KeyUnavailableError(

@@ -1,24 +1,24 @@
 import type { ModelPort } from '../../contracts/model.ts';
 import { exhaustive } from '../../lib/errors.ts';
-import type { Cloud } from '../claude-model-ids.ts';
-import { createMessagesPort, type MessagesService } from './anthropic/messages-port.ts';
+import type { CloudPlatform } from '../claude-model-ids.ts';
+import { createMessagesApiPort, type MessagesApiService } from './anthropic/messages-api-port.ts';
 import type { MessagesSettings } from './anthropic/messages-settings.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 
 /** Creates a port for Anthropic's models on a cloud platform, loading its SDK. */
 export async function openCloudPort(
-  cloud: Cloud,
+  cloud: CloudPlatform,
   settings: CloudSettings,
   messagesSettings: MessagesSettings,
 ): Promise<ModelPort> {
-  return createMessagesPort(await loadService(cloud, settings, messagesSettings), messagesSettings);
+  return createMessagesApiPort(await loadService(cloud, settings, messagesSettings), messagesSettings);
 }
 
 async function loadService(
-  cloud: Cloud,
+  cloud: CloudPlatform,
   settings: CloudSettings,
   messagesSettings: MessagesSettings,
-): Promise<MessagesService> {
+): Promise<MessagesApiService> {
   switch (cloud) {
     case 'bedrock':
     case 'mantle': {

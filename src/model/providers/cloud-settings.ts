@@ -1,4 +1,4 @@
-import { type Cloud, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
+import { type CloudPlatform, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
 
 /** Environment variables and settings of the cloud platforms. */
 export type CloudSettings = {
@@ -21,7 +21,7 @@ export type CloudSettings = {
 export const EMPTY_CLOUD_SETTINGS: CloudSettings = { variables: {}, keys: {} };
 
 /** Returns true if a boolean variable is set; `0`, `false`, `no` and `off` count as unset. */
-export function isEnabled(value: string | undefined): boolean {
+export function isVariableEnabled(value: string | undefined): boolean {
   return value !== undefined && !/^(?:|0|false|no|off)$/i.test(value.trim());
 }
 
@@ -38,12 +38,12 @@ export function getDefaultAwsRegion(settings: CloudSettings): string | undefined
 }
 
 /** Returns the headers that authenticate to a gateway in front of the cloud. */
-export function buildGatewayHeaders(settings: CloudSettings): Readonly<Record<string, string>> {
+export function buildCloudGatewayHeaders(settings: CloudSettings): Readonly<Record<string, string>> {
   const token = readFirstVariable(settings, 'ANTHROPIC_AUTH_TOKEN');
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-const CLOUD_SWITCHES: readonly (readonly [string, Cloud])[] = [
+const CLOUD_SWITCHES: readonly (readonly [string, CloudPlatform])[] = [
   ['CLAUDE_CODE_USE_BEDROCK', 'bedrock'],
   ['CLAUDE_CODE_USE_MANTLE', 'mantle'],
   ['CLAUDE_CODE_USE_VERTEX', 'vertex'],
@@ -51,8 +51,8 @@ const CLOUD_SWITCHES: readonly (readonly [string, Cloud])[] = [
 ];
 
 /** Returns the cloud that a variable selects for models named without a prefix. */
-export function getDefaultCloud(settings: CloudSettings): Cloud | undefined {
-  return CLOUD_SWITCHES.find(([name]) => isEnabled(settings.variables[name]))?.[1];
+export function getDefaultCloudPlatform(settings: CloudSettings): CloudPlatform | undefined {
+  return CLOUD_SWITCHES.find(([name]) => isVariableEnabled(settings.variables[name]))?.[1];
 }
 
 /** Lists the values of variables that must not be shown. */
@@ -65,7 +65,7 @@ export function listCloudSecrets({ variables, keys }: CloudSettings): readonly s
 
 /** Returns a message if required settings of a cloud are missing, otherwise `undefined`. Does not check credentials. */
 export function explainMissingCloudSettings(
-  cloud: Cloud,
+  cloud: CloudPlatform,
   settings: CloudSettings,
   region: string | undefined,
 ): string | undefined {

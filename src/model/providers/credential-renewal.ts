@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../lib/errors.ts';
-import { requireOutput } from '../../lib/processes/run-program.ts';
+import { requireProgramOutput } from '../../lib/processes/run-program.ts';
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import type { CloudSettings } from './cloud-settings.ts';
@@ -19,7 +19,7 @@ export async function runCredentialCommand(
     ...(onSignIn && { onLine: (line: string) => onSignIn(setting, line) }),
   });
   try {
-    return requireOutput('it', end);
+    return requireProgramOutput('it', end);
   } catch (cause) {
     const reason = getErrorMessage(cause).trim().split('\n').at(-1) ?? '';
     throw new KeyUnavailableError(`The ${setting} command failed: ${reason}`, { cause });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { runForOutput } from '../../lib/processes/run-program.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
-import { parseJson, readNumber, readObject, readString } from '../stream/json-values.ts';
+import { narrowToNumber, narrowToObject, narrowToString, parseNetworkJson } from '../stream/json-values.ts';
 import { type CloudSettings, readFirstVariable } from './cloud-settings.ts';
 
 const SCOPE = 'https://cognitiveservices.azure.com/.default';
@@ -17,7 +17,7 @@ type Token = { readonly text: string; readonly endsAtMs: number };
  * Creates a cached source of Microsoft Entra tokens: for an application (client secret or federated token file), for a
  * managed identity, or else for the user signed in with `az`.
  */
-export function openEntraSource(
+export function openEntraTokenSource(
   settings: CloudSettings,
   send: typeof fetch = fetch,
   now: () => number = Date.now,
@@ -100,21 +100,24 @@ async function fetchToken(
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const reply = readObject(parseJson(await response.text()));
-  const text = readString(reply?.access_token);
+  const reply = narrowToObject(parseNetworkJson(await response.text()));
+  const text = narrowToString(reply?.access_token);
   if (text === undefined) {
     throw new Error(
-      readString(reply?.error_description)?.split('\n')[0] ?? `${new URL(url).origin} answered with ${response.status}`,
+      narrowToString(reply?.error_description)?.split('\n')[0] ??
+        `${new URL(url).origin} answered with ${response.status}`,
     );
   }
   // Managed identities return numbers as strings.
-  return { text, endsAtMs: now() + (readNumber(Number(reply?.expires_in)) ?? 0) * 1000 };
+  return { text, endsAtMs: now() + (narrowToNumber(Number(reply?.expires_in)) ?? 0) * 1000 };
 }
 
 async function loadCliToken({ variables }: CloudSettings): Promise<Token> {
   const args = ['account', 'get-access-token', '--resource', RESOURCE, '--output', 'json'];
-  const reply = readObject(parseJson(await runForOutput('az', args, { env: variables, timeoutMs: TIMEOUT_MS })));
-  const text = readString(reply?.accessToken);
+  const reply = narrowToObject(
+    parseNetworkJson(await runForOutput('az', args, { env: variables, timeoutMs: TIMEOUT_MS })),
+  );
+  const text = narrowToString(reply?.accessToken);
   if (text === undefined) throw new Error('az printed no token');
-  return { text, endsAtMs: (readNumber(reply?.expires_on) ?? 0) * 1000 };
+  return { text, endsAtMs: (narrowToNumber(reply?.expires_on) ?? 0) * 1000 };
 }

@@ -3,26 +3,26 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { splitRegion } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
-import { buildClientOptions, type MessagesService } from './anthropic/messages-port.ts';
+import { buildAnthropicClientOptions, type MessagesApiService } from './anthropic/messages-api-port.ts';
 import type { MessagesSettings } from './anthropic/messages-settings.ts';
 import {
-  buildGatewayHeaders,
+  buildCloudGatewayHeaders,
   type CloudSettings,
-  isEnabled,
+  isVariableEnabled,
   readFirstVariable,
   resolveVertexRegion,
 } from './cloud-settings.ts';
 import { coalesceRenewals, runCredentialCommand } from './credential-renewal.ts';
 
-type Client = Awaited<ReturnType<MessagesService['loadClient']>>;
+type Client = Awaited<ReturnType<MessagesApiService['loadClient']>>;
 
 /** Creates the Google Vertex AI service, which authenticates with Google Cloud tokens. */
 export function createVertexService(
   settings: CloudSettings,
   clientSettings: Pick<MessagesSettings, 'fetch'>,
-): MessagesService {
+): MessagesApiService {
   const source = createGoogleAuthSource(settings);
-  const skipsAuth = isEnabled(settings.variables.CLAUDE_CODE_SKIP_VERTEX_AUTH);
+  const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_VERTEX_AUTH);
   const clients = new Map<string, Promise<Client>>();
 
   const resolveRegion = (model: string) => resolveVertexRegion(settings, model);
@@ -33,7 +33,7 @@ export function createVertexService(
     const { AnthropicVertex } = await import('@anthropic-ai/vertex-sdk');
     const { PassThroughClient } = await import('google-auth-library');
     return new AnthropicVertex({
-      ...buildClientOptions(clientSettings),
+      ...buildAnthropicClientOptions(clientSettings),
       region: resolveRegion(model),
       projectId: await source.getProject(),
       baseURL: buildUrl(model).replace(/\/+$/, ''),
@@ -55,7 +55,7 @@ export function createVertexService(
     },
     async getHeaders(key) {
       if (key !== undefined) return { authorization: `Bearer ${key}` };
-      return skipsAuth ? buildGatewayHeaders(settings) : source.getHeaders();
+      return skipsAuth ? buildCloudGatewayHeaders(settings) : source.getHeaders();
     },
     adaptBody: (body) => ({
       ...body,

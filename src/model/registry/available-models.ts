@@ -1,13 +1,13 @@
 import type { ModelInfo } from '../../contracts/model.ts';
 import { listModels } from '../built-in-models.ts';
-import type { Cloud } from '../claude-model-ids.ts';
+import type { CloudPlatform } from '../claude-model-ids.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
-import { readObject } from '../stream/json-values.ts';
+import { narrowToObject } from '../stream/json-values.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelInfoSource } from './model-info.ts';
 import { formatModelName, type ProviderConfigs, resolveRoute } from './model-route.ts';
-import { type DiscoveryOptions, discoverLocalServers, fetchModelList } from './server-discovery.ts';
-import { parseListedFacts } from './server-model-facts.ts';
+import { discoverLocalServers, fetchModelList, type ServerDiscoveryOptions } from './server-discovery.ts';
+import { parseListedModelFacts } from './server-model-facts.ts';
 
 /** A model that can be used with the present configuration. */
 export type AvailableModel = {
@@ -36,7 +36,7 @@ const LIST_TIMEOUT_MS = 1500;
 export async function listAvailableModels(
   config: ModelConfig,
   info: InfoSource,
-  options: DiscoveryOptions = {},
+  options: ServerDiscoveryOptions = {},
 ): Promise<ModelListing> {
   const { providers = {}, fetch: send = fetch } = config;
   const discovery = { send: options.fetch ?? send, timeoutMs: options.timeoutMs ?? LIST_TIMEOUT_MS };
@@ -68,7 +68,7 @@ function listClaudeModels(config: ModelConfig, { infoOf }: InfoSource): readonly
   ];
 }
 
-const CLOUD_LABELS: Readonly<Record<Cloud, string>> = {
+const CLOUD_LABELS: Readonly<Record<CloudPlatform, string>> = {
   bedrock: 'Amazon Bedrock',
   mantle: 'Amazon Bedrock',
   vertex: 'Google Vertex AI',
@@ -92,12 +92,12 @@ async function listServerModels(
     fetchApiKey(apiKey, fetchKey).then((key) => fetchModelList(baseUrl, { send, timeoutMs, apiKey: key })),
     listCatalogueModels(preset && (preset.catalogueId ?? name)),
   ]);
-  for (const { id, entry } of listedModels ?? []) addFacts(`${name}/${id}`, parseListedFacts(entry));
+  for (const { id, entry } of listedModels ?? []) addFacts(`${name}/${id}`, parseListedModelFacts(entry));
   const ids = listedModels?.map(({ id }) => id) ?? catalogueIds;
   // Servers also list image, speech and embedding models. Most do not say so; the catalogue contains only text models.
   const chatModels =
     listedModels?.flatMap(({ id, entry }) => {
-      const outputs = readObject(entry.architecture)?.output_modalities;
+      const outputs = narrowToObject(entry.architecture)?.output_modalities;
       const isChat = Array.isArray(outputs)
         ? outputs.includes('text')
         : catalogueIds.length === 0 || catalogueIds.includes(id);

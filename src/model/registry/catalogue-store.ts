@@ -4,12 +4,12 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
-import { parseJson, readObject } from '../stream/json-values.ts';
-import { type CataloguePage, loadBundledPage } from './catalogue.ts';
-import { type CatalogueEntry, modelEntrySchema } from './model-facts.ts';
+import { narrowToObject, parseNetworkJson } from '../stream/json-values.ts';
+import { type CataloguePage, loadCataloguePage } from './catalogue.ts';
+import { type CatalogueEntry, catalogueEntrySchema } from './model-facts.ts';
 
 /** Schema of a stored catalogue page. */
-const storedPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(modelEntrySchema) });
+const storedPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(catalogueEntrySchema) });
 
 /** Returns the directory where `ouro models update` stores catalogue pages. */
 export function getCatalogueFolder(ouroHome: string): string {
@@ -20,9 +20,9 @@ export function getCatalogueFolder(ouroHome: string): string {
  * Creates a loader that merges a provider's stored page with the shipped one. Entries of the newer page win; a damaged
  * file is ignored.
  */
-export function createPageLoader(folder: string): (catalogue: string) => Promise<CataloguePage | undefined> {
+export function createCataloguePageLoader(folder: string): (catalogue: string) => Promise<CataloguePage | undefined> {
   return async (catalogue) => {
-    const [bundled, stored] = await Promise.all([loadBundledPage(catalogue), readStoredPage(folder, catalogue)]);
+    const [bundled, stored] = await Promise.all([loadCataloguePage(catalogue), readStoredPage(folder, catalogue)]);
     if (bundled === undefined || stored === undefined) return stored ?? bundled;
     const [newer, older] = stored.asOf >= bundled.asOf ? [stored, bundled] : [bundled, stored];
     const newerIds = new Set(newer.models.map(({ id }) => id));
@@ -32,7 +32,7 @@ export function createPageLoader(folder: string): (catalogue: string) => Promise
 
 async function readStoredPage(folder: string, catalogue: string): Promise<CataloguePage | undefined> {
   const text = await readRegularFile(join(folder, `${catalogue}.json`)).catch(() => undefined);
-  const parsed = storedPage.safeParse(text === undefined ? undefined : parseJson(text));
+  const parsed = storedPage.safeParse(text === undefined ? undefined : parseNetworkJson(text));
   return parsed.success ? parsed.data : undefined;
 }
 
@@ -51,19 +51,19 @@ type UpdateOptions = {
 };
 
 /** Numbers of providers and models read, and of entries that could not be parsed. */
-export type CatalogueUpdate = { readonly providers: number; readonly models: number; readonly skipped: number };
+export type CatalogueUpdateCounts = { readonly providers: number; readonly models: number; readonly skipped: number };
 
 /** Downloads the catalogue and stores the pages of known providers. Pages missing from it are left unchanged. */
-export async function updateCatalogue({ url, folder, today, send }: UpdateOptions): Promise<CatalogueUpdate> {
-  const catalogue = readObject(parseJson(await fetchText(url, send)));
+export async function updateCatalogue({ url, folder, today, send }: UpdateOptions): Promise<CatalogueUpdateCounts> {
+  const catalogue = narrowToObject(parseNetworkJson(await fetchText(url, send)));
   const providerIds = ['anthropic', ...[...PROVIDER_PRESETS].map(([name, { catalogueId }]) => catalogueId ?? name)];
   const pages = providerIds.flatMap((name) => {
-    const models = readObject(readObject(catalogue?.[name])?.models);
+    const models = narrowToObject(narrowToObject(catalogue?.[name])?.models);
     return models === undefined
       ? []
-      : [{ name, entries: Object.values(models).map((entry) => modelEntrySchema.safeParse(entry)) }];
+      : [{ name, entries: Object.values(models).map((entry) => catalogueEntrySchema.safeParse(entry)) }];
   });
-  let update: CatalogueUpdate = { providers: 0, models: 0, skipped: 0 };
+  let update: CatalogueUpdateCounts = { providers: 0, models: 0, skipped: 0 };
   for (const { name, entries } of pages) {
     const models = entries.flatMap(({ success, data }) => (success && writesText(data) ? [data] : []));
     const skipped = update.skipped + entries.filter(({ success }) => !success).length;

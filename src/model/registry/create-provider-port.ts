@@ -5,7 +5,7 @@ import type { AnthropicSettings } from '../providers/anthropic/anthropic-port.ts
 import { EMPTY_CLOUD_SETTINGS } from '../providers/cloud-settings.ts';
 import { sleep } from '../retry.ts';
 import type { ModelConfig } from './model-config.ts';
-import { type ModelRoute, resolveServerApi } from './model-route.ts';
+import { type ModelRoute, resolveModelServerApi } from './model-route.ts';
 
 /** The configuration with facts about models and the listener for rejected context editing. */
 export type ProviderPortConfig = ModelConfig & Required<Pick<AnthropicSettings, 'infoOf' | 'onRefusedEditing'>>;
@@ -58,13 +58,18 @@ async function openServerPort(
   { clouds = EMPTY_CLOUD_SETTINGS }: ProviderPortConfig,
   common: CommonOptions,
 ): Promise<ModelPort> {
-  const api = resolveServerApi(name, server);
+  const api = resolveModelServerApi(name, server);
   switch (api) {
     case 'responses': {
       const { createResponsesPort } = await import('../providers/openai-responses/responses-port.ts');
       if (name !== 'azure') return createResponsesPort({ ...server, name, ...common });
-      const { openEntraSource } = await import('../providers/entra-token.ts');
-      return createResponsesPort({ ...server, name, getAzureToken: openEntraSource(clouds, common.fetch), ...common });
+      const { openEntraTokenSource } = await import('../providers/entra-token.ts');
+      return createResponsesPort({
+        ...server,
+        name,
+        getAzureToken: openEntraTokenSource(clouds, common.fetch),
+        ...common,
+      });
     }
     case 'gemini': {
       const { createGeminiPort } = await import('../providers/gemini/gemini-port.ts');

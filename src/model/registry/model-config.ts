@@ -2,17 +2,17 @@ import type { Environment, RuntimeLimits } from '../../contracts/environment.ts'
 import type { Settings } from '../../contracts/settings.ts';
 import { createLazy } from '../../lib/memoize.ts';
 import { DEFAULT_MODEL, resolveModel } from '../built-in-models.ts';
-import type { DefaultCloud } from '../claude-model-ids.ts';
+import type { DefaultCloudPlatform } from '../claude-model-ids.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
-import type { StoredKey, StoredKeys } from '../keys/stored-keys.ts';
-import { readProfileRegion } from '../providers/aws-profile.ts';
-import { type CloudSettings, getDefaultCloud, readFirstVariable } from '../providers/cloud-settings.ts';
+import type { StoredApiKey, StoredApiKeys } from '../keys/stored-api-keys.ts';
+import { readAwsProfileRegion } from '../providers/aws-profile.ts';
+import { type CloudSettings, getDefaultCloudPlatform, readFirstVariable } from '../providers/cloud-settings.ts';
 import type { DemoSettings } from '../providers/demo/demo-port.ts';
 import type { RetryPolicy } from '../retry.ts';
-import type { StreamTimeouts } from '../stream/attempt.ts';
+import type { StreamTimeouts } from '../stream/model-attempt.ts';
 import { createNetworkFetch } from '../stream/network-fetch.ts';
 import type { CataloguePage } from './catalogue.ts';
-import { createPageLoader, getCatalogueFolder } from './catalogue-store.ts';
+import { createCataloguePageLoader, getCatalogueFolder } from './catalogue-store.ts';
 import type { ModelFacts } from './model-facts.ts';
 import type { ProviderConfigs } from './model-route.ts';
 import { parseModelsSetting, readProviderConfigs } from './provider-settings.ts';
@@ -37,7 +37,7 @@ export type ModelConfig = {
   /** Settings and variables of the clouds that serve Anthropic's models. */
   readonly clouds?: CloudSettings;
   /** The cloud that serves models named without a prefix. */
-  readonly defaultCloud?: DefaultCloud | undefined;
+  readonly defaultCloud?: DefaultCloudPlatform | undefined;
   /** The models that a gateway has for `opus`, `sonnet` and `haiku`, keyed by Anthropic's ids. */
   readonly familyModels?: Readonly<Record<string, string>>;
   /** The most tokens a reply may have, from `CLAUDE_CODE_MAX_OUTPUT_TOKENS`. */
@@ -63,7 +63,7 @@ type ModelConfigResult =
 export function readModelConfig(
   settings: Settings,
   environment: Environment,
-  keys: StoredKeys,
+  keys: StoredApiKeys,
   limits: () => RuntimeLimits,
 ): ModelConfigResult {
   const parsedProviders = readProviderConfigs(settings, environment, keys);
@@ -85,7 +85,7 @@ export function readModelConfig(
     ...pickCredentials(settings, environment, keys.get('anthropic')),
     ...(smallModel === undefined ? {} : { smallModel }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    loadPage: createPageLoader(getCatalogueFolder(environment.ouroHome)),
+    loadPage: createCataloguePageLoader(getCatalogueFolder(environment.ouroHome)),
     fetch: createNetworkFetch({
       variables: environment.variables,
       keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
@@ -99,7 +99,7 @@ export function readModelConfig(
 function pickCredentials(
   { apiKeyHelper }: Settings,
   { credentials: { apiKey, authToken }, variables }: Environment,
-  stored: StoredKey | undefined,
+  stored: StoredApiKey | undefined,
 ): Pick<ModelConfig, 'apiKey' | 'onRefusedKey' | 'authToken' | 'keySource'> {
   if (apiKey !== undefined) return { apiKey, keySource: 'ANTHROPIC_API_KEY' };
   if (authToken !== undefined) return { authToken, keySource: 'ANTHROPIC_AUTH_TOKEN' };
@@ -113,13 +113,13 @@ function pickCredentials(
 function readCloudSettings(settings: Settings, { variables, keys }: Environment): CloudSettings {
   const { awsAuthRefresh, awsCredentialExport, gcpAuthRefresh } = settings;
   // Called for each request, so the files are read only once.
-  const region = createLazy(() => readProfileRegion(variables));
+  const region = createLazy(() => readAwsProfileRegion(variables));
   return { variables, keys, getProfileRegion: region, awsAuthRefresh, awsCredentialExport, gcpAuthRefresh };
 }
 
 /** Returns the default cloud and the models set for `opus`, `sonnet` and `haiku`, of that cloud or of the gateway. */
 function readFamilyModels(clouds: CloudSettings): Pick<ModelConfig, 'defaultCloud' | 'familyModels'> {
-  const cloud = getDefaultCloud(clouds);
+  const cloud = getDefaultCloudPlatform(clouds);
   const entries = ['opus', 'sonnet', 'haiku', 'fable'].flatMap((family) => {
     const name = readFirstVariable(clouds, `ANTHROPIC_DEFAULT_${family.toUpperCase()}_MODEL`);
     return name === undefined ? [] : [[resolveModel(family), resolveModel(name)] as const];

@@ -1,6 +1,6 @@
 import type { CataloguePage } from './catalogue.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
-import { isPrivateAddress, type ModelServer, type ServerReport } from './server-model-facts.ts';
+import { isPrivateAddress, type ModelServer, type ServerModelReport } from './server-model-facts.ts';
 
 /** A model with the catalogue provider and the server that can describe it. */
 export type ServedModel = {
@@ -34,7 +34,7 @@ type Sources = {
   readonly loadPage: (catalogue: string) => Promise<CataloguePage | undefined>;
   /** Loads what the pages of other providers say about a model of this name. */
   readonly searchPages: (model: string) => Promise<ModelFacts | undefined>;
-  readonly askServer: (server: ModelServer, model: string) => Promise<ServerReport | undefined>;
+  readonly askServer: (server: ModelServer, model: string) => Promise<ServerModelReport | undefined>;
 };
 
 /** Creates an empty facts cache over a catalogue and a way to ask servers. */
@@ -135,7 +135,7 @@ function stripVariant(name: string): string {
 /**
  * Finds the entry of a model by the name that a gateway gives it: `anthropic/claude-sonnet-4.5`, `zai-org/GLM-4.6`.
  */
-export function findByGatewayName(
+export function findModelByGatewayName(
   { models }: CataloguePage,
   name: string,
 ): CataloguePage['models'][number] | undefined {

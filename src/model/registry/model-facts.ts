@@ -26,7 +26,7 @@ const tier = rates.extend({ tier: z.object({ size: z.number().positive() }) });
 const reasoningOption = z.lazy(() => z.object({ type: z.string(), values: z.array(z.unknown()).optional() }));
 
 /** Schema of a models.dev entry, reduced to the fields in use. */
-export const modelEntrySchema = z.lazy(() =>
+export const catalogueEntrySchema = z.lazy(() =>
   z.object({
     id: z.string().min(1),
     name: z.string().min(1),
@@ -41,7 +41,7 @@ export const modelEntrySchema = z.lazy(() =>
 );
 
 /** A models.dev entry. */
-export type CatalogueEntry = z.output<typeof modelEntrySchema>;
+export type CatalogueEntry = z.output<typeof catalogueEntrySchema>;
 
 /** Converts a catalogue entry to facts; `asOf` is the date of its prices. */
 export function extractModelFacts(entry: CatalogueEntry, asOf: string): ModelFacts {

@@ -1,15 +1,15 @@
 import type { ModelInfo, ModelPrice } from '../../contracts/model.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { getModelInfo, getServerModelDefaults, isKnownModel } from '../built-in-models.ts';
-import { type Cloud, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
+import { getModelInfo, getServerModelDefaults, isBuiltInModel } from '../built-in-models.ts';
+import { type CloudPlatform, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
 import { parseGeminiGeneration } from '../efforts.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS, resolveVertexRegion } from '../providers/cloud-settings.ts';
-import { loadBundledPage } from './catalogue.ts';
+import { loadCataloguePage } from './catalogue.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { createModelFactsCache, type ServedModel } from './model-facts-cache.ts';
-import { type ModelRoute, resolveRoute, resolveServerApi } from './model-route.ts';
+import { type ModelRoute, resolveModelServerApi, resolveRoute } from './model-route.ts';
 import { searchCatalogue } from './search-catalogue.ts';
 import { fetchServerModelFacts, type ModelServer } from './server-model-facts.ts';
 
@@ -36,7 +36,7 @@ const SERVER_TIMEOUT_MS = 2000;
 
 /** Creates the info source of a configuration; without one it covers the built-in providers. */
 export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): ModelInfoSource {
-  const { models = {}, fetch: send = fetch, loadPage = loadBundledPage, clouds = EMPTY_CLOUD_SETTINGS } = config;
+  const { models = {}, fetch: send = fetch, loadPage = loadCataloguePage, clouds = EMPTY_CLOUD_SETTINGS } = config;
   const resolve = (model: string) => resolveRoute(config, model);
   const factsCache = createModelFactsCache({
     loadPage: loadPage,
@@ -72,7 +72,7 @@ export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): 
       ? getCloudModelInfo(route.cloud, route.model, clouds)
       : getModelInfo(route.model);
     const cachedFacts =
-      isCloud || isKnownModel(route.model) ? undefined : factsCache.getFacts(describeServedModel(route, config));
+      isCloud || isBuiltInModel(route.model) ? undefined : factsCache.getFacts(describeServedModel(route, config));
     const info = mergeModelFacts(assumedInfo, { ...cachedFacts, ...settingsFacts }, 'reasoning_effort');
     return clearsResultsAt === undefined || !supportsContextEditing ? info : { ...info, clearsResultsAt };
   }
@@ -80,7 +80,7 @@ export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): 
   const hasUnknownLimits = (model: string) => {
     const route = resolve(model);
     if (route.provider === 'demo' || route.provider === 'cloud') return false;
-    if (route.provider === 'anthropic' && (isKnownModel(route.model) || describeGateway(config) === undefined))
+    if (route.provider === 'anthropic' && (isBuiltInModel(route.model) || describeGateway(config) === undefined))
       return false;
     const facts = {
       ...factsCache.getFacts(describeServedModel(route, config)),
@@ -191,7 +191,7 @@ function getServerInfo(
   const { price, ...otherFacts } = reportedFacts;
   // A preset with a changed address may have other prices.
   const isPresetServer = preset === undefined || preset.baseUrl === server.baseUrl;
-  const webSearch = API_WITH_SEARCH.get(name) === resolveServerApi(name, server);
+  const webSearch = API_WITH_SEARCH.get(name) === resolveModelServerApi(name, server);
   const searchPrice = name === 'gemini' ? { webSearch: parseGeminiGeneration(id) >= 3 ? 0.014 : 0.035 } : {};
   return mergeModelFacts(
     { ...getServerModelDefaults(id, preset), id: model, label: model, webSearch },
@@ -258,7 +258,7 @@ function toThinkingInfo(
  *
  * @internal Exported for tests.
  */
-export function getCloudModelInfo(cloud: Cloud, model: string, settings: CloudSettings): ModelInfo {
+export function getCloudModelInfo(cloud: CloudPlatform, model: string, settings: CloudSettings): ModelInfo {
   const id = `${cloud}/${model}`;
   const { clearsResultsAt, price, ...info } = getModelInfo(normalizeClaudeId(model));
   const isAws = cloud === 'bedrock' || cloud === 'mantle';
@@ -273,7 +273,7 @@ export function getCloudModelInfo(cloud: Cloud, model: string, settings: CloudSe
 }
 
 /** Returns true if the surcharge for regional endpoints applies; it exists since version 4.5. */
-function isRegional(cloud: Cloud, model: string, settings: CloudSettings): boolean {
+function isRegional(cloud: CloudPlatform, model: string, settings: CloudSettings): boolean {
   const [, major = 0, minor = 0] =
     /^claude-[a-z]+-(\d+)(?:-(\d)(?!\d))?/.exec(normalizeClaudeId(model))?.map(Number) ?? [];
   if (major < 4 || (major === 4 && minor < 5)) return false;

@@ -1,5 +1,5 @@
 import type { ModelPort } from '../../contracts/model.ts';
-import { SMALL_MODEL } from '../built-in-models.ts';
+import { DEFAULT_SMALL_MODEL } from '../built-in-models.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import { listAvailableModels, type ModelListing } from './available-models.ts';
 import type { ModelConfig } from './model-config.ts';
@@ -16,7 +16,7 @@ export type ModelRegistry = Pick<ModelInfoSource, 'infoOf' | 'lookUp' | 'loadInf
   readonly provider: ModelRoute['provider'];
   readonly keySource: string;
   /** Resolves a model name, or returns what is missing to use it. */
-  readonly findModel: (name: string) => ModelLookup;
+  readonly findModel: (name: string) => ModelLookupResult;
   /** Sets the API key of a provider for all further requests. */
   readonly setApiKey: (provider: string, key: string) => void;
   /** Returns the model for side calls; `undefined` if side calls should be skipped. */
@@ -26,7 +26,7 @@ export type ModelRegistry = Pick<ModelInfoSource, 'infoOf' | 'lookUp' | 'loadInf
 };
 
 /** A resolved model name, or the reason why the model cannot be used. */
-export type ModelLookup =
+export type ModelLookupResult =
   | { readonly ok: true; readonly model: string }
   | { readonly ok: false; readonly problem: string; readonly code?: 'no_api_key' };
 
@@ -59,7 +59,7 @@ export function createModelRegistry(baseConfig: ModelConfig): ModelRegistryResul
   };
 }
 
-function findModel(config: ModelConfig, name: string): ModelLookup {
+function findModel(config: ModelConfig, name: string): ModelLookupResult {
   const route = resolveRoute(config, name);
   const unknown = explainUnknownProvider(config, route);
   if (unknown !== undefined) return { ok: false, problem: unknown };
@@ -78,11 +78,11 @@ function resolveSmallModel({ smallModel, defaultCloud }: ModelConfig, route: Mod
 export function getDefaultSmallModel(route: ModelRoute, defaultCloud: ModelConfig['defaultCloud']): string | undefined {
   switch (route.provider) {
     case 'cloud': {
-      const name = `${route.cloud}/${SMALL_MODEL}`;
+      const name = `${route.cloud}/${DEFAULT_SMALL_MODEL}`;
       return formatModelName(parseModelName(name, {}, defaultCloud), name);
     }
     case 'anthropic':
-      return SMALL_MODEL;
+      return DEFAULT_SMALL_MODEL;
     case 'openai': {
       const preset = PROVIDER_PRESETS.get(route.name);
       // A preset with a changed address may serve other models.

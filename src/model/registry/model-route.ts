@@ -1,7 +1,7 @@
 import { resolveModel } from '../built-in-models.ts';
 import {
-  type Cloud,
-  type DefaultCloud,
+  type CloudPlatform,
+  type DefaultCloudPlatform,
   formatCloudModelId,
   parseCloudModelName,
   splitRegion,
@@ -32,14 +32,18 @@ export type ProviderConfigs = Readonly<Record<string, Partial<ProviderSettings>>
 export type ModelRoute =
   | { readonly provider: 'anthropic'; readonly model: string }
   | { readonly provider: 'demo'; readonly model: 'demo' }
-  | { readonly provider: 'cloud'; readonly cloud: Cloud; readonly model: string }
+  | { readonly provider: 'cloud'; readonly cloud: CloudPlatform; readonly model: string }
   | { readonly provider: 'openai'; readonly name: string; readonly server: ProviderSettings; readonly model: string };
 
 /**
  * Parses a model name: an alias or id, `demo`, `ollama/qwen3`, `bedrock/us.anthropic.…`, or `http://host:port/v1#model`.
  * Names without a prefix belong to Anthropic, or to the default cloud if one is configured.
  */
-export function parseModelName(name: string, providers: ProviderConfigs = {}, defaultCloud?: DefaultCloud): ModelRoute {
+export function parseModelName(
+  name: string,
+  providers: ProviderConfigs = {},
+  defaultCloud?: DefaultCloudPlatform,
+): ModelRoute {
   const trimmed = name.trim();
   if (trimmed.toLowerCase() === 'demo') return { provider: 'demo', model: 'demo' };
   const address = /^(https?:\/\/[^#\s]+)#(.+)$/.exec(trimmed);
@@ -66,7 +70,7 @@ export function parseModelName(name: string, providers: ProviderConfigs = {}, de
 }
 
 /** Resolves a model name with a configuration. The prefix `anthropic/` is removed unless a gateway may use such names. */
-export function resolveRoute(config: RoutingConfig, name: string): ModelRoute {
+export function resolveRoute(config: ModelRoutingConfig, name: string): ModelRoute {
   const modelName = config.baseUrl === undefined ? name.trim().replace(/^anthropic\//i, '') : name;
   const route = parseModelName(modelName, config.providers, config.defaultCloud);
   const { familyModels = {} } = config;
@@ -75,10 +79,10 @@ export function resolveRoute(config: RoutingConfig, name: string): ModelRoute {
 }
 
 /** The part of the configuration that model names are resolved with. */
-export type RoutingConfig = {
+export type ModelRoutingConfig = {
   readonly baseUrl?: string;
   readonly providers?: ProviderConfigs;
-  readonly defaultCloud?: DefaultCloud | undefined;
+  readonly defaultCloud?: DefaultCloudPlatform | undefined;
   /** The models that a gateway has for `opus`, `sonnet` and `haiku`, keyed by Anthropic's ids. */
   readonly familyModels?: Readonly<Record<string, string>>;
 };
@@ -100,12 +104,12 @@ function findServer(name: string, providers: ProviderConfigs): ProviderSettings 
 }
 
 /** APIs a server may implement: chat completions (most servers), OpenAI's Responses, or Google's Gemini API. */
-export const SERVER_APIS = ['chat', 'responses', 'gemini'] as const;
+export const MODEL_SERVER_APIS = ['chat', 'responses', 'gemini'] as const;
 /** One of the supported APIs. */
-type ServerApi = (typeof SERVER_APIS)[number];
+type ServerApi = (typeof MODEL_SERVER_APIS)[number];
 
 /** Returns the configured API of a server, or derives it from the address; gateways default to chat completions. */
-export function resolveServerApi(
+export function resolveModelServerApi(
   name: string,
   { baseUrl, api }: { readonly baseUrl: string; readonly api?: ServerApi },
 ): ServerApi {
@@ -120,7 +124,7 @@ export function resolveServerApi(
 export const AZURE_PLACEHOLDER_URL = 'https://resource-not-set.openai.azure.com/openai/v1';
 
 /** Builds the base URL of an Azure OpenAI resource from its endpoint. */
-export function buildAzureUrl(endpoint: string): string {
+export function buildAzureOpenAiUrl(endpoint: string): string {
   const base = endpoint.replace(/\/+$/, '').replace(/\/openai(?:\/v1)?$/, '');
   return `${base}/openai/v1`;
 }

@@ -1,7 +1,7 @@
 import type { Environment, RuntimeLimits } from '../../contracts/environment.ts';
-import type { RunOptions } from '../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import type { StoredKeys } from '../keys/stored-keys.ts';
+import type { StoredApiKeys } from '../keys/stored-api-keys.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS } from '../providers/cloud-settings.ts';
 import { isSampleProject } from '../providers/demo/sample-project.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';
@@ -12,12 +12,12 @@ type StoredState = {
   readonly onSignIn?: CloudSettings['onSignIn'];
   readonly model?: string | undefined;
   readonly cwd?: string | undefined;
-  readonly keys?: StoredKeys;
+  readonly keys?: StoredApiKeys;
 };
 
 /** Creates the model registry from the command line, the session, the environment and the settings. */
 export function openModelRegistry(
-  options: RunOptions,
+  options: CliRunOptions,
   settings: Settings,
   environment: Environment,
   limits: () => RuntimeLimits,
@@ -36,7 +36,7 @@ export function openModelRegistry(
 
 /** Chooses the demo's sample project: the session's folder, the working directory, or a separate one. */
 function createDemoSettings(
-  { cwd, frontend, demoProject }: RunOptions,
+  { cwd, frontend, demoProject }: CliRunOptions,
   storedCwd: string | undefined,
 ): ModelConfig['demo'] {
   // The typing delay is only useful on screen.

@@ -3,10 +3,10 @@ import type { Environment } from '../../contracts/environment.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
-import type { StoredKey, StoredKeys } from '../keys/stored-keys.ts';
+import type { StoredApiKey, StoredApiKeys } from '../keys/stored-api-keys.ts';
 import { findPresetKeys } from '../provider-presets.ts';
 import type { ModelFacts } from './model-facts.ts';
-import { buildAzureUrl, type ProviderConfigs, SERVER_APIS } from './model-route.ts';
+import { buildAzureOpenAiUrl, MODEL_SERVER_APIS, type ProviderConfigs } from './model-route.ts';
 
 const providerSchema = z.lazy(() =>
   z.strictObject({
@@ -19,7 +19,7 @@ const providerSchema = z.lazy(() =>
     contextWindow: z.int().positive().optional(),
     maxOutputTokens: z.int().positive().optional(),
     vision: z.boolean().optional(),
-    api: z.enum(SERVER_APIS).optional(),
+    api: z.enum(MODEL_SERVER_APIS).optional(),
   }),
 );
 const providersSchema = z.record(z.string(), providerSchema);
@@ -29,7 +29,11 @@ type ReadProviders =
   | { readonly ok: false; readonly problem: string };
 
 /** Reads the provider configurations from the settings, the environment and the stored keys. */
-export function readProviderConfigs(settings: Settings, environment: Environment, stored: StoredKeys): ReadProviders {
+export function readProviderConfigs(
+  settings: Settings,
+  environment: Environment,
+  stored: StoredApiKeys,
+): ReadProviders {
   const parsed = providersSchema.safeParse(settings.providers ?? {});
   if (!parsed.success) {
     return {
@@ -46,7 +50,7 @@ export function readProviderConfigs(settings: Settings, environment: Environment
     openai: { ...openAi, ...openAiKey },
     ...(endpoint && {
       azure: {
-        baseUrl: buildAzureUrl(endpoint),
+        baseUrl: buildAzureOpenAiUrl(endpoint),
         ...(azureKey && { apiKey: azureKey, keySource: 'AZURE_OPENAI_API_KEY' }),
       },
     }),
@@ -68,7 +72,7 @@ export function readProviderConfigs(settings: Settings, environment: Environment
 }
 
 /** Adds the stored key to a server that has no other key. */
-function addStoredKey(server: ProviderConfigs[string] = {}, stored: StoredKey | undefined): ProviderConfigs[string] {
+function addStoredKey(server: ProviderConfigs[string] = {}, stored: StoredApiKey | undefined): ProviderConfigs[string] {
   const hasKey = server.apiKey !== undefined || server.fetchKey !== undefined;
   if (hasKey || stored === undefined) return server;
   const { key, source } = stored;

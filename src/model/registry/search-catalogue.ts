@@ -1,6 +1,6 @@
-import { BUNDLED_PAGES, type CataloguePage } from './catalogue.ts';
+import { BUNDLED_CATALOGUE_PAGES, type CataloguePage } from './catalogue.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
-import { findByGatewayName } from './model-facts-cache.ts';
+import { findModelByGatewayName } from './model-facts-cache.ts';
 
 /** The pages of providers that serve models of others as well; their limits may be lower than those of the model. */
 const RESELLERS = ['groq', 'togetherai', 'fireworks-ai', 'cerebras', 'huggingface', 'github-models', 'openrouter'];
@@ -13,10 +13,10 @@ export async function searchCatalogue(
   model: string,
   loadPage: (catalogue: string) => Promise<CataloguePage | undefined>,
 ): Promise<ModelFacts | undefined> {
-  const makers = [...BUNDLED_PAGES.keys()].filter((name) => !RESELLERS.includes(name));
+  const makers = [...BUNDLED_CATALOGUE_PAGES.keys()].filter((name) => !RESELLERS.includes(name));
   for (const name of [...makers, ...RESELLERS]) {
     const page = await loadPage(name);
-    const entry = page && findByGatewayName(page, model);
+    const entry = page && findModelByGatewayName(page, model);
     if (page === undefined || entry === undefined) continue;
     const { label: _, thinking: _thinking, ...facts } = extractModelFacts(entry, page.asOf);
     return facts;

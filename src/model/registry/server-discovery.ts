@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
-import { parseJson, readObject, readObjects, readString } from '../stream/json-values.ts';
+import { narrowToObject, narrowToObjects, narrowToString, parseNetworkJson } from '../stream/json-values.ts';
 
 /** A model server found on this machine, with its models. */
-export type LocalServer = {
+export type DiscoveredModelServer = {
   readonly name: string;
   /** Prefix of its model names: `ollama` in `ollama/qwen3`. */
   readonly prefix: string;
@@ -12,7 +12,7 @@ export type LocalServer = {
 };
 
 /** Servers to probe and the timeout. Only loopback addresses are contacted. */
-export type DiscoveryOptions = {
+export type ServerDiscoveryOptions = {
   readonly fetch?: typeof fetch;
   readonly timeoutMs?: number;
   readonly servers?: readonly LocalServerPort[];
@@ -30,7 +30,9 @@ const DEFAULT_SERVERS: readonly LocalServerPort[] = [...PROVIDER_PRESETS].flatMa
 );
 
 /** Probes the default loopback ports of OpenAI-compatible servers in parallel. */
-export async function discoverLocalServers(options: DiscoveryOptions = {}): Promise<readonly LocalServer[]> {
+export async function discoverLocalServers(
+  options: ServerDiscoveryOptions = {},
+): Promise<readonly DiscoveredModelServer[]> {
   const { servers = DEFAULT_SERVERS, timeoutMs = 400, fetch: send = fetch } = options;
   const found = await Promise.all(servers.map((server) => probeServer(server, { send, timeoutMs })));
   return found.filter((server) => server !== undefined);
@@ -54,7 +56,7 @@ type RequestOptions = { readonly send: typeof fetch; readonly timeoutMs: number;
 async function probeServer(
   { name, prefix, port }: LocalServerPort,
   options: RequestOptions,
-): Promise<LocalServer | undefined> {
+): Promise<DiscoveredModelServer | undefined> {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   const models = await fetchModelList(baseUrl, options);
   return models === undefined ? undefined : { name, prefix, baseUrl, models: models.map(({ id }) => id) };
@@ -72,12 +74,12 @@ export async function fetchModelList(
     const headers = new Headers(apiKey === undefined ? [] : [['authorization', `Bearer ${apiKey}`]]);
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await send(`${baseUrl}/models`, { signal, redirect: 'error', headers });
-    const listed = parseJson(await response.text());
-    const list = readObject(listed)?.data ?? listed;
+    const listed = parseNetworkJson(await response.text());
+    const list = narrowToObject(listed)?.data ?? listed;
     if (!response.ok || !Array.isArray(list)) return undefined;
-    return readObjects(list).flatMap((entry) => {
+    return narrowToObjects(list).flatMap((entry) => {
       // Google prefixes each id with the resource type.
-      const id = readString(entry.id)?.replace(/^models\//, '');
+      const id = narrowToString(entry.id)?.replace(/^models\//, '');
       return id === undefined ? [] : [{ id, entry }];
     });
   } catch {

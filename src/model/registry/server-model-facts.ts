@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { ModelPrice } from '../../contracts/model.ts';
-import { parseJson, readNumber, readObject, readObjects, readString } from '../stream/json-values.ts';
+import {
+  narrowToNumber,
+  narrowToObject,
+  narrowToObjects,
+  narrowToString,
+  parseNetworkJson,
+} from '../stream/json-values.ts';
 import type { ModelFacts } from './model-facts.ts';
 
 /** A server that may report the limits and features of its models. */
@@ -23,14 +29,14 @@ const SERVER_QUERIES: ReadonlyMap<string, FactsQuery> = new Map([
 ]);
 
 /** The facts a server reports about one of its models, and the names in its list of models. */
-export type ServerReport = { readonly facts: ModelFacts; readonly listed: readonly string[] };
+export type ServerModelReport = { readonly facts: ModelFacts; readonly listed: readonly string[] };
 
 /** Asks a server about one of its models; `undefined` if it does not answer. Unreported facts are omitted. */
 export async function fetchServerModelFacts(
   { name, baseUrl, getKey, api }: ModelServer,
   model: string,
   { send, timeoutMs }: RequestOptions,
-): Promise<ServerReport | undefined> {
+): Promise<ServerModelReport | undefined> {
   const apiKey = await getKey();
   const root = baseUrl.replace(/\/v\d+\/*$/, '');
   const signal = AbortSignal.timeout(timeoutMs);
@@ -48,7 +54,7 @@ export async function fetchServerModelFacts(
         redirect: 'error',
         ...(body && { method: 'POST', body: JSON.stringify(body) }),
       });
-      return response.ok ? parseJson(await response.text()) : undefined;
+      return response.ok ? parseNetworkJson(await response.text()) : undefined;
     } catch {
       // No server listens at this address, or it is of another kind.
       return undefined;
@@ -67,7 +73,7 @@ export async function fetchServerModelFacts(
 }
 
 function listModelIds(list: JsonValue | undefined): readonly string[] {
-  return readObjects(readObject(list)?.data ?? list).flatMap(({ id }) => readString(id) ?? []);
+  return narrowToObjects(narrowToObject(list)?.data ?? list).flatMap(({ id }) => narrowToString(id) ?? []);
 }
 
 function mergeFacts(base: ModelFacts, override: ModelFacts): ModelFacts {
@@ -79,19 +85,19 @@ type FactsQuery = (root: string, model: string, request: SendRequest) => Promise
 
 async function queryOllama(root: string, model: string, request: SendRequest): Promise<ModelFacts | undefined> {
   const [shown, running] = await Promise.all([request(`${root}/api/show`, { model }), request(`${root}/api/ps`)]);
-  return parseOllamaFacts(readObject(shown), readObject(running), model);
+  return parseOllamaFacts(narrowToObject(shown), narrowToObject(running), model);
 }
 
 async function queryLlamaCpp(root: string, _model: string, request: SendRequest): Promise<ModelFacts | undefined> {
-  return parseLlamaCppFacts(readObject(await request(`${root}/props`)));
+  return parseLlamaCppFacts(narrowToObject(await request(`${root}/props`)));
 }
 
 async function queryLmStudio(root: string, model: string, request: SendRequest): Promise<ModelFacts | undefined> {
-  return parseLmStudioFacts(readObject(await request(`${root}/api/v0/models`)), model);
+  return parseLmStudioFacts(narrowToObject(await request(`${root}/api/v0/models`)), model);
 }
 
 async function queryLiteLlm(root: string, model: string, request: SendRequest): Promise<ModelFacts | undefined> {
-  return parseLiteLlmFacts(readObject(await request(`${root}/model/info`)), model);
+  return parseLiteLlmFacts(narrowToObject(await request(`${root}/model/info`)), model);
 }
 
 /** Returns true for local and private addresses: only those are sent requests for APIs they may not have. */
@@ -102,16 +108,16 @@ export function isPrivateAddress(baseUrl: string): boolean {
 
 /** Reads the facts about one model from a server's model list (`/models`). */
 function findListedFacts(list: JsonValue | undefined, model: string): ModelFacts | undefined {
-  const entries = readObjects(readObject(list)?.data ?? list);
-  const entry = entries.find(({ id }) => readString(id) === model);
-  return entry && parseListedFacts(entry);
+  const entries = narrowToObjects(narrowToObject(list)?.data ?? list);
+  const entry = entries.find(({ id }) => narrowToString(id) === model);
+  return entry && parseListedModelFacts(entry);
 }
 
 /** Parses one entry of a model list. Each server has its own field names. */
-export function parseListedFacts(entry: JsonObject): ModelFacts {
-  const topProvider = readObject(entry.top_provider);
-  const capabilities = readObject(entry.capabilities);
-  const hosts = readObjects(entry.providers);
+export function parseListedModelFacts(entry: JsonObject): ModelFacts {
+  const topProvider = narrowToObject(entry.top_provider);
+  const capabilities = narrowToObject(entry.capabilities);
+  const hosts = narrowToObjects(entry.providers);
   const contextWindow =
     readTokenCount(topProvider?.context_length) ??
     readTokenCount(entry.context_length) ??
@@ -119,7 +125,7 @@ export function parseListedFacts(entry: JsonObject): ModelFacts {
     readTokenCount(entry.context_window) ??
     readTokenCount(entry.max_context_length) ??
     readTokenCount(entry.max_input_tokens) ??
-    readTokenCount(readObject(entry.meta)?.n_ctx) ??
+    readTokenCount(narrowToObject(entry.meta)?.n_ctx) ??
     // Hugging Face lists the servers of a model; a request may reach any of them.
     getSmallest(hosts.map(({ context_length }) => readTokenCount(context_length)));
   const maxOutputTokens =
@@ -127,15 +133,15 @@ export function parseListedFacts(entry: JsonObject): ModelFacts {
     readTokenCount(entry.max_completion_tokens) ??
     readTokenCount(entry.max_output_tokens) ??
     readTokenCount(entry.max_tokens);
-  const inputModalities = readObject(entry.architecture)?.input_modalities;
+  const inputModalities = narrowToObject(entry.architecture)?.input_modalities;
   const supportedParameters = entry.supported_parameters;
   const vision = Array.isArray(inputModalities) ? inputModalities.includes('image') : readBoolean(capabilities?.vision);
   const hostTools = hosts.map(({ supports_tools }) => readBoolean(supports_tools));
   const takesTools = Array.isArray(supportedParameters)
     ? supportedParameters.includes('tools')
     : (readBoolean(capabilities?.function_calling) ?? (hostTools.includes(true) ? true : undefined));
-  const label = readString(entry.name) ?? readString(entry.display_name);
-  const price = parsePrice(readObject(entry.pricing));
+  const label = narrowToString(entry.name) ?? narrowToString(entry.display_name);
+  const price = parsePrice(narrowToObject(entry.pricing));
   return {
     ...(label !== undefined && { label }),
     ...(contextWindow !== undefined && { contextWindow }),
@@ -168,7 +174,7 @@ function parsePrice(pricing: JsonObject | undefined): ModelPrice | undefined {
 }
 
 function parseRatePerMillion(rate: JsonValue | undefined): number | undefined {
-  const text = readString(rate);
+  const text = narrowToString(rate);
   const dollars = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   // Negative prices mark models whose price depends on the upstream provider.
   return Number.isFinite(dollars) && dollars >= 0 ? Number((dollars * 1_000_000).toPrecision(12)) : undefined;
@@ -176,7 +182,7 @@ function parseRatePerMillion(rate: JsonValue | undefined): number | undefined {
 
 /** Reads a positive token count. */
 function readTokenCount(value: JsonValue | undefined): number | undefined {
-  const number = readNumber(value);
+  const number = narrowToNumber(value);
   return number !== undefined && number > 0 ? Math.floor(number) : undefined;
 }
 
@@ -194,14 +200,14 @@ function parseOllamaFacts(
   psResponse: JsonObject | undefined,
   model: string,
 ): ModelFacts | undefined {
-  const modelInfo = readObject(showResponse?.model_info);
+  const modelInfo = narrowToObject(showResponse?.model_info);
   if (showResponse === undefined || modelInfo === undefined) return undefined;
   const trainedWindow = Object.entries(modelInfo).find(([name]) => name.endsWith('.context_length'))?.[1];
   const maxWindow = readTokenCount(trainedWindow) ?? OLLAMA_DEFAULT_WINDOW;
   const isRunning = ({ name, model: id }: JsonObject) =>
-    [name, id].some((value) => isSameModel(readString(value), model));
-  const loaded = readObjects(psResponse?.models).find(isRunning);
-  const configuredWindow = /^num_ctx\s+(\d+)/m.exec(readString(showResponse.parameters) ?? '')?.[1];
+    [name, id].some((value) => isSameModel(narrowToString(value), model));
+  const loaded = narrowToObjects(psResponse?.models).find(isRunning);
+  const configuredWindow = /^num_ctx\s+(\d+)/m.exec(narrowToString(showResponse.parameters) ?? '')?.[1];
   const window =
     readTokenCount(loaded?.context_length) ??
     (configuredWindow === undefined ? undefined : Number(configuredWindow)) ??
@@ -220,15 +226,15 @@ function isSameModel(name: string | undefined, model: string): boolean {
 /** Reads llama.cpp's facts: the window the server was started with. */
 function parseLlamaCppFacts(props: JsonObject | undefined): ModelFacts | undefined {
   const contextWindow =
-    readTokenCount(readObject(props?.default_generation_settings)?.n_ctx) ?? readTokenCount(props?.n_ctx);
+    readTokenCount(narrowToObject(props?.default_generation_settings)?.n_ctx) ?? readTokenCount(props?.n_ctx);
   if (contextWindow === undefined) return undefined;
-  const vision = readBoolean(readObject(props?.modalities)?.vision);
+  const vision = readBoolean(narrowToObject(props?.modalities)?.vision);
   return { contextWindow, ...(vision !== undefined && { vision }) };
 }
 
 /** Reads LM Studio's facts: the window the model was loaded with, or its maximum. */
 function parseLmStudioFacts(list: JsonObject | undefined, model: string): ModelFacts | undefined {
-  const entry = readObjects(list?.data).find(({ id }) => readString(id) === model);
+  const entry = narrowToObjects(list?.data).find(({ id }) => narrowToString(id) === model);
   const contextWindow = readTokenCount(entry?.loaded_context_length) ?? readTokenCount(entry?.max_context_length);
   if (entry === undefined || contextWindow === undefined) return undefined;
   const capabilities = Array.isArray(entry.capabilities) ? entry.capabilities : undefined;
@@ -241,8 +247,8 @@ function parseLmStudioFacts(list: JsonObject | undefined, model: string): ModelF
 
 /** Reads LiteLLM's facts from its model table, including prices. */
 function parseLiteLlmFacts(list: JsonObject | undefined, model: string): ModelFacts | undefined {
-  const entry = readObjects(list?.data).find(({ model_name }) => readString(model_name) === model);
-  const modelInfo = readObject(entry?.model_info);
+  const entry = narrowToObjects(list?.data).find(({ model_name }) => narrowToString(model_name) === model);
+  const modelInfo = narrowToObject(entry?.model_info);
   if (modelInfo === undefined) return undefined;
   const contextWindow = readTokenCount(modelInfo.max_input_tokens) ?? readTokenCount(modelInfo.max_tokens);
   const maxOutputTokens = readTokenCount(modelInfo.max_output_tokens);
@@ -266,6 +272,6 @@ function parseLiteLlmFacts(list: JsonObject | undefined, model: string): ModelFa
 }
 
 function toRatePerMillion(dollars: JsonValue | undefined): number | undefined {
-  const number = readNumber(dollars);
+  const number = narrowToNumber(dollars);
   return number === undefined ? undefined : Number((number * 1_000_000).toPrecision(12));
 }

@@ -1,9 +1,14 @@
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { CLOUDS, splitRegion } from '../claude-model-ids.ts';
+import { CLOUD_PLATFORMS, splitRegion } from '../claude-model-ids.ts';
 import { explainMissingKey, PROVIDER_PRESETS } from '../provider-presets.ts';
 import { EMPTY_CLOUD_SETTINGS, explainMissingCloudSettings } from '../providers/cloud-settings.ts';
 import type { ModelConfig } from './model-config.ts';
-import { AZURE_PLACEHOLDER_URL, type ModelRoute, type ProviderConfigs, type RoutingConfig } from './model-route.ts';
+import {
+  AZURE_PLACEHOLDER_URL,
+  type ModelRoute,
+  type ModelRoutingConfig,
+  type ProviderConfigs,
+} from './model-route.ts';
 import { discoverLocalServers } from './server-discovery.ts';
 
 /** Returns a message if credentials or settings of the provider are missing, otherwise `undefined`. */
@@ -14,7 +19,7 @@ export function explainMissingCredentials(route: ModelRoute, config: ModelConfig
   }
   if (route.provider === 'openai' && route.server.baseUrl === AZURE_PLACEHOLDER_URL) return NO_AZURE_ENDPOINT;
   if (route.provider === 'openai') return explainMissingKey(route.name, route.server, config.keyStore);
-  return isAnthropicKeyMissing(route, config) ? NO_API_KEY : undefined;
+  return isAnthropicKeyMissing(route, config) ? NO_ANTHROPIC_KEY_MESSAGE : undefined;
 }
 
 /** Returns whether a model of Anthropic is asked for without any key for it. */
@@ -30,11 +35,14 @@ const NO_AZURE_ENDPOINT =
   'Azure needs the endpoint of your resource. Set AZURE_OPENAI_ENDPOINT, such as https://my-resource.openai.azure.com, and AZURE_OPENAI_API_KEY.';
 
 /** Returns a message if the model name has an unknown provider prefix: Anthropic's own ids contain no slash. */
-export function explainUnknownProvider({ baseUrl, providers }: RoutingConfig, route: ModelRoute): string | undefined {
+export function explainUnknownProvider(
+  { baseUrl, providers }: ModelRoutingConfig,
+  route: ModelRoute,
+): string | undefined {
   if (route.provider !== 'anthropic' || baseUrl !== undefined) return undefined;
   const [, prefix, rest] = /^([\w.-]+)\/(.+)$/.exec(route.model) ?? [];
   if (prefix === undefined || rest === undefined) return undefined;
-  const known = [...Object.keys(providers ?? {}), ...PROVIDER_PRESETS.keys(), ...CLOUDS, 'anthropic'];
+  const known = [...Object.keys(providers ?? {}), ...PROVIDER_PRESETS.keys(), ...CLOUD_PLATFORMS, 'anthropic'];
   const closest = findClosestWord(prefix, known);
   const guess = closest === undefined ? '' : ` Did you mean ${closest}/${rest}?`;
   return `Unknown provider "${prefix}".${guess} Known providers: ${[...new Set(known)].toSorted().join(', ')}, and those under "providers" in your settings. Run \`ouro models\` to list available models.`;
@@ -44,7 +52,7 @@ export function explainUnknownProvider({ baseUrl, providers }: RoutingConfig, ro
  * Message for a missing Anthropic API key.
  * @internal Exported for tests.
  */
-export const NO_API_KEY =
+export const NO_ANTHROPIC_KEY_MESSAGE =
   'No API key. Set ANTHROPIC_API_KEY, or choose another model: one of a local server (`ollama/qwen3`), or the built-in `demo`.';
 
 /**
@@ -57,7 +65,7 @@ export async function explainMissingModel(
   discover = discoverLocalServers,
 ): Promise<{ readonly ok: false; readonly problem: string }> {
   if (code === undefined) return { ok: false, problem };
-  const keyHints = findProviderKeys(providers).map(
+  const keyHints = listProvidersWithKey(providers).map(
     ({ label, source, model }) => `Found an API key for ${label} (${source}): --model ${model}`,
   );
   const serverHints = (await discover()).flatMap(({ name, prefix, models: [model] }) =>
@@ -70,7 +78,7 @@ export async function explainMissingModel(
 type ProviderKey = { readonly label: string; readonly source: string; readonly model: string };
 
 /** Lists providers with an API key. A variable shared with other programs is not taken as intended for models. */
-export function findProviderKeys(providers: ProviderConfigs): readonly ProviderKey[] {
+export function listProvidersWithKey(providers: ProviderConfigs): readonly ProviderKey[] {
   return [...PROVIDER_PRESETS].flatMap(([name, { label, defaultModel, sharesKeyVariables }]) => {
     const { apiKey, fetchKey, keySource = 'settings' } = providers[name] ?? {};
     const hasKey = apiKey !== undefined || fetchKey !== undefined;

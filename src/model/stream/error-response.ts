@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../contracts/json.ts';
 import type { FailureKind, ModelFailure, RefusedPosition } from '../../contracts/model.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
-import { parseJson, readObject, readObjects, readString } from './json-values.ts';
+import { narrowToObject, narrowToObjects, narrowToString, parseNetworkJson } from './json-values.ts';
 import { readRateLimitReset } from './rate-limit-reset.ts';
 
 /** An error response of a provider. */
@@ -13,7 +13,7 @@ type ErrorResponse = {
 };
 
 /** Classifies an error response by its status; the provider's error type and message only refine the result. */
-export function classifyResponse(errorResponse: ErrorResponse): ModelFailure {
+export function classifyErrorResponse(errorResponse: ErrorResponse): ModelFailure {
   const { reportedKind, status, message } = parseErrorBody(errorResponse.body);
   const response = { ...errorResponse, status: errorResponse.status ?? status };
   const kind = refineKind(classifyKind(reportedKind, response.status), message);
@@ -122,20 +122,20 @@ const MESSAGE_POSITION =
 
 /** Parses an error body: JSON with or without an envelope, a list, plain text, or an upstream error inside another. */
 function parseErrorBody(body: string) {
-  const parsed = parseJson(body);
-  const root = readObject(parsed) ?? readObjects(parsed)[0];
+  const parsed = parseNetworkJson(body);
+  const root = narrowToObject(parsed) ?? narrowToObjects(parsed)[0];
   if (!root) return { reportedKind: undefined, status: undefined, message: toPlainText(body) };
-  const error = readObject(root.error) ?? readObjects(root.errors)[0] ?? root;
-  const typeNames = [readString(error.code), readString(error.status), readString(error.type)];
+  const error = narrowToObject(root.error) ?? narrowToObjects(root.errors)[0] ?? root;
+  const typeNames = [narrowToString(error.code), narrowToString(error.status), narrowToString(error.type)];
   const reportedKind = typeNames
     .map((name) => KIND_BY_TYPE.get(name?.toLowerCase() ?? ''))
     .find((kind) => kind !== undefined);
   const text =
-    readString(error.message) ??
-    readString(root.error) ??
-    readString(root.message) ??
+    narrowToString(error.message) ??
+    narrowToString(root.error) ??
+    narrowToString(root.message) ??
     readDetail(root.detail ?? root.message);
-  const raw = readString(readObject(error.metadata)?.raw);
+  const raw = narrowToString(narrowToObject(error.metadata)?.raw);
   const code = Number(error.code ?? error.status ?? Number.NaN);
   return {
     reportedKind: reportedKind,
@@ -146,10 +146,10 @@ function parseErrorBody(body: string) {
 
 /** Reads the first entry of a list of validation errors, with its position in the request. */
 function readDetail(value: JsonValue | undefined): string {
-  const detail = readObject(value)?.detail ?? value;
-  const [first] = readObjects(detail);
+  const detail = narrowToObject(value)?.detail ?? value;
+  const [first] = narrowToObjects(detail);
   const position = Array.isArray(first?.loc) ? `${first.loc.join('.')}: ` : '';
-  return readString(detail) ?? `${position}${readString(first?.msg) ?? ''}`;
+  return narrowToString(detail) ?? `${position}${narrowToString(first?.msg) ?? ''}`;
 }
 
 /** Reduces a proxy's HTML page to its title or the beginning of its text. */

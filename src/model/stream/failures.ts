@@ -1,6 +1,6 @@
 import type { ModelFailure } from '../../contracts/model.ts';
-import { isObject } from '../../lib/json.ts';
-import { CLIENT_CERTIFICATE_HINT, classifyResponse } from './error-response.ts';
+import { isObjectOrArray } from '../../lib/json.ts';
+import { CLIENT_CERTIFICATE_HINT, classifyErrorResponse } from './error-response.ts';
 
 /** Failure of a reply that the user or the host interrupted. */
 export const ABORTED_FAILURE: ModelFailure = { kind: 'aborted', message: 'Interrupted.' };
@@ -19,7 +19,7 @@ export const OVERSIZED_REPLY_FAILURE: ModelFailure = {
 
 /** Classifies an `error` event of a stream, which has a type but no status. */
 export function classifyErrorEvent(data: string, requestId?: string | null): ModelFailure {
-  return classifyResponse({
+  return classifyErrorResponse({
     status: undefined,
     body: data,
     header: (name) => (name === 'request-id' ? requestId : undefined),
@@ -29,7 +29,7 @@ export function classifyErrorEvent(data: string, requestId?: string | null): Mod
 /** Classifies an error thrown before the response headers arrived: an error response or a failed connection. */
 export function classifyThrown(thrown: unknown, address: string): ModelFailure {
   const response = readErrorResponse(thrown);
-  if (response) return classifyResponse(response);
+  if (response) return classifyErrorResponse(response);
   const knownFailure = findKnownFailure(thrown);
   if (knownFailure !== undefined) return knownFailure;
   const code = findErrorCode(thrown);
@@ -60,7 +60,7 @@ export function classifyThrown(thrown: unknown, address: string): ModelFailure {
 
 /** Reads the SDK's error for a non-2xx response by its shape, so that its classes need not be loaded here. */
 function readErrorResponse(thrown: unknown) {
-  if (!isObject(thrown) || typeof thrown.status !== 'number') return undefined;
+  if (!isObjectOrArray(thrown) || typeof thrown.status !== 'number') return undefined;
   const { status, error, headers, message } = thrown;
   const body = error === undefined || error === null ? stripStatus(message, status) : JSON.stringify(error);
   return { status, body, header: (name: string) => (headers instanceof Headers ? headers.get(name) : undefined) };
@@ -68,7 +68,7 @@ function readErrorResponse(thrown: unknown) {
 
 /** Finds an error with a message for the user in the chain of causes: a network setup error or an unavailable key. */
 function findKnownFailure(thrown: unknown, depth = 0): ModelFailure | undefined {
-  if (!isObject(thrown) || depth > 4) return undefined;
+  if (!isObjectOrArray(thrown) || depth > 4) return undefined;
   if (thrown instanceof NetworkSetupError) return { kind: thrown.kind, message: thrown.message };
   if (thrown.name === 'KeyUnavailableError' && typeof thrown.message === 'string') {
     return { kind: 'auth', message: thrown.message };
@@ -83,12 +83,12 @@ function stripStatus(message: unknown, status: number): string {
 }
 
 function findErrorCode(thrown: unknown, depth = 0): string {
-  if (!isObject(thrown) || depth > 4) return '';
+  if (!isObjectOrArray(thrown) || depth > 4) return '';
   return typeof thrown.code === 'string' ? thrown.code : findErrorCode(thrown.cause, depth + 1);
 }
 
 function joinMessages(thrown: unknown, depth = 0): string {
-  if (!isObject(thrown) || depth > 4) return '';
+  if (!isObjectOrArray(thrown) || depth > 4) return '';
   return `${typeof thrown.message === 'string' ? thrown.message : ''} ${joinMessages(thrown.cause, depth + 1)}`.trim();
 }
 

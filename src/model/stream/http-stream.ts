@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
-import type { ModelAttempt } from './attempt.ts';
-import { classifyResponse } from './error-response.ts';
+import { classifyErrorResponse } from './error-response.ts';
 import { CONNECTION_LOST_FAILURE, classifyThrown, OVERSIZED_REPLY_FAILURE } from './failures.ts';
-import { parseJson, readObject } from './json-values.ts';
+import { narrowToObject, parseNetworkJson } from './json-values.ts';
+import type { ModelAttempt } from './model-attempt.ts';
 import { EndlessEventError, readServerEvents, type ServerSentEvent } from './server-sent-events.ts';
 
 const MAX_ERROR_CHARS = 4096;
@@ -63,7 +63,7 @@ async function* readCompleteReply(
   const attemptFailure = attempt.getFailure();
   if (attemptFailure) return attemptFailure;
   if (text.length >= MAX_REPLY_CHARS) return OVERSIZED_REPLY_FAILURE;
-  const reply = readObject(parseJson(text));
+  const reply = narrowToObject(parseNetworkJson(text));
   if (!Array.isArray(reply?.choices)) return toFailure(response, text.slice(0, MAX_ERROR_CHARS));
   yield { name: undefined, data: text };
   yield { name: undefined, data: '[DONE]' };
@@ -71,8 +71,8 @@ async function* readCompleteReply(
 }
 
 function toFailure(response: Response, body: string): ModelFailure {
-  if (readObject(readObject(parseJson(body))?.error)) {
-    return classifyResponse({ status: undefined, body, header: (name) => response.headers.get(name) });
+  if (narrowToObject(narrowToObject(parseNetworkJson(body))?.error)) {
+    return classifyErrorResponse({ status: undefined, body, header: (name) => response.headers.get(name) });
   }
   const kind = /html/i.test(response.headers.get('content-type') ?? '') ? 'a web page' : 'plain data';
   return {
@@ -121,7 +121,7 @@ export function getOrigin(url: string): string {
 }
 
 /** Posts a JSON request for a streamed reply. Returns a failure for an error status or a failed connection. */
-export async function postJson(
+export async function postStreamingRequest(
   url: string,
   { headers, body, send }: { headers: Readonly<Record<string, string>>; body: JsonObject; send: typeof fetch },
   attempt: ModelAttempt,
@@ -139,7 +139,8 @@ export async function postJson(
     const { status, headers: responseHeaders } = response;
     const errorBody = await readBody(response);
     return (
-      attempt.getFailure() ?? classifyResponse({ status, body: errorBody, header: (name) => responseHeaders.get(name) })
+      attempt.getFailure() ??
+      classifyErrorResponse({ status, body: errorBody, header: (name) => responseHeaders.get(name) })
     );
   } catch (thrown) {
     return attempt.getFailure() ?? classifyThrown(thrown, getOrigin(url));

@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
 
 /** Parses JSON from the network; `undefined` if it is invalid or nested too deeply. */
-export function parseJson(text: string): JsonValue | undefined {
+export function parseNetworkJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
-    return isDeeperThan(value, MAX_JSON_DEPTH) ? undefined : value;
+    return isNestedDeeperThan(value, MAX_JSON_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }
 }
 
 /** Returns the value if it is an object and no array. */
-export function readObject(value: JsonValue | undefined): JsonObject | undefined {
+export function narrowToObject(value: JsonValue | undefined): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !isArray(value) ? value : undefined;
 }
 
@@ -22,19 +22,19 @@ function toArray(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /** Returns the objects of an array, skipping other items. */
-export function readObjects(value: JsonValue | undefined): JsonObject[] {
+export function narrowToObjects(value: JsonValue | undefined): JsonObject[] {
   return toArray(value)
-    .map(readObject)
+    .map(narrowToObject)
     .filter((item) => item !== undefined);
 }
 
 /** Returns the value if it is a string. */
-export function readString(value: JsonValue | undefined): string | undefined {
+export function narrowToString(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns the value if it is a finite number. */
-export function readNumber(value: JsonValue | undefined): number | undefined {
+export function narrowToNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 

@@ -1,21 +1,27 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
-import type { ModelAttempt } from './attempt.ts';
 import { readRequestId } from './error-response.ts';
 import { CONNECTION_LOST_FAILURE, classifyErrorEvent, OVERSIZED_REPLY_FAILURE } from './failures.ts';
 import { streamResponse } from './http-stream.ts';
-import { buildReplyMessage, createReplyState, endReply, type ReplyState, reduceReply } from './reply-reducer.ts';
+import type { ModelAttempt } from './model-attempt.ts';
+import {
+  buildReplyMessage,
+  createMessagesReplyState,
+  endMessagesReply,
+  type MessagesReplyState,
+  reduceMessagesReply,
+} from './reply-reducer.ts';
 import type { ServerSentEvent } from './server-sent-events.ts';
 
 /** Translates a provider's stream events into Messages API events. */
-export type ReplyReader = {
+export type StreamEventTranslator = {
   read(event: ServerSentEvent): readonly JsonObject[];
   /** Called at the end of the body; returns the closing events if the reply is complete. */
   end(): readonly JsonObject[];
 };
 
 type ReplyContext = {
-  readonly reader: ReplyReader;
+  readonly reader: StreamEventTranslator;
   /** The requested model. */
   readonly model: string;
   readonly newId: () => string;
@@ -26,7 +32,7 @@ type ReplyContext = {
 /** Reads one reply from a response. The outcome contains the finished blocks even if the reply fails. */
 export async function* readReply(response: Response, context: ReplyContext): AsyncGenerator<ModelEvent, ModelOutcome> {
   const { reader, attempt, options, newId } = context;
-  let reply = createReplyState(context.model);
+  let reply = createMessagesReplyState(context.model);
   const requestId = readRequestId((name) => response.headers.get(name));
   const events = streamResponse(response, attempt);
   let receivedChars = 0;
@@ -46,7 +52,7 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
       for (const event of isFinished ? reader.end() : reader.read(next.value)) {
         if (event.type === 'error') return fail(classifyErrorEvent(JSON.stringify(event)));
         if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
-        const step = reduceReply(reply, event, newId);
+        const step = reduceMessagesReply(reply, event, newId);
         reply = step.reply;
         if (step.progress) attempt.markProgress();
         else if (event.type === 'ping') attempt.markAlive();
@@ -56,7 +62,7 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
         return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
       }
       if (!isFinished && !isDoneMarker(next.value)) continue;
-      const final = endReply(reply, isFinished ? 'none' : 'done');
+      const final = endMessagesReply(reply, isFinished ? 'none' : 'done');
       reply = final.reply;
       yield* final.events;
       if (reply.isStopped) {
@@ -84,7 +90,7 @@ function isDoneMarker({ data }: ServerSentEvent): boolean {
   return data.trim() === '[DONE]';
 }
 
-function hasCompleteBlocks({ openBlocks, finishedBlocks }: ReplyState): boolean {
+function hasCompleteBlocks({ openBlocks, finishedBlocks }: MessagesReplyState): boolean {
   return openBlocks.size === 0 && finishedBlocks.some(({ block: { type } }) => type === 'text' || type === 'tool_use');
 }
 
@@ -92,7 +98,7 @@ function hasCompleteBlocks({ openBlocks, finishedBlocks }: ReplyState): boolean 
  * Builds the successful outcome; `undefined` if a tool call is incomplete, unless the output limit cut it off, or if the
  * reply stopped for a call that it does not hold.
  */
-function buildOutcome(reply: ReplyState): ModelOutcome | undefined {
+function buildOutcome(reply: MessagesReplyState): ModelOutcome | undefined {
   const message = buildReplyMessage(reply);
   const { stopReason = 'end_turn', usage } = reply;
   if (!message || (reply.openBlocks.size > 0 && stopReason !== 'max_tokens')) return undefined;

@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock, TextBlock, ToolUseBlock } from '../../contracts/message.ts';
 import type { ModelEvent } from '../../contracts/model.ts';
 import { exhaustive } from '../../lib/errors.ts';
-import { parseJson, readObject, readObjects, readString } from './json-values.ts';
+import { narrowToObject, narrowToObjects, narrowToString, parseNetworkJson } from './json-values.ts';
 
 /** A block that is still streaming. Text is collected in an array, because one final join is cheaper than appending. */
-export type OpenBlock =
+export type OpenReplyBlock =
   | { readonly kind: 'text'; readonly parts: string[]; readonly citations: JsonObject[]; readonly signature: string[] }
   | { readonly kind: 'thinking'; readonly parts: string[]; readonly signature: string[] }
   | { readonly kind: 'redacted_thinking'; readonly data: string }
@@ -23,9 +23,12 @@ export type OpenBlock =
 const SERVER_BLOCK_TYPE = /^(?:server_tool_use|mcp_tool_use|container_upload|.+_tool_result)$/;
 
 /** Opens a block from the provider's start event. */
-export function openBlock(raw: JsonObject, index: number): { block: OpenBlock; events: readonly ModelEvent[] } {
+export function openReplyBlock(
+  raw: JsonObject,
+  index: number,
+): { block: OpenReplyBlock; events: readonly ModelEvent[] } {
   const block = createOpenBlock(raw);
-  const name = readString(raw.name);
+  const name = narrowToString(raw.name);
   const opening: ModelEvent = { type: 'block_start', index, kind: block.kind, ...(name && { name }) };
   // Some gateways put the first text into the start event.
   if (block.kind === 'text' && block.parts[0]) {
@@ -37,25 +40,25 @@ export function openBlock(raw: JsonObject, index: number): { block: OpenBlock; e
   return { block, events: [opening] };
 }
 
-function createOpenBlock(raw: JsonObject): OpenBlock {
-  const type = readString(raw.type) ?? '';
+function createOpenBlock(raw: JsonObject): OpenReplyBlock {
+  const type = narrowToString(raw.type) ?? '';
   if (type === 'text') {
     return {
       kind: 'text',
       parts: toParts(raw.text),
-      citations: readObjects(raw.citations),
+      citations: narrowToObjects(raw.citations),
       signature: [],
     };
   }
   if (type === 'thinking') {
     return { kind: 'thinking', parts: toParts(raw.thinking), signature: toParts(raw.signature) };
   }
-  if (type === 'redacted_thinking') return { kind: 'redacted_thinking', data: readString(raw.data) ?? '' };
+  if (type === 'redacted_thinking') return { kind: 'redacted_thinking', data: narrowToString(raw.data) ?? '' };
   if (type === 'tool_use') {
     return {
       kind: 'tool_use',
-      id: readString(raw.id) ?? '',
-      name: readString(raw.name) ?? '',
+      id: narrowToString(raw.id) ?? '',
+      name: narrowToString(raw.name) ?? '',
       input: raw.input ?? {},
       json: [],
       signature: [],
@@ -70,28 +73,28 @@ function toParts(value: JsonValue | undefined): string[] {
 }
 
 /** Adds a delta to its block; a delta of an unknown or mismatching type is ignored. */
-export function appendToBlock(block: OpenBlock, index: number, delta: JsonObject): readonly ModelEvent[] {
+export function appendToReplyBlock(block: OpenReplyBlock, index: number, delta: JsonObject): readonly ModelEvent[] {
   if (block.kind === 'text' && delta.type === 'text_delta') {
-    const text = readString(delta.text) ?? '';
+    const text = narrowToString(delta.text) ?? '';
     block.parts.push(text);
     return [{ type: 'text_delta', index, text }];
   }
   if (block.kind === 'text' && delta.type === 'citations_delta') {
-    const citation = readObject(delta.citation);
+    const citation = narrowToObject(delta.citation);
     if (citation) block.citations.push(citation);
     return [];
   }
   if (block.kind === 'thinking' && delta.type === 'thinking_delta') {
-    const text = readString(delta.thinking) ?? '';
+    const text = narrowToString(delta.thinking) ?? '';
     block.parts.push(text);
     return [{ type: 'thinking_delta', index, text }];
   }
   if ('signature' in block && delta.type === 'signature_delta') {
-    block.signature.push(readString(delta.signature) ?? '');
+    block.signature.push(narrowToString(delta.signature) ?? '');
     return [];
   }
   if (delta.type === 'input_json_delta' && (block.kind === 'tool_use' || block.kind === 'server')) {
-    const json = readString(delta.partial_json) ?? '';
+    const json = narrowToString(delta.partial_json) ?? '';
     block.json.push(json);
     return block.kind === 'tool_use' && json !== '' ? [{ type: 'input_delta', index, json }] : [];
   }
@@ -99,7 +102,7 @@ export function appendToBlock(block: OpenBlock, index: number, delta: JsonObject
 }
 
 /** Builds the finished block. */
-export function finishBlock(block: OpenBlock): AssistantBlock {
+export function finishReplyBlock(block: OpenReplyBlock): AssistantBlock {
   switch (block.kind) {
     case 'text':
       return addSignature(
@@ -120,7 +123,7 @@ export function finishBlock(block: OpenBlock): AssistantBlock {
         block.signature.join(''),
       );
     case 'server': {
-      const input = parseJson(block.json.join(''));
+      const input = parseNetworkJson(block.json.join(''));
       return { type: 'server', raw: input === undefined ? block.raw : { ...block.raw, input } };
     }
     case 'opaque':
@@ -137,8 +140,8 @@ function addSignature<Block extends ToolUseBlock | TextBlock>(block: Block, sign
 /** Parses the input of a tool call. Text that is not a JSON object is kept as `unparsed`, to report it to the model. */
 function parseToolCall(id: string, name: string, json: string, startInput: JsonValue = {}): ToolUseBlock {
   const isBlank = json.trim() === '';
-  const input = isBlank ? startInput : parseJson(json);
+  const input = isBlank ? startInput : parseNetworkJson(json);
   if (input === undefined) return { type: 'tool_use', id, name, input: {}, unparsed: json };
-  if (readObject(input)) return { type: 'tool_use', id, name, input };
+  if (narrowToObject(input)) return { type: 'tool_use', id, name, input };
   return { type: 'tool_use', id, name, input, unparsed: isBlank ? JSON.stringify(input) : json };
 }

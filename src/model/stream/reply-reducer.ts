@@ -1,16 +1,16 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock, AssistantMessage, StopReason, Usage } from '../../contracts/message.ts';
 import type { ModelEvent } from '../../contracts/model.ts';
-import { readNumber, readObject, readString } from './json-values.ts';
-import { appendToBlock, finishBlock, type OpenBlock, openBlock } from './reply-block.ts';
+import { narrowToNumber, narrowToObject, narrowToString } from './json-values.ts';
+import { appendToReplyBlock, finishReplyBlock, type OpenReplyBlock, openReplyBlock } from './reply-block.ts';
 
 /** State of one reply while it streams. */
-export type ReplyState = {
+export type MessagesReplyState = {
   readonly model: string;
   /** `undefined` before the first event. */
   readonly messageId: string | undefined;
   /** Unfinished blocks by position in the reply. */
-  readonly openBlocks: ReadonlyMap<number, OpenBlock>;
+  readonly openBlocks: ReadonlyMap<number, OpenReplyBlock>;
   /** Positions of the unfinished blocks by the provider's index; some servers use one index for several blocks. */
   readonly positions: ReadonlyMap<number, number>;
   readonly finishedBlocks: FinishedBlock[];
@@ -27,10 +27,10 @@ export type ReplyState = {
 type FinishedBlock = { readonly position: number; readonly block: AssistantBlock };
 
 /** Result of one provider event: the new state, events for the loop, and whether there was progress (pings are none). */
-type Step = { readonly reply: ReplyState; readonly events: readonly ModelEvent[]; readonly progress: boolean };
+type Step = { readonly reply: MessagesReplyState; readonly events: readonly ModelEvent[]; readonly progress: boolean };
 
 /** Creates the initial state of a reply. */
-export function createReplyState(model: string): ReplyState {
+export function createMessagesReplyState(model: string): MessagesReplyState {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   return {
     model,
@@ -46,12 +46,12 @@ export function createReplyState(model: string): ReplyState {
 }
 
 /** Applies one Messages API event to a reply. */
-export function reduceReply(reply: ReplyState, event: JsonObject, newId: () => string): Step {
+export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
   switch (event.type) {
     case 'message_start': {
-      const message = readObject(event.message);
-      const counted = { ...reply, usage: mergeUsage(reply.usage, readObject(message?.usage)) };
-      return startReply(counted, readString(message?.id) ?? newId());
+      const message = narrowToObject(event.message);
+      const counted = { ...reply, usage: mergeUsage(reply.usage, narrowToObject(message?.usage)) };
+      return startReply(counted, narrowToString(message?.id) ?? newId());
     }
     case 'content_block_start':
       return startBlock(reply, event, newId);
@@ -60,8 +60,8 @@ export function reduceReply(reply: ReplyState, event: JsonObject, newId: () => s
     case 'content_block_stop':
       return stopBlock(reply, event);
     case 'message_delta': {
-      const usage = addClearedResults(mergeUsage(reply.usage, readObject(event.usage)), event.context_management);
-      const stopReason = readString(readObject(event.delta)?.stop_reason) ?? reply.stopReason;
+      const usage = addClearedResults(mergeUsage(reply.usage, narrowToObject(event.usage)), event.context_management);
+      const stopReason = narrowToString(narrowToObject(event.delta)?.stop_reason) ?? reply.stopReason;
       const isNew = stopReason !== reply.stopReason || usage.outputTokens !== reply.usage.outputTokens;
       return { reply: { ...reply, usage, stopReason }, events: [], progress: isNew };
     }
@@ -73,33 +73,33 @@ export function reduceReply(reply: ReplyState, event: JsonObject, newId: () => s
 }
 
 /** Completes a reply without `message_stop` if a stop reason or an explicit end marker (`done`) was received. */
-export function endReply(reply: ReplyState, endMarker: 'done' | 'none'): Step {
+export function endMessagesReply(reply: MessagesReplyState, endMarker: 'done' | 'none'): Step {
   const hasContent = reply.openBlocks.size + reply.finishedBlocks.length > 0;
   if (reply.stopReason !== undefined || (endMarker === 'done' && hasContent)) return stopReply(reply);
   return { reply, events: [], progress: false };
 }
 
 /** Builds a message from the finished blocks; `undefined` before the reply started. */
-export function buildReplyMessage(reply: ReplyState): AssistantMessage | undefined {
+export function buildReplyMessage(reply: MessagesReplyState): AssistantMessage | undefined {
   const { messageId: id, model, finishedBlocks, stopReason, usage } = reply;
   if (id === undefined) return undefined;
   const blocks = finishedBlocks.toSorted((a, b) => a.position - b.position).map(({ block }) => block);
   return { role: 'assistant', id, model, blocks, ...(stopReason && { stopReason }), usage };
 }
 
-function advance(reply: ReplyState, events: readonly ModelEvent[] = []): Step {
+function advance(reply: MessagesReplyState, events: readonly ModelEvent[] = []): Step {
   return { reply, events, progress: true };
 }
 
-function startReply(reply: ReplyState, messageId: string): Step {
+function startReply(reply: MessagesReplyState, messageId: string): Step {
   const { model, usage } = reply;
   if (reply.messageId !== undefined) return { reply, events: [], progress: false };
   return advance({ ...reply, messageId }, [{ type: 'message_start', messageId, model, usage }]);
 }
 
-function startBlock(previousReply: ReplyState, event: JsonObject, newId: () => string): Step {
-  const raw = readObject(event.content_block);
-  const index = readNumber(event.index);
+function startBlock(previousReply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
+  const raw = narrowToObject(event.content_block);
+  const index = narrowToNumber(event.index);
   if (!raw || index === undefined) return { reply: previousReply, events: [], progress: false };
   const openPosition = findOpenBlock(previousReply, index);
   // A repeated start of the same block is ignored; a start of another block means that the previous end was omitted.
@@ -108,7 +108,7 @@ function startBlock(previousReply: ReplyState, event: JsonObject, newId: () => s
   const { reply, events: closeEvents } =
     openPosition === undefined ? advance(previousReply) : closeBlock(previousReply, openPosition);
   const position = isFreePosition(reply, index) ? index : reply.nextPosition;
-  const { block, events } = openBlock(raw, position);
+  const { block, events } = openReplyBlock(raw, position);
   // Some servers send no `message_start`.
   const started = startReply(reply, reply.messageId ?? newId());
   const openBlocks = new Map([...reply.openBlocks, [position, block]]);
@@ -124,44 +124,47 @@ function startBlock(previousReply: ReplyState, event: JsonObject, newId: () => s
 /** Number of positions that a server may leave out: they become empty blocks of the reply that is shown. */
 const MAX_GAP = 100;
 
-function isFreePosition({ finishedBlocks, nextPosition }: ReplyState, index: number): boolean {
+function isFreePosition({ finishedBlocks, nextPosition }: MessagesReplyState, index: number): boolean {
   if (!Number.isInteger(index) || index < 0 || index > nextPosition + MAX_GAP) return false;
   return index >= nextPosition || !finishedBlocks.some(({ position }) => position === index);
 }
 
-type OpenPosition = { readonly position: number; readonly block: OpenBlock };
+type OpenPosition = { readonly position: number; readonly block: OpenReplyBlock };
 
 /** Finds the open block for the provider's block index. */
-function findOpenBlock({ openBlocks, positions }: ReplyState, index: number | undefined): OpenPosition | undefined {
+function findOpenBlock(
+  { openBlocks, positions }: MessagesReplyState,
+  index: number | undefined,
+): OpenPosition | undefined {
   const position = index === undefined ? undefined : positions.get(index);
   const block = position === undefined ? undefined : openBlocks.get(position);
   return position === undefined || block === undefined ? undefined : { position, block };
 }
 
-function isRepeatedStart(block: OpenBlock, raw: JsonObject): boolean {
-  const { kind } = openBlock(raw, 0).block;
-  return block.kind === kind && (block.kind !== 'tool_use' || block.id === readString(raw.id));
+function isRepeatedStart(block: OpenReplyBlock, raw: JsonObject): boolean {
+  const { kind } = openReplyBlock(raw, 0).block;
+  return block.kind === kind && (block.kind !== 'tool_use' || block.id === narrowToString(raw.id));
 }
 
-function addDelta(reply: ReplyState, event: JsonObject): Step {
-  const found = findOpenBlock(reply, readNumber(event.index));
-  const delta = readObject(event.delta);
+function addDelta(reply: MessagesReplyState, event: JsonObject): Step {
+  const found = findOpenBlock(reply, narrowToNumber(event.index));
+  const delta = narrowToObject(event.delta);
   if (found === undefined || !delta) return { reply, events: [], progress: false };
   // An empty delta is no sign of life: a stalled server may send them for ever.
-  return { reply, events: appendToBlock(found.block, found.position, delta), progress: hasContent(delta) };
+  return { reply, events: appendToReplyBlock(found.block, found.position, delta), progress: hasContent(delta) };
 }
 
 function hasContent({ type: _, ...fields }: JsonObject): boolean {
   return Object.values(fields).some((field) => field !== '' && field !== null);
 }
 
-function stopBlock(reply: ReplyState, event: JsonObject): Step {
-  const found = findOpenBlock(reply, readNumber(event.index));
+function stopBlock(reply: MessagesReplyState, event: JsonObject): Step {
+  const found = findOpenBlock(reply, narrowToNumber(event.index));
   return found === undefined ? { reply, events: [], progress: false } : closeBlock(reply, found);
 }
 
-function closeBlock(reply: ReplyState, { position, block }: OpenPosition): Step {
-  const finishedBlock = finishBlock(block);
+function closeBlock(reply: MessagesReplyState, { position, block }: OpenPosition): Step {
+  const finishedBlock = finishReplyBlock(block);
   const openBlocks = new Map([...reply.openBlocks].filter(([other]) => other !== position));
   const positions = new Map([...reply.positions].filter(([, other]) => other !== position));
   // Appended in place, because a reply can have thousands of calls.
@@ -170,10 +173,10 @@ function closeBlock(reply: ReplyState, { position, block }: OpenPosition): Step 
 }
 
 /** Ends a reply. Open blocks are finished with their content, except tool calls with incomplete input. */
-function stopReply(unfinishedReply: ReplyState): Step {
+function stopReply(unfinishedReply: MessagesReplyState): Step {
   let step: Step = advance({ ...unfinishedReply, isStopped: true });
   for (const [position, block] of unfinishedReply.openBlocks) {
-    const finishedBlock = finishBlock(block);
+    const finishedBlock = finishReplyBlock(block);
     if (finishedBlock.type === 'tool_use' && finishedBlock.unparsed !== undefined) continue;
     const next = closeBlock(step.reply, { position, block });
     step = advance(next.reply, [...step.events, ...next.events]);
@@ -183,22 +186,22 @@ function stopReply(unfinishedReply: ReplyState): Step {
 
 /** Adds the number of tool results and tokens that the provider cleared from the request. */
 function addClearedResults(usage: Usage, management: JsonValue | undefined): Usage {
-  const edits = readObject(management)?.applied_edits;
+  const edits = narrowToObject(management)?.applied_edits;
   if (!Array.isArray(edits)) return usage;
   const sum = (name: string) =>
-    edits.reduce<number>((total, edit) => total + (readNumber(readObject(edit)?.[name]) ?? 0), 0);
+    edits.reduce<number>((total, edit) => total + (narrowToNumber(narrowToObject(edit)?.[name]) ?? 0), 0);
   return { ...usage, cleared: { results: sum('cleared_tool_uses'), tokens: sum('cleared_input_tokens') } };
 }
 
 /** Merges reported token counts, which are totals; missing counts keep their last value. */
 function mergeUsage(previous: Usage, raw: JsonObject | undefined): Usage {
   if (!raw) return previous;
-  const searches = readNumber(readObject(raw.server_tool_use)?.web_search_requests) ?? previous.webSearches;
+  const searches = narrowToNumber(narrowToObject(raw.server_tool_use)?.web_search_requests) ?? previous.webSearches;
   return {
-    inputTokens: readNumber(raw.input_tokens) ?? previous.inputTokens,
-    outputTokens: readNumber(raw.output_tokens) ?? previous.outputTokens,
-    cacheReadTokens: readNumber(raw.cache_read_input_tokens) ?? previous.cacheReadTokens,
-    cacheWriteTokens: readNumber(raw.cache_creation_input_tokens) ?? previous.cacheWriteTokens,
+    inputTokens: narrowToNumber(raw.input_tokens) ?? previous.inputTokens,
+    outputTokens: narrowToNumber(raw.output_tokens) ?? previous.outputTokens,
+    cacheReadTokens: narrowToNumber(raw.cache_read_input_tokens) ?? previous.cacheReadTokens,
+    cacheWriteTokens: narrowToNumber(raw.cache_creation_input_tokens) ?? previous.cacheWriteTokens,
     ...(searches !== undefined && { webSearches: searches }),
     ...(previous.cleared && { cleared: previous.cleared }),
   };

@@ -7,9 +7,9 @@ import type {
   StreamOptions,
 } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { type ModelAttempt, resolveTimeouts, type StreamTimeouts, startAttempt } from './attempt.ts';
 import { ABORTED_FAILURE } from './failures.ts';
-import { type ReplyReader, readReply } from './read-reply.ts';
+import { type ModelAttempt, resolveStreamTimeouts, type StreamTimeouts, startModelAttempt } from './model-attempt.ts';
+import { readReply, type StreamEventTranslator } from './read-reply.ts';
 
 /** The API-specific parts of a streaming port. */
 type StreamingApi = {
@@ -22,7 +22,7 @@ type StreamingApi = {
     attempt: ModelAttempt,
   ) => Promise<Response | ModelFailure>;
   /** Creates the reader that translates the stream events of a reply. */
-  readonly createReader: (request: ModelRequest, newId: () => string) => ReplyReader;
+  readonly createReader: (request: ModelRequest, newId: () => string) => StreamEventTranslator;
   /** Preloads modules for the first stream. */
   readonly prepare?: () => Promise<unknown>;
   /** Maps the rejected position of the wire request to the position in `ModelRequest`. */
@@ -45,7 +45,10 @@ export function createStreamingPort(
     }),
     async *stream(request, options, signal): AsyncGenerator<ModelEvent, ModelOutcome> {
       if (signal.aborted) return { ok: false, failure: ABORTED_FAILURE };
-      const attempt = startAttempt(resolveTimeouts(api.timeouts, getTimeouts?.(), options.timeoutMs), signal);
+      const attempt = startModelAttempt(
+        resolveStreamTimeouts(api.timeouts, getTimeouts?.(), options.timeoutMs),
+        signal,
+      );
       try {
         const opening = raceWithAttempt(sendWithKey(api, request, options, attempt), attempt);
         yield { type: 'request_sent', attempt: 1 };
@@ -93,7 +96,7 @@ type SendVariant<Variant> = (
 ) => Promise<Response | ModelFailure>;
 
 /** Creates a sender that retries a rejected request in another variant and keeps the accepted variant per model. */
-export function createVariantSender<Variant>(
+export function createRequestVariantSender<Variant>(
   defaultVariant: Variant,
   adaptVariant: (variant: Variant, failure: ModelFailure) => Variant | undefined,
 ): SendVariant<Variant> {

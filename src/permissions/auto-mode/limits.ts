@@ -1,5 +1,5 @@
 import type { ToolFacts } from '../../contracts/permission.ts';
-import { findConcealment, listCallRisks } from '../call-risks.ts';
+import { findCallConcealment, listCallRisks } from '../call-risks.ts';
 import type { Requirement } from '../decision-context.ts';
 import { findHiddenCharacter } from '../shell/parse/check-source.ts';
 import { isLastingRisk } from '../shell/programs/program-risks.ts';
@@ -21,7 +21,7 @@ export const EMPTY_JUDGE_LEDGER: JudgeLedger = { inARow: 0, usd: 0, allowed: [] 
 export const DEFAULT_JUDGE_LIMITS: JudgeLimits = { inARow: 20, usd: 0.5 };
 
 /** An event that changes the ledger. */
-export type JudgeEvent =
+export type JudgeLedgerEvent =
   | { readonly is: 'paid'; readonly usd: number }
   | { readonly is: 'allowed'; readonly title: string }
   /** The user sent a message or answered an approval request. */
@@ -29,7 +29,7 @@ export type JudgeEvent =
   | { readonly is: 'turn_ended' };
 
 /** Returns the ledger after an event. */
-export function reduceJudgeLedger(ledger: JudgeLedger, event: JudgeEvent): JudgeLedger {
+export function reduceJudgeLedger(ledger: JudgeLedger, event: JudgeLedgerEvent): JudgeLedger {
   switch (event.is) {
     case 'paid':
       return { ...ledger, usd: ledger.usd + event.usd };
@@ -43,7 +43,7 @@ export function reduceJudgeLedger(ledger: JudgeLedger, event: JudgeEvent): Judge
 }
 
 /** Returns the reason why auto mode stops deciding; undefined while budget is left. */
-export function findBudgetProblem(ledger: JudgeLedger, limits: JudgeLimits): string | undefined {
+export function findJudgeBudgetProblem(ledger: JudgeLedger, limits: JudgeLimits): string | undefined {
   if (ledger.inARow >= limits.inARow)
     return `Auto mode allowed ${ledger.inARow} calls in a row, so this one needs your approval.`;
   if (ledger.usd >= limits.usd)
@@ -58,11 +58,11 @@ const MAX_JUDGED_CHARACTERS = 4_000;
  * Returns whether the judge may decide about a call. It may not if a requirement reads or edits files or asks whatever
  * the mode, if the call has a lasting risk, or if its input has hidden characters.
  */
-export function canBeJudged(facts: ToolFacts, unanswered: readonly Requirement[]): boolean {
+export function canJudgeDecideCall(facts: ToolFacts, unanswered: readonly Requirement[]): boolean {
   if (facts.problem !== undefined || unanswered.length === 0) return false;
   const text = JSON.stringify(facts.input);
   if (text.length > MAX_JUDGED_CHARACTERS || findHiddenCharacter(facts.command ?? '') !== undefined) return false;
-  if (findConcealment(facts) !== 'none') return false;
+  if (findCallConcealment(facts) !== 'none') return false;
   const isEligible = unanswered.every(
     ({ kind, asks = 'by mode' }) => !['read', 'edit'].includes(kind) && asks === 'by mode',
   );

@@ -1,18 +1,18 @@
 import { join } from 'node:path/posix';
 import { createLazy } from '../../lib/memoize.ts';
 import {
-  anyCharacter,
-  anyText,
+  anyCharacterToken,
+  anyTextToken,
   createGlobMatcher,
   type GlobToken,
   hasTooManyWildcards,
-  parseLiteral,
+  parseLiteralGlob,
 } from '../../lib/patterns/glob.ts';
 import type { PermissionFs } from '../permission-fs.ts';
 import type { ResolvedPath } from '../resolve-path.ts';
 
 /** An entry found by a scan. */
-export type ScanEntry = {
+export type FolderScanEntry = {
   readonly path: string;
   readonly kind: 'file' | 'directory' | 'link' | 'other';
   /** Device and inode; set for files with several hard links. */
@@ -25,9 +25,9 @@ const MAX_ENTRIES = 3_000;
 export function scanFolder(
   fs: PermissionFs,
   folder: string,
-  matches: (entry: ScanEntry) => boolean,
+  matches: (entry: FolderScanEntry) => boolean,
   skippedNames: ReadonlySet<string> = new Set(),
-): ScanEntry | 'too many' | undefined {
+): FolderScanEntry | 'too many' | undefined {
   const pending = [folder];
   let seen = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -47,7 +47,7 @@ export function scanFolder(
 /** Creates the resolved path of an entry that is no link below a real folder: it is where its name says. */
 export function createScannedPath(
   path: string,
-  kind: Exclude<ScanEntry['kind'], 'link'>,
+  kind: Exclude<FolderScanEntry['kind'], 'link'>,
   inode?: string,
 ): ResolvedPath {
   const inodeField = inode === undefined ? {} : { inode };
@@ -110,15 +110,15 @@ const SIMPLE_SET = /\[([!^]?)((?:[0-9]-[0-9]|[A-Za-z]-[A-Za-z]|[^\][\\!^-])+)\]/
 const LITERAL_SET = /\[[!^]?[^\][\\!^-]+\]/gu;
 
 /** Returns whether the pattern is matched exactly as in bash: few wildcards, and only simple bracket sets. */
-export function isExactPattern(pattern: string): boolean {
+export function isExactGlobPattern(pattern: string): boolean {
   return !hasTooManyWildcards(pattern) && !pattern.replace(SIMPLE_SET, '').includes('[');
 }
 
 /** Matches by characters and by bytes, since the locale decides which one a shell uses; ASCII is the same in both. */
 function createEncodingTest(segment: string): (name: string) => boolean {
   const bytes = (text: string) => Buffer.from(text).toString('latin1');
-  const byCharacters = createSegmentTest(segment);
-  const byBytes = createLazy(() => createSegmentTest(bytes(segment)));
+  const byCharacters = createGlobSegmentTest(segment);
+  const byBytes = createLazy(() => createGlobSegmentTest(bytes(segment)));
   const isAscii = (text: string) => !/[^\0-\x7f]/.test(text);
   const isAsciiPattern = isAscii(segment);
   // Fast path: most names differ in their literal start or end.
@@ -136,25 +136,25 @@ function createEncodingTest(segment: string): (name: string) => boolean {
 }
 
 /** Creates the test for one segment of a glob pattern; it never matches fewer names than bash would. */
-export function createSegmentTest(pattern: string): (name: string) => boolean {
+export function createGlobSegmentTest(pattern: string): (name: string) => boolean {
   const segment = pattern.replace(/\*+/g, '*');
-  if (!isExactPattern(segment)) return () => true;
+  if (!isExactGlobPattern(segment)) return () => true;
   const steps: GlobToken[] = [];
   let end = 0;
   for (const match of segment.matchAll(new RegExp(`${SIMPLE_SET.source}|[*?]`, 'gu'))) {
     const [text, negation, set] = match;
-    steps.push(...parseLiteral(segment.slice(end, match.index)));
+    steps.push(...parseLiteralGlob(segment.slice(end, match.index)));
     if (set !== undefined) steps.push(createSetStep(set, negation === '' ? 'listed' : 'others'));
-    else steps.push(text === '*' ? anyText : anyCharacter);
+    else steps.push(text === '*' ? anyTextToken : anyCharacterToken);
     end = match.index + text.length;
   }
-  return createGlobMatcher([...steps, ...parseLiteral(segment.slice(end))]);
+  return createGlobMatcher([...steps, ...parseLiteralGlob(segment.slice(end))]);
 }
 
 /** Ranges like `[a-z]` depend on the locale, so they match any letter. */
 function createSetStep(set: string, matched: 'listed' | 'others'): GlobToken {
   const hasRange = set.includes('-');
-  if (matched === 'others' && hasRange) return anyCharacter;
+  if (matched === 'others' && hasRange) return anyCharacterToken;
   const source = set.replace(/[0-9]-[0-9]/g, '0-9').replace(/[A-Za-z]-[A-Za-z]/g, String.raw`\p{L}`);
   const expression = new RegExp(`^[${matched === 'others' ? '^' : ''}${source}]$`, 'us');
   return { kind: 'one', matches: (character) => expression.test(character) };

@@ -22,9 +22,9 @@ export const DEPENDENCY_FOLDERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Hard links of a file that rules or secret names may match; `short` if the search was cut off. */
-export type HardLinks = { readonly paths: readonly ResolvedPath[]; readonly search: 'whole' | 'short' };
+export type HardLinkSearchResult = { readonly paths: readonly ResolvedPath[]; readonly search: 'whole' | 'short' };
 
-const NONE: HardLinks = { paths: [], search: 'whole' };
+const NONE: HardLinkSearchResult = { paths: [], search: 'whole' };
 
 /**
  * Creates the lookup of hard links. It searches the workspace, the paths of secrets and paths spelled out in rules, and
@@ -34,7 +34,7 @@ export function createHardLinkLookup(
   policy: Policy,
   roots: readonly string[],
   fs: PermissionFs,
-): (path: ResolvedPath) => HardLinks {
+): (path: ResolvedPath) => HardLinkSearchResult {
   const loadIndex = createLazy(() => indexHardLinks(policy, roots, fs));
   return ({ inode, real }) => {
     if (inode === undefined) return NONE;

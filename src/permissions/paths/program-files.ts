@@ -98,7 +98,7 @@ const WRITTEN_BY_TOOLS = parseNames(`
 `);
 
 /** Returns whether a file or folder of this name decides which programs run, and no tool writes it on its own. */
-export function isProgramFile(name: string): boolean {
+export function isProgramControlFile(name: string): boolean {
   const normalized = name.toLowerCase();
   if (WRITTEN_BY_TOOLS.has(normalized)) return false;
   return (

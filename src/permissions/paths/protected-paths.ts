@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
-import { isInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
-import { createSegmentTest } from './folder-scan.ts';
+import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
+import { createGlobSegmentTest } from './folder-scan.ts';
 import {
   AUTO_RUN_FILES,
   AUTO_RUN_FOLDERS,
@@ -64,18 +64,18 @@ export function getProtectedWriteReason(path: ResolvedPath, policy: Policy): str
 
 function findProtection(path: string, policy: Policy): string | undefined {
   const { notesFolder } = policy;
-  if (notesFolder !== undefined && path.endsWith('.md') && isInside(path, normalizePathCase(notesFolder)))
+  if (notesFolder !== undefined && path.endsWith('.md') && isPathInside(path, normalizePathCase(notesFolder)))
     return undefined;
-  const protectedPath = policy.protectedPaths.find((candidate) => isInside(path, normalizePathCase(candidate)));
+  const protectedPath = policy.protectedPaths.find((candidate) => isPathInside(path, normalizePathCase(candidate)));
   if (protectedPath !== undefined) return `${protectedPath} holds files of ouro`;
-  const parts = path.split('/').map(trimFileName);
+  const parts = path.split('/').map(stripIgnoredNameSuffix);
   const folder = parts.find((part) => PROTECTED_FOLDERS.includes(part) || /^git~\d+$/.test(part));
   if (folder !== undefined) return `files in ${folder} decide what other programs run`;
   const name = parts.at(-1) ?? '';
   if (PROTECTED_FILES.includes(name) || name.startsWith('.yarnrc')) return `${name} decides what other programs run`;
   if (name === 'crontab') return 'a crontab decides what runs later';
   const contains = (folder: string) =>
-    isInside(path, folder) && !policy.workspaceRoots.some((root) => isInside(normalizePathCase(root), folder));
+    isPathInside(path, folder) && !policy.workspaceRoots.some((root) => isPathInside(normalizePathCase(root), folder));
   const homeFolder = HOME_FOLDERS.find((part) => contains(normalizePathCase(`${policy.home}/${part}`)));
   if (homeFolder !== undefined) return `~/${homeFolder} decides what other programs run`;
   const system = SYSTEM_FOLDERS.find((folder) => contains(normalizePathCase(folder)));
@@ -84,7 +84,7 @@ function findProtection(path: string, policy: Policy): string | undefined {
 
 /** Finds a system folder inside a folder. */
 export function findSystemFolderInside(folder: string): string | undefined {
-  return SYSTEM_FOLDERS.find((candidate) => candidate !== folder && isInside(candidate, folder));
+  return SYSTEM_FOLDERS.find((candidate) => candidate !== folder && isPathInside(candidate, folder));
 }
 
 /** Files of a process in /proc that expose its environment and memory. */
@@ -95,7 +95,7 @@ const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
 export function getProcessReadReason(path: ResolvedPath): string | undefined {
   const exposesProcess = [path.lexical, path.real].some((form) => {
     const name = form.startsWith('/proc/') ? basename(form) : '';
-    return /[$`]/.test(name) || PROCESS_SECRET_FILES.some((secret) => createSegmentTest(name)(secret));
+    return /[$`]/.test(name) || PROCESS_SECRET_FILES.some((secret) => createGlobSegmentTest(name)(secret));
   });
   return exposesProcess ? PROCESS_SECRET_REASON : undefined;
 }
@@ -111,7 +111,7 @@ export function listProcessSecrets(folder: string): readonly string[] {
 export const PROCESS_SECRET_REASON = 'it holds the keys and variables of a process';
 
 /** Strips trailing dots and spaces, which some file systems ignore, and the name of an alternate data stream. */
-export function trimFileName(part: string): string {
+export function stripIgnoredNameSuffix(part: string): string {
   return part.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (part === tail ? tail : ''));
 }
 
@@ -119,8 +119,8 @@ export function trimFileName(part: string): string {
 export function getAutoRunReason(path: ResolvedPath, roots: readonly string[]): string | undefined {
   for (const form of new Set([path.lexical, path.real])) {
     // The workspace itself may be inside such a folder.
-    const root = roots.find((candidate) => isInside(form, candidate)) ?? '';
-    const parts = normalizePathCase(form.slice(root.length)).split('/').map(trimFileName);
+    const root = roots.find((candidate) => isPathInside(form, candidate)) ?? '';
+    const parts = normalizePathCase(form.slice(root.length)).split('/').map(stripIgnoredNameSuffix);
     const name = basename(parts.join('/'));
     const folder = parts.slice(0, -1).find((part) => AUTO_RUN_FOLDERS.has(part));
     if (folder !== undefined) return `other programs run or follow files in ${folder}`;

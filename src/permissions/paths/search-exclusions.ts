@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
 import type { PermissionFs } from '../permission-fs.ts';
-import { isInside } from '../resolve-path.ts';
+import { isPathInside } from '../resolve-path.ts';
 import { listRuleGlobs } from '../rules/path-rules.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
-import { createSegmentTest, scanFolder } from './folder-scan.ts';
+import { createGlobSegmentTest, scanFolder } from './folder-scan.ts';
 import { listSecretPaths, SECRET_GLOBS } from './secret-paths.ts';
 
 /** Returns globs that recursive searches must exclude: paths with a deny or ask rule, and secret files. */
@@ -38,8 +38,8 @@ export function createReincludedTest(
     return false;
   });
   if (scan === 'too many') return () => true;
-  const root = roots.find((candidate) => isInside(folder, candidate)) ?? folder;
-  for (let above = folder; isInside(above, root); above = dirname(above)) {
+  const root = roots.find((candidate) => isPathInside(folder, candidate)) ?? folder;
+  for (let above = folder; isPathInside(above, root); above = dirname(above)) {
     ignoreFiles.push(...IGNORE_FILES.map((name) => join(above, name)), join(above, '.git/info/exclude'));
     if (above === dirname(above)) break;
   }
@@ -53,7 +53,7 @@ export function createReincludedTest(
         .split('/'),
     )
     .filter((name) => name !== '');
-  const tests = names.map((name) => (name.includes('\\') ? () => true : createSegmentTest(name.trim())));
+  const tests = names.map((name) => (name.includes('\\') ? () => true : createGlobSegmentTest(name.trim())));
   return (name) => tests.some((matches) => matches(name));
 }
 

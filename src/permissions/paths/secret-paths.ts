@@ -1,6 +1,6 @@
 import type { Policy } from '../../contracts/permission.ts';
-import { isInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
-import { PROCESS_SECRET_FILES, PROCESS_SECRET_REASON, trimFileName } from './protected-paths.ts';
+import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
+import { PROCESS_SECRET_FILES, PROCESS_SECRET_REASON, stripIgnoredNameSuffix } from './protected-paths.ts';
 
 /** Beginnings and endings of example files that hold no secrets. */
 const EXAMPLE_START = /^(?:example|sample|template|dist|defaults?)[._-]/;
@@ -217,13 +217,13 @@ export function getSecretPathReason(path: ResolvedPath, policy: Policy): string 
 }
 
 function findSecret(path: string, policy: Policy): string | undefined {
-  const keyPath = policy.sensitivePaths.find((candidate) => isInside(path, normalizePathCase(candidate)));
+  const keyPath = policy.sensitivePaths.find((candidate) => isPathInside(path, normalizePathCase(candidate)));
   if (keyPath !== undefined) return `${keyPath} holds a key`;
-  const copy = policy.taintedPaths?.find((candidate) => isInside(path, normalizePathCase(candidate)));
+  const copy = policy.taintedPaths?.find((candidate) => isPathInside(path, normalizePathCase(candidate)));
   if (copy === '/') return 'a command may have written secrets to any file';
   if (copy !== undefined) return `${copy} was written from a secret file`;
   const home = normalizePathCase(policy.home);
-  return findSecretName(path, isInside(path, home) ? path.slice(home.length + 1) : '');
+  return findSecretName(path, isPathInside(path, home) ? path.slice(home.length + 1) : '');
 }
 
 /** Returns whether a path in a command names a file that may hold secrets; the path may begin with `~` or `$HOME`. */
@@ -236,7 +236,7 @@ const HOME_PREFIX = /^(?:~|\$home|\$\{home\})\/(.+)/i;
 
 /** Finds the reason by the name of the file and its folders; `homeRelative` is empty outside the home folder. */
 function findSecretName(path: string, homeRelative: string): string | undefined {
-  const parts = path.split('/').map(trimFileName);
+  const parts = path.split('/').map(stripIgnoredNameSuffix);
   const name = parts.at(-1) ?? '';
   if (/^\.env([._-]|$)/.test(name) && !EXAMPLE_ENDING.test(name)) return `${name} often holds secrets`;
   if (/\.env$/.test(name) && !EXAMPLE_START.test(name)) return `${name} often holds secrets`;
@@ -255,7 +255,7 @@ function findSecretName(path: string, homeRelative: string): string | undefined 
   if (parts.some((part) => part === '.ssh' || part === '.aws' || part === '.gnupg'))
     return 'its folder holds credentials';
   const secretPath =
-    homeRelative === '' ? undefined : SECRET_HOME_PATHS.find((part) => isInside(homeRelative, part.toLowerCase()));
+    homeRelative === '' ? undefined : SECRET_HOME_PATHS.find((part) => isPathInside(homeRelative, part.toLowerCase()));
   return secretPath === undefined ? undefined : `~/${secretPath} holds credentials`;
 }
 

@@ -1,8 +1,8 @@
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
-import { findSandboxExceptionProblem } from './exception-rule.ts';
 import { getRuleFamily, RENAMED_TOOLS, SANDBOX_EXCEPTION_RULE_NAME } from './rule-families.ts';
+import { findSandboxExceptionProblem } from './sandbox-exception-rule.ts';
 
 /** The source of a rule. */
 type RuleOrigin = Pick<Rule, 'source' | 'file' | 'line' | 'root'>;

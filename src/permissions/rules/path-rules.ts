@@ -1,8 +1,8 @@
 import { normalize } from 'node:path/posix';
 import type { Policy, Rule } from '../../contracts/permission.ts';
 import { toPosixPath } from '../../lib/files/path-style.ts';
-import { createGlobMatcher, parseGlob, parseLiteral } from '../../lib/patterns/glob.ts';
-import { isInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
+import { createGlobMatcher, parseGlob, parseLiteralGlob } from '../../lib/patterns/glob.ts';
+import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from './rule-families.ts';
 
 /** A path and how a tool uses it. */
@@ -52,7 +52,7 @@ export function canRuleMatchInside(rule: Rule, folder: string, policy: Policy): 
   return parsePatterns(rule, policy).some((pattern) => {
     const fixed = pattern.tail.split(/[*?[\\]/)[0] ?? '';
     const start = normalizePathCase(pattern.anywhere ? pattern.base : (pattern.base + fixed).replace(/\/[^/]*$/, ''));
-    return isInside(start, normalizePathCase(folder)) || isInside(normalizePathCase(folder), start);
+    return isPathInside(start, normalizePathCase(folder)) || isPathInside(normalizePathCase(folder), start);
   });
 }
 
@@ -118,7 +118,7 @@ function createPatternTest(pattern: Pattern, normalizeCase: (text: string) => st
   const base = normalizeCase(pattern.base);
   const matches = createGlobTest(normalizeCase(pattern.tail), pattern.anywhere);
   return (path) => {
-    if (base !== '' && !isInside(path, base)) return false;
+    if (base !== '' && !isPathInside(path, base)) return false;
     const rest = path.slice(base.length);
     return matches(rest === '' ? '/' : rest);
   };
@@ -129,7 +129,7 @@ function createGlobTest(tail: string, anywhere: boolean): (path: string) => bool
   const glob = tail.replace(/(?:\/|\/\*\*)+$/, '');
   const steps = parseGlob(anywhere ? glob.replace(/^\//, '') : glob, { braces: 'letters', doubleStar: 'any-text' });
   const matches = createGlobMatcher(
-    anywhere && glob !== '' ? [...parseLiteral('/'), { kind: 'folders' }, ...steps] : steps,
+    anywhere && glob !== '' ? [...parseLiteralGlob('/'), { kind: 'folders' }, ...steps] : steps,
     'or-below',
   );
   // Fast path: most paths do not contain the longest literal part of the pattern.

@@ -1,11 +1,15 @@
 import type { Decision, PermissionRequest, Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
-import { collectFindings } from '../collect-findings.ts';
+import { collectCallFindings } from '../collect-call-findings.ts';
 import { createDecisionContext } from '../create-decision-context.ts';
 import { type AnalysisFindings, type DecisionContext, describeRule, type Requirement } from '../decision-context.ts';
 import type { PermissionFs } from '../permission-fs.ts';
-import { formatSandboxException, parseSandboxException, type SandboxException } from '../rules/exception-rule.ts';
 import { formatRule, parseRule } from '../rules/parse-rule.ts';
 import { FAMILY_RULE_NAMES, SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
+import {
+  formatSandboxException,
+  parseSandboxException,
+  type SandboxException,
+} from '../rules/sandbox-exception-rule.ts';
 
 /** A rule with the sandbox exception it grants, asks about or denies. */
 export type SandboxExceptionRule = SandboxException & { readonly rule: Rule };
@@ -17,17 +21,19 @@ export type SandboxExceptionRule = SandboxException & { readonly rule: Rule };
 export function addRunOutsideFindings(context: DecisionContext, findings: AnalysisFindings): AnalysisFindings {
   const { facts, policy } = context;
   if (policy.sandbox === undefined || facts.outside === undefined) return findings;
-  const rules = listExceptionRules(context).filter(({ grants }) => grants.kind === 'all');
-  const commandFindings = collectCommandFindings(context, rules);
+  const rules = listSandboxExceptionRules(context).filter(({ grants }) => grants.kind === 'all');
+  const commandFindings = matchExceptionCommands(context, rules);
   return {
     ...findings,
-    blockers: [...listExceptionBlockers(context, commandFindings, rules), ...findings.blockers],
+    blockers: [...listSandboxExceptionBlockers(context, commandFindings, rules), ...findings.blockers],
     requirements: [...createLeaveRequirements(context, commandFindings), ...findings.requirements],
   };
 }
 
 /** Returns the rules about sandbox exceptions, without allow rules of a project. */
-export function listExceptionRules({ policy }: Pick<DecisionContext, 'policy'>): readonly SandboxExceptionRule[] {
+export function listSandboxExceptionRules({
+  policy,
+}: Pick<DecisionContext, 'policy'>): readonly SandboxExceptionRule[] {
   return policy.rules
     .filter(
       ({ tool, behavior, source }) =>
@@ -37,14 +43,14 @@ export function listExceptionRules({ policy }: Pick<DecisionContext, 'policy'>):
 }
 
 /** Analyses the call as if the exception rules were command rules, to see which of its commands they match. */
-export function collectCommandFindings(
+export function matchExceptionCommands(
   context: DecisionContext,
   rules: readonly SandboxExceptionRule[],
 ): AnalysisFindings {
   const commandRules = rules.map(({ rule: { specifier: _, ...rule }, commands }): Rule => {
     return { ...rule, tool: FAMILY_RULE_NAMES.command, ...(commands === undefined ? {} : { specifier: commands }) };
   });
-  return collectFindings({ ...context, policy: { ...context.policy, rules: commandRules } });
+  return collectCallFindings({ ...context, policy: { ...context.policy, rules: commandRules } });
 }
 
 /** Returns a rule that allows the call if rules allow every part of it; undefined otherwise. */
@@ -54,7 +60,7 @@ export function findAllowingRule({ requirements, unanalysed }: AnalysisFindings)
 }
 
 /** Returns the deny and ask rules against the exception: for its commands, for any command, and invalid ones. */
-export function listExceptionBlockers(
+export function listSandboxExceptionBlockers(
   { facts }: DecisionContext,
   commandFindings: AnalysisFindings,
   rules: readonly SandboxExceptionRule[],
@@ -109,7 +115,7 @@ export function narrowRulesToPrograms(
   fs: PermissionFs,
 ): NonNullable<PermissionRequest['ofPrograms']> | undefined {
   if (!decision.suggestions.some(({ rule }) => parseOpening(rule).kind !== 'all')) return undefined;
-  const names = listPrograms(createDecisionContext(facts, policy, fs));
+  const names = listNonReadOnlyPrograms(createDecisionContext(facts, policy, fs));
   const rules = decision.suggestions.flatMap(({ rule }) => {
     const grants = parseOpening(rule);
     return grants.kind === 'all'
@@ -127,8 +133,8 @@ function parseOpening(rule: string): SandboxException['grants'] {
 }
 
 /** Lists the programs of the line that are not read-only, by name; empty if a name is not plain. */
-export function listPrograms(context: DecisionContext): readonly string[] {
-  const { requirements } = collectCommandFindings(context, []);
+export function listNonReadOnlyPrograms(context: DecisionContext): readonly string[] {
+  const { requirements } = matchExceptionCommands(context, []);
   const names = requirements.flatMap(({ kind, allowedBy, subject }) =>
     kind === 'command' && allowedBy === undefined ? [subject.split(/\s/, 1)[0] ?? ''] : [],
   );

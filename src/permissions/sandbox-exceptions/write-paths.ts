@@ -4,19 +4,19 @@ import {
   type DecisionContext,
   describeRule,
   type Requirement,
-  resolveContextPath,
+  resolveCallPath,
 } from '../decision-context.ts';
 import { listPathBlockers } from '../path-requirements.ts';
 import { findSystemFolderInside } from '../paths/protected-paths.ts';
-import { isInside, type ResolvedPath } from '../resolve-path.ts';
-import { findSandboxExceptionProblem, formatSandboxException } from '../rules/exception-rule.ts';
+import { isPathInside, type ResolvedPath } from '../resolve-path.ts';
 import { formatRule } from '../rules/parse-rule.ts';
 import { SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
+import { findSandboxExceptionProblem, formatSandboxException } from '../rules/sandbox-exception-rule.ts';
 import {
-  collectCommandFindings,
   findAllowingRule,
-  listExceptionBlockers,
-  listExceptionRules,
+  listSandboxExceptionBlockers,
+  listSandboxExceptionRules,
+  matchExceptionCommands,
   type SandboxExceptionRule,
 } from './run-outside.ts';
 
@@ -31,13 +31,14 @@ export function addWritePathFindings(context: DecisionContext, findings: Analysi
   const { facts, policy } = context;
   if (policy.sandbox === undefined || facts.outside !== undefined || facts.opens === undefined) return findings;
   const { writable, readOnly } = policy.sandboxPaths?.() ?? { writable: [], readOnly: [] };
-  const isClosed = ({ real }: ResolvedPath) => readOnly.some((folder) => isInside(real, folder));
+  const isClosed = ({ real }: ResolvedPath) => readOnly.some((folder) => isPathInside(real, folder));
   const requested = facts.opens
-    .map((path) => resolveContextPath(context, policy.cwd, path))
+    .map((path) => resolveCallPath(context, policy.cwd, path))
     .filter(
-      (path) => path.problem !== undefined || isClosed(path) || !writable.some((folder) => isInside(path.real, folder)),
+      (path) =>
+        path.problem !== undefined || isClosed(path) || !writable.some((folder) => isPathInside(path.real, folder)),
     );
-  const rules = listExceptionRules(context);
+  const rules = listSandboxExceptionRules(context);
   const results = requested.map((path) => analyzeWritePath(context, path, rules, isClosed(path)));
   const tooMany = {
     stage: 'breaker',
@@ -75,11 +76,11 @@ function analyzeWritePath(
       requirement,
     };
   const matching = rules.filter((rule) => matchesPath(context, rule, path));
-  const commandFindings = collectCommandFindings(context, matching);
+  const commandFindings = matchExceptionCommands(context, matching);
   const allowRule = findAllowRule(commandFindings, matching);
   const blockers = [
     ...listPathBlockers(context, { tool: facts.tool, use: 'write', path }),
-    ...listExceptionBlockers(context, commandFindings, matching),
+    ...listSandboxExceptionBlockers(context, commandFindings, matching),
   ];
   if (allowRule !== undefined)
     return {
@@ -112,8 +113,10 @@ const CLOSED = 'it is protected in every sandbox. A command that has to change i
 
 /** Explains why a path is too broad: it contains the home folder or a system folder. */
 function explainTooBroad({ real }: ResolvedPath, context: DecisionContext): string | undefined {
-  const homes = [context.policy.home, resolveContextPath(context, '/', '~').real];
-  const content = homes.some((home) => isInside(home, real)) ? 'your whole home folder' : findSystemFolderInside(real);
+  const homes = [context.policy.home, resolveCallPath(context, '/', '~').real];
+  const content = homes.some((home) => isPathInside(home, real))
+    ? 'your whole home folder'
+    : findSystemFolderInside(real);
   return content === undefined ? undefined : `it contains ${content}. Ask for a more specific path.`;
 }
 
@@ -130,22 +133,22 @@ function matchesPath(context: DecisionContext, { rule, grants }: SandboxExceptio
   if (grants.kind === 'all') return true;
   if (grants.kind === 'host') return false;
   const rulePath = grants.what.replace(/\/\*\*$/, '').replace(/(?<=.)\/+$/, '');
-  const { lexical, real } = resolveContextPath(context, '/', rulePath);
-  const home = resolveContextPath(context, '/', '~').real;
+  const { lexical, real } = resolveCallPath(context, '/', rulePath);
+  const home = resolveCallPath(context, '/', '~').real;
   if (rule.behavior === 'allow')
     return [lexical, rulePath.startsWith('~') ? `${home}${rulePath.slice(1)}` : lexical].some((allowed) =>
-      isInside(path.real, allowed),
+      isPathInside(path.real, allowed),
     );
   const ruled = [lexical, real];
   return [path.lexical, path.real].some((form) =>
-    ruled.some((denied) => isInside(form, denied) || isInside(denied, form)),
+    ruled.some((denied) => isPathInside(form, denied) || isPathInside(denied, form)),
   );
 }
 
 /** Writes the path with `~` if it is inside the home folder. */
 function abbreviateHome({ real }: ResolvedPath, context: DecisionContext): string {
-  const home = resolveContextPath(context, '/', '~').real;
-  return home !== '/' && isInside(real, home) ? `~${real.slice(home.length)}` : real;
+  const home = resolveCallPath(context, '/', '~').real;
+  return home !== '/' && isPathInside(real, home) ? `~${real.slice(home.length)}` : real;
 }
 
 function formatPath({ lexical, real }: ResolvedPath): string {

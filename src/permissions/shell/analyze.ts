@@ -5,9 +5,9 @@ import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
 import { createLazy, memoizeByKey } from '../../lib/memoize.ts';
 import { analyzeExactly } from './exact/analyze-exactly.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
-import { type ExactCommand, getArgPath, NO_DISK_LOOKUP } from './exact/shell-state.ts';
+import { getArgPath, NO_DISK_LOOKUP, type ResolvedCommand } from './exact/shell-state.ts';
 import { findSizeProblem, isFullyParsed, listCharacterProblems } from './parse/check-source.ts';
-import { getExactProgram } from './programs/find-program.ts';
+import { getExactProgramFacts } from './programs/find-program-facts.ts';
 
 /** Parses a script; the same text gives the same syntax tree. */
 export type ParseScript = (script: string) => ParsedScript;
@@ -40,14 +40,14 @@ function listCertainCommands(
   command: string,
   cwd: string,
   parseScript: ParseScript,
-): readonly ExactCommand[] | undefined {
+): readonly ResolvedCommand[] | undefined {
   if (findSizeProblem(command) !== undefined || listCharacterProblems(command).length > 0) return undefined;
   const script = parseScript(command);
   const { commands, problems } = analyzeExactly(command, script, cwd, NO_DISK_LOOKUP);
   return problems.length > 0 || !isFullyParsed(command, script) ? undefined : commands;
 }
 
-function isReadOnlyCommand({ argv, assignments, redirects }: ExactCommand): boolean {
+function isReadOnlyCommand({ argv, assignments, redirects }: ResolvedCommand): boolean {
   const opensForReading = redirects.every(({ use }) => use === 'read');
   return assignments.length === 0 && opensForReading && analyzeReadOnly(argv).ok;
 }
@@ -56,7 +56,7 @@ function isReadOnlyCommand({ argv, assignments, redirects }: ExactCommand): bool
 const OPTION_WITHOUT_PATH = /^(?:-[a-su-zA-SU-Z]+|--(?:recursive|force|verbose|parents|no-clobber|append))$/;
 
 /** Returns the paths that one simple command writes, or `undefined` if they are unknown. */
-function listWrittenPaths({ argv, assignments, redirects, cwds }: ExactCommand): readonly string[] | undefined {
+function listWrittenPaths({ argv, assignments, redirects, cwds }: ResolvedCommand): readonly string[] | undefined {
   if (assignments.length > 0) return undefined;
   const redirectTargets = redirects.filter(({ use }) => use !== 'read').map(({ target }) => target);
   const [program, ...args] = argv;
@@ -73,6 +73,6 @@ function listWrittenPaths({ argv, assignments, redirects, cwds }: ExactCommand):
 
 /** True for a program that creates, changes or removes its operands and touches nothing else. */
 function changesOnlyOperands(name: string): boolean {
-  const { writes, editOptions, opensNoFiles } = getExactProgram(name);
+  const { writes, editOptions, opensNoFiles } = getExactProgramFacts(name);
   return writes !== undefined && (editOptions !== undefined || opensNoFiles === true);
 }

@@ -1,18 +1,18 @@
 import type { Rule, TraceStep } from '../../contracts/permission.ts';
-import { type DecisionContext, describeRule, resolveContextPath } from '../decision-context.ts';
+import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
 import { listPathBlockers } from '../path-requirements.ts';
 import { createScannedPath, scanFolder, splitRelativePath } from '../paths/folder-scan.ts';
 import { DEPENDENCY_FOLDERS } from '../paths/hard-links.ts';
 import { listProcessSecrets, PROCESS_SECRET_REASON } from '../paths/protected-paths.ts';
-import { isInside, type ResolvedPath } from '../resolve-path.ts';
+import { isPathInside, type ResolvedPath } from '../resolve-path.ts';
 import { canRuleMatchInside, matchesPathRule } from '../rules/path-rules.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from '../rules/rule-families.ts';
 import { createDenyMatcher } from './command-rules.ts';
-import type { ReachableCommand, ShellEffects } from './effects/collect-effects.ts';
-import type { AccessedPath, SearchedPath, ShellPaths } from './effects/collect-paths.ts';
-import { findProgram } from './programs/find-program.ts';
-import type { ShownContents } from './programs/git-contents.ts';
+import type { ReachableCommand, ShellEffects } from './effects/collect-shell-effects.ts';
+import type { AccessedPath, SearchedPath, ShellPaths } from './effects/collect-shell-paths.ts';
+import { findProgramFacts } from './programs/find-program-facts.ts';
 import { findRepositoryTop, listTrackedFiles } from './programs/git-repository.ts';
+import type { GitShownContents } from './programs/git-shown-contents.ts';
 
 /** Lists everything that blocks a command line, judged by all effects it may have. */
 export function listShellBlockers(
@@ -93,7 +93,7 @@ function listFileBlockers(
  * attributes.
  */
 function replacesFile(command: string): boolean {
-  const { writes, opensNoFiles, copiesFiles, deletes } = findProgram(command.split(' ')[0] ?? '');
+  const { writes, opensNoFiles, copiesFiles, deletes } = findProgramFacts(command.split(' ')[0] ?? '');
   const writesOperands = writes === 'operands' && opensNoFiles !== true && deletes !== true;
   return command.startsWith('> ') || copiesFiles === true || writesOperands;
 }
@@ -169,7 +169,7 @@ function listDeleteBlockers(context: DecisionContext, deletes: readonly Accessed
   return deletes.flatMap(({ path, command }) => {
     const folder = path.original.replace(/(^|\/)(?:\*|\.\*|\{.*|\.\[.*)$/, '$1.');
     const target = folder === path.original ? path.real : path.real.replace(/\/[^/]*$/, '') || '/';
-    const protectedFolder = [context.policy.home, ...context.roots].find((root) => isInside(root, target));
+    const protectedFolder = [context.policy.home, ...context.roots].find((root) => isPathInside(root, target));
     if (protectedFolder === undefined && target !== '/') return [];
     return [
       {
@@ -197,17 +197,17 @@ function listGitContentBlockers(
   );
   if (rules.length === 0) return [];
   // The output may be names that another command then opens.
-  const feedsNames = commands.some(({ via }) => findProgram(via).inputBecomes !== undefined);
+  const feedsNames = commands.some(({ via }) => findProgramFacts(via).inputBecomes !== undefined);
   return commands.flatMap(({ argv }) => {
-    const { shownContents, subcommands } = findProgram(argv[0] ?? '');
+    const { shownContents, subcommands } = findProgramFacts(argv[0] ?? '');
     if (shownContents === undefined) return [];
     const folder = argv[argv.indexOf(subcommands?.folderOption ?? '-C') + 1];
     const hasFolder = subcommands !== undefined && argv.includes(subcommands.folderOption) && folder !== undefined;
-    const folders = hasFolder ? cwds.map((cwd) => resolveContextPath(context, cwd, folder).real) : cwds;
+    const folders = hasFolder ? cwds.map((cwd) => resolveCallPath(context, cwd, folder).real) : cwds;
     return folders.flatMap((cwd) => {
-      const trackedContents: ShownContents | undefined = feedsNames ? { source: 'tracked', paths: [] } : undefined;
+      const trackedContents: GitShownContents | undefined = feedsNames ? { source: 'tracked', paths: [] } : undefined;
       const shown =
-        shownContents(argv, (arg) => resolveContextPath(context, cwd, arg).kind !== 'missing') ?? trackedContents;
+        shownContents(argv, (arg) => resolveCallPath(context, cwd, arg).kind !== 'missing') ?? trackedContents;
       const rule =
         shown === undefined ? undefined : rules.find((candidate) => mayShowRestricted(context, candidate, shown, cwd));
       if (rule === undefined) return [];
@@ -221,13 +221,13 @@ function listGitContentBlockers(
 function mayShowRestricted(
   context: DecisionContext,
   rule: Rule,
-  { source, paths }: ShownContents,
+  { source, paths }: GitShownContents,
   cwd: string,
 ): boolean {
   const { policy, fs, facts } = context;
   if (paths.length > 0) {
     // A file is compared with the rules by its name; any other path may contain more.
-    const resolved = paths.map((path) => resolveContextPath(context, cwd, path));
+    const resolved = paths.map((path) => resolveCallPath(context, cwd, path));
     return resolved.some(({ kind, real }) => kind !== 'file' && canRuleMatchInside(rule, real, policy));
   }
   const top = findRepositoryTop(fs, cwd);
@@ -235,7 +235,7 @@ function mayShowRestricted(
   const index = source === 'tracked' ? listTrackedFiles(fs, top) : undefined;
   if (index === undefined) return canRuleMatchInside(rule, top, policy);
   return index.some((name) => {
-    const path = resolveContextPath(context, top, name);
+    const path = resolveCallPath(context, top, name);
     return matchesPathRule(rule, { tool: facts.tool, use: 'read', path }, policy);
   });
 }

@@ -9,14 +9,14 @@ import {
   type Requirement,
 } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
-import { splitSearchPath } from '../resolve-path.ts';
+import { splitPathVariable } from '../resolve-path.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
 import { getShellAnalysis } from './analyze.ts';
 import { listShellBlockers } from './blockers.ts';
 import { type CommandRequirements, collectRequirements, listRedirectRequirements } from './command-requirements.ts';
 import { parseCommandPattern } from './command-rules.ts';
-import { collectLineEffects, type ShellEffects } from './effects/collect-effects.ts';
-import { collectPaths, type ShellPaths } from './effects/collect-paths.ts';
+import { collectCommandLineEffects, type ShellEffects } from './effects/collect-shell-effects.ts';
+import { collectShellPaths, type ShellPaths } from './effects/collect-shell-paths.ts';
 import {
   listComputedNameProblems,
   listExpansionProblems,
@@ -24,14 +24,14 @@ import {
 } from './effects/computed-arg-problems.ts';
 import { changesGlobbing } from './effects/glob-expansion.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
-import { listUnanalyzableParts } from './effects/unanalyzable.ts';
-import { enforceReadOnly } from './enforce-read-only.ts';
+import { listUnanalyzableParts } from './effects/unanalyzable-parts.ts';
 import { analyzeExactly } from './exact/analyze-exactly.ts';
 import { createDiskLookup } from './exact/disk-lookup.ts';
-import type { ExactAnalysis, ExactCommand } from './exact/shell-state.ts';
+import type { ExactAnalysis, ResolvedCommand } from './exact/shell-state.ts';
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
 import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
-import { getExactProgram } from './programs/find-program.ts';
+import { getExactProgramFacts } from './programs/find-program-facts.ts';
+import { getReadOnlyEnforcement } from './read-only-enforcement.ts';
 import { listRuleMentions } from './rule-mentions.ts';
 import { listUsedSecrets, type SecretTaint, trackSecretCopies } from './secret-taint.ts';
 
@@ -51,13 +51,13 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
   const exact: ExactAnalysis = isOverlong(command)
     ? { commands: [], problems: [] }
     : analyzeExactly(command, script, context.policy.cwd, createDiskLookup(context));
-  const effects = collectLineEffects(
+  const effects = collectCommandLineEffects(
     command,
     parse,
     exact.commands.filter(({ isExpanded }) => isExpanded),
   );
   const cwds = [...new Set([context.policy.cwd, ...exact.commands.flatMap((exactCommand) => exactCommand.cwds)])];
-  const paths = collectPaths(context, effects, cwds);
+  const paths = collectShellPaths(context, effects, cwds);
   const textProblems = listCharacterProblems(command);
   const unanalysed = [
     ...textProblems,
@@ -91,7 +91,7 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
   const createRequirement =
     (asks: NonNullable<Requirement['asks']>) =>
     (text: string): Requirement => ({ kind: 'command', subject: command, text, asks });
-  const limits = enforceReadOnly(context, {
+  const limits = getReadOnlyEnforcement(context, {
     requirements: commandRequirements.flatMap(({ requirements }) => requirements),
     isKnown: unanalysed.length === 0 && unknownEffects.length === 0,
   });
@@ -160,7 +160,7 @@ function listWrittenFileRequirements(context: DecisionContext, { writes }: Shell
 /** Returns the requirements of each command, with the copies of secrets that the line creates in view. */
 function collectAllRequirements(
   context: DecisionContext,
-  commands: readonly ExactCommand[],
+  commands: readonly ResolvedCommand[],
   taint: SecretTaint,
 ): readonly CommandRequirements[] {
   const taintedContext = addTaint(context, taint);
@@ -218,7 +218,7 @@ function isAnalyzable(text: string, script: ParsedScript, context: DecisionConte
 }
 
 /** Computes the result once for equal commands, which a command line may repeat many times. */
-function memoizeByCommand<Result>(compute: (command: ExactCommand) => Result): (command: ExactCommand) => Result {
+function memoizeByCommand<Result>(compute: (command: ResolvedCommand) => Result): (command: ResolvedCommand) => Result {
   const answers = new Map<string, Result>();
   return (command) => {
     const key = JSON.stringify(command);
@@ -269,10 +269,10 @@ function restrictsCommands(context: DecisionContext): boolean {
  */
 function listHijackRequirements(
   context: DecisionContext,
-  commands: readonly ExactCommand[],
+  commands: readonly ResolvedCommand[],
   line: 'no-approval' | 'mixed',
 ): readonly Requirement[] {
-  const { inside, outside } = splitSearchPath(
+  const { inside, outside } = splitPathVariable(
     context.policy,
     context.fs,
     commands.flatMap(({ cwds }) => cwds),
@@ -288,9 +288,9 @@ function listHijackRequirements(
 }
 
 /** Returns the programs found through PATH: the wrappers, the command itself, and the programs it always starts. */
-function listProgramNames({ argv }: ExactCommand): readonly string[] {
+function listProgramNames({ argv }: ResolvedCommand): readonly string[] {
   const args = argv.map((arg) => arg.text);
   const start = skipSafeWrappers(args) ?? 0;
   const names = args.slice(0, start + 1).filter((arg) => !arg.startsWith('-') && !arg.includes('/'));
-  return [...names, ...(getExactProgram(args[start] ?? '').startsPrograms ?? [])];
+  return [...names, ...(getExactProgramFacts(args[start] ?? '').startsPrograms ?? [])];
 }

@@ -6,7 +6,7 @@ import {
   findRule,
   isInWorkspace,
   type Requirement,
-  resolveContextPath,
+  resolveCallPath,
 } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
 import { expandGlob } from '../paths/folder-scan.ts';
@@ -14,12 +14,12 @@ import { getRuleFamily } from '../rules/rule-families.ts';
 import { findUncoveredSecret, matchesAllowRule } from './command-rules.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
-import { type ExactCommand, getArgPath } from './exact/shell-state.ts';
+import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import { listFileEditRequirements } from './file-edit-requirements.ts';
-import type { Argument } from './parse/arguments.ts';
-import { getExactProgram } from './programs/find-program.ts';
-import { checkGitRepository } from './programs/git-repository.ts';
-import type { NearbyFile, ReadOnlyAnalysis } from './programs/program.ts';
+import type { ShellArgument } from './parse/shell-words.ts';
+import { getExactProgramFacts } from './programs/find-program-facts.ts';
+import { checkGitRepositorySafety } from './programs/git-repository.ts';
+import type { NearbyFile, ReadOnlyAnalysis } from './programs/program-facts.ts';
 import { canExcludeNames, isExcludedSecret } from './search-exclusions.ts';
 import { createTaintedFileRequirement, listSearchRequirements, mayReachTaintedFile } from './search-requirements.ts';
 import { suggestCommandRule } from './suggest-rule.ts';
@@ -31,7 +31,7 @@ export type CommandRequirements = {
 };
 
 /** Returns the requirements of one simple command: its own, and one for each file that its redirections open. */
-export function collectRequirements(context: DecisionContext, command: ExactCommand): CommandRequirements {
+export function collectRequirements(context: DecisionContext, command: ResolvedCommand): CommandRequirements {
   const redirects = listRedirectRequirements(context, command);
   if (command.argv.length === 0) return { requirements: redirects, hardens: [] };
   const ownRequirements = listOwnRequirements(context, command);
@@ -39,10 +39,10 @@ export function collectRequirements(context: DecisionContext, command: ExactComm
 }
 
 /** Returns the requirements of redirections, which are reads and writes of their own whatever allows the command. */
-export function listRedirectRequirements(context: DecisionContext, command: ExactCommand): readonly Requirement[] {
+export function listRedirectRequirements(context: DecisionContext, command: ResolvedCommand): readonly Requirement[] {
   return command.redirects.flatMap(({ use, target }) =>
     command.cwds.flatMap((cwd) => {
-      const path = resolveContextPath(context, cwd, getArgPath(target));
+      const path = resolveCallPath(context, cwd, getArgPath(target));
       const uses = use === 'both' ? (['read', 'write'] as const) : [use];
       return uses.map((singleUse) =>
         createPathRequirement(context, { tool: context.facts.tool, use: singleUse, path }),
@@ -51,7 +51,7 @@ export function listRedirectRequirements(context: DecisionContext, command: Exac
   );
 }
 
-function listOwnRequirements(context: DecisionContext, command: ExactCommand): CommandRequirements {
+function listOwnRequirements(context: DecisionContext, command: ResolvedCommand): CommandRequirements {
   const start = skipSafeWrappers(command.argv.map((word) => word.text)) ?? 0;
   const argv = command.argv.slice(start);
   const subject = command.text;
@@ -134,26 +134,26 @@ function listOwnRequirements(context: DecisionContext, command: ExactCommand): C
 /** Treats `git -C folder status` as `git status` in that folder. */
 function resolveGitFolder(
   context: DecisionContext,
-  command: ExactCommand,
-  argv: readonly Argument[],
-): { readonly command: ExactCommand; readonly argv: readonly Argument[] } {
+  command: ResolvedCommand,
+  argv: readonly ShellArgument[],
+): { readonly command: ResolvedCommand; readonly argv: readonly ShellArgument[] } {
   const [git, option, folder, ...rest] = argv;
-  const { subcommands } = getExactProgram(git?.text ?? '');
+  const { subcommands } = getExactProgramFacts(git?.text ?? '');
   if (git === undefined || option?.text !== subcommands?.folderOption || folder?.kind !== 'literal')
     return { command, argv };
-  const folders = command.cwds.map((cwd) => resolveContextPath(context, cwd, getArgPath(folder)));
+  const folders = command.cwds.map((cwd) => resolveCallPath(context, cwd, getArgPath(folder)));
   if (folders.some((path) => path.kind !== 'directory' || !isInWorkspace(path, context))) return { command, argv };
   return { command: { ...command, cwds: folders.map(({ real }) => real) }, argv: [git, ...rest] };
 }
 
-function createSuggestion(argv: readonly Argument[]): Pick<Requirement, 'suggestion'> {
+function createSuggestion(argv: readonly ShellArgument[]): Pick<Requirement, 'suggestion'> {
   const suggestion = suggestCommandRule(argv);
   return suggestion === undefined ? {} : { suggestion };
 }
 
 const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/([^/]+)$/;
 
-function analyzeCommand(argv: readonly Argument[]): ReadOnlyAnalysis {
+function analyzeCommand(argv: readonly ShellArgument[]): ReadOnlyAnalysis {
   const [first, ...rest] = argv;
   if (first === undefined || first.kind !== 'literal') return { ok: false, reason: 'The command name is unknown.' };
   const name = SYSTEM_PROGRAM.exec(first.text)?.[1] ?? first.text;
@@ -163,7 +163,7 @@ function analyzeCommand(argv: readonly Argument[]): ReadOnlyAnalysis {
 
 function listReadRequirements(
   context: DecisionContext,
-  command: ExactCommand,
+  command: ResolvedCommand,
   analysis: Extract<ReadOnlyAnalysis, { ok: true }>,
   exclude: (name: string) => boolean,
 ): readonly Requirement[] {
@@ -176,13 +176,13 @@ function listReadRequirements(
   );
   const searches = analysis.searches.flatMap((arg) =>
     command.cwds.flatMap((cwd) =>
-      listSearchRequirements(context, resolveContextPath(context, cwd, getArgPath(arg)).real, analysis, exclude),
+      listSearchRequirements(context, resolveCallPath(context, cwd, getArgPath(arg)).real, analysis, exclude),
     ),
   );
   return [...reads, ...searches];
 }
 
-function listArgRequirements(context: DecisionContext, cwd: string, arg: Argument): readonly Requirement[] {
+function listArgRequirements(context: DecisionContext, cwd: string, arg: ShellArgument): readonly Requirement[] {
   const paths =
     arg.kind === 'glob'
       ? expandGlob(context.fs, cwd, arg.home === 'home' ? arg.text.replace('~', context.policy.home) : arg.text)
@@ -194,13 +194,13 @@ function listArgRequirements(context: DecisionContext, cwd: string, arg: Argumen
     createPathRequirement(context, {
       tool: context.facts.tool,
       use: 'read',
-      path: resolveContextPath(context, cwd, path),
+      path: resolveCallPath(context, cwd, path),
     }),
   );
 }
 
 /** `du *` in a folder that contains a file called `--files0-from=.env`, or `@list`. */
-function listOptionRequirements(context: DecisionContext, cwd: string, arg: Argument): readonly Requirement[] {
+function listOptionRequirements(context: DecisionContext, cwd: string, arg: ShellArgument): readonly Requirement[] {
   if (arg.kind !== 'glob' || arg.prefix !== '') return [];
   const paths = expandGlob(context.fs, cwd, arg.text);
   const option = paths === 'too many' ? undefined : paths.find((path) => /^[-@]/.test(path));
@@ -209,11 +209,11 @@ function listOptionRequirements(context: DecisionContext, cwd: string, arg: Argu
     : [{ kind: 'read', subject: arg.text, text: `${arg.text} matches ${option}, which looks like an option.` }];
 }
 
-function findGitProblem(context: DecisionContext, command: ExactCommand): string | undefined {
+function findGitProblem(context: DecisionContext, command: ResolvedCommand): string | undefined {
   if (!context.policy.trusted) return 'This folder is not trusted, and its git configuration could run programs.';
   const [root = context.policy.cwd] = context.roots;
   for (const cwd of command.cwds) {
-    const preflight = checkGitRepository(context.fs, resolveContextPath(context, cwd, '.').real, root);
+    const preflight = checkGitRepositorySafety(context.fs, resolveCallPath(context, cwd, '.').real, root);
     if (!preflight.ok) return preflight.reason;
   }
   return undefined;

@@ -2,13 +2,13 @@ import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
 import { memoizeByKey } from '../../lib/memoize.ts';
 import { compileStarPattern } from '../../lib/patterns/glob.ts';
-import { type DecisionContext, describeRule, resolveContextPath } from '../decision-context.ts';
+import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
 import { getSecretFileReason } from '../path-requirements.ts';
-import type { ReachableCommand } from './effects/collect-effects.ts';
+import type { ReachableCommand } from './effects/collect-shell-effects.ts';
 import { listOptionOutputs } from './effects/written-args.ts';
-import { type ExactCommand, getArgPath } from './exact/shell-state.ts';
-import { getBaseName, parseArgument } from './parse/arguments.ts';
-import { findProgram, getExactProgram, isUnknownProgram } from './programs/find-program.ts';
+import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
+import { getProgramBaseName, parseShellArgument } from './parse/shell-words.ts';
+import { findProgramFacts, getExactProgramFacts, isUnknownProgram } from './programs/find-program-facts.ts';
 
 /** The pattern of a `Bash(…)` rule: its words, and whether further arguments may follow. */
 type CommandPattern = { readonly words: readonly string[]; readonly kind: 'exact' | 'prefix' };
@@ -42,7 +42,7 @@ export function createDenyMatcher({ specifier }: Rule, policy: Policy): (command
 }
 
 /** True if an allow rule covers a command: only plain words, and the command by its own name. */
-export function matchesAllowRule(rule: Rule, command: ExactCommand, from: number): boolean {
+export function matchesAllowRule(rule: Rule, command: ResolvedCommand, from: number): boolean {
   if (rule.specifier === undefined) return true;
   const argv = command.argv.slice(from);
   const isPlain = argv.every(
@@ -70,7 +70,7 @@ export function matchesAllowRule(rule: Rule, command: ExactCommand, from: number
  * `echo`.
  */
 function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: number): boolean {
-  const { textArgs } = getExactProgram(name);
+  const { textArgs } = getExactProgramFacts(name);
   if (textArgs === undefined || textArgs === 'all') return textArgs === 'all';
   const option = [name, sub, ...rest][index - 1] ?? '';
   return (textArgs.subcommands?.includes(sub) ?? true) && textArgs.options.includes(option);
@@ -111,8 +111,8 @@ function matchesFlags(pattern: readonly string[], argv: readonly string[]): bool
   const wantedFlags = rest.filter(isFlag);
   if (name === undefined || wantedFlags.length === 0 || argv[0] === undefined || !matchesWord(name, argv[0]))
     return false;
-  const givenFlags = new Set(argv.slice(1).flatMap(splitFlags));
-  if (!wantedFlags.flatMap(splitFlags).every((flag) => givenFlags.has(flag))) return false;
+  const givenFlags = new Set(argv.slice(1).flatMap(splitArgumentFlags));
+  if (!wantedFlags.flatMap(splitArgumentFlags).every((flag) => givenFlags.has(flag))) return false;
   const operands = argv.slice(1).filter((word) => !isFlag(word));
   return matchesPattern(
     rest.filter((word) => !isFlag(word)),
@@ -131,7 +131,7 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Splits an argument into flags; common long options become their letter. */
-export function splitFlags(word: string): readonly string[] {
+export function splitArgumentFlags(word: string): readonly string[] {
   if (!isFlag(word)) return [];
   if (word.startsWith('--')) return [LONG_NAMES[word] ?? word.replace(/=.*$/s, '')];
   return [...word.slice(1)].map((letter) => LONG_NAMES[`-${letter}`] ?? `-${letter}`);
@@ -144,10 +144,10 @@ function isFlag(word: string): boolean {
 /** Returns variants of a command: without the folder of the program, and without options before the sub-command. */
 function listVariants(argv: readonly string[]): readonly (readonly string[])[] {
   const [name = '', ...rest] = argv;
-  const baseNameOnly = getBaseName(name);
+  const baseNameOnly = getProgramBaseName(name);
   const namedArgv = [baseNameOnly, ...rest];
   const results: (readonly string[])[] = baseNameOnly === name ? [argv] : [argv, namedArgv];
-  const options = findProgram(baseNameOnly).globalOptions;
+  const options = findProgramFacts(baseNameOnly).globalOptions;
   if (options === undefined) return results;
   let index = 0;
   for (; index < rest.length && /^[-+]/.test(rest[index] ?? ''); index += 1) {
@@ -176,7 +176,7 @@ function parsePatternWords(text: string): readonly string[] {
   if (!isSimple || command.name === undefined || command.redirects.length > 0 || statement?.background === true)
     return text.split(/\s+/);
   return [command.name, ...command.args].map((word) =>
-    word.type === 'Assignment' ? word.text : parseArgument(word).text,
+    word.type === 'Assignment' ? word.text : parseShellArgument(word).text,
   );
 }
 
@@ -201,7 +201,7 @@ export function hasRiskyArg(argv: readonly string[], from: number): boolean {
     outputOptions = [],
     walksFolders,
     interpreter,
-  } = findProgram(name);
+  } = findProgramFacts(name);
   const programOptions = [
     ...riskyOptions,
     ...scriptOptions,
@@ -258,11 +258,11 @@ function matchesOption(arg: string, option: string, shortOptions: 'alone' | 'tog
  */
 export function findUncoveredSecret(
   context: DecisionContext,
-  { argv, cwds }: ExactCommand,
+  { argv, cwds }: ResolvedCommand,
   rule: Rule,
 ): string | undefined {
   const { words, kind } = parseCommandPattern(rule.specifier ?? '');
-  const { opensNoFiles, reads, copiesFiles, runsProjectScripts } = getExactProgram(argv[0]?.text ?? '');
+  const { opensNoFiles, reads, copiesFiles, runsProjectScripts } = getExactProgramFacts(argv[0]?.text ?? '');
   // A rule for a program that shows or copies files is meant for these; the files it writes are tracked as copies.
   const isExpected =
     (opensNoFiles === true && runsProjectScripts !== true) || reads !== undefined || copiesFiles === true;
@@ -274,12 +274,12 @@ export function findUncoveredSecret(
 /** Lists the existing secret files that the arguments of a command name, also inside options. */
 export function listSecretArgs(
   context: DecisionContext,
-  { argv, cwds }: Pick<ExactCommand, 'argv' | 'cwds'>,
+  { argv, cwds }: Pick<ResolvedCommand, 'argv' | 'cwds'>,
 ): readonly { readonly piece: string; readonly path: string; readonly reason: string }[] {
   const pieces = new Set(argv.flatMap((arg) => [getArgPath(arg), ...arg.text.split(/[=@:,]/)]));
   return [...pieces].flatMap((piece) => {
     if (piece === '' || piece.startsWith('-')) return [];
-    const files = cwds.map((cwd) => resolveContextPath(context, cwd, piece)).filter(({ kind }) => kind === 'file');
+    const files = cwds.map((cwd) => resolveCallPath(context, cwd, piece)).filter(({ kind }) => kind === 'file');
     return files.flatMap((path) => {
       const reason = getSecretFileReason(context, path);
       return reason === undefined ? [] : [{ piece, path: path.real, reason }];

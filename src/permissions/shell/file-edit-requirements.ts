@@ -1,9 +1,9 @@
-import { type DecisionContext, type Requirement, resolveContextPath } from '../decision-context.ts';
+import { type DecisionContext, type Requirement, resolveCallPath } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
-import { type ExactCommand, getArgPath } from './exact/shell-state.ts';
-import type { Argument } from './parse/arguments.ts';
-import { getExactProgram } from './programs/find-program.ts';
-import type { Program } from './programs/program.ts';
+import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
+import type { ShellArgument } from './parse/shell-words.ts';
+import { getExactProgramFacts } from './programs/find-program-facts.ts';
+import type { ProgramFacts } from './programs/program-facts.ts';
 
 /** Longer commands need approval as commands. */
 const MAX_EDITS = 200;
@@ -14,11 +14,11 @@ const MAX_EDITS = 200;
  */
 export function listFileEditRequirements(
   context: DecisionContext,
-  command: ExactCommand,
-  argv: readonly Argument[],
+  command: ResolvedCommand,
+  argv: readonly ShellArgument[],
 ): readonly Requirement[] | undefined {
   const [name, ...args] = argv;
-  const { editOptions, parseEdits, writes } = getExactProgram(name?.text ?? '');
+  const { editOptions, parseEdits, writes } = getExactProgramFacts(name?.text ?? '');
   if (parseEdits !== undefined) return listInPlaceRequirements(context, command, args, parseEdits);
   if (editOptions === undefined || args.some((arg) => arg.kind !== 'literal')) return undefined;
   const dashes = args.findIndex((arg) => arg.text === '--');
@@ -33,14 +33,14 @@ export function listFileEditRequirements(
   for (const cwd of command.cwds) {
     const addRequirement = (use: 'read' | 'write', path: string) =>
       needs.push(
-        createPathRequirement(context, { tool: context.facts.tool, use, path: resolveContextPath(context, cwd, path) }),
+        createPathRequirement(context, { tool: context.facts.tool, use, path: resolveCallPath(context, cwd, path) }),
       );
     for (const operand of operands) {
       if (!isCopy) addRequirement('write', getArgPath(operand));
       else if (operand === target) addRequirement('write', getArgPath(operand));
       else {
         // A folder copied or moved as a whole may contain protected files, so the command needs approval itself.
-        if (resolveContextPath(context, cwd, getArgPath(operand)).kind === 'directory') return undefined;
+        if (resolveCallPath(context, cwd, getArgPath(operand)).kind === 'directory') return undefined;
         addRequirement('read', getArgPath(operand));
         if (writes === 'target-and-sources') addRequirement('write', getArgPath(operand));
         if (target !== undefined)
@@ -53,9 +53,9 @@ export function listFileEditRequirements(
 
 function listInPlaceRequirements(
   context: DecisionContext,
-  command: ExactCommand,
-  args: readonly Argument[],
-  parseEdits: NonNullable<Program['parseEdits']>,
+  command: ResolvedCommand,
+  args: readonly ShellArgument[],
+  parseEdits: NonNullable<ProgramFacts['parseEdits']>,
 ): readonly Requirement[] | undefined {
   // Where disks ignore case, sed is often that of BSD, which takes the argument after `-i` as a suffix.
   if (args.some(({ kind }) => kind !== 'literal') || context.policy.disk === 'case-insensitive') return undefined;
@@ -64,7 +64,7 @@ function listInPlaceRequirements(
   const { tool } = context.facts;
   return command.cwds.flatMap((cwd) =>
     files.flatMap((file) => {
-      const path = resolveContextPath(context, cwd, getArgPath(file));
+      const path = resolveCallPath(context, cwd, getArgPath(file));
       return (['read', 'write'] as const).map((use) => createPathRequirement(context, { tool, use, path }));
     }),
   );
@@ -72,6 +72,6 @@ function listInPlaceRequirements(
 
 /** Returns the path of the copied file: inside the target if that is a folder. */
 function resolveTarget(context: DecisionContext, cwd: string, target: string, source: string): string {
-  const isFolder = resolveContextPath(context, cwd, target).kind === 'directory';
+  const isFolder = resolveCallPath(context, cwd, target).kind === 'directory';
   return isFolder ? `${target}/${source.replace(/\/+$/, '').replace(/^.*\//, '')}` : target;
 }

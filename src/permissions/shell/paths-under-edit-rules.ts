@@ -1,13 +1,13 @@
 import type { Rule } from '../../contracts/permission.ts';
-import { type DecisionContext, describeRule, resolveContextPath } from '../decision-context.ts';
+import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
 import type { ResolvedPath } from '../resolve-path.ts';
 import { canRuleMatchInside } from '../rules/path-rules.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
-import type { ShellEffects } from './effects/collect-effects.ts';
+import type { ShellEffects } from './effects/collect-shell-effects.ts';
 import { expandPathArg } from './effects/glob-expansion.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
-import type { Argument } from './parse/arguments.ts';
-import { findProgram } from './programs/find-program.ts';
+import type { ShellArgument } from './parse/shell-words.ts';
+import { findProgramFacts } from './programs/find-program-facts.ts';
 import { findRepositoryTop } from './programs/git-repository.ts';
 
 /** Options and sub-commands of programs that change the files they get. */
@@ -36,7 +36,7 @@ export function listPathsUnderEditRules(
     .slice(0, MAX_PLACES)
     .flatMap((word) =>
       cwds.flatMap((cwd) =>
-        expandPathArg(context, cwd, word).map((spelling) => resolveContextPath(context, cwd, spelling)),
+        expandPathArg(context, cwd, word).map((spelling) => resolveCallPath(context, cwd, spelling)),
       ),
     );
   const problems = rules.flatMap((rule) => {
@@ -62,7 +62,7 @@ function listChangedWords(
   cwds: readonly string[],
 ): readonly string[] {
   const [name = '', ...args] = argv;
-  const { subcommands, unpacks } = findProgram(name);
+  const { subcommands, unpacks } = findProgramFacts(name);
   if (subcommands !== undefined) return listTreeChanges(context, argv, cwds);
   const folder = unpacks !== undefined && [...args, ''].some((arg) => unpacks.test(arg)) ? listTargetFolders(args) : [];
   const namesNone = !args.some((arg) => isPresent(context, cwds, arg.replace(/\/\.\.\.$/, '')));
@@ -76,11 +76,11 @@ function listChangedWords(
  */
 function listOperands(context: DecisionContext, argv: readonly string[], cwds: readonly string[]): readonly string[] {
   const [name = '', first = '', ...rest] = argv;
-  const { interpreter, packs } = findProgram(name);
+  const { interpreter, packs } = findProgramFacts(name);
   if (packs?.test(first) === true && rest.every((arg) => /^[^-@]/.test(arg))) return rest.slice(0, 1);
   const runsFile =
     interpreter !== undefined && interpreter.hasUnquotedPaths !== true && interpreter.inputIsData !== true;
-  const isScript = runsFile && cwds.every((cwd) => resolveContextPath(context, cwd, first).kind === 'file');
+  const isScript = runsFile && cwds.every((cwd) => resolveCallPath(context, cwd, first).kind === 'file');
   return (isScript ? rest : [first, ...rest]).flatMap(splitPlaces);
 }
 
@@ -98,7 +98,7 @@ function mayChangeOperands(argv: readonly string[]): boolean {
     formatsFiles,
     inPlaceOption,
     wrapper,
-  } = findProgram(name);
+  } = findProgramFacts(name);
   if (analyzeReadOnly(argv.map(createLiteral)).ok) return false;
   if (args.some((arg) => FILE_CHANGING_ARG.test(arg) || inPlaceOption?.test(arg) === true)) return true;
   if (runsProjectScripts === true) return readsFiles?.test(args.join(' ')) !== true;
@@ -108,7 +108,7 @@ function mayChangeOperands(argv: readonly string[]): boolean {
   return !isKnown;
 }
 
-function createLiteral(text: string): Argument {
+function createLiteral(text: string): ShellArgument {
   return { text, kind: 'literal', prefix: text, home: 'none' };
 }
 
@@ -127,7 +127,7 @@ function listTreeChanges(
   [name = '', ...args]: readonly string[],
   cwds: readonly string[],
 ): readonly string[] {
-  const { subcommands, globalOptions = [] } = findProgram(name);
+  const { subcommands, globalOptions = [] } = findProgramFacts(name);
   if (subcommands === undefined) return [];
   const start = args.findIndex((arg, index) => !arg.startsWith('-') && !globalOptions.includes(args[index - 1] ?? ''));
   const line = args.slice(start).join(' ');
@@ -135,7 +135,7 @@ function listTreeChanges(
   const operands = args.slice(start + 1).filter((arg) => !arg.startsWith('-'));
   const folder = args[args.indexOf(subcommands.folderOption) + 1] ?? '.';
   const folders = args.includes(subcommands.folderOption) ? [folder] : ['.'];
-  const places = folders.flatMap((from) => cwds.map((cwd) => resolveContextPath(context, cwd, from).real));
+  const places = folders.flatMap((from) => cwds.map((cwd) => resolveCallPath(context, cwd, from).real));
   // A move may create its target.
   const sources = args[start] === subcommands.renames ? operands.slice(0, -1) : operands;
   const areFiles = sources.length > 0 && sources.every((operand) => isPresent(context, places, operand));
@@ -146,7 +146,7 @@ function listTreeChanges(
 }
 
 function isPresent(context: DecisionContext, places: readonly string[], operand: string): boolean {
-  return places.some((place) => resolveContextPath(context, place, operand).kind !== 'missing');
+  return places.some((place) => resolveCallPath(context, place, operand).kind !== 'missing');
 }
 
 /** Splits an argument into the pieces that may be paths: `--dir=src`, `./src:/x`, `-osrc`, `./...`. */

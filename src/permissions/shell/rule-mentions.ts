@@ -1,15 +1,15 @@
 import type { Rule } from '../../contracts/permission.ts';
 import { compileStarPattern } from '../../lib/patterns/glob.ts';
-import { type DecisionContext, describeRule, resolveContextPath } from '../decision-context.ts';
-import { createSegmentTest, expandGlob } from '../paths/folder-scan.ts';
+import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
+import { createGlobSegmentTest, expandGlob } from '../paths/folder-scan.ts';
 import type { ResolvedPath } from '../resolve-path.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
-import { parseCommandPattern, splitFlags } from './command-rules.ts';
-import type { ShellEffects } from './effects/collect-effects.ts';
+import { parseCommandPattern, splitArgumentFlags } from './command-rules.ts';
+import type { ShellEffects } from './effects/collect-shell-effects.ts';
 import { expandPathArg } from './effects/glob-expansion.ts';
-import { getBaseName } from './parse/arguments.ts';
+import { getProgramBaseName } from './parse/shell-words.ts';
 import { FILE_CHANGING_ARG } from './paths-under-edit-rules.ts';
-import { findProgram, getExactProgram, isUnknownProgram } from './programs/find-program.ts';
+import { findProgramFacts, getExactProgramFacts, isUnknownProgram } from './programs/find-program-facts.ts';
 
 const MAX_NAMES = 400;
 /** Limit for names resolved in all folders the command line may run in. */
@@ -37,7 +37,7 @@ export function listRuleMentions(
   });
   const readArgs = mentions.filter(({ argv }) => mayOpenArgs(argv)).flatMap(({ args }) => args);
   const implicitReads = mentions.flatMap(({ argv }) =>
-    argv.some((word) => SHOWS_VARIABLES.test(word)) ? (findProgram(argv[0] ?? '').implicitReads ?? []) : [],
+    argv.some((word) => SHOWS_VARIABLES.test(word)) ? (findProgramFacts(argv[0] ?? '').implicitReads ?? []) : [],
   );
   const changedArgs = mentions.flatMap(({ argv, args }) => (mayChangeArgs(argv) ? args : listArchives(argv)));
   const readProblems = listPathProblems(context, [...readArgs, ...implicitReads, ...effects.otherTexts], cwds, 'read');
@@ -77,7 +77,7 @@ function resolvePaths(
     for (const cwd of cwds) {
       if (paths.size > MAX_PATHS) return { paths: [...paths.values()], isTruncated: true };
       for (const spelling of expandPathArg(context, cwd, name)) {
-        const path = resolveContextPath(context, cwd, spelling);
+        const path = resolveCallPath(context, cwd, spelling);
         paths.set(`${path.lexical}\n${path.real}`, path);
       }
     }
@@ -100,7 +100,7 @@ function formatRuleMatch(rule: Rule): string {
  * Returns the arguments that may have an effect: neither messages nor excluded names nor the name of the sub-command.
  */
 function listRelevantArgs(argv: readonly string[]): readonly string[] {
-  const { textArgs, suggest, globalOptions = [] } = getExactProgram(argv[0] ?? '');
+  const { textArgs, suggest, globalOptions = [] } = getExactProgramFacts(argv[0] ?? '');
   const options = textArgs === undefined || textArgs === 'all' ? [] : textArgs.options;
   const hasMessages =
     options.length > 0 &&
@@ -123,7 +123,7 @@ function listRelevantArgs(argv: readonly string[]): readonly string[] {
 
 /** True if the command, or one it starts, may open its arguments. */
 function mayOpenArgs(argv: readonly string[]): boolean {
-  const { opensNoFiles, runsProjectScripts, commandMarkers, printsArgs } = getExactProgram(argv[0] ?? '');
+  const { opensNoFiles, runsProjectScripts, commandMarkers, printsArgs } = getExactProgramFacts(argv[0] ?? '');
   return opensNoFiles !== true || printsArgs === true || runsProjectScripts === true || commandMarkers !== undefined;
 }
 
@@ -132,7 +132,7 @@ function mayOpenArgs(argv: readonly string[]): boolean {
  * dash.
  */
 function listArchives([name = '', ...args]: readonly string[]): readonly string[] {
-  const { readsRecursively, writes } = findProgram(name);
+  const { readsRecursively, writes } = findProgramFacts(name);
   if (readsRecursively !== 'always' || writes !== undefined) return [];
   return args.filter((arg) => !/^-|^[A-Za-z]{1,6}$/.test(arg)).slice(0, 1);
 }
@@ -140,7 +140,8 @@ function listArchives([name = '', ...args]: readonly string[]): readonly string[
 function mayChangeArgs(argv: readonly string[]): boolean {
   const [name = ''] = argv;
   return (
-    isUnknownProgram(name) || (findProgram(name).reads === undefined && argv.some((arg) => FILE_CHANGING_ARG.test(arg)))
+    isUnknownProgram(name) ||
+    (findProgramFacts(name).reads === undefined && argv.some((arg) => FILE_CHANGING_ARG.test(arg)))
   );
 }
 
@@ -155,31 +156,31 @@ function createCommandFinder(
 ): (args: readonly string[]) => string | undefined {
   const normalize = (arg: string) => (policy.disk === 'case-insensitive' ? arg.toLowerCase() : arg);
   const [first = '', ...rest] = parseCommandPattern(rule.specifier ?? '').words.map(normalize);
-  const name = getBaseName(first);
+  const name = getProgramBaseName(first);
   if (!/\w/.test(name)) return () => undefined;
-  const wantedFlags = rest.flatMap(splitFlags);
+  const wantedFlags = rest.flatMap(splitArgumentFlags);
   const matchers = [
     createNameMatcher(name),
-    ...rest.filter((arg) => splitFlags(arg).length === 0).map(createWordMatcher),
+    ...rest.filter((arg) => splitArgumentFlags(arg).length === 0).map(createWordMatcher),
   ];
   const matchesFileNow = (pattern: string) =>
     cwds.some((cwd) => {
       const names = expandGlob(fs, cwd, pattern);
-      return names === 'too many' || names.some((path) => getBaseName(path) === name);
+      return names === 'too many' || names.some((path) => getProgramBaseName(path) === name);
     });
   return (args) => {
     const text = normalize(args.join(' '));
     const flags = new Set(wantedFlags.length === 0 ? [] : listFlags(text));
     if (wantedFlags.every((flag) => flags.has(flag)) && matchesInOrder(text, matchers)) return name;
     // `cp /usr/bin/c?rl x`
-    const globs = args.filter((arg) => isGlob(arg) && createSegmentTest(getBaseName(arg))(name));
+    const globs = args.filter((arg) => isGlob(arg) && createGlobSegmentTest(getProgramBaseName(arg))(name));
     return globs.some((pattern) => isSpecific(pattern) || matchesFileNow(pattern)) ? name : undefined;
   };
 }
 
 /** True for a glob with more than one literal character, like `c?rl`, which hardly matches other names. */
 function isSpecific(pattern: string): boolean {
-  return getBaseName(pattern).replace(/\[[^\]]*\]|[*?]/g, '').length > 1;
+  return getProgramBaseName(pattern).replace(/\[[^\]]*\]|[*?]/g, '').length > 1;
 }
 
 /** True if all of them match, one after the other. */
@@ -248,7 +249,7 @@ function splitPieces(word: string): readonly string[] {
 
 /** Lists the flags anywhere in a text. */
 function listFlags(text: string): readonly string[] {
-  return text.split(SEPARATORS).flatMap(splitFlags);
+  return text.split(SEPARATORS).flatMap(splitArgumentFlags);
 }
 
 /** True for a glob, but not for `.items[].name`. */

@@ -1,12 +1,12 @@
 import { createLazy } from '../../lib/memoize.ts';
-import { type DecisionContext, type Requirement, resolveContextPath } from '../decision-context.ts';
+import { type DecisionContext, type Requirement, resolveCallPath } from '../decision-context.ts';
 import { createPathRequirement, getSecretFileReason } from '../path-requirements.ts';
 import { createScannedPath, scanFolder, splitRelativePath } from '../paths/folder-scan.ts';
 import { createReincludedTest } from '../paths/search-exclusions.ts';
 import { getSecretPathReason } from '../paths/secret-paths.ts';
-import { isInside } from '../resolve-path.ts';
-import { findProgram } from './programs/find-program.ts';
-import type { ReadOnlyAnalysis } from './programs/program.ts';
+import { isPathInside } from '../resolve-path.ts';
+import { findProgramFacts } from './programs/find-program-facts.ts';
+import type { ReadOnlyAnalysis } from './programs/program-facts.ts';
 
 const UNCHECKED_NAME = '.env';
 
@@ -26,9 +26,9 @@ export function listSearchRequirements(
     if (kind === 'directory') return false;
     if (filter?.(splitRelativePath(folder, path), (name) => loadShownNames()(name)) === false) return false;
     if (kind === 'link' && follows === 'none') return false;
-    const resolved = kind === 'link' ? resolveContextPath(context, folder, path) : createScannedPath(path, kind, inode);
+    const resolved = kind === 'link' ? resolveCallPath(context, folder, path) : createScannedPath(path, kind, inode);
     const isSecret = getSecretFileReason(context, resolved) !== undefined;
-    const isOutside = kind === 'link' && !context.roots.some((root) => isInside(resolved.real, root));
+    const isOutside = kind === 'link' && !context.roots.some((root) => isPathInside(resolved.real, root));
     if ((!isSecret && !isOutside) || splitRelativePath(folder, path).some(exclude)) return false;
     const isRead = { tool: context.facts.tool, use: 'read', path: resolved } as const;
     if (isOutside || createPathRequirement(context, isRead).allowedBy !== undefined) return isOutside;
@@ -54,7 +54,9 @@ export function listSearchRequirements(
 /** True if the read-only sandbox hides secret files. Tracked ones stay visible to git, which may show them. */
 function canHideSecrets({ facts, policy }: DecisionContext): boolean {
   const words = (facts.command ?? '').split(/[^\w.+-]+/);
-  return words.every((word) => findProgram(word).subcommands === undefined) && policy.canEnforceReadOnly?.() === true;
+  return (
+    words.every((word) => findProgramFacts(word).subcommands === undefined) && policy.canEnforceReadOnly?.() === true
+  );
 }
 
 /** Inside the read-only sandbox nothing is written, and secret files are hidden. */
@@ -67,7 +69,8 @@ function hideInSandbox(context: DecisionContext, requirement: Requirement): Requ
 /** True if a glob, a search or git may find a copy of secrets that the command line creates first. */
 export function mayReachTaintedFile({ taintedFiles = [], roots }: DecisionContext, folder: string): boolean {
   return taintedFiles.some(
-    (copy) => isInside(copy, folder) || isInside(folder, copy) || !roots.some((root) => isInside(copy, root)),
+    (copy) =>
+      isPathInside(copy, folder) || isPathInside(folder, copy) || !roots.some((root) => isPathInside(copy, root)),
   );
 }
 

@@ -2,11 +2,11 @@ import { type DecisionContext, findPathRule } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
 import { createScannedPath, scanFolder } from '../paths/folder-scan.ts';
 import { getSecretPathReason } from '../paths/secret-paths.ts';
-import { isInside, type ResolvedPath } from '../resolve-path.ts';
+import { isPathInside, type ResolvedPath } from '../resolve-path.ts';
 import { listSecretArgs } from './command-rules.ts';
-import type { AccessedPath, ShellPaths } from './effects/collect-paths.ts';
-import type { ExactCommand } from './exact/shell-state.ts';
-import { findProgram, getExactProgram } from './programs/find-program.ts';
+import type { AccessedPath, ShellPaths } from './effects/collect-shell-paths.ts';
+import type { ResolvedCommand } from './exact/shell-state.ts';
+import { findProgramFacts, getExactProgramFacts } from './programs/find-program-facts.ts';
 
 /** The secret files that a command line uses, those it fills from them, and whether it may fill others. */
 export type SecretTaint = {
@@ -32,7 +32,7 @@ export function trackSecretCopies(context: DecisionContext, paths: ShellPaths): 
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const previousSize = copies.size;
     const isSource = (path: ResolvedPath) =>
-      isRestrictedRead(context, path) || [...copies].some((copyPath) => isInside(path.real, copyPath));
+      isRestrictedRead(context, path) || [...copies].some((copyPath) => isPathInside(path.real, copyPath));
     const sourceCommands = new Set([
       ...paths.reads.filter(({ path }) => isSource(path)).map(({ command }) => command),
       ...paths.searches
@@ -63,7 +63,8 @@ export function trackSecretCopies(context: DecisionContext, paths: ShellPaths): 
 /** Lists the secret files that commands name, and the folders with such files that commands copy as a whole. */
 function listSecretSources(context: DecisionContext, { reads, searches }: ShellPaths): readonly SecretSource[] {
   const copied = searches.filter(
-    ({ use, command }) => use === 'read' && findProgram(command.split(' ')[0] ?? '').readsRecursively !== undefined,
+    ({ use, command }) =>
+      use === 'read' && findProgramFacts(command.split(' ')[0] ?? '').readsRecursively !== undefined,
   );
   return [
     ...reads.filter(({ path }) => isSecretFile(context, path)),
@@ -78,11 +79,11 @@ function isSecretFile(context: DecisionContext, path: ResolvedPath): boolean {
 /** Lists the secret files that a command opens or hands on. */
 export function listUsedSecrets(
   context: DecisionContext,
-  command: ExactCommand,
+  command: ResolvedCommand,
   { sources }: SecretTaint,
 ): readonly string[] {
   const [name, ...args] = command.argv;
-  const { opensNoFiles, printsArgs, runsProjectScripts } = getExactProgram(name?.text ?? '');
+  const { opensNoFiles, printsArgs, runsProjectScripts } = getExactProgramFacts(name?.text ?? '');
   const text = command.argv.map((arg) => arg.text).join(' ');
   const named =
     (opensNoFiles === true && runsProjectScripts !== true) || printsArgs === true
@@ -102,7 +103,7 @@ function mayWriteAnywhere(command: string): boolean {
     inlineScripts,
     interpreter,
     subcommands,
-  } = findProgram(command.split(' ')[0] ?? '');
+  } = findProgramFacts(command.split(' ')[0] ?? '');
   if (command.startsWith('< ') || opensNoFiles === true || subcommands !== undefined) return false;
   const writesNamedFiles = copiesFiles === true || readsRecursively !== undefined || (writes ?? 'second') !== 'second';
   return (
@@ -111,7 +112,7 @@ function mayWriteAnywhere(command: string): boolean {
 }
 
 function printsContents(command: string): boolean {
-  return command.startsWith('< ') || findProgram(command.split(' ')[0] ?? '').readOnlyOptions !== undefined;
+  return command.startsWith('< ') || findProgramFacts(command.split(' ')[0] ?? '').readOnlyOptions !== undefined;
 }
 
 /**
@@ -119,7 +120,7 @@ function printsContents(command: string): boolean {
  */
 function mayBeCreated({ path, command }: AccessedPath): boolean {
   const [name = '', ...args] = command.split(' ');
-  const { opensNoFiles, readsRecursively, copiesFiles, subcommands } = findProgram(name);
+  const { opensNoFiles, readsRecursively, copiesFiles, subcommands } = findProgramFacts(name);
   if (path.problem !== undefined || opensNoFiles === true || subcommands !== undefined) return false;
   const fillsArchives = readsRecursively === 'always' && copiesFiles !== true;
   return path.kind === 'missing' || (fillsArchives && path.kind === 'file' && args.slice(0, 2).includes(path.original));

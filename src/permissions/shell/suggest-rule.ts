@@ -2,9 +2,9 @@ import type { RuleSuggestion } from '../../contracts/permission.ts';
 import { formatRule } from '../rules/parse-rule.ts';
 import { FAMILY_RULE_NAMES } from '../rules/rule-families.ts';
 import { hasRiskyArg } from './command-rules.ts';
-import type { Argument } from './parse/arguments.ts';
-import { findProgram, getExactProgram, hasShellName } from './programs/find-program.ts';
-import type { Program } from './programs/program.ts';
+import type { ShellArgument } from './parse/shell-words.ts';
+import { findProgramFacts, getExactProgramFacts, hasShellName } from './programs/find-program-facts.ts';
+import type { ProgramFacts } from './programs/program-facts.ts';
 import { isLastingRisk, listProgramRisks } from './programs/program-risks.ts';
 
 /** Sub-commands that run their arguments. */
@@ -12,10 +12,10 @@ const RUNNERS =
   /^(?:exec|x|dlx|run-script|-\w|config|submodule|bisect|filter-branch|rebase|difftool|mergetool|tool|generate|env|shell)$/;
 
 /** Suggests the narrowest useful rule for a command, or none if a rule would allow anything. */
-export function suggestCommandRule(argv: readonly Argument[]): RuleSuggestion | undefined {
+export function suggestCommandRule(argv: readonly ShellArgument[]): RuleSuggestion | undefined {
   const texts = argv.map((word) => word.text);
   const [name = '', second, third] = texts;
-  const defaultSuggest = runsAnything(findProgram(name)) ? 'never' : 'exact';
+  const defaultSuggest = runsAnything(findProgramFacts(name)) ? 'never' : 'exact';
   const {
     suggest = defaultSuggest,
     runsProjectScripts,
@@ -23,10 +23,10 @@ export function suggestCommandRule(argv: readonly Argument[]): RuleSuggestion | 
     subcommands,
     builtins,
     exactSubcommands = [],
-  } = getExactProgram(name);
+  } = getExactProgramFacts(name);
   if (name === '' || name.includes('/') || hasShellName(name) || suggest === 'never') return undefined;
   // An answer to it is not stored, so it gets no rule at all.
-  if (findProgram(name).deletes === true || listProgramRisks(name, texts.slice(1)).some(isLastingRisk))
+  if (findProgramFacts(name).deletes === true || listProgramRisks(name, texts.slice(1)).some(isLastingRisk))
     return undefined;
   if (suggest === 'exact') return argv.some(isUnsafeWord) ? undefined : createExactRule(texts);
   if (second === undefined) return subcommands === undefined ? createExactRule(texts) : undefined;
@@ -51,7 +51,7 @@ function runsAnything({
   runsShellCommands,
   changesShellState,
   walksFolders,
-}: Program): boolean {
+}: ProgramFacts): boolean {
   if (suggest !== undefined) return suggest === 'never';
   return (
     (interpreter ?? wrapper) !== undefined ||
@@ -59,7 +59,7 @@ function runsAnything({
   );
 }
 
-function isUnsafeWord(word: Argument): boolean {
+function isUnsafeWord(word: ShellArgument): boolean {
   return word.kind !== 'literal' || /[*\n]/.test(word.text);
 }
 

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ignoreMissing } from '../../lib/errors.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 
 /** A memory file that a line typed with `#` can be added to. */
 export type MemoryTarget = { readonly label: string; readonly path: string };
@@ -23,7 +23,7 @@ export async function appendMemoryLine(path: string, text: string): Promise<void
     .trim()
     .replace(/^[-*]\s+/, '')
     .replaceAll('\n', '\n  ')}`;
-  const before = await ignoreMissing(readFile(path, 'utf8'));
+  const before = await ignoreMissingFile(readFile(path, 'utf8'));
   await mkdir(dirname(path), { recursive: true });
   const eol = before?.includes('\r\n') === true ? '\r\n' : '\n';
   const separator = before === undefined || before === '' || before.endsWith('\n') ? '' : eol;

@@ -1,12 +1,12 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative, resolve } from 'node:path';
-import { ignoreMissing } from '../../lib/errors.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { parseMemory } from './parse-memory.ts';
 
 /** The names of imported files, and messages about those not imported. */
-export type MemoryImport = { readonly imported: readonly string[]; readonly skipped: readonly string[] };
+export type ClaudeMemoryImport = { readonly imported: readonly string[]; readonly skipped: readonly string[] };
 
 const NAME = 'CLAUDE.md';
 /** Extensions of files that are copied. Imports of other files are rewritten to point to the originals. */
@@ -14,7 +14,7 @@ const COPIED = ['.md', '.mdc', '.txt'];
 const DEPTH = 5;
 
 /** Copies `CLAUDE.md` and the text files it imports from the same folder; other imports keep their targets. */
-export async function importClaudeMemory(from: string, ouroHome: string): Promise<MemoryImport> {
+export async function importClaudeMemory(from: string, ouroHome: string): Promise<ClaudeMemoryImport> {
   const imported: string[] = [];
   const skipped: string[] = [];
 
@@ -22,7 +22,7 @@ export async function importClaudeMemory(from: string, ouroHome: string): Promis
     const source = join(from, name);
     const destination = join(ouroHome, name);
     if (imported.includes(name) || !(await isFile(source))) return;
-    if ((await ignoreMissing(stat(destination))) !== undefined) {
+    if ((await ignoreMissingFile(stat(destination))) !== undefined) {
       const message = `${name}: you have one already`;
       if (!skipped.includes(message)) skipped.push(message);
       return;
@@ -47,7 +47,7 @@ export async function importClaudeMemory(from: string, ouroHome: string): Promis
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return (await ignoreMissing(stat(path)))?.isFile() === true;
+  return (await ignoreMissingFile(stat(path)))?.isFile() === true;
 }
 
 function replaceImport(text: string, importPath: string, target: string): string {

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { expandHomePath } from '../../lib/text/home-path.ts';
-import { listMemoryLocations, listRuleFiles, type MemoryLocation } from './memory-locations.ts';
+import { listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import type { MemoryEvent, MemoryState } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
-import { type ReadCheck, readMemoryFile } from './read-memory-file.ts';
-import type { MemoryFile, MemoryScope } from './render-memory.ts';
+import { type MemoryReadCheck, readMemoryFile } from './read-memory-file.ts';
+import type { MemoryFile, MemoryFileScope } from './render-memory.ts';
 
 /** The locations of memory files and the decisions about reading them. */
 export type MemoryDeps = {
@@ -19,14 +19,14 @@ export type MemoryDeps = {
   readonly listNamedFiles?: () => Promise<readonly MemoryLocation[]>;
   /** Returns true if the folder is trusted; otherwise none of its files is read. */
   readonly isTrusted: () => boolean;
-  readonly mayRead: (file: MemoryReadRequest) => ReturnType<ReadCheck>;
+  readonly mayRead: (file: MemoryReadRequest) => ReturnType<MemoryReadCheck>;
 };
 
 /** A file that would be given to the model, and its origin. */
 export type MemoryReadRequest = {
   readonly path: string;
   readonly realPath: string;
-  readonly scope: MemoryScope;
+  readonly scope: MemoryFileScope;
   readonly importedBy?: string;
 };
 
@@ -40,42 +40,46 @@ export type MemoryLoader = {
 const IMPORT_DEPTH = 5;
 
 /** Creates the read check of one location, to be called with its real path. */
-export function createReadCheck(
+export function createMemoryReadCheck(
   { path, scope }: MemoryLocation,
   { mayRead }: Pick<MemoryDeps, 'mayRead'>,
   importedBy?: string,
-): ReadCheck {
+): MemoryReadCheck {
   return (realPath) => mayRead({ path, realPath, scope, ...(importedBy === undefined ? {} : { importedBy }) });
 }
 
 /** Returns whether files of a scope may be read: always those of the user and the organisation, others with trust. */
-export function isScopeAllowed(scope: MemoryScope, { isTrusted }: Pick<MemoryDeps, 'isTrusted'>): boolean {
+export function isMemoryScopeAllowed(scope: MemoryFileScope, { isTrusted }: Pick<MemoryDeps, 'isTrusted'>): boolean {
   return isTrusted() || scope === 'managed' || scope === 'user';
 }
 
 /** Reads the memory files of a folder, once. */
-export async function loadFolder(loader: MemoryLoader, folder: string, scope: 'project' | 'nested'): Promise<void> {
+export async function loadMemoryFolder(
+  loader: MemoryLoader,
+  folder: string,
+  scope: 'project' | 'nested',
+): Promise<void> {
   if (loader.getState().folders.has(folder)) return;
   loader.dispatch({ type: 'folder_read', folder });
-  for (const location of listMemoryLocations(folder, scope)) await loadLocation(loader, location, folder);
+  for (const location of listMemoryLocations(folder, scope)) await loadMemoryLocation(loader, location, folder);
 }
 
 /** Reads the rules of a folder. */
-export async function loadRuleFiles(loader: MemoryLoader, folder: string): Promise<void> {
-  for (const location of await listRuleFiles(folder)) await loadLocation(loader, location, folder);
+export async function loadMemoryRuleFiles(loader: MemoryLoader, folder: string): Promise<void> {
+  for (const location of await listMemoryRuleFiles(folder)) await loadMemoryLocation(loader, location, folder);
 }
 
 type ImportContext = { readonly depth: number; readonly importedBy?: string };
 
 /** Reads one file and the files it imports. */
-export async function loadLocation(
+export async function loadMemoryLocation(
   loader: MemoryLoader,
   location: MemoryLocation,
   folder: string,
   { depth, ...via }: ImportContext = { depth: 0 },
 ): Promise<void> {
   const { deps, getState, dispatch } = loader;
-  const source = await readMemoryFile(location.path, createReadCheck(location, deps, via.importedBy));
+  const source = await readMemoryFile(location.path, createMemoryReadCheck(location, deps, via.importedBy));
   if (source?.excludedReason !== undefined) {
     dispatch({
       type: 'excluded',
@@ -93,7 +97,7 @@ export async function loadLocation(
   for (const target of imports) {
     const path = await resolveImport(loader, target, location, depth);
     if (path !== undefined)
-      await loadLocation(loader, { path, scope: location.scope }, folder, {
+      await loadMemoryLocation(loader, { path, scope: location.scope }, folder, {
         depth: depth + 1,
         importedBy: location.path,
       });

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { isPathBelow } from '../../lib/files/path-style.ts';
-import type { MemoryScope } from './render-memory.ts';
+import type { MemoryFileScope } from './render-memory.ts';
 
 /** A path where a memory file may exist. */
-export type MemoryLocation = { readonly path: string; readonly scope: MemoryScope };
+export type MemoryLocation = { readonly path: string; readonly scope: MemoryFileScope };
 
 const NAMES = ['CLAUDE.md', 'AGENTS.md'];
 const MAX_RULES = 200;
@@ -33,7 +33,7 @@ export function listFoldersDown(top: string, folder: string): readonly string[] 
 }
 
 /** Lists the rules of a folder: every Markdown file below `.claude/rules`, sorted by path. */
-export async function listRuleFiles(folder: string): Promise<readonly MemoryLocation[]> {
+export async function listMemoryRuleFiles(folder: string): Promise<readonly MemoryLocation[]> {
   const found = await listMarkdownFiles(join(folder, '.claude', 'rules'), MAX_RULE_DEPTH);
   return found
     .toSorted()
@@ -55,11 +55,11 @@ async function listMarkdownFiles(folder: string, depth: number): Promise<readonl
 }
 
 /** A path or glob of the setting `instructionFiles`, and whether the user or the project names it. */
-export type NamedInstructions = { readonly pattern: string; readonly by: 'user' | 'project' };
+export type ConfiguredInstructions = { readonly pattern: string; readonly by: 'user' | 'project' };
 
 /** Lists the files that `instructionFiles` names: below the folders of the project, or by whole path for the user. */
-export async function listNamedFiles(
-  named: readonly NamedInstructions[],
+export async function listConfiguredInstructions(
+  named: readonly ConfiguredInstructions[],
   { folders, home }: { readonly folders: readonly string[]; readonly home: string },
 ): Promise<readonly MemoryLocation[]> {
   if (named.length === 0) return [];
@@ -68,7 +68,7 @@ export async function listNamedFiles(
     named.flatMap(({ pattern, by }) => {
       const whole = pattern.startsWith('~/') ? join(home, pattern.slice(2)) : pattern;
       const isWhole = isAbsolute(whole);
-      const scope: MemoryScope = isWhole && by === 'user' ? 'user' : 'project';
+      const scope: MemoryFileScope = isWhole && by === 'user' ? 'user' : 'project';
       return (isWhole ? ['/'] : folders).map(async (cwd) => {
         const ignore = ['**/node_modules/**', '**/.git/**'];
         const options = { cwd, dot: true, absolute: true, deep: MAX_RULE_DEPTH, suppressErrors: true, ignore };

@@ -1,4 +1,4 @@
-import { parseFields } from '../../lib/text/front-matter.ts';
+import { parseFrontMatterFields } from '../../lib/text/front-matter.ts';
 
 /** A parsed memory file. */
 export type ParsedMemory = {
@@ -114,7 +114,7 @@ function splitFrontMatter(source: string): { readonly head: string | undefined; 
 }
 
 async function readPaths(frontMatter: string): Promise<Pick<ParsedMemory, 'paths' | 'problem'>> {
-  const { fields, problem } = await parseFields(frontMatter);
+  const { fields, problem } = await parseFrontMatterFields(frontMatter);
   if (problem !== undefined) {
     return { paths: undefined, problem: 'has invalid YAML front matter; the rule is always used' };
   }

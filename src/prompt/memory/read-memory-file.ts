@@ -18,14 +18,16 @@ export type MemoryReadResult =
   | { readonly ok: false; readonly problem?: undefined; readonly excludedReason: string };
 
 /** Decides whether a file may be given to the model without asking; `realPath` has all symbolic links resolved. */
-export type ReadCheck = (realPath: string) => { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type MemoryReadCheck = (
+  realPath: string,
+) => { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 const MAX_BYTES = 40_000;
 /** Does not follow symbolic links: the decision was made about the real path, and a link may have replaced it since. */
 const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /** Reads at most 40 KB of a regular text file, if allowed; `undefined` when the file does not exist. */
-export async function readMemoryFile(path: string, mayRead: ReadCheck): Promise<MemoryReadResult | undefined> {
+export async function readMemoryFile(path: string, mayRead: MemoryReadCheck): Promise<MemoryReadResult | undefined> {
   try {
     const realPath = await realpath(path);
     const permission = mayRead(realPath);

@@ -1,10 +1,10 @@
 /** The origin of a memory file. */
-export type MemoryScope = 'managed' | 'user' | 'project' | 'local' | 'rule' | 'nested';
+export type MemoryFileScope = 'managed' | 'user' | 'project' | 'local' | 'rule' | 'nested';
 
 /** A memory file as the model reads it: without comments, and limited in size. */
 export type MemoryFile = {
   readonly path: string;
-  readonly scope: MemoryScope;
+  readonly scope: MemoryFileScope;
   readonly text: string;
   readonly importedBy?: string;
   /** Globs of a rule; it waits until a matching file is touched. */
@@ -13,7 +13,7 @@ export type MemoryFile = {
   readonly excludedReason?: string;
 };
 
-const SCOPE_LABELS: Readonly<Record<MemoryScope, string>> = {
+const SCOPE_LABELS: Readonly<Record<MemoryFileScope, string>> = {
   managed: 'from the organisation',
   user: "the user's own, for all projects",
   project: 'from the project',

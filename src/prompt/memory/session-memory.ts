@@ -3,15 +3,15 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { parseIgnoreRules } from '../../lib/patterns/gitignore.ts';
 import {
-  createReadCheck,
-  isScopeAllowed,
-  loadFolder,
-  loadLocation,
-  loadRuleFiles,
+  createMemoryReadCheck,
+  isMemoryScopeAllowed,
+  loadMemoryFolder,
+  loadMemoryLocation,
+  loadMemoryRuleFiles,
   type MemoryDeps,
   type MemoryLoader,
 } from './load-memory.ts';
-import { listFoldersDown, listMemoryLocations, listRuleFiles, type MemoryLocation } from './memory-locations.ts';
+import { listFoldersDown, listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
 import { readMemoryFile } from './read-memory-file.ts';
@@ -53,11 +53,11 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
   return {
     load: async () => {
       dispatch({ type: 'started' });
-      for (const location of deps.globalFiles) await loadLocation(loader, location, dirname(location.path));
+      for (const location of deps.globalFiles) await loadMemoryLocation(loader, location, dirname(location.path));
       const folders = deps.isTrusted() ? listFoldersDown(deps.root, deps.cwd()) : [];
-      for (const folder of folders) await loadFolder(loader, folder, 'project');
-      for (const folder of folders) await loadRuleFiles(loader, folder);
-      for (const location of await listNamedLocations(deps)) await loadLocation(loader, location, deps.root);
+      for (const folder of folders) await loadMemoryFolder(loader, folder, 'project');
+      for (const folder of folders) await loadMemoryRuleFiles(loader, folder);
+      for (const location of await listNamedLocations(deps)) await loadMemoryLocation(loader, location, deps.root);
       for (const path of await listUnreadFiles(deps))
         dispatch({ type: 'problem', message: `${path} is not read: ${UNTRUSTED_REASON}` });
       dispatch({ type: 'prompt_rendered' });
@@ -79,8 +79,8 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
       return changes;
     },
     acceptEdit: async (location) => {
-      if (!isScopeAllowed(location.scope, deps)) return;
-      const source = await readMemoryFile(location.path, createReadCheck(location, deps));
+      if (!isMemoryScopeAllowed(location.scope, deps)) return;
+      const source = await readMemoryFile(location.path, createMemoryReadCheck(location, deps));
       if (source?.ok !== true) return;
       const { realPath, mtimeMs } = source;
       const { text } = await parseMemory(source.text);
@@ -106,7 +106,7 @@ async function listUnreadFiles(deps: MemoryDeps): Promise<readonly string[]> {
 
 async function listExistingFiles(deps: MemoryDeps): Promise<readonly string[]> {
   const folders = listFoldersDown(deps.root, deps.cwd());
-  const rules = await Promise.all(folders.map(listRuleFiles));
+  const rules = await Promise.all(folders.map(listMemoryRuleFiles));
   const named = (await deps.listNamedFiles?.())?.filter(({ scope }) => scope === 'project') ?? [];
   const locations = [...folders.flatMap((folder) => listMemoryLocations(folder, 'project')), ...rules.flat(), ...named];
   const found = await Promise.all(locations.map(async ({ path }) => ((await exists(path)) ? [path] : [])));
@@ -116,7 +116,7 @@ async function listExistingFiles(deps: MemoryDeps): Promise<readonly string[]> {
 /** Lists the files that the settings name, of an untrusted folder only those of the user. */
 async function listNamedLocations(deps: MemoryDeps): Promise<readonly MemoryLocation[]> {
   const named = (await deps.listNamedFiles?.()) ?? [];
-  return named.filter(({ scope }) => isScopeAllowed(scope, deps));
+  return named.filter(({ scope }) => isMemoryScopeAllowed(scope, deps));
 }
 
 function exists(path: string): Promise<boolean> {
@@ -132,8 +132,8 @@ async function loadForPath(loader: MemoryLoader, path: string): Promise<void> {
   if (!deps.isTrusted() || !isPathBelow(deps.root, path)) return;
   for (const folder of listFoldersDown(deps.root, dirname(path))) {
     if (getState().folders.has(folder)) continue;
-    await loadFolder(loader, folder, 'nested');
-    await loadRuleFiles(loader, folder);
+    await loadMemoryFolder(loader, folder, 'nested');
+    await loadMemoryRuleFiles(loader, folder);
   }
   for (const rule of getState().waiting) {
     const relativePath = relative(rule.folder, path).split(sep).join('/');
@@ -149,7 +149,7 @@ async function rereadFile(known: KnownMemoryFile, deps: MemoryDeps): Promise<Kno
     () => -1,
   );
   if (mtimeMs === known.mtimeMs) return undefined;
-  const source = await readMemoryFile(known.file.path, createReadCheck(known.file, deps, known.file.importedBy));
+  const source = await readMemoryFile(known.file.path, createMemoryReadCheck(known.file, deps, known.file.importedBy));
   const text = source?.ok === true ? (await parseMemory(source.text)).text : '';
   const file: MemoryFile = { ...known.file, text };
   const isExcluded = source?.excludedReason !== undefined;

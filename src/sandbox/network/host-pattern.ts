@@ -1,7 +1,7 @@
 import { isIpAddress } from '../../lib/network/ip-address.ts';
 
 /** A destination of a connection. The host is lowercase and in ASCII (punycode) form. */
-export type Destination = { readonly host: string; readonly port: number };
+export type NetworkDestination = { readonly host: string; readonly port: number };
 
 type Pattern = { readonly host: string; readonly subdomains: boolean; readonly port: number | undefined };
 
@@ -9,19 +9,19 @@ type Pattern = { readonly host: string; readonly subdomains: boolean; readonly p
  * Parses a host as named by a program, the way URLs are parsed. Every spelling of an address becomes that address, and
  * invalid names are refused, so that the compared name is the one that is connected to.
  */
-export function parseDestination(host: string, port: number): Destination | undefined {
+export function parseNetworkDestination(host: string, port: number): NetworkDestination | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
   const name = normalizeHost(host);
   return name === undefined ? undefined : { host: name, port };
 }
 
 /** Formats a destination as `host:port`. */
-export function formatDestination({ host, port }: Destination): string {
+export function formatNetworkDestination({ host, port }: NetworkDestination): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Matches `example.com`, `*.example.com` (its subdomains), both optionally with `:443`, addresses, and `*` for all. */
-export function matchesHostPattern(text: string, { host, port }: Destination): boolean {
+export function matchesHostPattern(text: string, { host, port }: NetworkDestination): boolean {
   const pattern = parsePattern(text);
   if (pattern === undefined || (pattern.port !== undefined && pattern.port !== port)) return false;
   if (pattern.subdomains) return pattern.host === '' || (host.endsWith(`.${pattern.host}`) && !isIpAddress(host));
@@ -29,7 +29,7 @@ export function matchesHostPattern(text: string, { host, port }: Destination): b
 }
 
 /** Matches like `matchesHostPattern`, but a plain host also covers its subdomains, as deny rules do. */
-export function matchesDeniedHost(text: string, destination: Destination): boolean {
+export function matchesDeniedHost(text: string, destination: NetworkDestination): boolean {
   const pattern = parsePattern(text);
   return (
     matchesHostPattern(text, destination) ||
@@ -38,7 +38,7 @@ export function matchesDeniedHost(text: string, destination: Destination): boole
 }
 
 /** Returns whether a pattern names exactly this host, without a wildcard. */
-export function isExactHost(text: string, destination: Destination): boolean {
+export function isExactHost(text: string, destination: NetworkDestination): boolean {
   return !text.startsWith('*') && matchesHostPattern(text, destination);
 }
 

@@ -67,9 +67,9 @@ export async function openSandboxNetwork(
   };
   if (process.platform !== 'linux') return createSandboxNetwork(parts);
   const nsenter = findNsenter(environment, plan);
-  const { openBridge } = await import('./bridge.ts');
+  const { openNetworkBridge } = await import('./network-bridge.ts');
   const createBridge = (socket: string, port: number) =>
-    openBridge({ bwrap, nsenter, runtime: process.execPath, socket, port });
+    openNetworkBridge({ bwrap, nsenter, runtime: process.execPath, socket, port });
   return createSandboxNetwork({ ...parts, createBridge });
 }
 

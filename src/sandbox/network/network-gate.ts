@@ -12,28 +12,28 @@ import type { SandboxSettings } from '../../contracts/settings.ts';
 import { createDecisionContext } from '../../permissions/create-decision-context.ts';
 import { decide } from '../../permissions/decide.ts';
 import { diskFs, type PermissionFs } from '../../permissions/permission-fs.ts';
-import { formatSandboxException } from '../../permissions/rules/exception-rule.ts';
 import { formatRule, parseRule } from '../../permissions/rules/parse-rule.ts';
 import {
   FAMILY_RULE_NAMES,
   HOST_RULE_NAME,
   SANDBOX_EXCEPTION_RULE_NAME,
 } from '../../permissions/rules/rule-families.ts';
+import { formatSandboxException } from '../../permissions/rules/sandbox-exception-rule.ts';
 import {
-  collectCommandFindings,
   findAllowingRule,
-  listExceptionRules,
-  listPrograms,
+  listNonReadOnlyPrograms,
+  listSandboxExceptionRules,
+  matchExceptionCommands,
   type SandboxExceptionRule,
 } from '../../permissions/sandbox-exceptions/run-outside.ts';
 import {
-  type Destination,
-  formatDestination,
+  formatNetworkDestination,
   isExactHost,
   matchesDeniedHost,
   matchesHostPattern,
+  type NetworkDestination,
 } from './host-pattern.ts';
-import type { NetworkAnswer, SandboxedCommand } from './sandbox-network.ts';
+import type { HostAccessDecision, SandboxedCommand } from './sandbox-network.ts';
 
 /** The dependencies of a host gate. */
 type HostGateDeps = {
@@ -54,11 +54,14 @@ type HostGateDeps = {
  */
 export function createNetworkGate(
   deps: HostGateDeps,
-): (caller: SandboxedCommand, destination: Destination) => Promise<NetworkAnswer> {
-  const answers = new WeakMap<AbortSignal, Map<string, Promise<NetworkAnswer>>>();
+): (caller: SandboxedCommand, destination: NetworkDestination) => Promise<HostAccessDecision> {
+  const answers = new WeakMap<AbortSignal, Map<string, Promise<HostAccessDecision>>>();
   let previous: Promise<unknown> = Promise.resolve();
 
-  async function requestApproval(caller: SandboxedCommand, destination: Destination): Promise<NetworkAnswer> {
+  async function requestApproval(
+    caller: SandboxedCommand,
+    destination: NetworkDestination,
+  ): Promise<HostAccessDecision> {
     const decision = decideNow(caller, destination);
     if (decision.verdict !== 'ask') return toHostAnswer(decision);
     const request = {
@@ -72,14 +75,14 @@ export function createNetworkGate(
     return { ok: true };
   }
 
-  function decideNow(caller: SandboxedCommand, destination: Destination): HostDecision {
+  function decideNow(caller: SandboxedCommand, destination: NetworkDestination): HostDecision {
     return decideHost(destination, deps.getSettings(), deps.getPolicy(caller.cwd), caller, deps.canAsk);
   }
 
   /** Offers rules for the programs of this line only if they would allow the connection. */
   function suggestProgramRules(
     caller: SandboxedCommand,
-    destination: Destination,
+    destination: NetworkDestination,
   ): Pick<PermissionRequest, 'ofPrograms'> {
     const policy = deps.getPolicy(caller.cwd);
     const ofPrograms = suggestHostRules({ command: caller.command, host: destination.host }, policy, diskFs);
@@ -92,9 +95,9 @@ export function createNetworkGate(
   return async (caller, destination) => {
     const decision = decideNow(caller, destination);
     if (decision.verdict !== 'ask') return toHostAnswer(decision);
-    const commandAnswers = answers.get(caller.signal) ?? new Map<string, Promise<NetworkAnswer>>();
+    const commandAnswers = answers.get(caller.signal) ?? new Map<string, Promise<HostAccessDecision>>();
     answers.set(caller.signal, commandAnswers);
-    const key = formatDestination(destination);
+    const key = formatNetworkDestination(destination);
     const answer = commandAnswers.get(key) ?? previous.then(() => requestApproval(caller, destination));
     previous = answer.catch(() => undefined);
     commandAnswers.set(key, answer);
@@ -104,7 +107,7 @@ export function createNetworkGate(
 
 type HostDecision = Pick<Decision, 'verdict' | 'reasons' | 'suggestions' | 'trace'>;
 
-function toHostAnswer({ verdict, reasons }: Pick<Decision, 'verdict' | 'reasons'>): NetworkAnswer {
+function toHostAnswer({ verdict, reasons }: Pick<Decision, 'verdict' | 'reasons'>): HostAccessDecision {
   return verdict === 'allow'
     ? { ok: true }
     : { ok: false, why: (reasons[0] ?? 'nothing allows it').replace(/\.$/, '') };
@@ -112,7 +115,7 @@ function toHostAnswer({ verdict, reasons }: Pick<Decision, 'verdict' | 'reasons'
 
 /** Decides without the user: denied hosts first, then rules, allowed hosts and the mode. */
 function decideHost(
-  destination: Destination,
+  destination: NetworkDestination,
   { allowedDomains = [], deniedDomains = [], strictAllowlist = false }: SandboxSettings,
   policy: Policy,
   caller: SandboxedCommand,
@@ -139,7 +142,7 @@ function decideHost(
 }
 
 /** Converts the rule about this command and host to a rule about the host. */
-function toHostRules(destination: Destination, policy: Policy, { command }: SandboxedCommand): readonly Rule[] {
+function toHostRules(destination: NetworkDestination, policy: Policy, { command }: SandboxedCommand): readonly Rule[] {
   const means = (what: string, how: 'exactly' | 'widely') =>
     (how === 'widely' ? matchesDeniedHost : matchesHostPattern)(what, destination);
   const rule = findHostRule({ command, means }, policy, diskFs);
@@ -153,14 +156,14 @@ function createDecision(verdict: 'allow' | 'deny', text: string) {
   return { verdict, reasons: [text], suggestions: [], trace: [] } as const;
 }
 
-function createFacts(destination: Destination, { command }: SandboxedCommand): ToolFacts {
-  const url = `https://${formatDestination(destination)}/`;
+function createFacts(destination: NetworkDestination, { command }: SandboxedCommand): ToolFacts {
+  const url = `https://${formatNetworkDestination(destination)}/`;
   return { tool: HOST_RULE_NAME, input: { url }, kind: 'fetch', url, command };
 }
 
 function createRequest(
   caller: SandboxedCommand,
-  destination: Destination,
+  destination: NetworkDestination,
   { reasons, suggestions, trace }: Pick<Decision, 'reasons' | 'suggestions' | 'trace'>,
   id: string,
 ): PermissionRequest {
@@ -168,7 +171,7 @@ function createRequest(
     id,
     callId: caller.id,
     toolName: HOST_RULE_NAME,
-    title: formatDestination(destination),
+    title: formatNetworkDestination(destination),
     facts: createFacts(destination, caller),
     reasons,
     targets: [],
@@ -191,14 +194,14 @@ type HostRequest = {
  */
 function findHostRule({ command, means }: HostRequest, policy: Policy, fs: PermissionFs): Rule | undefined {
   const context = createDecisionContext(shellFacts(command), policy, fs);
-  const rules = listExceptionRules(context).filter(
+  const rules = listSandboxExceptionRules(context).filter(
     ({ rule, grants }) =>
       rule.problem === undefined &&
       grants.kind === 'host' &&
       means(grants.what, rule.behavior === 'allow' ? 'exactly' : 'widely'),
   );
   if (rules.length === 0) return undefined;
-  const commandFindings = collectCommandFindings(context, rules);
+  const commandFindings = matchExceptionCommands(context, rules);
   const findForAnyCommand = (behavior: Rule['behavior']) =>
     rules.find(({ rule, commands }: SandboxExceptionRule) => rule.behavior === behavior && commands === undefined)
       ?.rule;
@@ -214,7 +217,7 @@ function suggestHostRules(
   policy: Policy,
   fs: PermissionFs,
 ): { readonly names: readonly string[]; readonly rules: readonly string[] } {
-  const names = listPrograms(createDecisionContext(shellFacts(command), policy, fs));
+  const names = listNonReadOnlyPrograms(createDecisionContext(shellFacts(command), policy, fs));
   const grants = { kind: 'host', what: host } as const;
   return {
     names,

@@ -4,8 +4,8 @@ import { connect as connectSecurely } from 'node:tls';
 import { isIpAddress, isPublicAddress } from '../../lib/network/ip-address.ts';
 import { resolveProxy } from '../../lib/network/resolve-proxy.ts';
 import { createByteReader } from './byte-reader.ts';
-import { type Destination, formatDestination, isExactHost } from './host-pattern.ts';
-import { type ConnectResult, connectTo, waitForConnect } from './proxy.ts';
+import { formatNetworkDestination, isExactHost, type NetworkDestination } from './host-pattern.ts';
+import { connectToFirstAddress, type ProxyConnectResult, waitForConnect } from './proxy.ts';
 
 /** The settings for outgoing connections. */
 export type OutboundSettings = {
@@ -19,34 +19,34 @@ const HEAD_BYTES = 16_000;
 
 /** Connects to an allowed destination: to a checked address, or through the proxy that this machine uses. */
 export async function connectOutbound(
-  destination: Destination,
+  destination: NetworkDestination,
   { variables, resolveHost, allowedHosts }: OutboundSettings,
-): Promise<ConnectResult> {
-  const proxy = resolveProxy(`https://${formatDestination(destination)}/`, variables)?.url;
+): Promise<ProxyConnectResult> {
+  const proxy = resolveProxy(`https://${formatNetworkDestination(destination)}/`, variables)?.url;
   try {
     if (proxy?.protocol.startsWith('http') === true && !isIpAddress(destination.host))
       return { ok: true, socket: await connectThroughProxy(proxy, destination) };
-    const resolved = await resolveDestination(destination, allowedHosts, resolveHost);
+    const resolved = await resolveNetworkDestination(destination, allowedHosts, resolveHost);
     if (!resolved.ok)
       return { ok: false, kind: resolved.found === 'closed' ? 'refused' : 'unreachable', why: resolved.why };
-    return { ok: true, socket: await connectTo(resolved.addresses, destination.port) };
+    return { ok: true, socket: await connectToFirstAddress(resolved.addresses, destination.port) };
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return { ok: false, kind: 'unreachable', why: `${formatDestination(destination)} is unreachable: ${why}` };
+    return { ok: false, kind: 'unreachable', why: `${formatNetworkDestination(destination)} is unreachable: ${why}` };
   }
 }
 
-async function connectThroughProxy(proxy: URL, destination: Destination): Promise<Socket> {
+async function connectThroughProxy(proxy: URL, destination: NetworkDestination): Promise<Socket> {
   const host = proxy.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80));
   const socket =
     proxy.protocol === 'https:' ? await connectTls(host, port) : await waitForConnect(connect({ host, port }));
   const login = Buffer.from(`${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`);
   const headers = [
-    `Host: ${formatDestination(destination)}`,
+    `Host: ${formatNetworkDestination(destination)}`,
     ...(proxy.username === '' ? [] : [`Proxy-Authorization: Basic ${login.toString('base64')}`]),
   ];
-  socket.write(`CONNECT ${formatDestination(destination)} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
+  socket.write(`CONNECT ${formatNetworkDestination(destination)} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
   const bytes = createByteReader(socket);
   const [, status = ''] = /^HTTP\/1\.[01] (\d{3})/.exec(await bytes.takeThrough('\r\n\r\n', HEAD_BYTES)) ?? [];
   const rest = bytes.rest();
@@ -77,8 +77,8 @@ type ResolveHost = (host: string) => Promise<readonly string[]>;
  *
  * @internal Exported for tests.
  */
-export async function resolveDestination(
-  destination: Destination,
+export async function resolveNetworkDestination(
+  destination: NetworkDestination,
   listed: readonly string[],
   resolve: ResolveHost,
 ): Promise<ResolvedDestination> {

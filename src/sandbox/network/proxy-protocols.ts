@@ -1,10 +1,10 @@
 import type { ByteReader } from './byte-reader.ts';
-import { type Destination, parseDestination } from './host-pattern.ts';
+import { type NetworkDestination, parseNetworkDestination } from './host-pattern.ts';
 
 /** An HTTP request to the proxy. */
 type HttpProxyRequest = {
   readonly kind: 'tunnel' | 'forward';
-  readonly destination: Destination | undefined;
+  readonly destination: NetworkDestination | undefined;
   readonly rawTarget: string;
   /** Password of the proxy authorization. */
   readonly token: string;
@@ -21,7 +21,13 @@ export function parseHttpHead(text: string): HttpProxyRequest | undefined {
   const token = parseToken(headers.find(({ name }) => name === 'proxy-authorization')?.line ?? '');
   if (method === 'CONNECT') {
     const [, host = '', port = ''] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(target) ?? [];
-    return { kind: 'tunnel', destination: parseDestination(host, Number(port)), rawTarget: target, token, head: '' };
+    return {
+      kind: 'tunnel',
+      destination: parseNetworkDestination(host, Number(port)),
+      rawTarget: target,
+      token,
+      head: '',
+    };
   }
   const [, authority = '', path = ''] = /^http:\/\/([^/?#]+)([^#]*)/i.exec(target) ?? [];
   if (authority === '') return undefined;
@@ -37,7 +43,7 @@ export function parseHttpHead(text: string): HttpProxyRequest | undefined {
   ];
   return {
     kind: 'forward',
-    destination: parseDestination(host, Number(port)),
+    destination: parseNetworkDestination(host, Number(port)),
     rawTarget: authority,
     token,
     head: `${head.join('\r\n')}\r\n\r\n`,
@@ -69,7 +75,7 @@ function parseToken(line: string): string {
 type SocksRequest =
   | {
       readonly kind: 'connect';
-      readonly destination: Destination | undefined;
+      readonly destination: NetworkDestination | undefined;
       readonly rawTarget: string;
       readonly token: string;
     }
@@ -100,7 +106,7 @@ export async function readSocksRequest(bytes: ByteReader, write: (answer: Uint8A
     write(buildSocksReply('unknown'));
     return { kind: 'none' };
   }
-  return { kind: 'connect', destination: parseDestination(rawTarget, high * 256 + low), rawTarget, token };
+  return { kind: 'connect', destination: parseNetworkDestination(rawTarget, high * 256 + low), rawTarget, token };
 }
 
 /** Builds the final answer of a handshake; its second byte is the result code. */

@@ -1,16 +1,16 @@
 import { connect as connectPlainly, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ByteReader } from './byte-reader.ts';
-import type { Destination } from './host-pattern.ts';
+import type { NetworkDestination } from './host-pattern.ts';
 import { buildSocksReply, formatHttpResponse, parseHttpHead, readSocksRequest } from './proxy-protocols.ts';
 
 /** The result of a connection attempt: the socket, or the reason, which the program and the model read. */
-export type ConnectResult =
+export type ProxyConnectResult =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly why: string; readonly kind: 'refused' | 'unreachable' | 'unknown' };
 
 /** Checks and opens one connection. The token, if the program sent one, identifies the command. */
-export type Connect = (destination: Destination, token: string) => Promise<ConnectResult>;
+export type ProxyConnect = (destination: NetworkDestination, token: string) => Promise<ProxyConnectResult>;
 
 const HEAD_BYTES = 64_000;
 const SOCKS_5 = 5;
@@ -19,7 +19,7 @@ const SOCKS_5 = 5;
  * Serves one connection of a program: HTTP, CONNECT tunnels and SOCKS 5, distinguished by the first byte. Only the
  * request at the start is parsed; the rest is passed on unchanged.
  */
-export async function serveConnection(program: Duplex, bytes: ByteReader, pass: Connect): Promise<void> {
+export async function serveProxyConnection(program: Duplex, bytes: ByteReader, pass: ProxyConnect): Promise<void> {
   program.on('error', () => program.destroy());
   try {
     const [first = 0] = await bytes.peek();
@@ -31,7 +31,7 @@ export async function serveConnection(program: Duplex, bytes: ByteReader, pass: 
 }
 
 /** Connects to the first address that answers. */
-export async function connectTo(addresses: readonly string[], port: number): Promise<Socket> {
+export async function connectToFirstAddress(addresses: readonly string[], port: number): Promise<Socket> {
   let problem: unknown = new Error('there is no address');
   for (const host of addresses) {
     try {
@@ -50,7 +50,7 @@ export function waitForConnect(socket: Socket): Promise<Socket> {
   });
 }
 
-async function serveHttp(program: Duplex, bytes: ByteReader, pass: Connect): Promise<void> {
+async function serveHttp(program: Duplex, bytes: ByteReader, pass: ProxyConnect): Promise<void> {
   const request = parseHttpHead(await bytes.takeThrough('\r\n\r\n', HEAD_BYTES));
   if (request === undefined) {
     program.end(
@@ -76,7 +76,7 @@ const STATUS = {
   unknown: '407 Proxy Authentication Required',
 } as const;
 
-async function serveSocks(program: Duplex, bytes: ByteReader, pass: Connect): Promise<void> {
+async function serveSocks(program: Duplex, bytes: ByteReader, pass: ProxyConnect): Promise<void> {
   const request = await readSocksRequest(bytes, (answer) => void program.write(answer));
   if (request.kind === 'none') {
     program.end();
@@ -91,9 +91,9 @@ async function serveSocks(program: Duplex, bytes: ByteReader, pass: Connect): Pr
   pipeBoth(program, bytes, passage.socket);
 }
 
-type ProxyRequest = { readonly destination: Destination | undefined; readonly token: string };
+type ProxyRequest = { readonly destination: NetworkDestination | undefined; readonly token: string };
 
-async function openPassage({ destination, token }: ProxyRequest, pass: Connect): Promise<ConnectResult> {
+async function openPassage({ destination, token }: ProxyRequest, pass: ProxyConnect): Promise<ProxyConnectResult> {
   if (destination === undefined) return { ok: false, kind: 'refused', why: 'The host name is invalid.' };
   return pass(destination, token);
 }

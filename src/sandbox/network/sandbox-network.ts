@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bridge } from './bridge.ts';
 import { createByteReader } from './byte-reader.ts';
-import { type Destination, formatDestination } from './host-pattern.ts';
+import { formatNetworkDestination, type NetworkDestination } from './host-pattern.ts';
+import type { NetworkBridge } from './network-bridge.ts';
 import { connectOutbound, type OutboundSettings } from './outbound.ts';
-import { type ConnectResult, serveConnection } from './proxy.ts';
+import { type ProxyConnectResult, serveProxyConnection } from './proxy.ts';
 
 /** A command that runs in the sandbox. */
 export type SandboxedCommand = {
@@ -19,7 +19,7 @@ export type SandboxedCommand = {
 };
 
 /** The decision whether a command may connect to a host. */
-export type NetworkAnswer = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type HostAccessDecision = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** A blocked connection: the command, the host and the reason. */
 export type BlockedConnection = {
@@ -45,10 +45,10 @@ export type SandboxNetwork = {
 /** The dependencies of a sandbox network. */
 export type SandboxNetworkDeps = {
   /** Decides whether a command may connect to a host; called for each connection. */
-  readonly decideHost: (caller: SandboxedCommand, destination: Destination) => Promise<NetworkAnswer>;
+  readonly decideHost: (caller: SandboxedCommand, destination: NetworkDestination) => Promise<HostAccessDecision>;
   readonly getOutboundSettings: () => OutboundSettings;
   /** Creates a network namespace with a bridge to this socket; absent where sandboxes share the host network. */
-  readonly createBridge?: (socket: string, port: number) => Promise<Bridge>;
+  readonly createBridge?: (socket: string, port: number) => Promise<NetworkBridge>;
   /** Present value of JAVA_TOOL_OPTIONS. */
   readonly javaOptions: string | undefined;
 };
@@ -72,18 +72,21 @@ export function createSandboxNetwork({
   let count = 0;
   let started: Promise<ProxyServer> | undefined;
 
-  async function connect(caller: SandboxedCommand | undefined, destination: Destination): Promise<ConnectResult> {
+  async function connect(
+    caller: SandboxedCommand | undefined,
+    destination: NetworkDestination,
+  ): Promise<ProxyConnectResult> {
     if (caller === undefined)
       return { ok: false, kind: 'unknown', why: 'The proxy cannot tell which command this is.' };
     const answer = await decideHost(caller, destination);
-    const passage: ConnectResult = answer.ok
+    const passage: ProxyConnectResult = answer.ok
       ? await connectOutbound(destination, getOutboundSettings())
       : { ...answer, kind: 'refused' };
     if (passage.ok || passage.kind !== 'refused') return passage;
     const refusal = {
       callId: caller.id,
       command: caller.command,
-      host: formatDestination(destination),
+      host: formatNetworkDestination(destination),
       why: passage.why,
     };
     const others = refused.filter(({ callId, host }) => callId !== refusal.callId || host !== refusal.host);
@@ -94,12 +97,12 @@ export function createSandboxNetwork({
   async function serve(socket: Socket): Promise<void> {
     const bytes = createByteReader(socket);
     if (createBridge === undefined)
-      return serveConnection(socket, bytes, (destination, token) =>
+      return serveProxyConnection(socket, bytes, (destination, token) =>
         connect(registrations.get(token)?.caller, destination),
       );
     socket.on('error', () => socket.destroy());
     const address = await bytes.takeThrough('\n', 64).catch(() => '');
-    return serveConnection(socket, bytes, (destination) =>
+    return serveProxyConnection(socket, bytes, (destination) =>
       connect(registrations.get(address.trim())?.caller, destination),
     );
   }

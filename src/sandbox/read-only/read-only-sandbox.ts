@@ -6,19 +6,23 @@ import type { BlockedEffect } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';
-import { isInside } from '../../permissions/resolve-path.ts';
+import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findSandboxProgram } from '../backend.ts';
-import { getPathKind, resolveLinks } from '../host-paths.ts';
-import type { ReadOnlyPlan } from '../plan.ts';
+import { getPathKind, resolveAllLinks } from '../host-paths.ts';
+import type { ReadOnlySandboxPlan } from '../plan.ts';
 import { createFolderScanner } from '../scan-folders.ts';
 import { buildReadOnlySeatbeltArgs } from '../seatbelt.ts';
 import { writeSeccompFilter } from '../seccomp-filter.ts';
-import { findBlockedEffects } from './blocked-effects.ts';
-import { createReadOnlyPlan, type ReadOnlyCommand, type ReadOnlyPlanDeps } from './read-only-plan.ts';
-import { buildReadOnlyVariables } from './read-only-variables.ts';
+import {
+  createReadOnlySandboxPlan,
+  type ReadOnlySandboxCommand,
+  type ReadOnlySandboxPlanDeps,
+} from './read-only-sandbox-plan.ts';
+import { buildReadOnlySandboxEnv } from './read-only-variables.ts';
+import { findSandboxDenials } from './sandbox-denials.ts';
 
 /** A prepared run in the read-only sandbox. */
-export type ReadOnlyRun = {
+export type ReadOnlySandboxRun = {
   readonly wrap: (argv: readonly string[]) => readonly string[];
   /** The seccomp filter, which the wrapper expects as descriptor 4. */
   readonly wrapperFile?: string;
@@ -32,11 +36,11 @@ export type ReadOnlyRun = {
 export type ReadOnlySandbox = {
   canEnforceReadOnly(): boolean;
   /** Prepares the run of a command. Throws if there is no sandbox. */
-  prepare(command: ReadOnlyCommand): ReadOnlyRun;
+  prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun;
 };
 
 /** The dependencies of the read-only sandbox. */
-export type ReadOnlySandboxDeps = Omit<ReadOnlyPlanDeps, 'scanFolders'> & {
+export type ReadOnlySandboxDeps = Omit<ReadOnlySandboxPlanDeps, 'scanFolders'> & {
   readonly now: () => number;
   readonly mounts?: Pick<MountHealth, 'findHung'>;
 };
@@ -49,7 +53,7 @@ type Backend = { readonly ok: true; readonly tools: ReadOnlyTools } | { readonly
 
 const PROBE_MS = 2_000;
 const isMac = process.platform === 'darwin';
-const EMPTY_PLAN: ReadOnlyPlan = { home: '/', hiddenHome: [], visible: [], hidden: [], readable: [] };
+const EMPTY_PLAN: ReadOnlySandboxPlan = { home: '/', hiddenHome: [], visible: [], hidden: [], readable: [] };
 
 /** Creates the read-only sandbox of a session. The machine is probed once, when it is first needed. */
 export function createReadOnlySandbox(deps: ReadOnlySandboxDeps): ReadOnlySandbox {
@@ -68,14 +72,14 @@ export function createReadOnlySandbox(deps: ReadOnlySandboxDeps): ReadOnlySandbo
     prepare(command) {
       const found = findBackend();
       if (!found.ok) throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.why}).`);
-      const plan = createReadOnlyPlan({ ...deps, scanFolders }, command);
+      const plan = createReadOnlySandboxPlan({ ...deps, scanFolders }, command);
       const args = buildArgs(plan, found.tools);
-      const roots = getPolicy(command.cwd).workspaceRoots.map(resolveLinks);
+      const roots = getPolicy(command.cwd).workspaceRoots.map(resolveAllLinks);
       return {
         wrap: (argv) => [...args, ...argv],
         ...(found.tools.seccompFilter === '' ? {} : { wrapperFile: found.tools.seccompFilter }),
-        variables: buildReadOnlyVariables(environment, roots),
-        findBlocked: (printed) => findBlockedEffects(printed, { plan, cwd: command.cwd }),
+        variables: buildReadOnlySandboxEnv(environment, roots),
+        findBlocked: (printed) => findSandboxDenials(printed, { plan, cwd: command.cwd }),
       };
     },
   };
@@ -121,7 +125,7 @@ function runNoOp(tools: ReadOnlyTools): string | undefined {
   return error?.message ?? (stderr.trim().split('\n')[0] || `it exited with ${status}`);
 }
 
-function buildArgs(plan: ReadOnlyPlan, tools: ReadOnlyTools): readonly string[] {
+function buildArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools): readonly string[] {
   return isMac ? buildReadOnlySeatbeltArgs(plan) : buildReadOnlyBwrapArgs(plan, tools);
 }
 
@@ -137,18 +141,18 @@ function writeEmptyFile(folder: string): string {
  * Builds the bubblewrap arguments that go before a command that may only read. Later mounts cover earlier ones, so a
  * hidden folder with a visible one inside comes first.
  */
-function buildReadOnlyBwrapArgs(plan: ReadOnlyPlan, tools: ReadOnlyTools): readonly string[] {
+function buildReadOnlyBwrapArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools): readonly string[] {
   const { home, hiddenHome, visible, hidden, readable } = plan;
   const isFolder = (path: string) => getPathKind(path) === 'directory';
   const cover = (path: string) => (isFolder(path) ? ['--tmpfs', path] : ['--ro-bind', tools.emptyFile, path]);
   // Writing into a hidden folder must fail and not seem to succeed.
   const close = (path: string) => (isFolder(path) ? ['--remount-ro', path] : []);
   const show = (path: string) => ['--ro-bind', path, path];
-  const containsVisible = (path: string) => [...visible, ...readable].some((inner) => isInside(inner, path));
+  const containsVisible = (path: string) => [...visible, ...readable].some((inner) => isPathInside(inner, path));
   const outer = ['/run', ...hiddenHome, ...hidden.filter(containsVisible)];
   const inner = hidden.filter((path) => !containsVisible(path));
   // Other folders are visible already.
-  const uncovered = visible.filter((path) => ['/tmp', ...outer].some((folder) => isInside(path, folder)));
+  const uncovered = visible.filter((path) => ['/tmp', ...outer].some((folder) => isPathInside(path, folder)));
   return [
     ...[tools.program, '--seccomp', '4'],
     ...[
@@ -170,7 +174,7 @@ function buildReadOnlyBwrapArgs(plan: ReadOnlyPlan, tools: ReadOnlyTools): reado
     ],
     ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...['--cap-drop', 'ALL'],
-    ...(isInside(home, '/tmp') ? show(home) : []),
+    ...(isPathInside(home, '/tmp') ? show(home) : []),
     ...outer.flatMap(cover),
     ...SYSTEM_LINKS.flatMap((path) => ['--ro-bind-try', path, path]),
     ...uncovered.toSorted((a, b) => a.length - b.length).flatMap(show),

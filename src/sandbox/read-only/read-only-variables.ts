@@ -2,15 +2,15 @@ import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
-import { isInside } from '../../permissions/resolve-path.ts';
-import { TOOL_VARIABLES } from '../home-paths.ts';
-import { resolveLinks } from '../host-paths.ts';
+import { isPathInside } from '../../permissions/resolve-path.ts';
+import { TOOLCHAIN_VARIABLES } from '../home-paths.ts';
+import { resolveAllLinks } from '../host-paths.ts';
 
 /** Variables of the environment that commands keep: who runs them, in which language and where toolchains are. */
 const KEPT = new Set([
   ...['HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TERM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CLICOLOR'],
   ...['COLUMNS', 'LINES', 'LS_COLORS', 'TERMINFO', 'TERMINFO_DIRS', 'LOCALE_ARCHIVE', 'MANPATH', 'INFOPATH'],
-  ...['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', ...TOOL_VARIABLES],
+  ...['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', ...TOOLCHAIN_VARIABLES],
 ]);
 
 /** Variables that keep programs from writing, updating themselves or repeating failed requests. */
@@ -36,12 +36,14 @@ const FIXED = {
  * Builds the environment of a command that may only read. Nothing of the project is in it: neither variables of its
  * settings nor, on PATH or elsewhere, folders inside the workspace.
  */
-export function buildReadOnlyVariables(
+export function buildReadOnlySandboxEnv(
   { variables, path }: Pick<Environment, 'variables' | 'path'>,
   roots: readonly string[],
 ): Readonly<Record<string, string>> {
   const isOutside = (value: string) =>
-    !value.split(':').some((part) => isAbsolute(part) && roots.some((root) => isInside(resolveLinks(part), root)));
+    !value
+      .split(':')
+      .some((part) => isAbsolute(part) && roots.some((root) => isPathInside(resolveAllLinks(part), root)));
   const kept = Object.entries(variables).filter(
     ([name, value]) => (KEPT.has(name) || /^LC_[A-Z]+$/.test(name)) && isOutside(value),
   );

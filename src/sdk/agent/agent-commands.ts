@@ -7,21 +7,21 @@ import type { CompactionResult, ContextPort } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { deepFreeze } from '../../lib/json.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
-import { checkChange, checkRunOptions } from './check-options.ts';
+import { dismissPendingQuestions } from './agent-questions.ts';
+import { type AgentRunRecords, getReplyText } from './agent-run-records.ts';
+import { checkAgentChange, checkRunOptions } from './check-agent-options.ts';
 import type { AgentChange, AgentOptions, AgentSnapshot, RunEnd, RunOptions } from './options.ts';
-import { dismissQuestions } from './questions.ts';
-import { getReplyText, type RunRecords } from './run-records.ts';
-import type { AgentSetup } from './setup.ts';
-import { NO_SPENDING, type SpendingMeter } from './spending.ts';
-import { type AgentCapsule, parseAnswer } from './suspension.ts';
 import {
   type ApiMessage,
-  type ConversionDeps,
+  type MessageConversionDeps,
   type PromptInput,
-  toInputMessages,
-  toMessage,
-  toMessages,
-} from './to-messages.ts';
+  parseAppMessage,
+  parseAppMessages,
+  parsePromptInput,
+} from './parse-app-messages.ts';
+import type { AgentSetup } from './setup.ts';
+import { NO_SPENDING, type SpendingMeter } from './spending.ts';
+import { type AgentCapsule, parsePermissionAnswer } from './suspension.ts';
 
 type CoreCommands = Pick<
   Agent,
@@ -83,19 +83,19 @@ type CommandDeps = {
   readonly setup: AgentSetup;
   readonly meter: SpendingMeter;
   readonly context: ContextPort;
-  readonly runs: RunRecords;
+  readonly runs: AgentRunRecords;
   /** Listeners that answer questions. */
   readonly answerers: Set<AgentListener>;
   /** Open permission prompts. */
   readonly open: ReadonlySet<PermissionRequest>;
   readonly captureTurn: (request: PermissionRequest) => Promise<AgentCapsule>;
   readonly suspension: { readonly isSuspended: () => boolean; readonly start: () => void };
-  readonly toDeps: (caller: string) => ConversionDeps;
+  readonly toDeps: (caller: string) => MessageConversionDeps;
   readonly emit: AgentPort['emit'];
 };
 
 /** Creates the commands of an agent. */
-export function createCommands(deps: CommandDeps): SdkAgent {
+export function createSdkAgentCommands(deps: CommandDeps): SdkAgent {
   const { options, agent, setup, meter, context, runs, answerers, open, captureTurn, suspension, toDeps, emit } = deps;
 
   /** Starts a run. The run lock is taken before the first await. */
@@ -110,7 +110,7 @@ export function createCommands(deps: CommandDeps): SdkAgent {
   }
 
   const toUserMessage = (caller: string, input: PromptInput): UserMessage => {
-    const [message, ...others] = toInputMessages(input, toDeps(caller));
+    const [message, ...others] = parsePromptInput(input, toDeps(caller));
     if (message?.role !== 'user' || others.length > 0)
       throw new TypeError(`${caller}: pass one text or one user message.`);
     return message;
@@ -118,7 +118,8 @@ export function createCommands(deps: CommandDeps): SdkAgent {
 
   return {
     ...pickCommands(agent),
-    answerPermission: (id, answer, by) => agent.answerPermission(id, parseAnswer('answerPermission', answer), by),
+    answerPermission: (id, answer, by) =>
+      agent.answerPermission(id, parsePermissionAnswer('answerPermission', answer), by),
     setQueueMode(queue, mode) {
       if (queue !== 'next' && queue !== 'after')
         throw new TypeError("setQueueMode: the queue must be 'next' or 'after'.");
@@ -135,12 +136,12 @@ export function createCommands(deps: CommandDeps): SdkAgent {
       if (answers) answerers.add(listener);
       return () => {
         unsubscribe();
-        if (answerers.delete(listener) && answerers.size === 0) dismissQuestions(agent);
+        if (answerers.delete(listener) && answerers.size === 0) dismissPendingQuestions(agent);
       };
     },
     async prompt(input, runOptions = {}) {
       checkRunOptions('prompt', runOptions);
-      const messages = toInputMessages(input, toDeps('prompt'));
+      const messages = parsePromptInput(input, toDeps('prompt'));
       return run(runOptions, () => agent.prompt(messages));
     },
     async continue(runOptions = {}) {
@@ -157,10 +158,10 @@ export function createCommands(deps: CommandDeps): SdkAgent {
     steer: (input) => agent.steer(toUserMessage('steer', input)),
     followUp: (input) => agent.followUp(toUserMessage('followUp', input)),
     pin: async (input) => agent.pin(toUserMessage('pin', input).blocks),
-    append: async (message) => agent.append(toMessage(message, 'the message', toDeps('append'))),
-    replaceMessages: (messages) => agent.replaceMessages(toMessages(messages, toDeps('replaceMessages'))),
+    append: async (message) => agent.append(parseAppMessage(message, 'the message', toDeps('append'))),
+    replaceMessages: (messages) => agent.replaceMessages(parseAppMessages(messages, toDeps('replaceMessages'))),
     change(change) {
-      checkChange(change);
+      checkAgentChange(change);
       setup.update(change);
     },
     async suspend() {

@@ -1,4 +1,4 @@
-import { createTokenEstimator, estimatePromptTokens, sum } from '../../context/token-estimate.ts';
+import { createTokenEstimator, estimateSystemPromptTokens, sumNumbers } from '../../context/token-estimate.ts';
 import { CHARS_PER_TOKEN, type ModelPrice, type ModelRequest } from '../../contracts/model.ts';
 import { computeCostUsd } from '../../model/pricing.ts';
 
@@ -45,7 +45,7 @@ export function createBudget(limitUsd: number): Budget {
   let spent = 0;
   const reservations = new Set<{ readonly usd: number }>();
   const waiting = new Set<() => void>();
-  const countReserved = () => sum([...reservations].map(({ usd }) => usd));
+  const countReserved = () => sumNumbers([...reservations].map(({ usd }) => usd));
 
   function take({ inputUsd, usdPerOutputToken, maxOutputTokens }: RequestCost): Reservation | undefined {
     const left = limitUsd - spent - countReserved() - inputUsd;
@@ -100,10 +100,12 @@ function waitForSettlement(waiting: Set<() => void>, signal: AbortSignal): Promi
 const SAFETY_FACTOR = CHARS_PER_TOKEN / 2;
 
 /** Computes the highest cost that a request can have, from its length and the price of its model. */
-export function computeRequestCost(request: ModelRequest, price: ModelPrice): RequestCost {
+export function computeMaxRequestCost(request: ModelRequest, price: ModelPrice): RequestCost {
   const { blockTokens } = createTokenEstimator();
-  const messageTokens = sum(request.messages.flatMap(({ blocks }) => blocks.map(blockTokens)));
-  const inputTokens = Math.ceil((estimatePromptTokens(request.system, request.tools) + messageTokens) * SAFETY_FACTOR);
+  const messageTokens = sumNumbers(request.messages.flatMap(({ blocks }) => blocks.map(blockTokens)));
+  const inputTokens = Math.ceil(
+    (estimateSystemPromptTokens(request.system, request.tools) + messageTokens) * SAFETY_FACTOR,
+  );
   // A prompt may be charged as a write to the cache, which costs more than plain input.
   const isWritten = price.cacheWrite > price.input;
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };

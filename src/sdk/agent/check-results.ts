@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
-import { parseArgument } from '../parse-argument.ts';
+import { parseSdkArgument } from '../parse-sdk-argument.ts';
 import { toToolOutcome } from '../tool-result.ts';
 import type { AfterToolCallResult, BeforeToolCallResult } from './options.ts';
 
@@ -18,10 +18,10 @@ const beforeSchema = z.strictObject({
 });
 
 /** Checks the result of `beforeToolCall`. It throws for anything unknown, because the call would run otherwise. */
-export function checkBeforeResult(result: unknown): BeforeToolCallResult {
+export function checkBeforeToolCallResult(result: unknown): BeforeToolCallResult {
   if (result === undefined || result === null || result === true) return {};
   if (result === false) return { block: BLOCKED };
-  const { block, ask, ...rest } = parseArgument('beforeToolCall', result, beforeSchema);
+  const { block, ask, ...rest } = parseSdkArgument('beforeToolCall', result, beforeSchema);
   return {
     ...rest,
     ...(block === undefined || block === false ? {} : { block: block === true ? BLOCKED : block }),
@@ -36,6 +36,6 @@ const afterSchema = z.strictObject({ outcome: z.unknown().optional(), add: text,
 /** Checks the result of `afterToolCall`. It throws for anything unknown, because the result would pass otherwise. */
 export function parseAfterToolCallResult(result: unknown, tool: string): AfterToolCallResult {
   if (result === undefined || result === null) return {};
-  const { outcome, ...rest } = parseArgument('afterToolCall', result, afterSchema);
+  const { outcome, ...rest } = parseSdkArgument('afterToolCall', result, afterSchema);
   return { ...rest, ...(outcome === undefined ? {} : { outcome: toToolOutcome(outcome, tool) }) };
 }

@@ -6,22 +6,22 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
 import { getProcessVariables } from '../runtime.ts';
-import { createCommands, type SdkAgent } from './agent-commands.ts';
+import { createSdkAgentCommands, type SdkAgent } from './agent-commands.ts';
+import { createAgentRunRecords } from './agent-run-records.ts';
 import { createBudget } from './budget.ts';
 import { addContextLevels } from './context-levels.ts';
 import { createDefaultContext } from './default-context.ts';
 import type { AgentOptions } from './options.ts';
+import { parseAppMessages } from './parse-app-messages.ts';
 import { createRunDeps } from './run-deps.ts';
-import { createRunRecords } from './run-records.ts';
 import { type AgentSetup, createAgentSetup, createModelChain } from './setup.ts';
 import { createSpendingMeter, type SpendingMeter } from './spending.ts';
-import { createTurnRecorder, type Resumption } from './suspension.ts';
-import { toMessages } from './to-messages.ts';
+import { type CapsuleResumption, createCapsuleTurnRecorder } from './suspension.ts';
 import { toAgentTools } from './tool-list.ts';
-import { createUndoLog } from './undo-calls.ts';
+import { createToolUndoLog } from './undo-calls.ts';
 
 /** The continuation of a suspended run: its reply is played again under a new id. */
-type Continuation = { readonly resumption: Resumption; readonly voidMessageId: string };
+type Continuation = { readonly resumption: CapsuleResumption; readonly voidMessageId: string };
 
 /** Composes an agent from its parts. */
 export function composeAgent(options: AgentOptions, continued: Continuation | undefined): SdkAgent {
@@ -29,7 +29,7 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
   const log = createSafeLogger(options.logger ?? (() => undefined));
   const answerers = new Set<AgentListener>();
   let emit: AgentPort['emit'] = async () => undefined;
-  const undo = createUndoLog({
+  const undo = createToolUndoLog({
     report: (level, text) => void emit({ type: 'notice', level, topic: 'undo', text }),
     newId,
   });
@@ -49,7 +49,7 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
     onSpent: (request, total) => void emit({ type: 'spending', request, total }),
   });
   const context = createContextPort(options, setup, meter, newId);
-  const turn = createTurnRecorder();
+  const turn = createCapsuleTurnRecorder();
   const open = new Set<PermissionRequest>();
   let isSuspended = false;
   /** Nothing that happens after a suspension is recorded, because the run continues elsewhere. */
@@ -61,11 +61,11 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
     await turn.whenComplete();
     return turn.capture(sessionId, agent.state().messages, request);
   };
-  const runs = createRunRecords(meter);
+  const runs = createAgentRunRecords(meter);
   const toDeps = (caller: string) => ({ caller, newId, now, model: setup.current().model });
   const agent = assembleAgent({
     sessionId,
-    messages: structuredClone(toMessages(options.messages ?? [], toDeps('createAgent'))),
+    messages: structuredClone(parseAppMessages(options.messages ?? [], toDeps('createAgent'))),
     listeners: [
       runs.onEvent,
       turn.onEvent,
@@ -104,7 +104,7 @@ export function composeAgent(options: AgentOptions, continued: Continuation | un
   agent.setQueueMode('next', options.queueModes?.steering ?? 'one-at-a-time');
   agent.setQueueMode('after', options.queueModes?.followUp ?? 'one-at-a-time');
   options.signal?.addEventListener('abort', () => agent.abort(), { once: true });
-  return createCommands({
+  return createSdkAgentCommands({
     ...{ options, agent, setup, meter, context, runs, answerers, open, captureTurn, toDeps },
     emit: (event) => emit(event),
     suspension: {

@@ -1,4 +1,4 @@
-import { createTokenEstimator, sum } from '../../context/token-estimate.ts';
+import { createTokenEstimator, sumNumbers } from '../../context/token-estimate.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 
@@ -35,7 +35,7 @@ export function addContextLevels(
 ): ContextPort {
   if (levels.length === 0) return context;
   const { messageTokens } = createTokenEstimator();
-  const estimate = (messages: readonly Message[]) => sum(messages.map(messageTokens));
+  const estimate = (messages: readonly Message[]) => sumNumbers(messages.map(messageTokens));
   return {
     ...bindPort(context),
     async prepare(messages) {

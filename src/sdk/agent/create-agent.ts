@@ -1,14 +1,14 @@
 import { EFFORTS } from '../../contracts/model.ts';
 import type { PermissionAnswer } from '../../contracts/permission.ts';
 import type { SdkAgent } from './agent-commands.ts';
-import { checkOptions } from './check-options.ts';
+import { checkAgentOptions } from './check-agent-options.ts';
 import { composeAgent } from './compose-agent.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
-import { type AgentCapsule, createResumption, parseAnswer, parseCapsule } from './suspension.ts';
+import { type AgentCapsule, createCapsuleResumption, parseAgentCapsule, parsePermissionAnswer } from './suspension.ts';
 
 /** Creates an agent. Without options it uses the default model, the key from the environment, and no tools. */
 export function createAgent(options: AgentOptions = {}): SdkAgent {
-  checkOptions('createAgent', options);
+  checkAgentOptions('createAgent', options);
   return composeAgent(options, undefined);
 }
 
@@ -23,9 +23,9 @@ export function resumeAgent(
   resumeOptions: ResumeOptions,
 ): { readonly agent: SdkAgent; readonly end: Promise<RunEnd> } {
   const { answer, ...options } = resumeOptions ?? {};
-  checkOptions('resumeAgent', options);
-  const parsed = parseCapsule(capsule);
-  const resumption = createResumption(parsed, parseAnswer('resumeAgent', answer));
+  checkAgentOptions('resumeAgent', options);
+  const parsed = parseAgentCapsule(capsule);
+  const resumption = createCapsuleResumption(parsed, parsePermissionAnswer('resumeAgent', answer));
   const { sessionId, messages, reply } = parsed;
   const agent = composeAgent({ ...options, sessionId, messages }, { resumption, voidMessageId: reply.id });
   return { agent, end: agent.continue() };

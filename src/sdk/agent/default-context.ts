@@ -1,6 +1,6 @@
 import { createSummarizer } from '../../agent/summarize.ts';
 import { createContext } from '../../context/create-context.ts';
-import { estimatePromptTokens } from '../../context/token-estimate.ts';
+import { estimateSystemPromptTokens } from '../../context/token-estimate.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import type { AgentOptions } from './options.ts';
@@ -30,7 +30,7 @@ export function createDefaultContext({ options, setup, meter, newId }: DefaultCo
   return createContext({
     model: () => setup.current().model,
     modelInfo: getModelInfo,
-    overheadTokens: () => estimatePromptTokens(setup.current().systemPrompt, listSpecs()),
+    overheadTokens: () => estimateSystemPromptTokens(setup.current().systemPrompt, listSpecs()),
     compactAtPercent: () => options.compactAtPercent,
     limitChars: (tool) => findTool(tool)?.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     store: async () => undefined,

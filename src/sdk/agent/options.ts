@@ -19,8 +19,8 @@ import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '.
 import type { JsonToolDefinition, PlainTool } from '../build-tool.ts';
 import type { Budget } from './budget.ts';
 import type { ContextLevel } from './context-levels.ts';
+import type { ApiMessage } from './parse-app-messages.ts';
 import type { AgentCapsule } from './suspension.ts';
-import type { ApiMessage } from './to-messages.ts';
 
 /** A model: a name (`sonnet`, `ollama/qwen3`, `demo`), a custom port, or either with its own limits. */
 export type ModelChoice =

@@ -7,16 +7,16 @@ import type { PermissionAnswer, PermissionRequest } from '../../contracts/permis
 import type { AfterCall, BeforeCall, ContextPort, QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool.ts';
 import { completeQueryDeps } from '../../engine/default-deps.ts';
-import { toRequestMessages } from '../../engine/request/build-request.ts';
+import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { AgentTool } from '../build-tool.ts';
-import { checkBeforeResult, parseAfterToolCallResult } from './check-results.ts';
+import { type AgentQuestions, createAgentQuestions } from './agent-questions.ts';
+import type { AgentRunRecords } from './agent-run-records.ts';
+import { checkBeforeToolCallResult, parseAfterToolCallResult } from './check-results.ts';
 import type { AfterToolCallResult, AgentOptions } from './options.ts';
-import { createQuestions, type Questions } from './questions.ts';
-import type { RunRecords } from './run-records.ts';
 import type { AgentSetup } from './setup.ts';
 import type { SpendingMeter } from './spending.ts';
-import type { Resumption } from './suspension.ts';
+import type { CapsuleResumption } from './suspension.ts';
 
 /** The default for `maxTurns`. */
 const DEFAULT_MAX_TURNS = 200;
@@ -28,13 +28,13 @@ type RunDepsInput = {
   readonly port: AgentPort;
   readonly cwd: string;
   readonly meter: SpendingMeter;
-  readonly runs: RunRecords;
+  readonly runs: AgentRunRecords;
   /** Listeners that answer questions. */
   readonly answerers: ReadonlySet<unknown>;
   readonly agent: () => Pick<Agent, 'answerPermission' | 'answerQuestion'>;
   readonly open: Set<PermissionRequest>;
   readonly beforeAsking: (request: PermissionRequest) => Promise<void>;
-  readonly resumption: Resumption | undefined;
+  readonly resumption: CapsuleResumption | undefined;
   /** Called with the outcome of each call, as the model gets it. */
   readonly onOutcome: (callId: string, outcome: ToolOutcome) => void;
   readonly newId: () => string;
@@ -45,7 +45,7 @@ type RunDepsInput = {
 export function createRunDeps(input: RunDepsInput): QueryDeps {
   const { options, setup, context, port, cwd, meter, runs, newId, now } = input;
   const { maxTurns = DEFAULT_MAX_TURNS } = options;
-  const questions = createQuestions({ ...input, hasAnswerer: () => input.answerers.size > 0 });
+  const questions = createAgentQuestions({ ...input, hasAnswerer: () => input.answerers.size > 0 });
   // Changes take effect at the start of a turn, when the loop selects the models.
   let turn = setup.current();
   /** Why the present request must not be sent: what a broken transformation should have removed is still in it. */
@@ -140,7 +140,7 @@ type CallbackDeps = Partial<
 function createCallbackDeps(
   options: AgentOptions,
   port: AgentPort,
-  questions: Questions,
+  questions: AgentQuestions,
   tools: () => readonly AgentTool[],
   { resumption, onOutcome, withhold }: Pick<RunDepsInput, 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
 ): CallbackDeps {
@@ -196,7 +196,7 @@ async function runBeforeCall(
   const hookVerdict = (await hooks?.beforeCall(call, signal)) ?? {};
   if (hookVerdict.deny !== undefined || hookVerdict.stop !== undefined) return hookVerdict;
   const callWithInput = hookVerdict.input === undefined ? call : { ...call, input: hookVerdict.input };
-  const { block, input, ask, endRun } = checkBeforeResult(await beforeToolCall?.(callWithInput, signal));
+  const { block, input, ask, endRun } = checkBeforeToolCallResult(await beforeToolCall?.(callWithInput, signal));
   return {
     ...hookVerdict,
     ...(block === undefined ? {} : { deny: block }),

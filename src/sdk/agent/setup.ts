@@ -8,8 +8,8 @@ import type { ProviderConfigs } from '../../model/registry/model-route.ts';
 import { createNamedModels, type NamedModels } from '../../model/registry/model-router.ts';
 import { withRetry } from '../../model/retry.ts';
 import type { AgentTool } from '../build-tool.ts';
-import { parseArgument } from '../parse-argument.ts';
-import { abandonPortOnAbort, guardPort } from './guard-port.ts';
+import { parseSdkArgument } from '../parse-sdk-argument.ts';
+import { abandonPortOnAbort, guardModelPort } from './guard-model-port.ts';
 import type { AgentChange, AgentOptions, ModelChoice, PriceInput } from './options.ts';
 
 /** The setup of an agent at one moment. */
@@ -143,7 +143,7 @@ function createLink(choice: ModelChoice, earlier: readonly Link[], named: NamedM
 }
 
 function preparePort(port: ModelPort): ModelPort {
-  const guarded = guardPort(port);
+  const guarded = guardModelPort(port);
   return port.retries === true ? guarded : withRetry(guarded);
 }
 
@@ -157,7 +157,7 @@ type LinkInfo = Partial<Omit<ModelInfo, 'price'>> & { readonly price?: PriceInpu
 function resolveChoice(choice: ModelChoice): LinkParts {
   if (typeof choice === 'string') return { model: choice };
   if (isPort(choice)) return { model: choice.name ?? 'custom', port: choice };
-  const { model = choice.port?.name, ...rest } = parseArgument('model', choice, choiceSchema);
+  const { model = choice.port?.name, ...rest } = parseSdkArgument('model', choice, choiceSchema);
   if (model === undefined) throw new TypeError('model: an entry has neither the name of a model nor a port.');
   return { model, ...rest };
 }

@@ -8,8 +8,8 @@ import {
   type ModelPort,
   type ModelRequest,
 } from '../../contracts/model.ts';
-import { computeCostUsd, sumUsage } from '../../model/pricing.ts';
-import { type Budget, computeRequestCost, type Reservation } from './budget.ts';
+import { computeCostUsd, sumTokenUsage } from '../../model/pricing.ts';
+import { type Budget, computeMaxRequestCost, type Reservation } from './budget.ts';
 
 /** Nothing spent. */
 export const NO_SPENDING: Spending = {
@@ -54,7 +54,7 @@ export function createSpendingMeter({ budgets, getModelInfo, onSpent }: MeterDep
     const usd = computeCostUsd(usage, getModelInfo(model).price);
     spending = {
       usd: spending.usd + (usd ?? 0),
-      usage: sumUsage(spending.usage, usage),
+      usage: sumTokenUsage(spending.usage, usage),
       isIncomplete: spending.isIncomplete || usd === undefined,
     };
     onSpent({ model, usage, ...(usd === undefined ? {} : { usd }) }, spending);
@@ -113,7 +113,7 @@ async function reserveAll(
   const reservations: Reservation[] = [];
   for (const budget of budgets) {
     if (price === undefined) return { ok: false, failure: createLimitFailure(describeUnknownPrice(id)) };
-    const reservation = await budget.reserve({ ...computeRequestCost(request, price), maxOutputTokens }, signal);
+    const reservation = await budget.reserve({ ...computeMaxRequestCost(request, price), maxOutputTokens }, signal);
     if (reservation === undefined) {
       for (const taken of reservations) taken.settle(0);
       if (signal.aborted) return { ok: false, failure: INTERRUPTED };

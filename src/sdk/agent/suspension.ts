@@ -5,8 +5,8 @@ import type { ModelEvent, ModelOutcome } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { createDeferred } from '../../lib/promises.ts';
-import { parseArgument } from '../parse-argument.ts';
-import { isPermissionAnswer } from './questions.ts';
+import { parseSdkArgument } from '../parse-sdk-argument.ts';
+import { isPermissionAnswer } from './agent-questions.ts';
 
 /** A run that waits for an answer, as plain data: it can be stored as JSON and continued elsewhere, days later. */
 export type AgentCapsule = {
@@ -40,8 +40,8 @@ const capsuleSchema = z.object({
 });
 
 /** Checks a capsule that was stored. */
-export function parseCapsule(capsule: unknown): AgentCapsule {
-  return parseArgument('resumeAgent', typeof capsule === 'string' ? parseJson(capsule) : capsule, capsuleSchema);
+export function parseAgentCapsule(capsule: unknown): AgentCapsule {
+  return parseSdkArgument('resumeAgent', typeof capsule === 'string' ? parseJson(capsule) : capsule, capsuleSchema);
 }
 
 function parseJson(text: string): unknown {
@@ -53,14 +53,14 @@ function parseJson(text: string): unknown {
 }
 
 /** Takes an answer to a permission prompt, also from untyped callers. */
-export function parseAnswer(caller: string, answer: unknown): PermissionAnswer {
+export function parsePermissionAnswer(caller: string, answer: unknown): PermissionAnswer {
   if (typeof answer === 'boolean') return { behavior: answer ? 'allow' : 'deny' };
   if (isPermissionAnswer(answer)) return answer;
   throw new TypeError(`${caller}: answer must be true, false, or { behavior: 'allow' | 'deny' }.`);
 }
 
 /** The reply of the current turn and the calls that have ended, for a capsule. */
-export type TurnRecord = {
+export type CapsuleTurnRecord = {
   onEvent(event: AgentEvent): void;
   /** Adds the outcome of a call that has ended, as the model gets it. */
   addOutcome(callId: string, outcome: ToolOutcome): void;
@@ -71,7 +71,7 @@ export type TurnRecord = {
 };
 
 /** Creates the record of the current turn. */
-export function createTurnRecorder(): TurnRecord {
+export function createCapsuleTurnRecorder(): CapsuleTurnRecord {
   let blocks: readonly AssistantBlock[] = [];
   let reply: Omit<AssistantMessage, 'blocks' | 'role'> = { id: '', model: '' };
   let outcomes: AgentCapsule['outcomes'] = [];
@@ -119,7 +119,7 @@ export function createTurnRecorder(): TurnRecord {
 }
 
 /** The continuation of a capsule: its reply is played again, its finished calls keep their outcomes. */
-export type Resumption = {
+export type CapsuleResumption = {
   /** Returns the reply of the capsule for the first request, and nothing afterwards. */
   takeReply(): AsyncGenerator<ModelEvent, ModelOutcome> | undefined;
   getOutcome(callId: string): ToolOutcome | undefined;
@@ -128,7 +128,10 @@ export type Resumption = {
 };
 
 /** Creates the continuation of a capsule. */
-export function createResumption({ reply, outcomes, request }: AgentCapsule, answer: PermissionAnswer): Resumption {
+export function createCapsuleResumption(
+  { reply, outcomes, request }: AgentCapsule,
+  answer: PermissionAnswer,
+): CapsuleResumption {
   let isTaken = false;
   const byCall = new Map(outcomes.map(({ callId, outcome }) => [callId, outcome]));
   return {

@@ -4,7 +4,7 @@ import { type AgentTool, buildTool, isTool } from '../build-tool.ts';
 import { toToolOutcome } from '../tool-result.ts';
 
 /** A call of a tool that is about to run, with the function that runs it. */
-export type RunningToolCall = {
+export type RunnableToolCall = {
   readonly tool: AgentTool;
   readonly input: JsonObject;
   readonly context: CallContext;
@@ -15,7 +15,7 @@ export type RunningToolCall = {
 export function toAgentTools(
   caller: string,
   tools: unknown,
-  runCall: (call: RunningToolCall) => Promise<ToolOutcome>,
+  runCall: (call: RunnableToolCall) => Promise<ToolOutcome>,
 ): readonly AgentTool[] {
   if (tools === undefined) return [];
   if (!Array.isArray(tools)) throw new TypeError(`${caller}: tools must be a list.`);
@@ -45,7 +45,7 @@ function findFunctionName(entry: object): unknown {
 }
 
 /** Wraps a tool so that its calls go through `runCall`, and their results are outcomes whatever it returns. */
-function wrapCalls(tool: AgentTool, runCall: (call: RunningToolCall) => Promise<ToolOutcome>): AgentTool {
+function wrapCalls(tool: AgentTool, runCall: (call: RunnableToolCall) => Promise<ToolOutcome>): AgentTool {
   return {
     ...tool,
     aliases: tool.aliases ?? [],

@@ -3,15 +3,15 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
-import type { RunningToolCall } from './tool-list.ts';
+import type { RunnableToolCall } from './tool-list.ts';
 
 /** An undo that takes longer counts as failed. */
 const UNDO_TIMEOUT_MS = 60_000;
 
 /** The calls of the current run that can be undone. */
-export type UndoLog = {
+export type ToolUndoLog = {
   /** Runs a call, and remembers it if its tool can undo it. */
-  run(call: RunningToolCall): Promise<ToolOutcome>;
+  run(call: RunnableToolCall): Promise<ToolOutcome>;
   /** Forgets the calls of the last run. */
   start(): void;
   /** Undoes the calls of a run that was aborted or rejected, in reverse order. Returns the note for the model. */
@@ -24,8 +24,8 @@ type UndoDeps = {
 };
 
 /** Creates the undo log of an agent. */
-export function createUndoLog({ report, newId }: UndoDeps): UndoLog {
-  let calls: readonly (RunningToolCall & { readonly outcome: ToolOutcome })[] = [];
+export function createToolUndoLog({ report, newId }: UndoDeps): ToolUndoLog {
+  let calls: readonly (RunnableToolCall & { readonly outcome: ToolOutcome })[] = [];
   /** Calls that run on after an abort; their effects are undone as well, once they are known. */
   const running = new Set<Promise<unknown>>();
 

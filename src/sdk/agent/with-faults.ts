@@ -1,7 +1,7 @@
 import type { AssistantBlock, Usage } from '../../contracts/message.ts';
 import {
-  FAILURE_KINDS,
   type FailureKind,
+  MODEL_FAILURE_KINDS,
   type ModelEvent,
   type ModelOutcome,
   type ModelPort,
@@ -27,7 +27,7 @@ export type Fault =
 
 /** All faults. */
 export const FAULTS: readonly Fault[] = [
-  ...FAILURE_KINDS,
+  ...MODEL_FAILURE_KINDS,
   ...(['hangs', 'hangs_midway', 'throws', 'breaks_midway', 'says_nothing', 'unknown_tool', 'broken_input'] as const),
 ];
 

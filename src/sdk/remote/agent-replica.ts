@@ -1,4 +1,4 @@
-import { copyPartial, createAgentState, reduceAgent } from '../../agent/agent-state.ts';
+import { copyPartialReply, createAgentState, reduceAgentState } from '../../agent/agent-state.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { deepFreeze } from '../../lib/json.ts';
 import type { AgentSnapshot } from '../agent/options.ts';
@@ -16,7 +16,7 @@ export function createAgentReplica(first: AgentSnapshot): AgentReplica {
   let state = readSnapshot(first);
   return {
     apply(event) {
-      state = reduceAgent(state, event);
+      state = reduceAgentState(state, event);
       if (event.type === 'spending') fixed = { ...fixed, spent: event.total };
     },
     replace(snapshot) {
@@ -25,7 +25,7 @@ export function createAgentReplica(first: AgentSnapshot): AgentReplica {
     },
     snapshot() {
       const { status, messages, activity, queue, permissions, questions } = state;
-      const partial = copyPartial(activity.partial);
+      const partial = copyPartialReply(activity.partial);
       const pending = { pendingPermissions: permissions, pendingQuestions: questions };
       return deepFreeze({ ...fixed, status, messages, ...activity, partial, queue, ...pending });
     },
@@ -36,7 +36,7 @@ function readSnapshot({ messages, queue, status, partial, running, lastError, ..
   return {
     ...createAgentState(messages, queue),
     status,
-    activity: { partial: copyPartial(partial), running, lastError },
+    activity: { partial: copyPartialReply(partial), running, lastError },
     permissions: rest.pendingPermissions,
     questions: rest.pendingQuestions,
   };

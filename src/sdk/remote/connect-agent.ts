@@ -4,10 +4,15 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createFunctionSchema, parseArgument } from '../parse-argument.ts';
+import { createFunctionSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
 import { createRemoteAgent } from './remote-commands.ts';
-import { type CallResult, lineSchema, type REMOTE_METHODS, type StreamLine } from './wire-format.ts';
+import {
+  type REMOTE_METHODS,
+  type RemoteCallResult,
+  type RemoteStreamLine,
+  remoteStreamLineSchema,
+} from './wire-format.ts';
 
 /** The options of a connection. */
 export type ConnectOptions = {
@@ -53,7 +58,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
     onConnection,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     fetch: send = fetch,
-  } = parseArgument('connectAgent', options, optionsSchema);
+  } = parseSdkArgument('connectAgent', options, optionsSchema);
   const base = parseAddress(url);
   const closed = new AbortController();
   const requests = createRequests({ base, token, timeoutMs, send, closed: closed.signal });
@@ -64,10 +69,10 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
   );
   const ready = createDeferred<ReturnType<typeof createAgentReplica>>();
   let mirror: ReturnType<typeof createAgentReplica> | undefined;
-  let seen: Pick<StreamLine, 'cursor' | 'server'> | undefined;
+  let seen: Pick<RemoteStreamLine, 'cursor' | 'server'> | undefined;
   let delivery = Promise.resolve();
 
-  function receive(line: StreamLine): void {
+  function receive(line: RemoteStreamLine): void {
     if (seen !== undefined && seen.server !== line.server) calls.rejectAll('The server was restarted.');
     seen = { cursor: line.cursor, server: line.server };
     if ('state' in line) {
@@ -93,7 +98,8 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
       outage.end();
       onConnection?.('connected');
     };
-    for await (const line of requests.readEvents(query, onOpen)) receive(lineSchema.parse(JSON.parse(line)));
+    for await (const line of requests.readEvents(query, onOpen))
+      receive(remoteStreamLineSchema.parse(JSON.parse(line)));
   }
 
   function end(reason: string): void {
@@ -224,7 +230,7 @@ function createPendingCalls() {
       return call.promise;
     },
     delete: (id: string) => pending.delete(id),
-    settle(result: CallResult): void {
+    settle(result: RemoteCallResult): void {
       const call = pending.get(result.id);
       pending.delete(result.id);
       if (result.ok) call?.resolve(result.value);

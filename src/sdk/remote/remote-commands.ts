@@ -3,10 +3,10 @@ import type { AgentListener } from '../../contracts/agent.ts';
 import type { UserMessage } from '../../contracts/message.ts';
 import type { CompactionResult } from '../../contracts/query.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { checkRunOptions } from '../agent/check-options.ts';
+import { checkRunOptions } from '../agent/check-agent-options.ts';
 import type { RunEnd, RunOptions } from '../agent/options.ts';
-import { type AgentCapsule, parseCapsule } from '../agent/suspension.ts';
-import { type PromptInput, toInputMessages } from '../agent/to-messages.ts';
+import { type PromptInput, parsePromptInput } from '../agent/parse-app-messages.ts';
+import { type AgentCapsule, parseAgentCapsule } from '../agent/suspension.ts';
 import type { REMOTE_METHODS } from './wire-format.ts';
 
 type RemoteDeps = {
@@ -44,7 +44,7 @@ export function createRemoteAgent({ call, listeners, state }: RemoteDeps): SdkAg
 
   /** Messages get their ids here, so that they can be taken back. */
   function toMessages(caller: string, input: PromptInput) {
-    return toInputMessages(input, { caller, newId: () => crypto.randomUUID(), now: Date.now, model: state().model });
+    return parsePromptInput(input, { caller, newId: () => crypto.randomUUID(), now: Date.now, model: state().model });
   }
 
   function toUserMessage(caller: string, input: PromptInput): UserMessage {
@@ -80,7 +80,7 @@ export function createRemoteAgent({ call, listeners, state }: RemoteDeps): SdkAg
       if (tools !== undefined) throw new TypeError('change: tools run where the agent runs; change them there.');
       send('change', change);
     },
-    suspend: async (): Promise<AgentCapsule> => parseCapsule(await call('suspend')),
+    suspend: async (): Promise<AgentCapsule> => parseAgentCapsule(await call('suspend')),
     compact: async () => compactionSchema.parse(await call('compact')),
     abort: (reason) => send('abort', ...(reason === undefined ? [] : [reason])),
     retryNow: () => send('retryNow'),

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createFunctionSchema, parseArgument } from '../parse-argument.ts';
+import { createFunctionSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
-import { type CallResult, callSchema, REMOTE_METHODS, type StreamLine } from './wire-format.ts';
+import { REMOTE_METHODS, type RemoteCallResult, type RemoteStreamLine, remoteCallSchema } from './wire-format.ts';
 
 /** The options of a server. */
 export type ServeOptions = {
@@ -56,19 +56,19 @@ const agentSchema = z.looseObject({
 
 /** Serves an agent: clients of `connectAgent` see its events from any cursor on and call its commands. */
 export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentServer {
-  parseArgument('serveAgent', agent, agentSchema);
-  const { token, keepLines = KEPT_LINES, graceMs = GRACE_MS } = parseArgument('serveAgent', options, optionsSchema);
+  parseSdkArgument('serveAgent', agent, agentSchema);
+  const { token, keepLines = KEPT_LINES, graceMs = GRACE_MS } = parseSdkArgument('serveAgent', options, optionsSchema);
   const server = crypto.randomUUID();
   const mirror = createAgentReplica(agent.state());
-  const readers = new Set<(line: StreamLine) => void>();
+  const readers = new Set<(line: RemoteStreamLine) => void>();
   const closing = new AbortController();
-  let lines: readonly StreamLine[] = [];
+  let lines: readonly RemoteStreamLine[] = [];
   let cursor = 0;
 
   function push(
     content:
       | { readonly event: AgentEvent }
-      | { readonly result: CallResult }
+      | { readonly result: RemoteCallResult }
       | { readonly state: ReturnType<SdkAgent['state']> },
   ): void {
     cursor += 1;
@@ -86,7 +86,7 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
   async function call(request: Request): Promise<Response> {
     // A page of another origin cannot send this type without being asked first, which nothing here answers.
     if (!(request.headers.get('content-type') ?? '').startsWith('application/json')) return reply(415, 'Send JSON.');
-    const parsed = callSchema.safeParse(await request.json().catch(() => undefined));
+    const parsed = remoteCallSchema.safeParse(await request.json().catch(() => undefined));
     if (!parsed.success) return reply(400, 'Send { id, method, args }.');
     const { id, method, args } = parsed.data;
     const name = REMOTE_METHODS.find((one) => one === method);
@@ -114,7 +114,7 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         const send = (text: string) => controller.enqueue(encoder.encode(text));
-        const read = (line: StreamLine) => send(`${JSON.stringify(line)}\n`);
+        const read = (line: RemoteStreamLine) => send(`${JSON.stringify(line)}\n`);
         const heartbeat = setInterval(() => send('\n'), HEARTBEAT_MS);
         for (const line of start) read(line);
         readers.add(read);
@@ -158,10 +158,10 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
 
 /** Returns the lines after a cursor; `undefined` if some of them are no longer kept. */
 function findMissedLines(
-  lines: readonly StreamLine[],
+  lines: readonly RemoteStreamLine[],
   cursor: number,
   after: number,
-): readonly StreamLine[] | undefined {
+): readonly RemoteStreamLine[] | undefined {
   const first = lines[0]?.cursor ?? cursor + 1;
   return after >= first - 1 && after <= cursor ? lines.filter((line) => line.cursor > after) : undefined;
 }

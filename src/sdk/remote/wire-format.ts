@@ -10,21 +10,25 @@ export const REMOTE_METHODS = [
 ] as const;
 
 /** A call of a client. The result comes with the stream, under the same id. */
-export const callSchema = z.strictObject({ id: z.string().max(100), method: z.string(), args: z.array(z.unknown()) });
+export const remoteCallSchema = z.strictObject({
+  id: z.string().max(100),
+  method: z.string(),
+  args: z.array(z.unknown()),
+});
 
 /** A line of the stream. `cursor` numbers the lines of one server; a client continues after the last one it has. */
-export type StreamLine = { readonly cursor: number; readonly server: string } & (
+export type RemoteStreamLine = { readonly cursor: number; readonly server: string } & (
   | { readonly state: AgentSnapshot }
   | { readonly event: AgentEvent }
-  | { readonly result: CallResult }
+  | { readonly result: RemoteCallResult }
 );
 
 /** The result of a call. */
-export type CallResult =
+export type RemoteCallResult =
   | { readonly id: string; readonly ok: true; readonly value: unknown }
   | { readonly id: string; readonly ok: false; readonly error: string };
 
 /** Schema of a line: the client trusts the server it was told to use, so only the envelope is checked. */
-export const lineSchema = z.custom<StreamLine>(
+export const remoteStreamLineSchema = z.custom<RemoteStreamLine>(
   (line) => typeof line === 'object' && line !== null && 'cursor' in line && 'server' in line,
 );

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Draft, DraftPort } from '../../contracts/frontend/conversation.ts';
+import type { PromptDraft, PromptDraftPort } from '../../contracts/frontend/conversation.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 
 const storedSchema = z.lazy(() =>
@@ -38,7 +38,7 @@ export type DraftStoreOptions = {
 };
 
 /** Creates a store that saves the text being typed in one small file per session, as fast as it is typed. */
-export function createDraftStore({ dir, sessionId, opening, now }: DraftStoreOptions): DraftPort {
+export function createDraftStore({ dir, sessionId, opening, now }: DraftStoreOptions): PromptDraftPort {
   const folder = join(dir, DRAFTS_FOLDER);
   const path = join(folder, `${sessionId}.json`);
   const owner = getProcessIdentity();
@@ -47,7 +47,7 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftStoreOpt
     const state = getProcessState(content);
     return state === 'dead' || (state === 'elsewhere' && now() - at > ELSEWHERE_MS);
   };
-  let current: Draft | undefined;
+  let current: PromptDraft | undefined;
   let lastWritten = '';
   let writing: Promise<void> | undefined;
 
@@ -62,7 +62,7 @@ export function createDraftStore({ dir, sessionId, opening, now }: DraftStoreOpt
     writing = undefined;
   }
 
-  function encodeDraft(draft: Draft | undefined): string {
+  function encodeDraft(draft: PromptDraft | undefined): string {
     if (draft === undefined || (draft.text === '' && draft.queue.length === 0 && draft.stash === undefined)) return '';
     return JSON.stringify({ ...owner, draft: { ...draft, at: draft.at ?? new Date(now()).toISOString() } });
   }
@@ -128,7 +128,7 @@ export async function readUnsentText(dir: string, sessionId: string): Promise<st
 
 type StoredDraft = { readonly path: string; readonly content: Stored; readonly at: number };
 
-function toDraft({ content: { draft } }: StoredDraft): Draft {
+function toDraft({ content: { draft } }: StoredDraft): PromptDraft {
   const { stash, ...plain } = draft;
   return stash === undefined ? plain : { ...plain, stash };
 }

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { HistoryPort } from '../../contracts/frontend/conversation.ts';
+import type { PromptHistoryPort } from '../../contracts/frontend/conversation.ts';
 import { isJsonObject, type JsonObject } from '../../contracts/json.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 
@@ -19,7 +19,7 @@ export type PromptHistoryOptions = {
 };
 
 /** Creates the prompt history of all sessions: one line per prompt in one append-only file that processes share. */
-export function createPromptHistory({ path, cwd, sessionId, now }: PromptHistoryOptions): HistoryPort {
+export function createPromptHistory({ path, cwd, sessionId, now }: PromptHistoryOptions): PromptHistoryPort {
   /** Prompts of this run; available even if the file cannot be written. */
   let ownEntries: JsonObject[] = [];
 

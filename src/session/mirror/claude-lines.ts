@@ -7,16 +7,16 @@ import {
   encodeUserBlock,
   formatToolUseResult,
 } from '../../contracts/wire-format.ts';
-import { createLineUuid } from '../../lib/line-uuid.ts';
-import { isReminder } from '../../lib/text/is-reminder.ts';
+import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { createTranscriptLineUuid } from '../../lib/transcript-line-uuid.ts';
 import {
-  createLineChain,
   createReplyLineWriter,
-  type LineChain,
-  type LineSource,
-  type ReplyEnd,
+  createTranscriptLineChain,
+  type MirroredReplyEnd,
   type ReplyLineWriter,
-} from './line-chain.ts';
+  type TranscriptLineChain,
+  type TranscriptOwner,
+} from './transcript-line-chain.ts';
 
 type RecordOf<Type> = Extract<SessionRecord, { type: Type }>;
 
@@ -27,8 +27,8 @@ export type ClaudeLineConverter = (record: SessionRecord) => readonly JsonObject
  * Creates a converter from records to transcript lines in the format of Claude Code. Each line names its parent line;
  * after a rewind, that is the line the conversation went back to.
  */
-export function createClaudeLineConverter(speaker: LineSource): ClaudeLineConverter {
-  const chain = createLineChain(speaker);
+export function createClaudeLineConverter(speaker: TranscriptOwner): ClaudeLineConverter {
+  const chain = createTranscriptLineChain(speaker);
   const replies = createReplyLineWriter(chain);
   /** Line ids of results, by call id. */
   const results = new Map<string, string>();
@@ -42,7 +42,7 @@ export function createClaudeLineConverter(speaker: LineSource): ClaudeLineConver
     return line;
   }
 
-  function closeReply(end?: ReplyEnd): readonly JsonObject[] {
+  function closeReply(end?: MirroredReplyEnd): readonly JsonObject[] {
     const lines = replies.closeReply(end);
     const waiting = endedResults;
     endedResults = [];
@@ -118,14 +118,14 @@ function createResultFields({ result, structured }: RecordOf<'result'>, caller: 
 const TYPED_ORIGINS: readonly UserOrigin[] = ['prompt', 'steer', 'follow_up', 'interrupt', 'shell'];
 
 /** Renders a user message: one line for its own text and one for its reminders; its results have their own lines. */
-function addUserLines(chain: LineChain, record: SessionRecord, message: UserMessage): readonly JsonObject[] {
+function addUserLines(chain: TranscriptLineChain, record: SessionRecord, message: UserMessage): readonly JsonObject[] {
   const { id, origin, blocks } = message;
-  const isReminderBlock = (block: UserBlock) => block.type === 'text' && isReminder(block.text);
+  const isReminderBlock = (block: UserBlock) => block.type === 'text' && isSystemReminder(block.text);
   const ownBlocks = blocks.filter((block) => block.type !== 'tool_result' && !isReminderBlock(block));
   const flags = origin === 'summary' ? SUMMARY : TYPED_ORIGINS.includes(origin) ? {} : META;
   const lines = [
     { uuid: id, blocks: ownBlocks, flags },
-    { uuid: createLineUuid(id, 1), blocks: blocks.filter(isReminderBlock), flags: META },
+    { uuid: createTranscriptLineUuid(id, 1), blocks: blocks.filter(isReminderBlock), flags: META },
   ].filter((line) => line.blocks.length > 0);
   return chain.addMessageLines(id, () =>
     lines.map((line) => {
@@ -143,7 +143,7 @@ function getPlainText([first, ...more]: readonly UserBlock[]): string | undefine
   return first?.type === 'text' && more.length === 0 ? first.text : undefined;
 }
 
-function rewindTo(chain: LineChain, messageId: string): void {
+function rewindTo(chain: TranscriptLineChain, messageId: string): void {
   const message = chain.findMessageLines(messageId);
   if (message !== undefined) chain.continueFrom(message.after);
 }
@@ -156,10 +156,14 @@ function getFailureMessage(terminal: JsonValue | undefined): string | undefined 
 }
 
 type BoundaryInput = {
-  readonly chain: LineChain;
+  readonly chain: TranscriptLineChain;
   readonly replies: ReplyLineWriter;
   readonly results: ReadonlyMap<string, string>;
-  readonly addUserLines: (chain: LineChain, record: SessionRecord, message: UserMessage) => readonly JsonObject[];
+  readonly addUserLines: (
+    chain: TranscriptLineChain,
+    record: SessionRecord,
+    message: UserMessage,
+  ) => readonly JsonObject[];
 };
 
 /** Renders a compaction: the boundary and its new messages. The boundary names the lines of kept messages. */
@@ -188,7 +192,7 @@ function renderBoundaryLines(
   // Readers insert the kept messages right after the anchor. The anchor is a line of its own, because a rewind to just
   // after the summary has to continue from the summary.
   const note = { type: 'system', subtype: 'informational', content: 'Kept from before:', level: 'info' };
-  const anchor = kept.length === 0 ? [] : [chain.addLine(record, createLineUuid(record.uuid, 1), note)];
+  const anchor = kept.length === 0 ? [] : [chain.addLine(record, createTranscriptLineUuid(record.uuid, 1), note)];
   const anchorUuid = chain.lastUuid();
   let after = summaryUuid;
   for (const { id, uuids } of kept) {
@@ -208,7 +212,11 @@ function renderBoundaryLines(
 }
 
 /** Returns the ids of the lines already written for a message, results first. */
-function listLineIds(message: Message, chain: LineChain, results: ReadonlyMap<string, string>): readonly string[] {
+function listLineIds(
+  message: Message,
+  chain: TranscriptLineChain,
+  results: ReadonlyMap<string, string>,
+): readonly string[] {
   const lines = chain.findMessageLines(message.id);
   if (lines === undefined) return [];
   const blocks = message.role === 'user' ? message.blocks : [];

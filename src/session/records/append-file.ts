@@ -13,14 +13,14 @@ export type AppendFile = {
 };
 
 /** A change in the state of the file that the user should know. */
-export type AppendStatus =
+export type AppendFileStatus =
   /** `keptIn` is the path on another disk that holds the lines meanwhile. */
   | { readonly type: 'failed'; readonly why: string; readonly fallbackPath: string | undefined }
   | { readonly type: 'works' }
   | { readonly type: 'restored' };
 
 /** Options for lines that could not be written to the file itself. */
-export type AppendOptions = {
+export type AppendFileOptions = {
   /** Storage on another disk for lines that cannot be written. */
   readonly fallback?: UnsavedLines | undefined;
   /** Lines stored there by an earlier run; written first. */
@@ -31,8 +31,8 @@ export type AppendOptions = {
 export function createAppendFile(
   path: string,
   fs: AppendFs,
-  onStatus: (status: AppendStatus) => void,
-  { fallback, unsavedLines = [] }: AppendOptions = {},
+  onStatus: (status: AppendFileStatus) => void,
+  { fallback, unsavedLines = [] }: AppendFileOptions = {},
 ): AppendFile {
   const file = createReopeningFile(path, fs, () => onStatus({ type: 'restored' }));
   let pending: string[] = unsavedLines.map((line) => `${line}\n`);

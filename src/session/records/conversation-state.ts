@@ -48,7 +48,7 @@ export const EMPTY_CONVERSATION: ConversationState = {
 };
 
 /** The result given to a call that was cut off by the end of the process. */
-export const LOST_RESULT =
+export const LOST_TOOL_RESULT =
   'The session ended before this call had a result: it was interrupted; it may or may not have run.';
 
 /** Returns the conversation state after one more record. */
@@ -77,7 +77,7 @@ export function reduceConversation(state: ConversationState, record: SessionReco
       if (record.subtype !== 'rewind') return state;
       const closed = closeReply(state);
       const versions = [closed.messages, ...closed.replacedVersions].map(toArray);
-      const cut = truncateBefore(String(record.data.messageId), versions);
+      const cut = truncateBeforeMessage(String(record.data.messageId), versions);
       return cut === undefined ? { ...closed, incomplete: true } : { ...closed, messages: toLinkedList(cut) };
     }
     default:
@@ -86,7 +86,7 @@ export function reduceConversation(state: ConversationState, record: SessionReco
 }
 
 /** Returns the messages of the conversation, without a reply that is still being written. */
-export function listMessages({ messages }: ConversationState): readonly Message[] {
+export function listConversationMessages({ messages }: ConversationState): readonly Message[] {
   return toArray(messages);
 }
 
@@ -95,7 +95,7 @@ export function keepNewestMessages(
   state: ConversationState,
   most: number,
 ): { readonly state: ConversationState; readonly left: number } {
-  const messages = listMessages(state);
+  const messages = listConversationMessages(state);
   const newest = toLinkedList(messages.slice(-most));
   return { state: { ...state, messages: newest, replacedVersions: [] }, left: Math.max(0, messages.length - most) };
 }
@@ -110,7 +110,7 @@ export function closeConversation(state: ConversationState): ConversationState {
 }
 
 /** Returns the messages before the given one, from the newest version that holds it; `undefined` when none does. */
-export function truncateBefore(
+export function truncateBeforeMessage(
   messageId: string,
   versions: readonly (readonly Message[])[],
 ): readonly Message[] | undefined {
@@ -181,7 +181,7 @@ function closeReply(state: ConversationState): ConversationState {
   return blocks.length === 0 ? closed : addReplyWithResults(closed, { role: 'assistant', id, model, blocks }, at);
 }
 
-/** Adds a reply and, when it made calls, a message with their results; a missing result becomes `LOST_RESULT`. */
+/** Adds a reply and, when it made calls, a message with their results; a missing result becomes `LOST_TOOL_RESULT`. */
 function addReplyWithResults(state: ConversationState, reply: AssistantMessage, at: string): ConversationState {
   const joined = addMessage(state, reply);
   const calls = reply.blocks.filter((block) => block.type === 'tool_use');
@@ -223,7 +223,7 @@ function takeResults(results: ResultList, ids: readonly string[]) {
 }
 
 function createLostResult(callId: string): ToolResultBlock {
-  return { type: 'tool_result', tool_use_id: callId, content: LOST_RESULT, is_error: true };
+  return { type: 'tool_result', tool_use_id: callId, content: LOST_TOOL_RESULT, is_error: true };
 }
 
 function addMessage(state: ConversationState, last: Message): ConversationState {

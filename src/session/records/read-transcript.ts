@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { type ByteRange, findLastOffset, readLines } from '../../lib/files/read-lines.ts';
+import { type ByteRange, findLastOffset, readLinesInRange } from '../../lib/files/read-lines.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { EMPTY_CONVERSATION, reduceConversation } from './conversation-state.ts';
-import { createRecordParser, type DamageCounts, type ParsedRecords } from './parse-records.ts';
+import { createSessionRecordParser, type ParsedRecords, type RecordDamageCounts } from './parse-session-records.ts';
 
 /** Every line starts with its version and type, so the last boundary is found by a byte search. */
 const BOUNDARY = Buffer.from('\n{"v":1,"type":"compact-boundary"');
@@ -32,23 +32,26 @@ const MAX_PROMPT_BYTES = 8_000;
 const MAX_PROMPTS_CHARS = 200_000;
 
 /** Calls back with every record of a file in order, holding only one in memory. */
-export async function forEachRecord(path: string, onRecord: (record: SessionRecord) => void): Promise<DamageCounts> {
+export async function forEachSessionRecord(
+  path: string,
+  onRecord: (record: SessionRecord) => void,
+): Promise<RecordDamageCounts> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
-  const reader = createRecordParser(onRecord);
-  await readLines(file, { from: 0, to: size }, (line) => reader.readLine(line.toString('utf8')));
+  const reader = createSessionRecordParser(onRecord);
+  await readLinesInRange(file, { from: 0, to: size }, (line) => reader.readLine(line.toString('utf8')));
   return reader.finish();
 }
 
 /** Reads all records of a file. */
 export async function readTranscript(path: string): Promise<ParsedRecords> {
   const records: SessionRecord[] = [];
-  const counts = await forEachRecord(path, (record) => records.push(record));
+  const counts = await forEachSessionRecord(path, (record) => records.push(record));
   return { records, ...counts };
 }
 
 /** The records a resume needs, and the number of conversation bytes omitted from them. */
-export type RecentRecords = ParsedRecords & { readonly omittedBytes: number };
+export type RecentSessionRecords = ParsedRecords & { readonly omittedBytes: number };
 
 type RecentOptions = {
   readonly mostBytes?: number;
@@ -61,11 +64,11 @@ type RecentOptions = {
  * settings, checkpoints). `all` starts at the first line. Of a conversation too long to be sent, reads the end and the
  * prompts typed before it.
  */
-export async function readRecentRecords(
+export async function readRecentSessionRecords(
   path: string,
   range: 'all' | 'from-boundary',
   { mostBytes = MAX_BYTES, unsaved = [] }: RecentOptions = {},
-): Promise<RecentRecords> {
+): Promise<RecentSessionRecords> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
   const boundary = range === 'all' ? 0 : (await findLastOffset(file, size, BOUNDARY)) + 1;
@@ -80,12 +83,12 @@ type ReadRequest = Required<RecentOptions> & { readonly boundary: number; readon
 async function readFromBoundary(
   file: FileHandle,
   { boundary, size, mostBytes, unsaved }: ReadRequest,
-): Promise<{ readonly read: RecentRecords; readonly isTrusted: boolean }> {
+): Promise<{ readonly read: RecentSessionRecords; readonly isTrusted: boolean }> {
   const records: SessionRecord[] = [];
-  const reader = createRecordParser((record) => records.push(record));
+  const reader = createSessionRecordParser((record) => records.push(record));
   const readLine = (line: Buffer) => reader.readLine(line.toString('utf8'));
   const earlierBoundaries: string[] = [];
-  await readLines(file, { from: 0, to: boundary }, (line) => {
+  await readLinesInRange(file, { from: 0, to: boundary }, (line) => {
     if (startsWith(line, BOUNDARY.subarray(1))) earlierBoundaries.push(line.toString('latin1', 0, HEAD_BYTES));
     if (!CONVERSATION_STARTS.some((start) => startsWith(line, start))) readLine(line);
   });
@@ -93,7 +96,7 @@ async function readFromBoundary(
   const omittedBytes = await countBytesToOmit(file, { from: boundary, to: size }, mostBytes);
   let offset = 0;
   let tailIndex: number | undefined;
-  await readLines(file, { from: boundary, to: size }, (line) => {
+  await readLinesInRange(file, { from: boundary, to: size }, (line) => {
     const isFirst = offset === 0;
     if (offset >= omittedBytes) tailIndex ??= records.length;
     if (offset >= omittedBytes || (isFirst && boundary > 0) || isSmallRecord(line)) readLine(line);
@@ -114,7 +117,7 @@ async function readFromBoundary(
 async function countBytesToOmit(file: FileHandle, range: ByteRange, mostBytes: number): Promise<number> {
   if (range.to - range.from <= mostBytes) return 0;
   let bytes = 0;
-  await readLines(file, range, (line) => {
+  await readLinesInRange(file, range, (line) => {
     bytes += line.length + 1;
   });
   return Math.max(0, bytes - mostBytes);

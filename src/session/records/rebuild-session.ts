@@ -1,15 +1,15 @@
 import type { QueuedMessage } from '../../contracts/event.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message, ToolResultBlock } from '../../contracts/message.ts';
-import type { CheckpointEntry, RecordBody, SessionRecord } from '../../contracts/session.ts';
-import { type HeadState, INITIAL_HEAD_STATE, reduceHead } from '../request-head.ts';
+import type { CheckpointEntry, SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
+import { INITIAL_REQUEST_HEAD_STATE, type RequestHeadState, reduceRequestHead } from '../request-head.ts';
 import {
   closeConversation,
   type DanglingCall,
   EMPTY_CONVERSATION,
-  LOST_RESULT,
+  LOST_TOOL_RESULT,
+  listConversationMessages,
   listDanglingCalls,
-  listMessages,
   reduceConversation,
 } from './conversation-state.ts';
 import { readTranscript } from './read-transcript.ts';
@@ -18,10 +18,10 @@ import { readTranscript } from './read-transcript.ts';
 export type RebuiltSession = {
   readonly messages: readonly Message[];
   readonly lastUuid: string | null;
-  readonly title: Extract<RecordBody, { type: 'title' }> | undefined;
+  readonly title: Extract<SessionRecordBody, { type: 'title' }> | undefined;
   /** Newest value of every session setting, unvalidated. */
   readonly liveSettings: JsonObject;
-  readonly requestHead: HeadState;
+  readonly requestHead: RequestHeadState;
   readonly checkpoints: readonly CheckpointEntry[];
   /** Recorded decisions of the context reduction, in order and unparsed. */
   readonly context: readonly JsonObject[];
@@ -38,11 +38,11 @@ export type RebuiltSession = {
 export function rebuildSession(records: readonly SessionRecord[]): RebuiltSession {
   const conversation = closeConversation(records.reduce(reduceConversation, EMPTY_CONVERSATION));
   return {
-    messages: listMessages(conversation),
+    messages: listConversationMessages(conversation),
     lastUuid: records.at(-1)?.uuid ?? null,
     title: findTitle(records),
     liveSettings: mergeLiveSettings(records),
-    requestHead: records.reduce(reduceHead, INITIAL_HEAD_STATE),
+    requestHead: records.reduce(reduceRequestHead, INITIAL_REQUEST_HEAD_STATE),
     checkpoints: records.flatMap((record) => (record.type === 'checkpoint' ? [record.checkpoint] : [])),
     context: records.flatMap((record) =>
       record.type === 'system' && record.subtype === 'context' ? [record.data] : [],
@@ -96,14 +96,14 @@ const MAX_NAMED_FILES = 20;
 export async function completeDanglingCalls(
   rebuilt: Pick<RebuiltSession, 'messages' | 'dangling'>,
   changedSince: (timestamp: string) => Promise<readonly string[]>,
-): Promise<{ readonly messages: readonly Message[]; readonly records: readonly RecordBody[] }> {
+): Promise<{ readonly messages: readonly Message[]; readonly records: readonly SessionRecordBody[] }> {
   const { messages, dangling } = rebuilt;
   // Only the calls of the last reply can be completed: earlier results have already been sent.
   const last = messages.at(-1);
   const unanswered = dangling.filter(({ callId }) => last?.role === 'user' && hasResult(last.blocks, callId));
   const [first] = unanswered;
   if (first === undefined || last?.role !== 'user') return { messages, records: [] };
-  const content = `${LOST_RESULT} ${describeChangedFiles(await changedSince(first.at))}`;
+  const content = `${LOST_TOOL_RESULT} ${describeChangedFiles(await changedSince(first.at))}`;
   const results = unanswered.map(({ callId, tool }) => ({ tool, result: createLostResult(callId, content) }));
   const answers = new Map(results.map(({ result }) => [result.tool_use_id, result]));
   const blocks = last.blocks.map((block) =>
@@ -146,7 +146,7 @@ export async function rebuildBeforeCompaction(
   let lastCompaction: { readonly before: readonly Message[]; readonly after: readonly Message[] } | undefined;
   for (const record of transcript?.records ?? []) {
     if (record.type === 'compact-boundary') {
-      const before = listMessages(conversation);
+      const before = listConversationMessages(conversation);
       // A boundary without a new summary comes from /clear or from an undone compaction.
       lastCompaction = hasNewSummary(before, record.messages) ? { before, after: record.messages } : undefined;
     }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
+import { ABSOLUTE_PATH_PATTERN } from '../../lib/files/path-style.ts';
 
 const catalogEntriesSchema = z.array(z.object({ name: z.string(), description: z.string() })).readonly();
 
@@ -43,7 +43,7 @@ const settingsSchema = z.lazy(() =>
       effort: z.enum(EFFORTS),
       thinkingTokens: countSchema,
       mode: z.enum(PERMISSION_MODES),
-      cwd: z.string().regex(ABSOLUTE_PATH),
+      cwd: z.string().regex(ABSOLUTE_PATH_PATTERN),
       /** Cost of all runs of the session so far. */
       spentUsd: z.number().nonnegative(),
       todos: z.array(todoSchema).readonly(),
@@ -52,7 +52,7 @@ const settingsSchema = z.lazy(() =>
       worked: z.object({ turns: countSchema, added: countSchema, removed: countSchema }),
       outputStyle: z.string(),
       grants: z.array(grantSchema).readonly(),
-      directories: z.array(z.string().regex(ABSOLUTE_PATH)).readonly(),
+      directories: z.array(z.string().regex(ABSOLUTE_PATH_PATTERN)).readonly(),
       /** State of the files when the model last read them. */
       files: z.custom<JsonValue>(() => true),
       /** Facts already announced to the model; later only changes are announced. */
@@ -72,7 +72,7 @@ export type SessionSettings = Readonly<z.infer<typeof settingsSchema>>;
 const RECORDED_NAMES: Readonly<Record<string, string>> = { announced: 'told', instructions: 'memoryTold' };
 
 /** Renames changed settings to the names they are stored with. */
-export function toRecordedNames(changed: JsonObject): JsonObject {
+export function toRecordedSettingNames(changed: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(changed).map(([name, value]) => [RECORDED_NAMES[name] ?? name, value]));
 }
 
@@ -92,7 +92,7 @@ function isReadable(name: string, value: unknown): boolean {
 const AUTHORITY = ['grants', 'directories', 'cwd', 'mode'];
 
 /** Removes what a session may do from a record, because the session file comes from somewhere else. */
-export function removeAuthority(record: SessionRecord): SessionRecord {
+export function removeRecordedPermissions(record: SessionRecord): SessionRecord {
   if (record.type !== 'system' || (record.subtype !== 'live' && record.subtype !== 'mode')) return record;
   return {
     ...record,
@@ -101,7 +101,7 @@ export function removeAuthority(record: SessionRecord): SessionRecord {
 }
 
 /** Decodes the newest value of every setting. One that cannot be read is dropped, never replaced by an older one. */
-export function decodeSettings(recorded: JsonObject): SessionSettings {
+export function decodeSessionSettings(recorded: JsonObject): SessionSettings {
   const names = Object.keys(settingsSchema.unwrap().shape);
   const known = names.map((name) => [name, recorded[RECORDED_NAMES[name] ?? name]] as const);
   const readable = known.filter(

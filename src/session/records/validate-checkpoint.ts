@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { CheckpointEntry, PathState } from '../../contracts/session.ts';
-import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
+import type { CheckpointEntry, CheckpointPathState } from '../../contracts/session.ts';
+import { ABSOLUTE_PATH_PATTERN } from '../../lib/files/path-style.ts';
 
 const order = z
   .number()
   .int()
   .nonnegative()
   .max(Number.MAX_SAFE_INTEGER / 2);
-const path = z.string().regex(ABSOLUTE_PATH);
+const path = z.string().regex(ABSOLUTE_PATH_PATTERN);
 const access = {
   mode: z.number().int().nonnegative().max(0o7777),
   owner: z.string().optional(),
@@ -22,7 +22,7 @@ const replace: OnUnreadable = (schema, replacement) => schema.catch(() => replac
 
 function createEntrySchema(optional: OnUnreadable) {
   // A state of a newer version cannot be restored, as if it had not been stored.
-  const before = optional<PathState>(pathState, { kind: 'not-kept', why: 'its record cannot be read' });
+  const before = optional<CheckpointPathState>(pathState, { kind: 'not-kept', why: 'its record cannot be read' });
   const after = optional(pathState.optional(), undefined);
   const text = optional(z.string(), '');
   const replacedPath = z.object({ path, before, after });

@@ -28,13 +28,13 @@ export function listRefusals(records: readonly SessionRecord[]): readonly Record
 }
 
 /** Subtype of the record that lists background tasks stopped by the end of a run. */
-export const ENDED_WITH_RUN = 'ended_with_run';
+export const TASKS_ENDED_WITH_RUN = 'ended_with_run';
 
 /** Returns the titles of background tasks that ended with the last run; empty once the user has written since. */
 export function listTasksEndedWithRun(records: readonly SessionRecord[]): readonly string[] {
   const lastPrompt = records.findLastIndex(({ type }) => type === 'user');
   return records.slice(lastPrompt + 1).flatMap((record) => {
-    if (record.type !== 'system' || record.subtype !== ENDED_WITH_RUN) return [];
+    if (record.type !== 'system' || record.subtype !== TASKS_ENDED_WITH_RUN) return [];
     const { titles } = record.data;
     return Array.isArray(titles) ? titles.map(String) : [];
   });

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { type AssistantMessage, isTypedByUser, type Message, type ToolResultBlock } from '../../contracts/message.ts';
-import type { PastEvent, SessionRecord } from '../../contracts/session.ts';
-import { collectPastFacts, type PastFacts } from './past-facts.ts';
+import type { PastRunEvent, SessionRecord } from '../../contracts/session.ts';
+import { collectRecordedFacts, type RecordedFacts } from './recorded-facts.ts';
 
 /**
  * Rebuilds the events of the last turns, so that an earlier run can be shown again. The messages come from the
@@ -12,10 +12,10 @@ export function buildPastEvents(
   messages: readonly Message[],
   records: readonly SessionRecord[],
   turns: number,
-): readonly PastEvent[] {
+): readonly PastRunEvent[] {
   const shown = takeLastTurns(messages, turns);
-  const facts = collectPastFacts(records, shown);
-  const events: PastEvent[] = [];
+  const facts = collectRecordedFacts(records, shown);
+  const events: PastRunEvent[] = [];
   let isRunning = false;
   let { costUsd } = facts;
   for (const message of shown) {
@@ -51,7 +51,7 @@ type TimedEvent = { readonly event: AgentEvent; readonly atMs?: number };
 /** Creates the events of a reply's blocks, with their times where known. */
 function createReplyEvents(
   { id: messageId, model, blocks }: AssistantMessage,
-  { eventsAfter, thinkingTimes }: PastFacts,
+  { eventsAfter, thinkingTimes }: RecordedFacts,
 ): readonly TimedEvent[] {
   const times = [...(thinkingTimes.get(messageId) ?? [])];
   return blocks.flatMap((block, index): readonly TimedEvent[] => {
@@ -76,7 +76,10 @@ function createReplyEvents(
 }
 
 /** Returns whether a block is the result of a call that started and has no end event yet. */
-function isUnansweredResult(block: { readonly type: string }, events: readonly PastEvent[]): block is ToolResultBlock {
+function isUnansweredResult(
+  block: { readonly type: string },
+  events: readonly PastRunEvent[],
+): block is ToolResultBlock {
   if (!isToolResult(block)) return false;
   const last = events.findLast(
     ({ event }) => (event.type === 'tool_start' || event.type === 'tool_end') && event.callId === block.tool_use_id,

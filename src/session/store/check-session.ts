@@ -3,20 +3,20 @@ import { copyFile, open, rename, rm } from 'node:fs/promises';
 import type { AssistantBlock, UserMessage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
-import { findLockHolder } from '../process-locks.ts';
+import { findSessionLockHolder } from '../process-locks.ts';
 import {
   closeConversation,
   EMPTY_CONVERSATION,
   keepNewestMessages,
+  listConversationMessages,
   listDanglingCalls,
-  listMessages,
   reduceConversation,
 } from '../records/conversation-state.ts';
-import { forEachRecord } from '../records/read-transcript.ts';
+import { forEachSessionRecord } from '../records/read-transcript.ts';
 import type { SessionSummary } from './session-summary.ts';
 
 /** The damage found in a session file, as counts and as a summary. */
-export type CheckReport = {
+export type SessionDamageReport = {
   readonly id: string;
   readonly path: string;
   readonly records: number;
@@ -33,11 +33,11 @@ const RECORDS_PER_TRIM = 50_000;
 const MAX_MESSAGES = 10_000;
 
 /** Checks a session: reads it as a resume would and counts the damage. */
-export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<CheckReport> {
+export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<SessionDamageReport> {
   let records = 0;
   let conversation = EMPTY_CONVERSATION;
   let olderCount = 0;
-  const { damaged, salvaged, doubled } = await forEachRecord(session.path, (record) => {
+  const { damaged, salvaged, doubled } = await forEachSessionRecord(session.path, (record) => {
     records += 1;
     conversation = reduceConversation(conversation, stripContent(record));
     if (records % RECORDS_PER_TRIM !== 0) return;
@@ -48,7 +48,7 @@ export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>)
   });
   const closed = closeConversation(conversation);
   const dangling = listDanglingCalls(closed).length;
-  const messages = olderCount + listMessages(closed).length;
+  const messages = olderCount + listConversationMessages(closed).length;
   const counts = { damaged, salvaged, doubled, dangling };
   const problems = [
     ...(damaged > 0 ? [`${damaged} unreadable lines`] : []),
@@ -104,13 +104,13 @@ async function endsWithNewline(path: string): Promise<boolean> {
 }
 
 /** The path of the backup, or the reason the repair was refused. */
-export type RepairResult =
+export type SessionRepairResult =
   | { readonly ok: true; readonly backup: string }
   | { readonly ok: false; readonly why: string };
 
 /** Repairs a session file: rewrites it from every readable record and keeps the damaged file as a backup. */
-export async function repairSession(session: Pick<SessionSummary, 'path'>): Promise<RepairResult> {
-  const holder = await findLockHolder(session.path);
+export async function repairSession(session: Pick<SessionSummary, 'path'>): Promise<SessionRepairResult> {
+  const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined)
     return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
   const backup = await createBackup(session.path);
@@ -137,7 +137,7 @@ async function copyReadableRecords(from: string, to: string): Promise<void> {
     text = '';
   };
   try {
-    await forEachRecord(from, (record) => {
+    await forEachSessionRecord(from, (record) => {
       text += `${JSON.stringify(record)}\n`;
       if (text.length > BATCH_CHARS) write();
     });

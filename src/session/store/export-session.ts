@@ -2,8 +2,8 @@ import type { JsonValue } from '../../contracts/json.ts';
 import type { TextBlock, UserMessage } from '../../contracts/message.ts';
 import { formatResultText } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { isReminder } from '../../lib/text/is-reminder.ts';
-import { escapeText } from '../../lib/text/sanitize.ts';
+import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { escapeMultilineText } from '../../lib/text/sanitize.ts';
 
 /** An item of the readable dialogue of a session, which includes everything before a compaction. */
 export type DialogueItem =
@@ -80,14 +80,14 @@ function getPromptText({ blocks, sentBlocks }: UserMessage): string {
   return blocks
     .slice(0, sentBlocks)
     .flatMap((block) => {
-      if (block.type === 'text') return isReminder(block.text) ? [] : [block.text];
+      if (block.type === 'text') return isSystemReminder(block.text) ? [] : [block.text];
       return block.type === 'image' || block.type === 'document' ? [`[${block.type}]`] : [];
     })
     .join('\n');
 }
 
 /** A session to export. */
-export type ExportedSession = {
+export type SessionExportInput = {
   readonly id: string;
   readonly title: string;
   readonly cwd: string;
@@ -96,15 +96,19 @@ export type ExportedSession = {
 };
 
 /** The export formats. */
-export const EXPORT_FORMATS = ['markdown', 'json', 'html'] as const;
+export const SESSION_EXPORT_FORMATS = ['markdown', 'json', 'html'] as const;
 /** One of the export formats. */
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+export type SessionExportFormat = (typeof SESSION_EXPORT_FORMATS)[number];
 
 /** The file extension of each export format. */
-export const EXPORT_EXTENSIONS: Readonly<Record<ExportFormat, string>> = { markdown: 'md', json: 'json', html: 'html' };
+export const SESSION_EXPORT_EXTENSIONS: Readonly<Record<SessionExportFormat, string>> = {
+  markdown: 'md',
+  json: 'json',
+  html: 'html',
+};
 
 /** Renders a session in an export format. */
-export function exportSession(session: ExportedSession, format: ExportFormat): string {
+export function exportSession(session: SessionExportInput, format: SessionExportFormat): string {
   switch (format) {
     case 'json':
       return `${JSON.stringify(session, null, 2)}\n`;
@@ -115,7 +119,7 @@ export function exportSession(session: ExportedSession, format: ExportFormat): s
   }
 }
 
-function renderMarkdown({ id, title, cwd, gitBranch, items }: ExportedSession): string {
+function renderMarkdown({ id, title, cwd, gitBranch, items }: SessionExportInput): string {
   const branch = gitBranch === undefined ? '' : `, branch ${gitBranch}`;
   const head = `# ${title.replaceAll('\n', ' ')}\n\nSession ${id} in \`${cwd}\`${branch}.`;
   return `${[head, ...items.map(renderMarkdownItem)].join('\n\n')}\n`;
@@ -149,7 +153,7 @@ pre{font:13px/1.45 ui-monospace,monospace;background:#8881;padding:.75rem;border
 .user{border-left:3px solid #3b82f6;padding-left:.9rem}.note{opacity:.6;font-style:italic}summary{cursor:pointer;opacity:.8}`;
 
 /** Renders a self-contained page without scripts. */
-function renderHtml({ id, title, cwd, gitBranch, items }: ExportedSession): string {
+function renderHtml({ id, title, cwd, gitBranch, items }: SessionExportInput): string {
   const branch = gitBranch === undefined ? '' : `, branch ${gitBranch}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -186,5 +190,5 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** Escapes markup, and spells out invisible and bidirectional control characters. */
 export function escapeHtml(text: string): string {
-  return escapeText(text.toWellFormed()).replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
+  return escapeMultilineText(text.toWellFormed()).replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }

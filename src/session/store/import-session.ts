@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
-import type { RecordBody } from '../../contracts/session.ts';
+import type { SessionRecordBody } from '../../contracts/session.ts';
 import { getProjectDir, getTranscriptPath } from '../paths.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
-import { createRecordWriter } from '../records/record-writer.ts';
+import { createSessionRecordWriter } from '../records/session-record-writer.ts';
 
 /** A conversation to be stored as a session that can be resumed. */
 export type ImportedSession = {
@@ -34,7 +34,7 @@ export async function storeImportedSession(
   let nowMs = updatedMs;
   let problem: string | undefined;
   const options = { sessionId: id, cwd, gitBranch: undefined, version, lastUuid: null, fs: diskAppendFs };
-  const writer = createRecordWriter(
+  const writer = createSessionRecordWriter(
     {
       ...options,
       newId: randomUUID,
@@ -65,12 +65,12 @@ function getTime(message: Message): number | undefined {
 }
 
 /** Creates the records of a message, in the order in which a run writes them. */
-function createRecordBodies(message: Message, calls: Map<string, ToolUseBlock>): readonly RecordBody[] {
+function createRecordBodies(message: Message, calls: Map<string, ToolUseBlock>): readonly SessionRecordBody[] {
   if (message.role === 'assistant') {
     const { id: messageId, model, blocks, stopReason } = message;
     for (const block of blocks) if (block.type === 'tool_use') calls.set(block.id, block);
     return [
-      ...blocks.map((block, index): RecordBody => ({ type: 'assistant', messageId, model, index, block })),
+      ...blocks.map((block, index): SessionRecordBody => ({ type: 'assistant', messageId, model, index, block })),
       { type: 'reply', messageId, model, kept: blocks.map((_, index) => index), ...(stopReason && { stopReason }) },
     ];
   }
@@ -78,7 +78,7 @@ function createRecordBodies(message: Message, calls: Map<string, ToolUseBlock>):
   const results = message.blocks.filter((block) => block.type === 'tool_result');
   if (results.length === 0) return [{ type: 'user', message }];
   return [
-    ...results.map((result): RecordBody => {
+    ...results.map((result): SessionRecordBody => {
       const callId = result.tool_use_id;
       const status = result.is_error === true ? 'failed' : 'done';
       return { type: 'result', callId, tool: calls.get(callId)?.name ?? '', result, status, durationMs: 0 };

@@ -5,7 +5,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { findRepositoryRoot } from '../../git/repository-root.ts';
-import { getErrnoCode, getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
+import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import {
   getLastPromptedPath,
@@ -15,15 +15,19 @@ import {
   getTranscriptPath,
   getWorktreesFolder,
 } from '../paths.ts';
-import { findLockHolder, getLockPath } from '../process-locks.ts';
+import { findSessionLockHolder, getSessionLockPath } from '../process-locks.ts';
 import { createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
-import { dropBeforeLostRewind, type RecentRecords, readRecentRecords } from '../records/read-transcript.ts';
+import {
+  dropBeforeLostRewind,
+  type RecentSessionRecords,
+  readRecentSessionRecords,
+} from '../records/read-transcript.ts';
 import { rebuildSession } from '../records/rebuild-session.ts';
-import { createRecord } from '../records/record-writer.ts';
-import type { Transcript } from '../records/transcript.ts';
+import { createSessionRecord } from '../records/session-record-writer.ts';
+import type { SessionTranscript } from '../records/session-transcript.ts';
 
-import { createSummaryBuffer, type SessionSummary, summarizeSession } from './session-summary.ts';
+import { createFileEndsBuffer, readSessionSummary, type SessionSummary } from './session-summary.ts';
 
 export type { SessionSummary } from './session-summary.ts';
 
@@ -35,10 +39,10 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
   const dirs = realCwd === undefined ? await listProjectDirs(ouroHome) : await listDirsOfFolder(ouroHome, realCwd);
   const files = (await Promise.all(dirs.map(listTranscripts))).flat();
   const summaries: SessionSummary[] = [];
-  const scratch = createSummaryBuffer();
+  const scratch = createFileEndsBuffer();
   for (const [at, path] of files.entries()) {
     if (at > 0 && at % FILES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-    const summary = summarizeSession(path, scratch);
+    const summary = readSessionSummary(path, scratch);
     if (summary !== undefined) summaries.push(summary);
   }
   return summaries.toSorted((a, b) => b.modifiedMs - a.modifiedMs);
@@ -48,7 +52,7 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
 export async function findNewestSession(ouroHome: string, realCwd: string): Promise<SessionSummary | undefined> {
   const dir = getProjectDir(ouroHome, realCwd);
   const sessionId = await readFile(getLastPromptedPath(dir), 'utf8').catch(() => '');
-  const recorded = /^[\w-]+$/.test(sessionId) ? summarizeSession(getTranscriptPath(dir, sessionId)) : undefined;
+  const recorded = /^[\w-]+$/.test(sessionId) ? readSessionSummary(getTranscriptPath(dir, sessionId)) : undefined;
   return recorded ?? (await listSessions(ouroHome, realCwd))[0];
 }
 
@@ -97,10 +101,13 @@ function matchTitleParts(sessions: readonly SessionSummary[], query: string): re
  * Reads what a resume needs: the records since the last boundary, or all of them after a rewind to before it. `unsaved`
  * are lines that follow those of the file.
  */
-export async function readSession(path: string, unsaved: readonly string[] = []): Promise<RecentRecords> {
-  const recent = await readRecentRecords(path, 'from-boundary', { unsaved });
+export async function readSessionForResume(
+  path: string,
+  unsaved: readonly string[] = [],
+): Promise<RecentSessionRecords> {
+  const recent = await readRecentSessionRecords(path, 'from-boundary', { unsaved });
   if (!rebuildSession(recent.records).incomplete) return recent;
-  const all = await readRecentRecords(path, 'all', { unsaved });
+  const all = await readRecentSessionRecords(path, 'all', { unsaved });
   return all.omittedBytes === 0 ? all : { ...all, records: dropBeforeLostRewind(all.records) };
 }
 
@@ -110,10 +117,10 @@ export async function renameSession(
   title: string,
   clock: { readonly newId: () => string; readonly now: () => number },
 ): Promise<ActionResult> {
-  const { records } = await readRecentRecords(session.path, 'from-boundary');
+  const { records } = await readRecentSessionRecords(session.path, 'from-boundary');
   const last = records.at(-1);
   if (last === undefined) return { ok: false, why: `The session ${session.id} is empty and cannot be renamed.` };
-  const record = createRecord(
+  const record = createSessionRecord(
     { type: 'title', title, by: 'person' },
     {
       uuid: clock.newId(),
@@ -135,7 +142,7 @@ export async function renameSession(
 
 /** Deletes a session and all its files, unless it is open in another process. */
 export async function deleteSession(session: SessionSummary): Promise<ActionResult> {
-  const holder = await findLockHolder(session.path);
+  const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined) {
     return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
   }
@@ -143,7 +150,7 @@ export async function deleteSession(session: SessionSummary): Promise<ActionResu
   await rm(session.path, { force: true });
   const copies = (await listNames(dir)).filter((name) => name.startsWith(`${basename(session.path)}.damaged`));
   for (const name of copies) await rm(join(dir, name), { force: true });
-  await rm(getLockPath(session.path), { force: true });
+  await rm(getSessionLockPath(session.path), { force: true });
   await rm(getSessionFolder(dir, session.id), { recursive: true, force: true });
   await rm(join(dir, 'drafts', `${session.id}.json`), { force: true });
   await rm(getReplyJournalPath(dir, session.id), { force: true });
@@ -168,19 +175,19 @@ export async function pruneSessions(
 
 /** Deletes old session files without any message and old drafts. */
 async function deleteLeftovers(dir: string, oldestMs: number): Promise<void> {
-  const empty = (await listTranscripts(dir)).filter((path) => summarizeSession(path) === undefined);
+  const empty = (await listTranscripts(dir)).filter((path) => readSessionSummary(path) === undefined);
   const drafts = (await listNames(join(dir, 'drafts'))).map((name) => join(dir, 'drafts', name));
   for (const path of [...empty, ...drafts]) {
     const age = (await stat(path).catch(() => undefined))?.mtimeMs;
-    if (age === undefined || age >= oldestMs || (await findLockHolder(path)) !== undefined) continue;
+    if (age === undefined || age >= oldestMs || (await findSessionLockHolder(path)) !== undefined) continue;
     await rm(path, { force: true });
-    await rm(getLockPath(path), { force: true });
+    await rm(getSessionLockPath(path), { force: true });
   }
 }
 
 /** Returns whether a session file has messages or is locked; an empty file left by a killed process is free. */
 export async function isSessionInUse(path: string): Promise<boolean> {
-  return summarizeSession(path) !== undefined || (await findLockHolder(path)) !== undefined;
+  return readSessionSummary(path) !== undefined || (await findSessionLockHolder(path)) !== undefined;
 }
 
 /** Copies a session and all its files under a new id; returns the path of the copy. */
@@ -240,7 +247,7 @@ async function listNames(dir: string): Promise<readonly string[]> {
 type ForkResult = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string };
 
 /** Copies the current session with its latest records under a new id. */
-export async function forkCurrentSession({ path, sessionId, sync }: Transcript): Promise<ForkResult> {
+export async function forkCurrentSession({ path, sessionId, sync }: SessionTranscript): Promise<ForkResult> {
   if (path === undefined) return { ok: false, why: 'This session is not saved, so it cannot be copied.' };
   await sync();
   if (!existsSync(path)) return { ok: false, why: 'There is nothing to fork yet: send a first prompt.' };
@@ -263,7 +270,7 @@ export async function pruneExpiredSessions(
 ): Promise<void> {
   if (cleanupPeriodDays === undefined) return;
   const markerFile = join(ouroHome, 'cleaned-up');
-  const lastRunMs = (await ignoreMissing(stat(markerFile)))?.mtimeMs ?? 0;
+  const lastRunMs = (await ignoreMissingFile(stat(markerFile)))?.mtimeMs ?? 0;
   if (nowMs - lastRunMs < DAY_MS) return;
   await writePrivateFile(markerFile, '');
   await pruneSessions(ouroHome, { days: cleanupPeriodDays, nowMs, mode: 'delete' });

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { readLines } from '../../lib/files/read-lines.ts';
-import { parseRecords } from '../records/parse-records.ts';
+import { readLinesInRange } from '../../lib/files/read-lines.ts';
+import { parseSessionRecords } from '../records/parse-session-records.ts';
 import type { SessionSummary } from './session-summary.ts';
 
 /** A match in a session. */
-export type SearchHit = {
+export type SessionSearchHit = {
   readonly session: SessionSummary;
   readonly role: 'user' | 'assistant';
   readonly excerpt: string;
@@ -20,7 +20,7 @@ export async function* searchSessions(
   sessions: readonly SessionSummary[],
   text: string,
   signal: AbortSignal,
-): AsyncGenerator<SearchHit, void> {
+): AsyncGenerator<SessionSearchHit, void> {
   const needle = text.trim().toLowerCase();
   if (needle === '') return;
   for (const session of sessions) {
@@ -29,19 +29,19 @@ export async function* searchSessions(
   }
 }
 
-async function searchSession(session: SessionSummary, needle: string): Promise<readonly SearchHit[]> {
-  const hits: SearchHit[] = [];
+async function searchSession(session: SessionSummary, needle: string): Promise<readonly SessionSearchHit[]> {
+  const hits: SessionSearchHit[] = [];
   // The needle as it is escaped in the file: lines without it need no parsing.
   const escaped = JSON.stringify(needle).slice(1, -1);
   const file = await open(session.path, 'r').catch(() => undefined);
   if (file === undefined) return hits;
   try {
     const { size } = await file.stat();
-    await readLines(file, { from: 0, to: size }, (line) => {
+    await readLinesInRange(file, { from: 0, to: size }, (line) => {
       if (hits.length >= HITS_PER_SESSION || !isMessageLine(line)) return;
       const text = line.toString('utf8');
       if (!text.toLowerCase().includes(escaped)) return;
-      for (const record of parseRecords(text).records) {
+      for (const record of parseSessionRecords(text).records) {
         const hit = matchRecord(record, needle);
         if (hit !== undefined) hits.push({ ...hit, session });
       }
@@ -59,7 +59,7 @@ function isMessageLine(line: Buffer): boolean {
   return [USER, ASSISTANT].some((start) => line.subarray(0, start.length).equals(start));
 }
 
-function matchRecord(record: SessionRecord, needle: string): Omit<SearchHit, 'session'> | undefined {
+function matchRecord(record: SessionRecord, needle: string): Omit<SessionSearchHit, 'session'> | undefined {
   const message = getMessage(record);
   const index = message?.text.toLowerCase().indexOf(needle) ?? -1;
   if (message === undefined || index === -1) return undefined;

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
-import type { SessionRecord, WorkTotals } from '../../contracts/session.ts';
-import { parseRecords } from '../records/parse-records.ts';
+import type { SessionRecord, SessionWorkTotals } from '../../contracts/session.ts';
+import { parseSessionRecords } from '../records/parse-session-records.ts';
 
 /** The summary of a stored session, as shown in lists and pickers. */
 export type SessionSummary = {
@@ -15,7 +15,7 @@ export type SessionSummary = {
   readonly modifiedMs: number;
   readonly bytes: number;
   /** Taken from the end of the file; absent when it is not found there. */
-  readonly worked: WorkTotals | undefined;
+  readonly worked: SessionWorkTotals | undefined;
   /** Taken from the end of the file; absent when it is not found there. */
   readonly spentUsd: number | undefined;
 };
@@ -27,13 +27,13 @@ const TITLE_CHARS = 80;
 const FIRST_PROMPT_CHARS = 500;
 
 /** Creates the buffer for the ends of a file; one buffer serves a whole list. */
-export const createSummaryBuffer = (): Buffer => Buffer.allocUnsafe(HEAD_BYTES + TAIL_BYTES);
+export const createFileEndsBuffer = (): Buffer => Buffer.allocUnsafe(HEAD_BYTES + TAIL_BYTES);
 
 /**
  * Summarizes a session from the two ends of its file; `undefined` when it has no messages. Synchronous on purpose: for
  * thousands of small reads, asynchronous calls would cost ten times the reading.
  */
-export function summarizeSession(path: string, scratch: Buffer = createSummaryBuffer()): SessionSummary | undefined {
+export function readSessionSummary(path: string, scratch: Buffer = createFileEndsBuffer()): SessionSummary | undefined {
   const ends = readFileEnds(path, scratch);
   if (ends === undefined) return undefined;
   const { head, tail, bytes, modifiedMs } = ends;
@@ -94,7 +94,7 @@ function findFirstPrompt(head: string): string | undefined {
     const line = head.slice(from, newline === -1 ? undefined : newline);
     from += line.length + 1;
     if (!USER_LINE.test(line)) continue;
-    const [record] = parseRecords(line).records;
+    const [record] = parseSessionRecords(line).records;
     const text = record === undefined ? extractTornText(line) : getPromptText(record);
     if (text !== undefined) return text.replaceAll(/\s+/g, ' ').trim().slice(0, FIRST_PROMPT_CHARS);
   }
@@ -137,7 +137,7 @@ function findLastTitle(bytes: Buffer): string | undefined {
   if (index === -1) return undefined;
   const start = bytes.lastIndexOf(NEWLINE, index) + 1;
   const end = bytes.indexOf(NEWLINE, index);
-  const [record] = parseRecords(bytes.toString('utf8', start, end === -1 ? undefined : end)).records;
+  const [record] = parseSessionRecords(bytes.toString('utf8', start, end === -1 ? undefined : end)).records;
   return record?.type === 'title' ? record.title : undefined;
 }
 
@@ -145,7 +145,7 @@ const WORKED = Buffer.from('"worked":{');
 const WORKED_FIELDS = /^"worked":\{"turns":(\d+),"added":(\d+),"removed":(\d+)\}/;
 
 /** Finds the last turn counts. Inside a message text the quotes would be escaped, so the bytes cannot match there. */
-function findLastWorked(tail: Buffer): WorkTotals | undefined {
+function findLastWorked(tail: Buffer): SessionWorkTotals | undefined {
   const index = tail.lastIndexOf(WORKED);
   const [, turns, added, removed] = WORKED_FIELDS.exec(tail.toString('latin1', index, index + 100)) ?? [];
   return index === -1 || turns === undefined

@@ -5,14 +5,14 @@ import { z } from 'zod';
 import type { QueuedMessage } from '../../contracts/event.ts';
 import type { Message } from '../../contracts/message.ts';
 import { EFFORTS } from '../../contracts/model.ts';
-import type { RecordBody, SessionRecord } from '../../contracts/session.ts';
-import { ignoreMissing } from '../../lib/errors.ts';
+import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { getSubAgentPath } from '../paths.ts';
-import { parseRecords } from '../records/parse-records.ts';
-import { readRecentRecords } from '../records/read-transcript.ts';
+import { parseSessionRecords } from '../records/parse-session-records.ts';
+import { readRecentSessionRecords } from '../records/read-transcript.ts';
 import { rebuildSession } from '../records/rebuild-session.ts';
-import { createSummaryBuffer, readFileEnds } from '../store/session-summary.ts';
+import { createFileEndsBuffer, readFileEnds } from '../store/session-summary.ts';
 
 const factsSchema = z.lazy(() =>
   z.object({
@@ -56,18 +56,18 @@ const START_SUBTYPE = 'sub_agent';
 const END_SUBTYPE = 'sub_agent_end';
 
 /** Creates the record that starts each run of a sub-agent. */
-export function createAgentStartRecord(facts: SubAgentFacts): RecordBody {
+export function createSubAgentStartRecord(facts: SubAgentFacts): SessionRecordBody {
   return { type: 'system', subtype: START_SUBTYPE, data: copyAsJson(factsSchema.parse(facts)) };
 }
 
 /** Creates the record that ends each run of a sub-agent. */
-export function createAgentEndRecord(end: SubAgentEnd): RecordBody {
+export function createSubAgentEndRecord(end: SubAgentEnd): SessionRecordBody {
   return { type: 'system', subtype: END_SUBTYPE, data: copyAsJson(end) };
 }
 
 /** Lists the sub-agents of a session, read from both ends of their files; unreadable ones are omitted. */
 export function listStoredSubAgents(folder: string): readonly StoredSubAgent[] {
-  const scratch = createSummaryBuffer();
+  const scratch = createFileEndsBuffer();
   return listTranscriptNames(join(folder, 'subagents'))
     .flatMap((name) => readStoredAt(join(folder, 'subagents', name), scratch) ?? [])
     .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
@@ -77,13 +77,13 @@ function readStoredAt(path: string, scratch: Buffer): StoredSubAgent | undefined
   const ends = readFileEnds(path, scratch);
   if (ends === undefined) return undefined;
   const [head = ''] = ends.head.toString('utf8').split('\n', 1);
-  const first = parseRecords(head).records.find(isSystemRecord);
+  const first = parseSessionRecords(head).records.find(isSystemRecord);
   const facts = factsSchema.safeParse(first?.data);
   if (first?.subtype !== START_SUBTYPE || !facts.success) return undefined;
   const tail = ends.tail.toString('utf8');
   // The tail of a large file starts in the middle of a line.
   const wholeLines = ends.tail === ends.head ? tail : tail.slice(tail.indexOf('\n') + 1);
-  const last = parseRecords(wholeLines)
+  const last = parseSessionRecords(wholeLines)
     .records.filter(isSystemRecord)
     .findLast(({ subtype }) => subtype === START_SUBTYPE || subtype === END_SUBTYPE);
   const end = endSchema.safeParse(last?.data);
@@ -106,7 +106,7 @@ export async function readSubAgent(
   folder: string,
   id: string,
 ): Promise<{ readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] }> {
-  const { records } = await readRecentRecords(getSubAgentPath(folder, id), 'from-boundary');
+  const { records } = await readRecentSessionRecords(getSubAgentPath(folder, id), 'from-boundary');
   const { messages, queued } = rebuildSession(records);
   return { messages, queued };
 }
@@ -121,6 +121,6 @@ function listTranscriptNames(folder: string): readonly string[] {
 
 /** Lists the ids of the sub-agents of a session. */
 export async function listSubAgentIds(folder: string): Promise<readonly string[]> {
-  const names = (await ignoreMissing(readdir(dirname(getSubAgentPath(folder, ''))))) ?? [];
+  const names = (await ignoreMissingFile(readdir(dirname(getSubAgentPath(folder, ''))))) ?? [];
   return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).toSorted();
 }

@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../contracts/json.ts';
-import type { ArgumentConversion } from '../input/argument-forms.ts';
-import { type CallForms, requireValue } from '../input/call-forms.ts';
+import type { ForeignArgumentConverter } from '../input/argument-forms.ts';
+import { type AcceptedCallForms, requireArgumentValue } from '../input/call-forms.ts';
 import { parseJsonText } from '../input/coerce-input.ts';
 
-type Conversion = ReturnType<ArgumentConversion>;
+type Conversion = ReturnType<ForeignArgumentConverter>;
 
 /** The forms in which Bash can be called. */
-export const BASH_FORMS: CallForms = {
+export const BASH_CALL_FORMS: AcceptedCallForms = {
   example: 'Bash{command:"npm test -- auth", description:"Run the auth tests"}',
   names: [
     ...['shell', 'local_shell', 'terminal', 'sh', 'exec', 'execute', 'exec_command', 'execute_command', 'run_command'],
@@ -42,7 +42,10 @@ export const BASH_FORMS: CallForms = {
     timeout_ms: (value) => ({ set: { timeout: value } }),
     timeout: convertTimeout,
     blocking: (value) => ({ set: { run_in_background: value === false || value === 'false' } }),
-    restart: requireValue('Every call of Bash is a fresh shell; there is nothing to restart. Give a command.', false),
+    restart: requireArgumentValue(
+      'Every call of Bash is a fresh shell; there is nothing to restart. Give a command.',
+      false,
+    ),
     dangerously_disable_sandbox: (value, { description }) => ({
       set: value === true ? { outside_sandbox: description ?? 'not given' } : {},
     }),

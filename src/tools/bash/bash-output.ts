@@ -3,8 +3,8 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import type { LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInTraits, defineToolTraits, requireValue } from '../input/call-forms.ts';
-import { getSessionFacts } from '../tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits, requireArgumentValue } from '../input/call-forms.ts';
+import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { compileLinePattern, describeExit, type ShellRegistry } from './shell-registry.ts';
 
 const PROMPT =
@@ -16,9 +16,9 @@ export const SHELL_ID_SYNONYMS = [
 ];
 
 /** Tool traits of BashOutput. */
-export const bashOutputTraits: BuiltInTraits = defineToolTraits({
+export const bashOutputTraits: BuiltInToolTraits = defineToolTraits({
   name: 'BashOutput',
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   served: 'reads',
   forms: {
     names: [
@@ -27,7 +27,7 @@ export const bashOutputTraits: BuiltInTraits = defineToolTraits({
     ],
     synonyms: { shell_id: SHELL_ID_SYNONYMS, filter: ['pattern', 'regex', 'grep'] },
     conversions: {
-      chars: requireValue(
+      chars: requireArgumentValue(
         'A background shell takes no input. Start the command again with flags that answer, or with the input in a here-document.',
         '',
       ),

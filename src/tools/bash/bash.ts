@@ -4,20 +4,20 @@ import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { CALL_MARKER } from '../../lib/processes/process-tree.ts';
 import { analyzeShell } from '../../permissions/shell/analyze.ts';
-import type { ReadOnlyCommand } from '../../sandbox/read-only/read-only-plan.ts';
-import type { ReadOnlyRun } from '../../sandbox/read-only/read-only-sandbox.ts';
+import type { ReadOnlySandboxRun } from '../../sandbox/read-only/read-only-sandbox.ts';
+import type { ReadOnlySandboxCommand } from '../../sandbox/read-only/read-only-sandbox-plan.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
-import { getCommandFacts } from '../tool-facts.ts';
-import { BASH_FORMS } from './bash-aliases.ts';
+import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
+import { getCommandToolFacts } from '../tool-facts.ts';
+import { BASH_CALL_FORMS } from './bash-aliases.ts';
 import { findInteractiveProgram } from './interactive-programs.ts';
 import { type ProcessLedger, type RunningShell, startShell } from './run-shell.ts';
 import { compileLinePattern, truncateToFirstLine } from './shell-registry.ts';
-import { listShownFiles } from './shown-files.ts';
-import { buildBackgroundOutcome, type ForegroundDeps, waitForForegroundCommand } from './wait-for-foreground.ts';
+import { listFilesShownByCommand } from './shown-files.ts';
+import { buildBackgroundOutcome, type ForegroundCommandDeps, waitForForegroundCommand } from './wait-for-foreground.ts';
 
 /** Dependencies of the Bash tool. */
-export type BashDeps = ForegroundDeps & {
+export type BashDeps = ForegroundCommandDeps & {
   readonly variables: () => Readonly<Record<string, string>>;
   readonly ledger: ProcessLedger;
   /** Folder for outputs that are too large for the result. */
@@ -34,7 +34,7 @@ export type BashDeps = ForegroundDeps & {
     command: SandboxedCommand,
   ) => Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
   /** Prepares the run of a command that may only read; throws a `ToolFailure` if it cannot be limited to that. */
-  readonly prepareReadOnly?: (command: ReadOnlyCommand) => ReadOnlyRun;
+  readonly prepareReadOnly?: (command: ReadOnlySandboxCommand) => ReadOnlySandboxRun;
   /** Called with the real paths of files whose lines were shown to the model. */
   readonly onShown?: (files: readonly string[], callId: string) => Promise<void>;
   /** Tells whether commands run in a sandbox now; without it, the arguments about one are described. */
@@ -69,12 +69,12 @@ const input = z.strictObject({
 const SANDBOX_ARGUMENTS = ['outside_sandbox', 'sandbox_write'];
 
 /** Tool traits of Bash. */
-export const bashTraits: BuiltInTraits = defineToolTraits({
+export const bashTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Bash',
-  facts: getCommandFacts,
+  facts: getCommandToolFacts,
   mainInput: 'command',
   served: 'runs',
-  forms: BASH_FORMS,
+  forms: BASH_CALL_FORMS,
 });
 
 /** Creates the Bash tool. A call always returns, and a stopped command takes its child processes with it. */
@@ -119,7 +119,7 @@ async function recordShown(command: string, outcome: ToolOutcome, context: CallC
   const { content, isError, display } = outcome;
   const isCut = display?.kind !== 'output' || display.fullPath !== undefined;
   if (deps.onShown === undefined || isError === true || isCut || typeof content !== 'string') return;
-  await deps.onShown(listShownFiles(analyzeShell(command), context.cwd, content), context.callId);
+  await deps.onShown(listFilesShownByCommand(analyzeShell(command), context.cwd, content), context.callId);
 }
 
 /** Prepares the run of a command that the gate allowed for only reading; `undefined` for any other command. */
@@ -127,7 +127,7 @@ function prepareReadOnlyRun(
   command: string,
   { cwd, enforce }: CallContext,
   { prepareReadOnly }: BashDeps,
-): ReadOnlyRun | undefined {
+): ReadOnlySandboxRun | undefined {
   if (enforce === undefined) return undefined;
   if (prepareReadOnly === undefined)
     throw new ToolFailure('Nothing was run: the command cannot be limited to reading.');
@@ -138,7 +138,7 @@ function prepareReadOnlyRun(
 function startReadOnlyCommand(
   command: string,
   context: CallContext,
-  { wrap, wrapperFile, variables }: ReadOnlyRun,
+  { wrap, wrapperFile, variables }: ReadOnlySandboxRun,
   deps: BashDeps,
 ): RunningShell {
   // Functions that keep searches from secrets stay; a PATH or git variables of the usual environment do not.

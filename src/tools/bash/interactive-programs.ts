@@ -1,6 +1,6 @@
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
-import { collectEffects } from '../../permissions/shell/effects/collect-effects.ts';
-import { getBaseName } from '../../permissions/shell/parse/arguments.ts';
+import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
+import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
 
 type Args = readonly string[];
 
@@ -146,12 +146,12 @@ export function findInteractiveProgram({ command, parse }: ShellAnalysis): strin
   if (!MENTIONS_PROGRAM.test(command)) return undefined;
   const line = command.trim();
   const [, alone = '', flag] = /^(\S+)(?:\s+(-i|repl))?$/.exec(line) ?? [];
-  const repl = Object.hasOwn(REPLS, getBaseName(alone)) ? REPLS[getBaseName(alone)] : undefined;
+  const repl = Object.hasOwn(REPLS, getProgramBaseName(alone)) ? REPLS[getProgramBaseName(alone)] : undefined;
   if (repl !== undefined && (flag !== 'repl' || /^(?:bun|deno)$/.test(alone)))
-    return describe(getBaseName(alone), `Give it code: ${repl} "…", a file, or a here-document.`);
-  for (const { argv } of collectEffects(parse(command), parse).commands) {
+    return describe(getProgramBaseName(alone), `Give it code: ${repl} "…", a file, or a here-document.`);
+  for (const { argv } of collectShellEffects(parse(command), parse).commands) {
     const [program = '', ...args] = argv;
-    const name = getBaseName(program);
+    const name = getProgramBaseName(program);
     const advice = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name]?.(args, line) : undefined;
     if (advice !== undefined) return describe([name, ...args.slice(0, 2)].join(' '), advice);
   }

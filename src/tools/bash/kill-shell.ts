@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
-import { getSessionFacts } from '../tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
+import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { describeUnknownShell, SHELL_ID_SYNONYMS } from './bash-output.ts';
 import { type ShellRegistry, truncateToFirstLine } from './shell-registry.ts';
 
 /** Tool traits of KillShell. */
-export const killShellTraits: BuiltInTraits = defineToolTraits({
+export const killShellTraits: BuiltInToolTraits = defineToolTraits({
   name: 'KillShell',
   aliases: ['KillBash'],
-  facts: getSessionFacts,
+  facts: getSessionOnlyFacts,
   served: 'changes',
   forms: {
     names: ['task_stop', 'stop_task', 'kill_task', 'kill_terminal', 'kill_process', 'close_agent'],

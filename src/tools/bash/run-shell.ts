@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { ABSOLUTE_PATH } from '../../lib/files/path-style.ts';
-import { findShell, NO_SHELL } from '../../lib/processes/find-shell.ts';
+import { ABSOLUTE_PATH_PATTERN } from '../../lib/files/path-style.ts';
+import { findShell, NO_SHELL_MESSAGE } from '../../lib/processes/find-shell.ts';
 import { getProcessStartTime } from '../../lib/processes/process-info.ts';
-import { createMarkerCommand } from '../../lib/processes/process-markers.ts';
+import { createProcessMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
 import { EXCLUSION_REPORT } from '../../permissions/shell/search-exclusions.ts';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
@@ -162,11 +162,11 @@ const WINDOWS_WRAPPER = `exec 3>"$2"; set -- "$1"; ${WRAPPER.replaceAll('pwd -P'
 /** Spawns the process with two channels: its output, and the directory it ended in. */
 function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: ShellOptions, output: OutputBuffer) {
   const bash = findShell('bash', env);
-  if (bash === undefined) throw new ToolFailure(NO_SHELL);
+  if (bash === undefined) throw new ToolFailure(NO_SHELL_MESSAGE);
   const channelFile = isWindows ? join(tmpdir(), `ouro-${randomUUID()}`) : undefined;
   const script = channelFile === undefined ? WRAPPER : WINDOWS_WRAPPER;
   const params = ['bash', command, ...(channelFile === undefined ? [] : [channelFile])];
-  const unwrapped = [bash, '--noprofile', '--norc', '-c', createMarkerCommand(env) + script, ...params];
+  const unwrapped = [bash, '--noprofile', '--norc', '-c', createProcessMarkerCommand(env) + script, ...params];
   const [file = bash, ...args] = wrap?.(unwrapped) ?? unwrapped;
   const wrapperFd = wrapperFile === undefined ? undefined : openSync(wrapperFile, 'r');
   const child = spawn(file, args, {
@@ -225,7 +225,7 @@ function takeText(file: string): string {
 
 /** Tells whether a line is a reported directory; the command may write to the channel too. */
 function isReportedCwd(line: string): boolean {
-  return ABSOLUTE_PATH.test(line) || line === 'gone';
+  return ABSOLUTE_PATH_PATTERN.test(line) || line === 'gone';
 }
 
 /** Waits; a timer in the background does not keep the process alive. */

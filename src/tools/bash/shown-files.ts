@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
-import { collectEffects } from '../../permissions/shell/effects/collect-effects.ts';
-import { getBaseName } from '../../permissions/shell/parse/arguments.ts';
+import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
+import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
 
 const MAX_FILES = 20;
 
 /** Returns the files whose lines a command has printed unchanged: with cat, head, tail, `sed -n`, or as a diff of git. */
-export function listShownFiles({ command, parse }: ShellAnalysis, cwd: string, output: string): readonly string[] {
+export function listFilesShownByCommand(
+  { command, parse }: ShellAnalysis,
+  cwd: string,
+  output: string,
+): readonly string[] {
   // Piped, redirected or computed text is not certainly the text of the file.
   if (!/\b(?:cat|head|tail|nl|bat|sed|git)\b/.test(command) || /[|<>`$]/.test(command)) return [];
-  const { commands, hasSubstitution } = collectEffects(parse(command), parse);
-  const names = commands.map(({ argv }) => getBaseName(argv[0] ?? ''));
+  const { commands, hasSubstitution } = collectShellEffects(parse(command), parse);
+  const names = commands.map(({ argv }) => getProgramBaseName(argv[0] ?? ''));
   if (hasSubstitution || names.includes('cd') || names.includes('pushd')) return [];
   const files = commands.flatMap(({ argv: [, ...args] }, index) => listPrintedFiles(names[index] ?? '', args));
   const diffed = commands.some(({ argv }, index) => names[index] === 'git' && /^(?:diff|show)$/.test(argv[1] ?? ''))

@@ -8,7 +8,7 @@ import type { RunningShell, ShellExit } from './run-shell.ts';
 import { describeExit, type ShellRegistry } from './shell-registry.ts';
 
 /** Dependencies for waiting on a foreground command. */
-export type ForegroundDeps = {
+export type ForegroundCommandDeps = {
   readonly shells: ShellRegistry;
   readonly workspaceRoots: (callId: string) => readonly string[];
   /** Sets the current directory of the conversation that the call belongs to. */
@@ -36,7 +36,7 @@ export async function waitForForegroundCommand(
   shell: RunningShell,
   limitMs: number,
   context: CallContext,
-  deps: ForegroundDeps,
+  deps: ForegroundCommandDeps,
 ): Promise<ToolOutcome> {
   const startedAt = deps.now();
   const { moved, done } = deps.shells.addForeground(context.callId, command, shell);
@@ -162,7 +162,7 @@ async function finishShell(
   shell: RunningShell,
   exit: ShellExit,
   context: CallContext,
-  deps: ForegroundDeps,
+  deps: ForegroundCommandDeps,
   denials: readonly string[],
 ): Promise<ToolOutcome> {
   const notes: string[] = [...denials];
@@ -179,7 +179,11 @@ async function finishShell(
 }
 
 /** Adds the effects that the limits of a failed command blocked. */
-function addBlocked(outcome: ToolOutcome, { output }: RunningShell, { findBlocked }: ForegroundDeps): ToolOutcome {
+function addBlocked(
+  outcome: ToolOutcome,
+  { output }: RunningShell,
+  { findBlocked }: ForegroundCommandDeps,
+): ToolOutcome {
   if (findBlocked === undefined || outcome.isError !== true) return outcome;
   const blocked = findBlocked(output.tail(DENIAL_LINES));
   return blocked.length === 0 ? outcome : { ...outcome, blocked };
@@ -191,7 +195,11 @@ function describeEnd(exit: ShellExit): string {
 }
 
 /** Updates the current directory; outside of the workspace it is reset to the first root. */
-async function updateCwd(cwd: string | undefined, callId: string, deps: ForegroundDeps): Promise<readonly string[]> {
+async function updateCwd(
+  cwd: string | undefined,
+  callId: string,
+  deps: ForegroundCommandDeps,
+): Promise<readonly string[]> {
   const roots = deps.workspaceRoots(callId);
   const firstRoot = roots[0];
   if (cwd === undefined || firstRoot === undefined) return [];

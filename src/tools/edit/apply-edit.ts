@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../contracts/tool.ts';
 import { countNewlines } from '../../lib/text/lines.ts';
-import { explainNoMatch } from './explain-no-match.ts';
-import { applyLineEndings, type FoldedText, foldText } from './line-endings.ts';
+import { explainEditMismatch } from './explain-edit-mismatch.ts';
+import { applyLineEndings, type FoldedLineEndings, foldTextLineEndings } from './line-endings.ts';
 import { findNearMatch, keepFileCharacters } from './near-match.ts';
 
 /** A replacement of text, once or everywhere. */
@@ -26,7 +26,7 @@ export function applyEdit(original: string, edit: TextEdit, file: string): Edite
     throw new ToolFailure('old_string and new_string are the same; nothing would change.');
   // Text with \r is matched literally.
   if (edit.oldText.includes('\r') && original.includes(edit.oldText)) return replaceLiterally(original, edit, file);
-  const folded = foldText(original);
+  const folded = foldTextLineEndings(original);
   const hasCr = original.includes('\r');
   const searchText = hasCr ? foldLineEndings(edit.oldText) : edit.oldText;
   const replacement = hasCr ? foldLineEndings(edit.newText) : edit.newText;
@@ -46,12 +46,12 @@ type FoldedEdit = { readonly searchText: string; readonly replacement: string };
 
 function replaceNearMatch(
   original: string,
-  folded: FoldedText,
+  folded: FoldedLineEndings,
   { searchText, replacement }: FoldedEdit,
   file: string,
 ): EditedText {
   const range = findNearMatch(folded.text, searchText);
-  if (range === undefined) throw new ToolFailure(explainNoMatch(folded.text, searchText, file));
+  if (range === undefined) throw new ToolFailure(explainEditMismatch(folded.text, searchText, file));
   const found = folded.text.slice(range.start, range.end);
   const kept = keepFileCharacters(found, searchText, replacement);
   return {
@@ -65,7 +65,7 @@ type TextRange = { readonly start: number; readonly end: number };
 
 function replaceRanges(
   original: string,
-  folded: FoldedText,
+  folded: FoldedLineEndings,
   ranges: readonly TextRange[],
   replacement: string,
 ): string {
@@ -79,7 +79,7 @@ function replaceRanges(
   return result + original.slice(copiedUpTo);
 }
 
-function restoreLineEndings(folded: FoldedText, { start, end }: TextRange, replacement: string): string {
+function restoreLineEndings(folded: FoldedLineEndings, { start, end }: TextRange, replacement: string): string {
   if (!replacement.includes('\n')) return replacement;
   const replaced = folded.text.slice(start, end);
   return applyLineEndings(replaced, replacement, folded.endingsWithin(start, end), folded.endingNear(end));

@@ -3,11 +3,11 @@ import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import {
-  changeFile,
   type FileChangeDeps,
-  type FileKnowledge,
+  type FileSeenStatus,
   isExistingPath,
-  readForEdit,
+  readFileToEdit,
+  writeAndRecordFile,
 } from '../files/change-file.ts';
 import { diffFile, getOriginalForHosts } from '../files/diff-file.ts';
 import { applyEdit, type EditedText, type TextEdit } from './apply-edit.ts';
@@ -23,7 +23,7 @@ export async function editFile(
 ): Promise<ToolOutcome> {
   const plan = await planEdits(file, edits, deps, signal);
   signal.throwIfAborted();
-  await changeFile(file, plan.bytes, deps, plan.knowledge);
+  await writeAndRecordFile(file, plan.bytes, deps, plan.knowledge);
   const before = plan.before?.text;
   const change = await diffFile(file, before, plan.text);
   const summary = before === undefined ? `Created ${file}.` : describeEdits(file, plan);
@@ -46,7 +46,7 @@ export type EditPlan = {
   readonly text: string;
   readonly bytes: Uint8Array;
   /** States if the model has seen the file, or only knows the text it replaces. */
-  readonly knowledge: FileKnowledge;
+  readonly knowledge: FileSeenStatus;
   readonly lines: readonly number[];
   readonly hasNearMatch: boolean;
 };
@@ -59,7 +59,7 @@ export async function planEdits(
   signal: AbortSignal,
 ): Promise<EditPlan> {
   const isNew = edits[0]?.oldText === '' && !(await isExistingPath(file));
-  const current = isNew ? undefined : await readForEdit(file, deps, signal);
+  const current = isNew ? undefined : await readFileToEdit(file, deps, signal);
   const decoded = current === undefined ? NEW_FILE : decodeText(current.bytes);
   if (decoded === undefined) throw new ToolFailure(`${file} is binary; it cannot be edited as text.`);
   const knowledge = current?.knowledge ?? 'seen';
@@ -75,11 +75,11 @@ export async function planEdits(
 
 /** Returns the reason why edits cannot be applied now. */
 export async function findEditObstacle(...edit: Parameters<typeof planEdits>): Promise<string | undefined> {
-  return describeFailure(planEdits(...edit));
+  return describeToolFailure(planEdits(...edit));
 }
 
 /** Returns the message of a `ToolFailure`; any other error is left to the call itself. */
-export async function describeFailure(preparation: Promise<unknown>): Promise<string | undefined> {
+export async function describeToolFailure(preparation: Promise<unknown>): Promise<string | undefined> {
   return preparation.then(
     () => undefined,
     (thrown: unknown) => (thrown instanceof ToolFailure ? thrown.message : undefined),

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
-import type { ArgumentForms } from '../input/argument-forms.ts';
+import type { AcceptedArgumentForms } from '../input/argument-forms.ts';
 import {
-  type BuiltInTraits,
+  type BuiltInToolTraits,
   defineToolTraits,
-  FILE_SYNONYMS,
-  listEditorNames,
-  requireValue,
+  FILE_PATH_SYNONYMS,
+  listTextEditorCallForms,
+  requireArgumentValue,
 } from '../input/call-forms.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathFacts } from '../tool-facts.ts';
+import { createPathToolFacts } from '../tool-facts.ts';
 import type { TextEdit } from './apply-edit.ts';
 import { editFile, findEditObstacle } from './edit-file.ts';
 
@@ -25,7 +25,7 @@ const input = z.strictObject({
 });
 
 /** The forms of one replacement. */
-export const REPLACEMENT_FORMS: ArgumentForms = {
+export const EDIT_ARGUMENT_FORMS: AcceptedArgumentForms = {
   synonyms: {
     old_string: [
       ...['old_str', 'old_text', 'old', 'old_content', 'old_code', 'search', 'find', 'original', 'original_string'],
@@ -48,25 +48,25 @@ const NO_LINE_NUMBERS =
   'Edit works on text, not on line numbers. Give the neighbouring line as old_string, and as new_string that line with the new lines.';
 
 /** Tool traits of Edit. */
-export const editTraits: BuiltInTraits = defineToolTraits({
+export const editTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Edit',
-  facts: createPathFacts('edit', 'file_path'),
+  facts: createPathToolFacts('edit', 'file_path'),
   mainInput: 'file_path',
   served: 'changes',
   forms: {
-    ...REPLACEMENT_FORMS,
+    ...EDIT_ARGUMENT_FORMS,
     example: 'Edit{file_path:"src/a.ts", old_string:"let x = 1;", new_string:"let x = 2;"}',
     names: [
       ...['edit_file', 'file_edit', 'str_replace', 'string_replace', 'search_replace', 'search_and_replace', 'replace'],
       ...['replace_in_file', 'replace_string_in_file', 'replace_file_content', 'replace_content'],
-      ...listEditorNames('str_replace', 'insert', 'undo_edit'),
+      ...listTextEditorCallForms('str_replace', 'insert', 'undo_edit'),
     ],
-    synonyms: { file_path: FILE_SYNONYMS, ...REPLACEMENT_FORMS.synonyms },
+    synonyms: { file_path: FILE_PATH_SYNONYMS, ...EDIT_ARGUMENT_FORMS.synonyms },
     conversions: {
-      ...REPLACEMENT_FORMS.conversions,
-      command: requireValue(NO_LINE_NUMBERS, 'str_replace'),
-      insert_line: requireValue(NO_LINE_NUMBERS),
-      start_line: requireValue(NO_LINE_NUMBERS),
+      ...EDIT_ARGUMENT_FORMS.conversions,
+      command: requireArgumentValue(NO_LINE_NUMBERS, 'str_replace'),
+      insert_line: requireArgumentValue(NO_LINE_NUMBERS),
+      start_line: requireArgumentValue(NO_LINE_NUMBERS),
     },
   },
 });

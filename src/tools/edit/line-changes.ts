@@ -4,9 +4,9 @@ import type { ToolFacts } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { changeFile, type FileChangeDeps, type FileKnowledge, readForEdit } from '../files/change-file.ts';
+import { type FileChangeDeps, type FileSeenStatus, readFileToEdit, writeAndRecordFile } from '../files/change-file.ts';
 import { diffFile } from '../files/diff-file.ts';
-import { guardFiles } from '../files/guard-files.ts';
+import { prepareFileRollback } from '../files/file-rollback.ts';
 
 const lineEdit = z.strictObject({ line: z.int().positive(), old_string: z.string(), new_string: z.string() });
 
@@ -21,7 +21,7 @@ type PlannedChange = {
   readonly before: DecodedText;
   readonly text: string;
   readonly bytes: Uint8Array;
-  readonly knowledge: FileKnowledge;
+  readonly knowledge: FileSeenStatus;
 };
 
 /** Changes all files or none. */
@@ -33,12 +33,12 @@ export async function applyLineChanges(
   const plans: PlannedChange[] = [];
   for (const change of changes) plans.push(await planChange(change, deps, signal));
   signal.throwIfAborted();
-  const guard = await guardFiles(
+  const guard = await prepareFileRollback(
     plans.map(({ file }) => file),
     deps,
   );
   try {
-    for (const { file, bytes, knowledge } of plans) await changeFile(file, bytes, deps, knowledge);
+    for (const { file, bytes, knowledge } of plans) await writeAndRecordFile(file, bytes, deps, knowledge);
   } catch (thrown) {
     await guard.recordStep();
     const left = await guard.restore();
@@ -63,7 +63,7 @@ async function planChange(
   deps: FileChangeDeps,
   signal: AbortSignal,
 ): Promise<PlannedChange> {
-  const { bytes: oldBytes, knowledge } = await readForEdit(file, deps, signal);
+  const { bytes: oldBytes, knowledge } = await readFileToEdit(file, deps, signal);
   const before = decodeText(oldBytes);
   if (before === undefined) throw new ToolFailure(`${file} is binary; it cannot be edited as text.`);
   const text = replaceLines(before.text, edits);

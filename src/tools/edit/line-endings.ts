@@ -13,7 +13,7 @@ export function applyLineEndings(
   if (endings.every((ending) => ending === first)) return after.replaceAll('\n', first);
   const oldLines = before.split('\n');
   const newLines = after.split('\n');
-  const oldIndexes = matchLines(oldLines, newLines);
+  const oldIndexes = alignEqualLines(oldLines, newLines);
   let lastEnding: LineEnding = first;
   return newLines
     .map((line, index) => {
@@ -26,7 +26,10 @@ export function applyLineEndings(
 }
 
 /** Returns for each new line the index of the equal old line, by the longest common subsequence. */
-export function matchLines(oldLines: readonly string[], newLines: readonly string[]): readonly (number | undefined)[] {
+export function alignEqualLines(
+  oldLines: readonly string[],
+  newLines: readonly string[],
+): readonly (number | undefined)[] {
   const oldIndexes: (number | undefined)[] = newLines.map(() => undefined);
   if (oldLines.length * newLines.length > MAX_CELLS) return oldIndexes.map((_, index) => index);
   const width = newLines.length + 1;
@@ -54,7 +57,7 @@ export function matchLines(oldLines: readonly string[], newLines: readonly strin
 }
 
 /** A text with all line endings folded to `\n`, and the mapping back to the original. */
-export type FoldedText = {
+export type FoldedLineEndings = {
   readonly text: string;
   /** Returns the offset in the original text. */
   toOriginal(at: number): number;
@@ -65,7 +68,7 @@ export type FoldedText = {
 };
 
 /** Folds CRLF, and lone CR if the text has no other ending. */
-export function foldText(original: string): FoldedText {
+export function foldTextLineEndings(original: string): FoldedLineEndings {
   const onlyCr = !original.includes('\n') && original.includes('\r');
   if (onlyCr) return createUniformText(original.replaceAll('\r', '\n'), '\r');
   if (!original.includes('\r\n')) return createUniformText(original, '\n');
@@ -92,7 +95,7 @@ export function foldText(original: string): FoldedText {
 }
 
 /** Creates a folded text with a single kind of one-character ending: offsets are the same in both texts. */
-function createUniformText(text: string, ending: LineEnding): FoldedText {
+function createUniformText(text: string, ending: LineEnding): FoldedLineEndings {
   return {
     text,
     toOriginal: (at) => at,

@@ -3,11 +3,16 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
-import type { ArgumentConversion } from '../input/argument-forms.ts';
-import { type BuiltInTraits, defineToolTraits, FILE_SYNONYMS, type NameForm } from '../input/call-forms.ts';
+import type { ForeignArgumentConverter } from '../input/argument-forms.ts';
+import {
+  type BuiltInToolTraits,
+  type ConditionalToolName,
+  defineToolTraits,
+  FILE_PATH_SYNONYMS,
+} from '../input/call-forms.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathFacts } from '../tool-facts.ts';
-import { editTraits, REPLACEMENT_FORMS, toTextEdit } from './edit.ts';
+import { createPathToolFacts } from '../tool-facts.ts';
+import { EDIT_ARGUMENT_FORMS, editTraits, toTextEdit } from './edit.ts';
 import { editFile, findEditObstacle } from './edit-file.ts';
 
 const MULTI_EDIT_PROMPT = `Makes several Edit replacements in one file, in order, each on the result of the one before. All are applied or none.`;
@@ -26,31 +31,31 @@ const input = z.strictObject({
 });
 
 /** Tool traits of MultiEdit. */
-export const multiEditTraits: BuiltInTraits = defineToolTraits({
+export const multiEditTraits: BuiltInToolTraits = defineToolTraits({
   name: 'MultiEdit',
-  facts: createPathFacts('edit', 'file_path'),
+  facts: createPathToolFacts('edit', 'file_path'),
   mainInput: 'file_path',
   served: 'changes',
   forms: {
     example: 'MultiEdit{file_path:"src/a.ts", edits:[{old_string:"a", new_string:"b"}]}',
     names: ['multi_edit_file', 'multi_replace', 'multi_replace_string_in_file', 'apply_diff', ...listNamesOfEdit()],
     synonyms: {
-      file_path: FILE_SYNONYMS,
+      file_path: FILE_PATH_SYNONYMS,
       edits: ['replacements', 'changes', 'operations', 'replacement_chunks'],
       diff: ['search_replace_blocks', 'blocks'],
     },
     conversions: { diff: convertBlocks },
     ignored: ['instruction', 'instructions', 'explanation', 'description'],
     elements: {
-      edits: { ...REPLACEMENT_FORMS, synonyms: { ...REPLACEMENT_FORMS.synonyms, file_path: FILE_SYNONYMS } },
+      edits: { ...EDIT_ARGUMENT_FORMS, synonyms: { ...EDIT_ARGUMENT_FORMS.synonyms, file_path: FILE_PATH_SYNONYMS } },
     },
   },
 });
 
 /** A call of Edit with a list of replacements means this tool. */
-function listNamesOfEdit(): readonly NameForm[] {
+function listNamesOfEdit(): readonly ConditionalToolName[] {
   const lists = ['edits', 'replacements', 'changes', 'operations', 'diff'];
-  const when: NameForm['when'] = (input) => lists.some((name) => input[name] !== undefined);
+  const when: ConditionalToolName['when'] = (input) => lists.some((name) => input[name] !== undefined);
   const names = (editTraits.forms.names ?? []).map((form) => (typeof form === 'string' ? form : form.name));
   return [editTraits.name, ...names].map((name) => ({ name, when }));
 }
@@ -73,7 +78,7 @@ function hoistPath(raw: JsonObject): JsonObject {
 const BLOCK = /^[<-]{5,} ?SEARCH>?[^\n]*\n([\s\S]*?)^={5,}[^\n]*\n([\s\S]*?)^[>+]{5,} ?REPLACE[^\n]*$/gm;
 
 /** Converts SEARCH/REPLACE blocks to replacements. */
-function convertBlocks(diff: JsonValue): ReturnType<ArgumentConversion> {
+function convertBlocks(diff: JsonValue): ReturnType<ForeignArgumentConverter> {
   const edits = [...String(diff).matchAll(BLOCK)].map(([, search = '', replacement = '']) => ({
     old_string: trimNewline(search.replace(/^(?::\w+:\d+\n)*-{5,}\n/, '')),
     new_string: trimNewline(replacement),

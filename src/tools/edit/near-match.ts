@@ -1,4 +1,4 @@
-import { matchLines } from './line-endings.ts';
+import { alignEqualLines } from './line-endings.ts';
 
 /** The only part of a text that differs from the wanted one in nothing but quotes, dashes and blanks at line ends. */
 export type NearMatch = { readonly start: number; readonly end: number };
@@ -54,7 +54,7 @@ export function keepFileCharacters(inFile: string, wanted: string, replacement: 
   const fileLines = inFile.split('\n');
   const wantedLines = wanted.split('\n');
   const lines = replacement.split('\n');
-  const sources = matchLines(wantedLines, lines);
+  const sources = alignEqualLines(wantedLines, lines);
   return lines
     .map((line, index) => {
       const source = sources[index];

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { buildTool } from '../build-tool.ts';
-import { changeFile, type FileChangeDeps, readForChange } from '../files/change-file.ts';
+import { type FileChangeDeps, readFileToReplace, writeAndRecordFile } from '../files/change-file.ts';
 import { diffFile, getOriginalForHosts } from '../files/diff-file.ts';
-import { type BuiltInTraits, defineToolTraits, FILE_SYNONYMS } from '../input/call-forms.ts';
+import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from '../input/call-forms.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathFacts } from '../tool-facts.ts';
-import { describeFailure } from './edit-file.ts';
-import type { CellEdit } from './splice-cell.ts';
+import { createPathToolFacts } from '../tool-facts.ts';
+import { describeToolFailure } from './edit-file.ts';
+import type { NotebookCellEdit } from './edit-notebook-cell.ts';
 
 const NOTEBOOK_EDIT_PROMPT = `Changes one cell of a notebook (.ipynb) that was read in this session: replaces its source, inserts a new cell after cell_id (at the start without one), or deletes it. cell_id is the id Read shows.`;
 
@@ -22,16 +22,16 @@ const input = z.strictObject({
 });
 
 /** Tool traits of NotebookEdit. */
-export const notebookEditTraits: BuiltInTraits = defineToolTraits({
+export const notebookEditTraits: BuiltInToolTraits = defineToolTraits({
   name: 'NotebookEdit',
-  facts: createPathFacts('edit', 'notebook_path'),
+  facts: createPathToolFacts('edit', 'notebook_path'),
   mainInput: 'notebook_path',
   served: 'changes',
   forms: {
     example: 'NotebookEdit{notebook_path:"a.ipynb", cell_id:"3f2a", new_source:"print(1)"}',
     names: ['edit_notebook', 'edit_notebook_file', 'edit_notebook_cell'],
     synonyms: {
-      notebook_path: [...FILE_SYNONYMS, 'file_path', 'target_notebook'],
+      notebook_path: [...FILE_PATH_SYNONYMS, 'file_path', 'target_notebook'],
       cell_id: ['cell', 'id'],
       new_source: ['source', 'content', 'code', 'new_string', 'new_code', 'text'],
       cell_type: ['type', 'cell_language'],
@@ -56,14 +56,14 @@ export function createNotebookEditTool(deps: FileChangeDeps): Tool {
     isConcurrencySafe: () => false,
     title: ({ notebook_path }) => `Edit ${notebook_path}`,
     checkPreconditions: (cellInput, { cwd, signal }) =>
-      describeFailure(
+      describeToolFailure(
         planCellEdit(resolveToolPath(cellInput.notebook_path, { cwd, home: deps.home }), cellInput, deps, signal),
       ),
     async call(cellInput, { cwd, signal }) {
       const file = resolveToolPath(cellInput.notebook_path, { cwd, home: deps.home });
       const { edit, before, text, bytes } = await planCellEdit(file, cellInput, deps, signal);
       signal.throwIfAborted();
-      await changeFile(file, bytes, deps);
+      await writeAndRecordFile(file, bytes, deps);
       const change = await diffFile(file, before.text, text);
       return {
         content: describeEdit(edit, file),
@@ -90,18 +90,18 @@ async function planCellEdit(
 ) {
   if (!file.endsWith('.ipynb')) throw new ToolFailure(`${file} is not a notebook (.ipynb). Use Edit.`);
   const edit = toCellEdit(cellInput);
-  const current = await readForChange(file, deps, signal);
+  const current = await readFileToReplace(file, deps, signal);
   const before = decodeText(current.bytes);
   if (before === undefined) throw new ToolFailure(`${file} is binary; it cannot be edited as a notebook.`);
   // The parser is loaded with the first notebook, not at startup.
-  const { spliceCell } = await import('./splice-cell.ts');
-  const text = spliceCell(before.text, edit);
+  const { editNotebookCell } = await import('./edit-notebook-cell.ts');
+  const text = editNotebookCell(before.text, edit);
   const encoded = encodeText(text, before);
   if (!encoded.ok) throw new ToolFailure(`${file} is ${before.encoding} and cannot hold “${encoded.character}”.`);
   return { edit, before, text, bytes: encoded.bytes };
 }
 
-function toCellEdit({ cell_id, new_source, cell_type, edit_mode }: z.output<typeof input>): CellEdit {
+function toCellEdit({ cell_id, new_source, cell_type, edit_mode }: z.output<typeof input>): NotebookCellEdit {
   if (edit_mode !== 'insert' && cell_id === undefined)
     throw new ToolFailure('Say which cell: give the cell_id that Read shows.');
   if (edit_mode === 'delete' && cell_id !== undefined) return { mode: 'delete', cellId: cell_id };
@@ -117,7 +117,7 @@ function toCellEdit({ cell_id, new_source, cell_type, edit_mode }: z.output<type
   };
 }
 
-function describeEdit(edit: CellEdit, file: string): string {
+function describeEdit(edit: NotebookCellEdit, file: string): string {
   if (edit.mode === 'insert') return `Inserted cell ${edit.newId} in ${file}.`;
   return `${edit.mode === 'delete' ? 'Deleted' : 'Replaced'} cell ${edit.cellId} of ${file}.`;
 }

@@ -2,15 +2,15 @@ import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostFiles } from '../../contracts/frontend/host-capabilities.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { getErrnoCode, getErrorMessage, ignoreMissing } from '../../lib/errors.ts';
-import { type WriteFs, WriteRefused, writeAtomically } from '../../lib/files/atomic-write.ts';
+import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
+import { type AtomicWriteFs, WriteRefused, writeAtomically } from '../../lib/files/atomic-write.ts';
 import { readFileWithEditor, writeThroughEditor } from './editor-files.ts';
+import type { FileReadState, FileVersion } from './file-read-state.ts';
 import { type FileBytes, hashBytes } from './read-bytes.ts';
-import type { FileVersion, ReadState } from './read-state.ts';
 
 /** Dependencies of the tools that change files. */
 export type FileChangeDeps = {
-  readonly readState: ReadState;
+  readonly readState: FileReadState;
   readonly home: string;
   /** Host that shows these files to the user. */
   readonly editor?: HostFiles | undefined;
@@ -19,27 +19,27 @@ export type FileChangeDeps = {
   /** Called in its place when a failed call leaves a file as it was before. */
   readonly beforeRestore?: (realPath: string, bytes: Uint8Array) => Promise<void>;
   /** File system for writes; tests pass one that fails. */
-  readonly fs?: WriteFs;
+  readonly fs?: AtomicWriteFs;
   /** Folder for notes about unfinished writes. */
   readonly unfinished?: string;
 };
 
 /** Reads a file that is about to be replaced; throws if the model has not read this version in this session. */
-export async function readForChange(file: string, deps: FileChangeDeps, signal: AbortSignal): Promise<FileBytes> {
-  const { knowledge, ...current } = await readForEdit(file, deps, signal);
+export async function readFileToReplace(file: string, deps: FileChangeDeps, signal: AbortSignal): Promise<FileBytes> {
+  const { knowledge, ...current } = await readFileToEdit(file, deps, signal);
   if (knowledge === 'seen') return current;
   throw new ToolFailure(`${file} has not been read in this session. Read it first, then change it.`);
 }
 
 /** The knowledge that the model has of the content of a file in this session. */
-export type FileKnowledge = 'seen' | 'unseen';
+export type FileSeenStatus = 'seen' | 'unseen';
 
 /** Reads a file of which a part is about to change; throws if the model has seen another version of it. */
-export async function readForEdit(
+export async function readFileToEdit(
   file: string,
   deps: FileChangeDeps,
   signal: AbortSignal,
-): Promise<FileBytes & { readonly knowledge: FileKnowledge }> {
+): Promise<FileBytes & { readonly knowledge: FileSeenStatus }> {
   const current = await readFileWithEditor(file, deps.editor, signal);
   const seen = deps.readState.getSeen(current.realPath);
   if (seen !== undefined && seen.hash !== current.hash) {
@@ -63,7 +63,7 @@ async function assertWritable(file: string, realPath: string): Promise<void> {
 
 /** Tells whether a path exists. */
 export async function isExistingPath(file: string): Promise<boolean> {
-  return (await ignoreMissing(stat(file))) !== undefined;
+  return (await ignoreMissingFile(stat(file))) !== undefined;
 }
 
 const REREAD_TIMEOUT_MS = 10_000;
@@ -72,11 +72,11 @@ const REREAD_TIMEOUT_MS = 10_000;
  * Writes a file atomically and records the version, unless the model does not know the rest of the file. On failure the
  * old content is unchanged.
  */
-export async function changeFile(
+export async function writeAndRecordFile(
   file: string,
   bytes: Uint8Array,
   deps: FileChangeDeps,
-  knowledge: FileKnowledge = 'seen',
+  knowledge: FileSeenStatus = 'seen',
 ): Promise<void> {
   const recordChange = (version: FileVersion) => {
     if (knowledge === 'seen') deps.readState.recordChange(version);
@@ -99,7 +99,7 @@ export async function changeFile(
 
 /** Returns the real path of a file, or of its nearest existing ancestor with the rest of the path appended. */
 export async function resolveRealTarget(file: string): Promise<string> {
-  const resolved = await ignoreMissing(realpath(file));
+  const resolved = await ignoreMissingFile(realpath(file));
   return resolved ?? path.join(await resolveRealTarget(path.dirname(file)), path.basename(file));
 }
 

@@ -1,24 +1,24 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { DeclaredFacts, ToolTraits } from '../../contracts/permission.ts';
-import type { ArgumentConversion, ArgumentForms } from './argument-forms.ts';
+import type { AcceptedArgumentForms, ForeignArgumentConverter } from './argument-forms.ts';
 import { normalizeArguments } from './normalize-arguments.ts';
 
 /** The forms in which a tool can be called, besides its own: models know the names of other assistants. */
-export type CallForms = ArgumentForms & {
+export type AcceptedCallForms = AcceptedArgumentForms & {
   /** Names of the tool in other assistants. Case, `_` and `-` make no difference. */
-  readonly names?: readonly (string | NameForm)[];
+  readonly names?: readonly (string | ConditionalToolName)[];
   /** One call as the model should write it, for the description and for errors. */
   readonly example?: string;
 };
 
 /** A name that means this tool only with certain arguments. */
-export type NameForm = { readonly name: string; readonly when: (input: JsonObject) => boolean };
+export type ConditionalToolName = { readonly name: string; readonly when: (input: JsonObject) => boolean };
 
 /** The traits of a built-in tool, with the forms in which it can be called. */
-export type BuiltInTraits = ToolTraits & { readonly forms: CallForms };
+export type BuiltInToolTraits = ToolTraits & { readonly forms: AcceptedCallForms };
 
 /** Defines the traits of a tool. Its facts are computed from normalized arguments, as the call is. */
-export function defineToolTraits(traits: BuiltInTraits): BuiltInTraits {
+export function defineToolTraits(traits: BuiltInToolTraits): BuiltInToolTraits {
   const { facts, forms } = traits;
   if (facts === undefined) return traits;
   return {
@@ -33,19 +33,19 @@ export function defineToolTraits(traits: BuiltInTraits): BuiltInTraits {
 }
 
 /** Names of an argument that holds the path of a file. */
-export const FILE_SYNONYMS = [
+export const FILE_PATH_SYNONYMS = [
   ...['path', 'file', 'filename', 'absolute_path', 'target_file', 'relative_path', 'full_path', 'uri'],
 ];
 
 /** Names of an argument that holds the path of a folder. */
-export const FOLDER_SYNONYMS = [
+export const FOLDER_PATH_SYNONYMS = [
   ...['directory', 'dir', 'dir_path', 'directory_path', 'folder', 'folder_path', 'target_directory', 'root', 'cwd'],
   ...['search_path', 'search_directory', 'base_path', 'relative_workspace_path'],
 ];
 
 /** Returns the calls of a text editor that has one tool for several commands. */
-export function listEditorNames(...commands: readonly string[]): readonly NameForm[] {
-  const when: NameForm['when'] = ({ command }) => commands.some((name) => name === command);
+export function listTextEditorCallForms(...commands: readonly string[]): readonly ConditionalToolName[] {
+  const when: ConditionalToolName['when'] = ({ command }) => commands.some((name) => name === command);
   return EDITOR_NAMES.map((name) => ({ name, when }));
 }
 
@@ -58,18 +58,18 @@ const EDITOR_NAMES = [
 ];
 
 /** Joins several globs to one. */
-export function joinAlternatives(globs: readonly JsonValue[]): string {
+export function joinGlobAlternatives(globs: readonly JsonValue[]): string {
   return globs.length === 1 ? String(globs[0]) : `{${globs.join(',')}}`;
 }
 
 /** Accepts only these values of an argument, which say what the tool does anyway. */
-export function requireValue(problem: string, ...accepted: readonly JsonValue[]): ArgumentConversion {
+export function requireArgumentValue(problem: string, ...accepted: readonly JsonValue[]): ForeignArgumentConverter {
   return (value) => (accepted.some((one) => String(one) === String(value)) ? { set: {} } : { problem });
 }
 
 /** Tells by what a call, as a model wrote it, has one of these names. */
-export function matchName(
-  names: readonly (string | NameForm)[],
+export function matchToolCallName(
+  names: readonly (string | ConditionalToolName)[],
   written: string,
   input: JsonValue,
 ): 'name' | 'arguments' | undefined {
@@ -79,7 +79,7 @@ export function matchName(
   return names.some((form) => typeof form === 'string' && foldKnownName(form) === folded) ? 'name' : undefined;
 }
 
-function isFit({ when }: NameForm, input: JsonValue): boolean {
+function isFit({ when }: ConditionalToolName, input: JsonValue): boolean {
   return isJsonObject(input) && when(input);
 }
 

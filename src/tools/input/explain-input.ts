@@ -15,7 +15,7 @@ type UnknownKeys = z.core.$ZodIssueUnrecognizedKeys;
 const MAX_ISSUES = 5;
 
 /** Explains why input does not fit a schema: what is missing, unknown or of the wrong type, and the right form. */
-export function explainIssues(
+export function explainInputIssues(
   tool: RefusedTool,
   issues: readonly z.core.$ZodIssue[],
   { given, checked }: { readonly given: JsonObject; readonly checked: JsonObject },

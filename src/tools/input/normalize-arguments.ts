@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { isSameJson } from '../../lib/json.ts';
-import type { ArgumentForms } from './argument-forms.ts';
+import type { AcceptedArgumentForms } from './argument-forms.ts';
 import { parseJsonText } from './coerce-input.ts';
 
 /** Arguments under the names of the tool, with notes for the model; or the reason why they contradict each other. */
@@ -12,7 +12,7 @@ export type NormalizedArguments =
  * Renames synonyms and converts arguments of other assistants. Unknown arguments stay, so that the schema refuses them;
  * null counts as omitted, because models send it for what they leave out.
  */
-export function normalizeArguments(input: JsonObject, forms: ArgumentForms): NormalizedArguments {
+export function normalizeArguments(input: JsonObject, forms: AcceptedArgumentForms): NormalizedArguments {
   const renamed = renameArguments(input, forms);
   if (!renamed.ok) return renamed;
   const notes = [...renamed.notes];
@@ -30,7 +30,7 @@ export function normalizeArguments(input: JsonObject, forms: ArgumentForms): Nor
 
 type Normalized = Extract<NormalizedArguments, { ok: true }>;
 
-function renameArguments(input: JsonObject, forms: ArgumentForms): NormalizedArguments {
+function renameArguments(input: JsonObject, forms: AcceptedArgumentForms): NormalizedArguments {
   const { names, ignoredNames } = getFoldedNames(forms);
   const result: Record<string, JsonValue> = {};
   const writtenAs = new Map<string, string>();
@@ -57,9 +57,9 @@ function renameArguments(input: JsonObject, forms: ArgumentForms): NormalizedArg
 type FoldedNames = { readonly names: ReadonlyMap<string, string>; readonly ignoredNames: ReadonlySet<string> };
 
 /** The names of each tool's arguments, which the arguments of every call are compared with. */
-const foldedNames = new WeakMap<ArgumentForms, FoldedNames>();
+const foldedNames = new WeakMap<AcceptedArgumentForms, FoldedNames>();
 
-function getFoldedNames(forms: ArgumentForms): FoldedNames {
+function getFoldedNames(forms: AcceptedArgumentForms): FoldedNames {
   const known = foldedNames.get(forms) ?? {
     names: listNames(forms),
     ignoredNames: new Set((forms.ignored ?? []).map(foldArgument)),
@@ -69,7 +69,7 @@ function getFoldedNames(forms: ArgumentForms): FoldedNames {
 }
 
 /** Returns the argument for each folded name: arguments themselves, their synonyms, and what is converted. */
-function listNames({ synonyms, conversions = {} }: ArgumentForms): ReadonlyMap<string, string> {
+function listNames({ synonyms, conversions = {} }: AcceptedArgumentForms): ReadonlyMap<string, string> {
   const own = [...Object.keys(conversions), ...Object.keys(synonyms)].map(
     (name) => [foldArgument(name), name] as const,
   );
@@ -87,7 +87,7 @@ export function foldArgument(name: string): string {
   return name.length <= 2 ? name : name.replace(/[-_\s]/g, '').toLowerCase();
 }
 
-function normalizeElements(normalized: Normalized, { elements = {} }: ArgumentForms): NormalizedArguments {
+function normalizeElements(normalized: Normalized, { elements = {} }: AcceptedArgumentForms): NormalizedArguments {
   let { input, notes } = normalized;
   for (const [name, forms] of Object.entries(elements)) {
     const given = input[name];

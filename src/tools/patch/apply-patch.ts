@@ -8,8 +8,8 @@ import { buildTool } from '../build-tool.ts';
 import { editTraits } from '../edit/edit.ts';
 import { multiEditTraits } from '../edit/multi-edit.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
-import { guardFiles } from '../files/guard-files.ts';
-import { type BuiltInTraits, defineToolTraits, type NameForm } from '../input/call-forms.ts';
+import { prepareFileRollback } from '../files/file-rollback.ts';
+import { type BuiltInToolTraits, type ConditionalToolName, defineToolTraits } from '../input/call-forms.ts';
 import { parseJsonText } from '../input/coerce-input.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
 import { writeTraits } from '../write.ts';
@@ -19,7 +19,7 @@ const PATCH_START = '*** Begin Patch';
 const FORM = `${PATCH_START}\\n*** Update File: src/a.ts\\n@@\\n context\\n-old\\n+new\\n*** End Patch`;
 
 /** Tool traits of ApplyPatch. */
-export const applyPatchTraits: BuiltInTraits = defineToolTraits({
+export const applyPatchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ApplyPatch',
   forms: {
     example: `apply_patch{input:"${FORM}"}`,
@@ -60,7 +60,7 @@ export function createApplyPatchTool(deps: FileChangeDeps): Tool {
     async guardSteps({ patch, folder }, { cwd }) {
       const parsed = parsePatch(patch);
       const written = parsed.ok ? parsed.files.flatMap((file) => listPaths(file)) : [];
-      return guardFiles(
+      return prepareFileRollback(
         [...new Set(written)].map((file) => resolveToolPath(path.join(folder ?? '', file), { cwd, home: deps.home })),
         deps,
       );
@@ -108,7 +108,7 @@ function toMove(from: string, to: string | undefined): readonly CallStep[] {
 }
 
 /** A shell command that starts with `apply_patch` is a patch. */
-function listShellNames(): readonly NameForm[] {
+function listShellNames(): readonly ConditionalToolName[] {
   const when = (input: JsonObject) =>
     [input.command, input.cmd, input.script].some((value) => value !== undefined && isPatchCommand(value));
   const { name, forms } = bashTraits;

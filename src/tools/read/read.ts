@@ -8,24 +8,24 @@ import { decodeText } from '../../lib/files/text-encoding.ts';
 import { formatBytes, formatCount } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
+import type { FileReadState } from '../files/file-read-state.ts';
 import { type FileBytes, hashBytes } from '../files/read-bytes.ts';
-import type { ReadState } from '../files/read-state.ts';
-import type { ArgumentConversion } from '../input/argument-forms.ts';
+import type { ForeignArgumentConverter } from '../input/argument-forms.ts';
 import {
-  type BuiltInTraits,
+  type BuiltInToolTraits,
   defineToolTraits,
-  FILE_SYNONYMS,
-  FOLDER_SYNONYMS,
-  listEditorNames,
-  requireValue,
+  FILE_PATH_SYNONYMS,
+  FOLDER_PATH_SYNONYMS,
+  listTextEditorCallForms,
+  requireArgumentValue,
 } from '../input/call-forms.ts';
 import type { SearchDeps } from '../search/search-backend.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathFacts } from '../tool-facts.ts';
+import { createPathToolFacts } from '../tool-facts.ts';
 import { renderMedia } from './media.ts';
 import { createMissingFailure, findFileKind } from './missing-path.ts';
 import { renderNotebook } from './notebook.ts';
-import { DEFAULT_LINE_LIMIT, renderRange } from './text-range.ts';
+import { DEFAULT_READ_LINE_LIMIT, renderLineRange } from './text-range.ts';
 
 const READ_PROMPT = `Reads a file. Text comes as \`<line number>→<line>\`, by default the first 2000 lines; PARTIAL in the answer means there is more, with the offset to go on from.
 Also shows images, PDF documents, notebooks (by cell) and directories. Several files can be read side by side.`;
@@ -41,7 +41,7 @@ type ReadInput = z.output<typeof input>;
 
 /** Dependencies of the Read tool. */
 export type ReadDeps = {
-  readonly readState: ReadState;
+  readonly readState: FileReadState;
   readonly home: string;
   readonly editor?: HostFiles | undefined;
   /** Returns the number of tokens that one result may fill. */
@@ -61,9 +61,9 @@ export function getReadTokenLimit(windowTokens: number): number {
 }
 
 /** Tool traits of Read. */
-export const readTraits: BuiltInTraits = defineToolTraits({
+export const readTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Read',
-  facts: createPathFacts('read', 'file_path'),
+  facts: createPathToolFacts('read', 'file_path'),
   mainInput: 'file_path',
   result: 'repeatable',
   served: 'reads',
@@ -82,10 +82,10 @@ export const readTraits: BuiltInTraits = defineToolTraits({
         'view_image',
         'notebook_read',
       ],
-      ...['ls', 'list', 'list_dir', 'list_directory', 'list_files', ...listEditorNames('view')],
+      ...['ls', 'list', 'list_dir', 'list_directory', 'list_files', ...listTextEditorCallForms('view')],
     ],
     synonyms: {
-      file_path: [...FILE_SYNONYMS, ...FOLDER_SYNONYMS, 'notebook_path'],
+      file_path: [...FILE_PATH_SYNONYMS, ...FOLDER_PATH_SYNONYMS, 'notebook_path'],
       offset: ['start_line', 'line_start', 'start', 'from_line', 'line', 'start_line_one_indexed', 'begin_line'],
       limit: ['num_lines', 'max_lines', 'line_count', 'lines', 'count'],
       pages: ['page', 'page_range'],
@@ -96,8 +96,8 @@ export const readTraits: BuiltInTraits = defineToolTraits({
       file_path: convertPath,
       view_range: convertViewRange,
       end_line: (end, { offset }) => convertViewRange([offset ?? 1, end], {}),
-      command: requireValue('Read only shows files.', 'view'),
-      recursive: requireValue(
+      command: requireArgumentValue('Read only shows files.', 'view'),
+      recursive: requireArgumentValue(
         'Read lists one folder. Use Glob{pattern:"**/*"} with its path for everything below.',
         false,
       ),
@@ -107,7 +107,7 @@ export const readTraits: BuiltInTraits = defineToolTraits({
 });
 
 /** Takes line numbers off a path, as compilers and searches write them: `a.ts:120`, `a.ts:120-130`, `a.ts#L120`. */
-function convertPath(file: JsonValue, { offset, limit }: JsonObject): ReturnType<ArgumentConversion> {
+function convertPath(file: JsonValue, { offset, limit }: JsonObject): ReturnType<ForeignArgumentConverter> {
   const [, file_path, first, last] = /^(.+?)(?::|#L)(\d+)(?:(?:-L?|:)(\d+))?:?$/.exec(String(file)) ?? [];
   const isOther = file_path === undefined || file_path.includes('://') || typeof file !== 'string';
   if (isOther || offset !== undefined) return { set: { file_path: file } };
@@ -118,7 +118,7 @@ function convertPath(file: JsonValue, { offset, limit }: JsonObject): ReturnType
 }
 
 /** Converts a first and a last line; the last one may be -1 for the end of the file. */
-function convertViewRange(range: JsonValue, _input: JsonObject): ReturnType<ArgumentConversion> {
+function convertViewRange(range: JsonValue, _input: JsonObject): ReturnType<ForeignArgumentConverter> {
   const lines =
     typeof range === 'string'
       ? (/(\d+)(?:\D+?(-?\d+))?\D*$/.exec(range)?.slice(1) ?? []).flatMap((line) =>
@@ -149,7 +149,7 @@ export function createReadTool(deps: ReadDeps): Tool {
       if (found === 'missing') throw await createMissingFailure(file, { ...deps, cwd }, signal);
       const content = await readFileWithEditor(file, deps.editor, signal);
       const limited = { ...request, maxBytes: (deps.maxTokens?.() ?? MAX_TOKENS) * CHARS_PER_TOKEN };
-      const range = `${request.offset ?? 1}+${request.limit ?? DEFAULT_LINE_LIMIT}${request.pages ?? ''}`;
+      const range = `${request.offset ?? 1}+${request.limit ?? DEFAULT_READ_LINE_LIMIT}${request.pages ?? ''}`;
       const shown = deps.readState.getShown(content, range);
       const sent = shown && findSent?.(shown.callId);
       if (sent !== undefined && hashText(sent.result.content) === shown?.digest)
@@ -186,7 +186,7 @@ async function renderFile(file: string, { bytes }: FileBytes, request: LimitedRe
 }
 
 function renderText(file: string, text: string, { offset, limit, maxBytes }: LimitedRequest): ToolOutcome {
-  const range = renderRange(text, { offset, limit, maxBytes });
+  const range = renderLineRange(text, { offset, limit, maxBytes });
   const { totalLines, startLine, shownLines, partial } = range;
   const display = { kind: 'file', path: file, lines: shownLines, partial } as const;
   const structured = {

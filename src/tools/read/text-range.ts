@@ -1,11 +1,11 @@
 import { detectLineEnding, splitLines } from '../../lib/text/lines.ts';
 
 /** Number of lines that are read by default. */
-export const DEFAULT_LINE_LIMIT = 2000;
+export const DEFAULT_READ_LINE_LIMIT = 2000;
 const MAX_LINE_CHARS = 2000;
 
 /** The lines that a call asks for. A negative offset counts from the end of the file. */
-export type RangeRequest = {
+export type LineRangeRequest = {
   readonly offset: number | undefined;
   readonly limit: number | undefined;
   /** Size of the rendered lines that is not exceeded. */
@@ -13,7 +13,7 @@ export type RangeRequest = {
 };
 
 /** Lines of a text, rendered for the model. */
-export type TextRange = {
+export type RenderedLineRange = {
   /** Numbered lines and notes, for the model. */
   readonly content: string;
   /** The same lines without numbers and notes, for hosts. */
@@ -25,11 +25,11 @@ export type TextRange = {
 };
 
 /** Renders numbered lines of a text within the limits, with notes about what was omitted. */
-export function renderRange(text: string, request: RangeRequest): TextRange {
+export function renderLineRange(text: string, request: LineRangeRequest): RenderedLineRange {
   const lines = splitLines(text);
   const { offset = 1, maxBytes } = request;
   const startLine = offset < 0 ? Math.max(1, lines.length + offset + 1) : Math.max(1, offset);
-  const wanted = request.limit ?? (offset < 0 ? -offset : DEFAULT_LINE_LIMIT);
+  const wanted = request.limit ?? (offset < 0 ? -offset : DEFAULT_READ_LINE_LIMIT);
   const shown: string[] = [];
   const plainLines: string[] = [];
   let bytes = 0;

@@ -4,14 +4,14 @@ import type { MountHealth } from '../../lib/files/mount-health.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';
-import { type ChildEnvironment, createRipgrepBackend } from './ripgrep-backend.ts';
+import { createRipgrepBackend, type RipgrepEnvironment } from './ripgrep-backend.ts';
 import type { SearchBackend } from './search-backend.ts';
 
 /** A search that takes longer is blocked, by a file in /proc or a dead network drive for example. */
 const SEARCH_TIMEOUT_MS = 60_000;
 
 /** Creates the search backend: the bundled ripgrep, else the one of the system, else fast-glob. */
-export function createSearchBackend(env: ChildEnvironment, bundled = findBundledRipgrep): SearchBackend {
+export function createSearchBackend(env: RipgrepEnvironment, bundled = findBundledRipgrep): SearchBackend {
   const sources = [
     async () => createRipgrepBackend('bundled', bundled(), env),
     async () => createRipgrepBackend('system', 'rg', env),

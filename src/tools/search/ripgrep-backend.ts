@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { buildExclusionGlobs, matchesHiddenFiles } from './globs.ts';
-import { type ChunkHandler, InvalidPattern, type SearchBackend, type TextQuery } from './search-backend.ts';
+import { InvalidPattern, type SearchBackend, type SearchChunkHandler, type TextQuery } from './search-backend.ts';
 
 /** Environment variables for the ripgrep process. */
-export type ChildEnvironment = Readonly<Record<string, string | undefined>>;
+export type RipgrepEnvironment = Readonly<Record<string, string | undefined>>;
 
 const MAX_STDERR_CHARS = 4000;
 // `--no-require-git`: .gitignore files apply outside of repositories too.
 const COMMON_ARGUMENTS = ['--no-config', '--color=never', '--no-require-git', '--path-separator=/'];
 
 /** Creates the search backend that runs ripgrep. */
-export function createRipgrepBackend(name: string, program: string, env: ChildEnvironment): SearchBackend {
+export function createRipgrepBackend(name: string, program: string, env: RipgrepEnvironment): SearchBackend {
   return {
     name,
     async listFiles({ root, excluded, ignored }, take, signal) {
@@ -70,8 +70,8 @@ function excludeGlobs(globs: readonly string[]): readonly string[] {
 
 type RunOptions = {
   readonly cwd: string;
-  readonly env: ChildEnvironment;
-  readonly take: ChunkHandler;
+  readonly env: RipgrepEnvironment;
+  readonly take: SearchChunkHandler;
   readonly signal: AbortSignal;
 };
 

@@ -32,7 +32,7 @@ export type TextQuery = Scope & {
 export class InvalidPattern extends ToolFailure {}
 
 /** Receives output as it arrives; returns `enough` to stop the search. */
-export type ChunkHandler = (text: string) => 'more' | 'enough';
+export type SearchChunkHandler = (text: string) => 'more' | 'enough';
 
 /**
  * A search backend. `listFiles` outputs one path per line. `search` outputs records in the format of `rg --null`:
@@ -40,8 +40,8 @@ export type ChunkHandler = (text: string) => 'more' | 'enough';
  */
 export type SearchBackend = {
   readonly name: string;
-  listFiles(query: FileQuery, take: ChunkHandler, signal: AbortSignal): Promise<void>;
-  search(query: TextQuery, take: ChunkHandler, signal: AbortSignal): Promise<void>;
+  listFiles(query: FileQuery, take: SearchChunkHandler, signal: AbortSignal): Promise<void>;
+  search(query: TextQuery, take: SearchChunkHandler, signal: AbortSignal): Promise<void>;
 };
 
 /** Dependencies of the search tools. */

@@ -1,13 +1,13 @@
-import type { ChunkHandler } from './search-backend.ts';
+import type { SearchChunkHandler } from './search-backend.ts';
 
 // Enough for sorting and paging, small enough for memory.
 const MAX_RECORDS = 20_000;
 const MAX_CHARS = 8 * 1024 * 1024;
 
-type Collector = { readonly text: () => string; readonly isCut: () => boolean; readonly take: ChunkHandler };
+type Collector = { readonly text: () => string; readonly isCut: () => boolean; readonly take: SearchChunkHandler };
 
 /** Creates a collector for search output, which ends the search once there is enough. */
-export function createCollector(recordEnd: '\n' | '\0', wantedRecords: number): Collector {
+export function createSearchCollector(recordEnd: '\n' | '\0', wantedRecords: number): Collector {
   const limit = Math.max(MAX_RECORDS, wantedRecords);
   const chunks: string[] = [];
   let records = 0;
@@ -35,7 +35,7 @@ const MAX_LINE_CHARS = 1000;
 type FileBlock = { readonly file: string; readonly lines: string[] };
 
 /** Returns matching lines grouped by file and sorted by path, so that results can be paged. Without a prefix, lines of one file. */
-export function sortContentLines(text: string, prefix: string | undefined): readonly string[] {
+export function sortMatchLines(text: string, prefix: string | undefined): readonly string[] {
   const blocks: FileBlock[] = [];
   let isGap = false;
   for (const record of trimEnd(text, '\n').split('\n')) {
@@ -58,7 +58,7 @@ export function sortContentLines(text: string, prefix: string | undefined): read
 }
 
 /** Returns the matching files, sorted. */
-export function sortFileLines(text: string, prefix: string): readonly string[] {
+export function sortMatchedFiles(text: string, prefix: string): readonly string[] {
   if (text === '') return [];
   return trimEnd(text, '\0')
     .split('\0')
@@ -67,7 +67,7 @@ export function sortFileLines(text: string, prefix: string): readonly string[] {
 }
 
 /** Returns the match count of each file, sorted by path, and the sum. */
-export function sortCountLines(
+export function sortMatchCounts(
   text: string,
   prefix: string,
 ): { readonly lines: readonly string[]; readonly sum: number } {

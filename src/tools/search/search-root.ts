@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { ignoreMissing } from '../../lib/errors.ts';
-import { NOT_ANSWERING } from '../../lib/files/mount-health.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
+import { MOUNT_NOT_ANSWERING } from '../../lib/files/mount-health.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { resolveToolPath } from '../tool-arguments.ts';
 
@@ -12,7 +12,7 @@ export type SearchRoot = { readonly root: string; readonly file?: string; readon
 /** Returns the note for the model about mounts that were left out of a search; empty without any. */
 export function describeExcludedMounts(root: string, mounts: readonly string[] = []): string {
   const below = mounts.filter((mount) => mount.startsWith(root === '/' ? root : `${root}/`));
-  return below.length === 0 ? '' : `Left out, as ${NOT_ANSWERING}: ${below.join(', ')}.`;
+  return below.length === 0 ? '' : `Left out, as ${MOUNT_NOT_ANSWERING}: ${below.join(', ')}.`;
 }
 
 /** Resolves where to search, and the prefix that makes result paths relative to `cwd`. */
@@ -21,7 +21,7 @@ export async function resolveSearchRoot(
   from: { readonly cwd: string; readonly home: string },
 ): Promise<SearchRoot> {
   const absolute = resolveToolPath(written ?? '.', from);
-  const stats = await ignoreMissing(stat(absolute));
+  const stats = await ignoreMissingFile(stat(absolute));
   if (stats === undefined)
     throw new ToolFailure(`${absolute} does not exist. Check the path, or leave it out to search ${from.cwd}.`);
   const real = await realpath(absolute);

@@ -31,7 +31,7 @@ export function createWalkBackend(): SearchBackend {
         signal.throwIfAborted();
         const found = await readFileBytes(path.resolve(query.root, file), signal).catch(() => undefined);
         const text = found === undefined ? undefined : decodeText(found.bytes)?.text;
-        const records = text === undefined ? '' : await matchText(file, text, expression, query);
+        const records = text === undefined ? '' : await grepFileText(file, text, expression, query);
         if (records === '') continue;
         const hasContext = query.mode === 'content' && query.before + query.after > 0;
         const separated = hasContext && !isFirst ? `--\n${records}` : records;
@@ -107,7 +107,7 @@ function findTypeGlob(type: string): { readonly glob: string } | { readonly know
 }
 
 /** Returns the records of one file in ripgrep's format; empty if nothing matches. */
-export async function matchText(
+export async function grepFileText(
   file: string,
   text: string,
   expression: LinearRegex,

@@ -1,14 +1,14 @@
 /** Current directory of a sub-agent, and the root of its own worktree, if it has one. */
-export type AgentLocation = { readonly cwd: string; readonly root?: string };
+export type SubAgentWorkingDir = { readonly cwd: string; readonly root?: string };
 
 /** Tracks which sub-agent a call belongs to, with the depth and current directory of each sub-agent. */
 export type SubAgentCalls = {
   /** Registers a sub-agent. */
-  addAgent(agentId: string, location: AgentLocation & { readonly depth: number }): void;
+  addAgent(agentId: string, location: SubAgentWorkingDir & { readonly depth: number }): void;
   /** Removes a sub-agent and its calls. */
   removeAgent(agentId: string): void;
   /** Returns the location of the sub-agent a call belongs to; `undefined` for calls of the conversation. */
-  getLocation(callId: string): AgentLocation | undefined;
+  getLocation(callId: string): SubAgentWorkingDir | undefined;
   /** Assigns a call to a sub-agent. */
   assignCall(callId: string, agentId: string): void;
   /** Returns the id of the sub-agent a call belongs to; `undefined` for calls of the conversation. */
@@ -21,7 +21,7 @@ export type SubAgentCalls = {
 
 /** Creates an empty registry of sub-agents and their calls. */
 export function createSubAgentCalls(): SubAgentCalls {
-  const agents = new Map<string, AgentLocation & { readonly depth: number }>();
+  const agents = new Map<string, SubAgentWorkingDir & { readonly depth: number }>();
   const calls = new Map<string, string>();
   const ownerOf = (callId: string) => calls.get(callId) ?? '';
   return {

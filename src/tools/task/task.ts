@@ -5,8 +5,8 @@ import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
-import { getText } from '../tool-facts.ts';
+import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
+import { getStringOrUndefined } from '../tool-facts.ts';
 
 const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. For searches that read a lot, and for independent work side by side (several calls in one reply). It sees nothing of this conversation: tell it everything it needs, and what to give back.`;
 
@@ -45,7 +45,7 @@ export type SubAgentReport = {
 export type SubAgentType = Pick<SubAgentDefinition, 'name' | 'description' | 'background'>;
 
 /** Dependencies of the Task tool. */
-export type TaskDeps = {
+export type TaskToolDeps = {
   readonly listTypes: () => readonly SubAgentType[];
   readonly runAgent: (order: SubAgentTask, signal: AbortSignal) => Promise<SubAgentReport>;
   /** Starts a sub-agent in the background and returns its id; a notice reports its end. */
@@ -64,10 +64,10 @@ const input = z.strictObject({
 });
 
 /** Tool traits of Task. */
-export const taskTraits: BuiltInTraits = defineToolTraits({
+export const taskTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Task',
   aliases: ['Agent'],
-  facts: (input) => ({ kind: 'agent', specifier: getText(input.subagent_type) ?? 'general-purpose' }),
+  facts: (input) => ({ kind: 'agent', specifier: getStringOrUndefined(input.subagent_type) ?? 'general-purpose' }),
   mainInput: 'subagent_type',
   result: 'once',
   subAgents: 'parents',
@@ -100,7 +100,7 @@ function completeDescription(raw: JsonObject): JsonObject {
 }
 
 /** Creates the Task tool, which runs a sub-agent with at most the permissions of this conversation. */
-export function createTaskTool(deps: TaskDeps) {
+export function createTaskTool(deps: TaskToolDeps) {
   const typeLines = deps.listTypes().map(({ name, description }) => `- ${name}: ${description}`);
   return buildTool({
     ...taskTraits,

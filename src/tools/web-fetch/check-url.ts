@@ -2,17 +2,17 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { isIpAddress, isPublicAddress } from '../../lib/network/ip-address.ts';
 
 /** Resolves host names, and tells which addresses outside of the public internet the user allows. */
-export type AddressPolicy = {
+export type FetchAddressPolicy = {
   /** Returns all addresses of a host. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowedAddress?: (address: string) => boolean;
 };
 
 /** A URL that may be fetched, with the address to connect to. */
-export type CheckedAddress = { readonly url: URL; readonly address: string };
+export type CheckedFetchAddress = { readonly url: URL; readonly address: string };
 
 /** Parses and validates a URL. */
-export function parseUrl(text: string): URL {
+export function parseFetchUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new ToolFailure(`"${text.slice(0, 200)}" is not a URL. Give it whole, with https://.`);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -28,7 +28,7 @@ export function parseUrl(text: string): URL {
 /**
  * Resolves the host and rejects addresses that are not public. Upgrades http to https, except for allowed addresses.
  */
-export async function checkAddress(url: URL, network: AddressPolicy): Promise<CheckedAddress> {
+export async function checkFetchAddress(url: URL, network: FetchAddressPolicy): Promise<CheckedFetchAddress> {
   const host = getHost(url);
   const addresses = isIpAddress(host) ? [host] : await resolveAddresses(host, network);
   const isOpened = addresses.every((address) => network.isAllowedAddress?.(address) === true);
@@ -42,7 +42,7 @@ export async function checkAddress(url: URL, network: AddressPolicy): Promise<Ch
   return { url: isOpened ? url : toHttps(url), address };
 }
 
-async function resolveAddresses(host: string, network: AddressPolicy): Promise<readonly string[]> {
+async function resolveAddresses(host: string, network: FetchAddressPolicy): Promise<readonly string[]> {
   try {
     return await network.resolve(host);
   } catch (cause) {

@@ -6,24 +6,24 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import { type AddressPolicy, type CheckedAddress, checkAddress, parseUrl } from './check-url.ts';
-import type { Page } from './page-cache.ts';
+import { type CheckedFetchAddress, checkFetchAddress, type FetchAddressPolicy, parseFetchUrl } from './check-url.ts';
+import type { WebPage } from './page-cache.ts';
 
 const MAX_REDIRECTS = 5;
 
 /** A page, or the URL of another host that it redirects to; the model must request that one itself. */
-export type FetchResult =
-  | { readonly kind: 'page'; readonly page: Page }
+export type PageFetchResult =
+  | { readonly kind: 'page'; readonly page: WebPage }
   | { readonly kind: 'elsewhere'; readonly url: string };
 
 /** Fetches a page and follows redirects within its host; every step is resolved and checked again. */
 export async function fetchPage(
   start: URL,
-  network: AddressPolicy,
-  limits: RequestLimits,
+  network: FetchAddressPolicy,
+  limits: PageRequestLimits,
   signal: AbortSignal,
-): Promise<FetchResult> {
-  let address = await checkAddress(start, network);
+): Promise<PageFetchResult> {
+  let address = await checkFetchAddress(start, network);
   for (let step = 0; step <= MAX_REDIRECTS; step += 1) {
     signal.throwIfAborted();
     const response = await requestPage(address, limits, signal);
@@ -34,14 +34,14 @@ export async function fetchPage(
     }
     const next = resolveRedirect(response.location, address.url);
     if (next.hostname !== address.url.hostname) return { kind: 'elsewhere', url: next.href };
-    address = await checkAddress(next, network);
+    address = await checkFetchAddress(next, network);
   }
   throw new ToolFailure(`${start.host} redirects in circles. Try another address of the page.`);
 }
 
 function resolveRedirect(location: string, from: URL): URL {
   if (!URL.canParse(location, from.href)) throw new ToolFailure(`${from.host} redirects to something that is no URL.`);
-  return parseUrl(new URL(location, from.href).href);
+  return parseFetchUrl(new URL(location, from.href).href);
 }
 
 /** Response of a page request. */
@@ -50,12 +50,12 @@ export type PageResponse =
   | { readonly kind: 'page'; readonly status: number; readonly contentType: string; readonly body: Buffer };
 
 /** Options of a page request. */
-export type RequestLimits = { readonly maxBytes: number; readonly userAgent: string };
+export type PageRequestLimits = { readonly maxBytes: number; readonly userAgent: string };
 
 /** Sends one GET request to the checked address, without resolving the host again. Sends no cookies or credentials. */
 function requestPage(
-  { url, address }: CheckedAddress,
-  limits: RequestLimits,
+  { url, address }: CheckedFetchAddress,
+  limits: PageRequestLimits,
   signal: AbortSignal,
 ): Promise<PageResponse> {
   const startRequest = url.protocol === 'https:' ? secureRequest : plainRequest;

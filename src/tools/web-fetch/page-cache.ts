@@ -1,18 +1,18 @@
 /** A fetched page. */
-export type Page = { readonly url: string; readonly status: number; readonly bytes: number; readonly text: string };
+export type WebPage = { readonly url: string; readonly status: number; readonly bytes: number; readonly text: string };
 
 /** Cache of fetched pages, bounded in age and size. */
-export type PageCache = {
-  find(url: string): Page | undefined;
-  store(url: string, page: Page): void;
+export type WebPageCache = {
+  find(url: string): WebPage | undefined;
+  store(url: string, page: WebPage): void;
 };
 
 /** Limits of a page cache. */
-export type CacheLimits = { readonly ageMs: number; readonly chars: number };
+export type PageCacheLimits = { readonly ageMs: number; readonly chars: number };
 
 /** Creates an empty page cache. */
-export function createPageCache(limits: CacheLimits, now: () => number): PageCache {
-  const entries = new Map<string, { readonly page: Page; readonly at: number }>();
+export function createWebPageCache(limits: PageCacheLimits, now: () => number): WebPageCache {
+  const entries = new Map<string, { readonly page: WebPage; readonly at: number }>();
 
   function removeExpired(): void {
     for (const [url, { at }] of entries) if (now() - at >= limits.ageMs) entries.delete(url);

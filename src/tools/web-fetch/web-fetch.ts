@@ -4,11 +4,11 @@ import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { formatBytes, formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
-import { createTextFacts } from '../tool-facts.ts';
-import { type AddressPolicy, parseUrl } from './check-url.ts';
-import type { FetchResult } from './fetch-page.ts';
-import { createPageCache, type Page } from './page-cache.ts';
+import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
+import { createTextToolFacts } from '../tool-facts.ts';
+import { type FetchAddressPolicy, parseFetchUrl } from './check-url.ts';
+import type { PageFetchResult } from './fetch-page.ts';
+import { createWebPageCache, type WebPage } from './page-cache.ts';
 
 const WEB_FETCH_PROMPT = `Reads a public web page and answers your prompt about it. The page itself does not come back: ask for exactly what you need. A redirect to another host comes back as an address to call with.`;
 
@@ -19,8 +19,8 @@ export type WebFetchDeps = {
   readonly userAgent: string;
   readonly now: () => number;
   /** Tells whether the user allows an address outside of the public internet; if omitted, none is allowed. */
-  readonly isAllowedAddress?: AddressPolicy['isAllowedAddress'];
-  readonly resolve?: AddressPolicy['resolve'];
+  readonly isAllowedAddress?: FetchAddressPolicy['isAllowedAddress'];
+  readonly resolve?: FetchAddressPolicy['resolve'];
   readonly timeoutMs?: number;
 };
 
@@ -31,9 +31,9 @@ const MAX_PAGE_CHARS = 100_000;
 const CACHE = { ageMs: 15 * 60_000, chars: 5_000_000 };
 
 /** Tool traits of WebFetch. */
-export const webFetchTraits: BuiltInTraits = defineToolTraits({
+export const webFetchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'WebFetch',
-  facts: createTextFacts('fetch', 'url', (url) => ({ kind: 'fetch', url })),
+  facts: createTextToolFacts('fetch', 'url', (url) => ({ kind: 'fetch', url })),
   mainInput: 'url',
   result: 'repeatable',
   forms: {
@@ -66,13 +66,13 @@ function completeRequest(raw: JsonObject): JsonObject {
 
 /** Creates the WebFetch tool, which reads a public web page and answers a question about it. */
 export function createWebFetchTool(deps: WebFetchDeps) {
-  const cache = createPageCache(CACHE, deps.now);
-  const network: AddressPolicy = {
+  const cache = createWebPageCache(CACHE, deps.now);
+  const network: FetchAddressPolicy = {
     resolve: deps.resolve ?? resolveHost,
     ...(deps.isAllowedAddress && { isAllowedAddress: deps.isAllowedAddress }),
   };
 
-  async function fetchCached(url: URL, signal: AbortSignal): Promise<FetchResult> {
+  async function fetchCached(url: URL, signal: AbortSignal): Promise<PageFetchResult> {
     const cached = cache.find(url.href);
     if (cached !== undefined) return { kind: 'page', page: cached };
     const timeoutMs = deps.timeoutMs ?? TIMEOUT_MS;
@@ -108,7 +108,7 @@ export function createWebFetchTool(deps: WebFetchDeps) {
     prepareArguments: completeRequest,
     title: ({ url }) => `Fetch ${url}`,
     async call({ url, prompt }, { signal }) {
-      const start = parseUrl(url);
+      const start = parseFetchUrl(url);
       const fetched = await fetchCached(start, signal);
       if (fetched.kind === 'elsewhere') {
         return {
@@ -126,7 +126,7 @@ export function createWebFetchTool(deps: WebFetchDeps) {
   });
 }
 
-function buildOutcome(answer: string, page: Page): ToolOutcome {
+function buildOutcome(answer: string, page: WebPage): ToolOutcome {
   const isFailed = page.status >= 400;
   const head = isFailed
     ? `[${page.url} answered with status ${page.status}; this is what the error page says]`
@@ -134,7 +134,7 @@ function buildOutcome(answer: string, page: Page): ToolOutcome {
   return { content: `${head}\n${escapeTags(answer)}`, ...(isFailed ? { isError: true } : {}) };
 }
 
-function truncatePage({ text }: Page): string {
+function truncatePage({ text }: WebPage): string {
   if (text.length <= MAX_PAGE_CHARS) return text;
   return `${text.slice(0, MAX_PAGE_CHARS)}\n[the page goes on for ${text.length - MAX_PAGE_CHARS} more characters, left out here]`;
 }

@@ -3,12 +3,12 @@ import { SEARCH_KEY_VARIABLES } from '../../contracts/environment.ts';
 import type { WebSearchSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { requireOutput } from '../../lib/processes/run-program.ts';
+import { requireProgramOutput } from '../../lib/processes/run-program.ts';
 import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
-import type { FoundPage, SearchOptions, WebSearch } from './web-search.ts';
+import type { FoundPage, WebSearch, WebSearchOptions } from './web-search.ts';
 
 /** The connection to a search provider: its settings, the key, and the way to send. */
-export type SearchAccess = {
+export type SearchProviderAccess = {
   readonly settings: WebSearchSettings;
   readonly key: string | undefined;
   readonly send: typeof fetch;
@@ -24,7 +24,7 @@ const MAX_TEXT_CHARS = 1_500;
 const MAX_RESPONSE_CHARS = 2_000_000;
 
 /** Creates the web search of a configured provider. The key is sent to that provider only, and is part of no message. */
-export function createProviderSearch(access: SearchAccess): WebSearch {
+export function createProviderSearch(access: SearchProviderAccess): WebSearch {
   return async (query, options, signal) => {
     const found = await search(access, query, options, signal);
     const pages = found.pages.filter((page) => isAllowed(page, options));
@@ -36,7 +36,12 @@ export function createProviderSearch(access: SearchAccess): WebSearch {
 type Page = FoundPage & { readonly text: string };
 type Found = { readonly answer: string; readonly pages: readonly Page[] };
 
-function search(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal): Promise<Found> {
+function search(
+  access: SearchProviderAccess,
+  query: string,
+  options: WebSearchOptions,
+  signal: AbortSignal,
+): Promise<Found> {
   switch (access.settings.provider) {
     case 'brave':
       return searchBrave(access, query, options, signal);
@@ -58,7 +63,12 @@ const brave = z.lazy(() =>
   }),
 );
 
-async function searchBrave(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
+async function searchBrave(
+  access: SearchProviderAccess,
+  query: string,
+  options: WebSearchOptions,
+  signal: AbortSignal,
+) {
   const url = createAddress(access, 'https://api.search.brave.com', '/res/v1/web/search');
   url.searchParams.set('q', addSiteOperators(query, options));
   url.searchParams.set('count', String(access.settings.maxResults ?? DEFAULT_RESULTS));
@@ -74,7 +84,12 @@ const tavily = z.lazy(() =>
   }),
 );
 
-async function searchTavily(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
+async function searchTavily(
+  access: SearchProviderAccess,
+  query: string,
+  options: WebSearchOptions,
+  signal: AbortSignal,
+) {
   const url = createAddress(access, 'https://api.tavily.com', '/search');
   const { answer, results } = tavily.parse(
     await request(access, url, {
@@ -100,7 +115,7 @@ const exa = z.lazy(() =>
   }),
 );
 
-async function searchExa(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
+async function searchExa(access: SearchProviderAccess, query: string, options: WebSearchOptions, signal: AbortSignal) {
   const url = createAddress(access, 'https://api.exa.ai', '/search');
   const { results } = exa.parse(
     await request(access, url, {
@@ -124,7 +139,12 @@ const searxng = z.lazy(() =>
   }),
 );
 
-async function searchSearxng(access: SearchAccess, query: string, options: SearchOptions, signal: AbortSignal) {
+async function searchSearxng(
+  access: SearchProviderAccess,
+  query: string,
+  options: WebSearchOptions,
+  signal: AbortSignal,
+) {
   if (access.settings.baseUrl === undefined)
     throw new ToolFailure(
       'The search failed: SearXNG needs webSearch.baseUrl in the settings, the address of your instance.',
@@ -148,9 +168,9 @@ const printed = z.lazy(() =>
 
 /** Runs a command of the user. It gets the query as JSON on stdin and prints results as JSON, or text. */
 async function runSearchCommand(
-  { settings: { command = '' }, variables }: SearchAccess,
+  { settings: { command = '' }, variables }: SearchProviderAccess,
   query: string,
-  options: SearchOptions,
+  options: WebSearchOptions,
   signal: AbortSignal,
 ): Promise<Found> {
   if (command.trim() === '') throw new ToolFailure('The search failed: webSearch.command is missing in the settings.');
@@ -161,7 +181,7 @@ async function runSearchCommand(
     killSignal: 'SIGKILL',
     signal,
   });
-  const output = readOutput(() => requireOutput('webSearch.command', end));
+  const output = readOutput(() => requireProgramOutput('webSearch.command', end));
   if (!output.trimStart().startsWith('{')) return { answer: output.trim(), pages: [] };
   const { answer = '', results } = readOutput(() => printed.parse(JSON.parse(output)));
   return createFound(results, answer);
@@ -175,13 +195,13 @@ function readOutput<Value>(read: () => Value): Value {
   }
 }
 
-function createAddress({ settings: { baseUrl } }: SearchAccess, standard: string, path: string): URL {
+function createAddress({ settings: { baseUrl } }: SearchProviderAccess, standard: string, path: string): URL {
   return new URL(`${(baseUrl ?? standard).replace(/\/+$/, '')}${path}`);
 }
 
 const createJsonBody = (body: object) => ({ method: 'POST', body: JSON.stringify(body) });
 
-function requireKey({ key, settings: { provider } }: SearchAccess): string {
+function requireKey({ key, settings: { provider } }: SearchProviderAccess): string {
   if (key !== undefined && key !== '') return key;
   const variable = SEARCH_KEY_VARIABLES[provider] ?? 'a variable';
   throw new ToolFailure(
@@ -191,7 +211,7 @@ function requireKey({ key, settings: { provider } }: SearchAccess): string {
 
 /** Sends a request and returns its JSON; a failure names the provider and the status, never what was sent. */
 async function request(
-  { settings: { provider }, send, key }: SearchAccess,
+  { settings: { provider }, send, key }: SearchProviderAccess,
   url: URL,
   init: RequestInit & { readonly signal: AbortSignal },
   hints: Readonly<Record<number, string>> = {},
@@ -225,14 +245,14 @@ const STATUS_HINTS: Readonly<Record<number, string>> = {
 };
 
 /** Adds domains to the query, for providers that have no field for them. */
-function addSiteOperators(query: string, { allowedDomains = [], blockedDomains = [] }: SearchOptions): string {
+function addSiteOperators(query: string, { allowedDomains = [], blockedDomains = [] }: WebSearchOptions): string {
   const allowed = allowedDomains.map((domain) => `site:${domain}`).join(' OR ');
   const blocked = blockedDomains.map((domain) => `-site:${domain}`).join(' ');
   return [query, allowed, blocked].filter((part) => part !== '').join(' ');
 }
 
 /** Returns whether a page is on an allowed domain, whatever the provider made of the domains. */
-function isAllowed({ url }: FoundPage, { allowedDomains, blockedDomains = [] }: SearchOptions): boolean {
+function isAllowed({ url }: FoundPage, { allowedDomains, blockedDomains = [] }: WebSearchOptions): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);
   const isOn = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);

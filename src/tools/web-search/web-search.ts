@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInTraits, defineToolTraits } from '../input/call-forms.ts';
+import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 
 const PROMPT = `Searches the web, for what changed after you were trained. Name the addresses you used.`;
 
@@ -12,13 +12,13 @@ export type FoundPage = { readonly title: string; readonly url: string };
 export type WebSearchResult = { readonly text: string; readonly pages: readonly FoundPage[] };
 
 /** Options of a web search. */
-export type SearchOptions = {
+export type WebSearchOptions = {
   readonly allowedDomains?: readonly string[];
   readonly blockedDomains?: readonly string[];
 };
 
 /** Searches the web in a side request with the provider's own search; not every provider has one. */
-export type WebSearch = (query: string, options: SearchOptions, signal: AbortSignal) => Promise<WebSearchResult>;
+export type WebSearch = (query: string, options: WebSearchOptions, signal: AbortSignal) => Promise<WebSearchResult>;
 
 const domains = z.array(z.string().min(1)).max(50).optional();
 const input = z
@@ -28,7 +28,7 @@ const input = z
   });
 
 /** Tool traits of WebSearch. */
-export const webSearchTraits: BuiltInTraits = defineToolTraits({
+export const webSearchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'WebSearch',
   mainInput: 'query',
   result: 'repeatable',

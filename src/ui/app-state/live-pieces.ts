@@ -8,13 +8,13 @@ import {
   finishMarkdown,
   type MarkdownBlock,
 } from '../widgets/markdown/markdown-stream.ts';
-import { getCallId } from '../widgets/permission-dialog/dialog-state.ts';
+import { getRequestCallId } from '../widgets/permission-dialog/dialog-state.ts';
 import {
-  hasEnded,
+  type EndedCallOutcome,
+  hasCallEnded,
   isLookup,
   isOutputTruncated,
   type ToolEntry,
-  type ToolOutcome,
 } from '../widgets/tool-calls/tool-entry.ts';
 import { addHistoryItems, type LivePiece, type ViewState } from './view-state.ts';
 
@@ -42,7 +42,7 @@ export function appendStreamedText(view: ViewState, { messageId, index, delta }:
 }
 
 /** Ends a block. Text that was not streamed is taken from the block. */
-export function endBlock(view: ViewState, { messageId, index, block }: BlockEnd): ViewState {
+export function endStreamedBlock(view: ViewState, { messageId, index, block }: BlockEnd): ViewState {
   if (block.type !== 'text') return view;
   const streamed = findText(view, messageId, index)
     ? view
@@ -51,7 +51,7 @@ export function endBlock(view: ViewState, { messageId, index, block }: BlockEnd)
 }
 
 /** Ends all open text at the end of a turn. */
-export function endAllText(view: ViewState): ViewState {
+export function endAllStreamedText(view: ViewState): ViewState {
   const pieces = view.pieces.map((piece) =>
     piece.kind === 'text' ? endText(piece, piece.messageId, piece.index) : piece,
   );
@@ -59,7 +59,7 @@ export function endAllText(view: ViewState): ViewState {
 }
 
 /** Removes the unprinted text of a retracted message. */
-export function dropMessage(view: ViewState, messageId: string): ViewState {
+export function dropRetractedMessage(view: ViewState, messageId: string): ViewState {
   return printFinishedPieces({
     ...view,
     pieces: view.pieces.filter((piece) => piece.kind !== 'text' || piece.messageId !== messageId),
@@ -124,7 +124,7 @@ function createMarkdownItems(piece: TextPiece, blocks: readonly MarkdownBlock[])
 function takeFinishedCalls(pieces: readonly LivePiece[], mode: 'keep lookups' | 'print all'): readonly ToolEntry[] {
   const finished: ToolEntry[] = [];
   for (const piece of pieces) {
-    if (piece.kind !== 'tool' || !hasEnded(piece.entry)) break;
+    if (piece.kind !== 'tool' || !hasCallEnded(piece.entry)) break;
     finished.push(piece.entry);
   }
   // Lookups wait for an adjacent call that is still running and for those of the next turn, to share a line.
@@ -164,13 +164,13 @@ type ToolEnd = Extract<AgentEvent, { type: 'tool_end' }>;
 type ToolUpdate = Extract<AgentEvent, { type: 'tool_update' }>;
 
 /** Adds a tool call after the existing pieces. */
-export function startTool(
+export function addLiveCall(
   view: ViewState,
   { callId, tool, title, input, messageId }: ToolStart,
   nowMs: number,
 ): ViewState {
   // The permission request of a call may arrive before its start event.
-  const isAsked = view.dialogRequests.some((request) => getCallId(request) === callId);
+  const isAsked = view.dialogRequests.some((request) => getRequestCallId(request) === callId);
   const state: ToolEntry['state'] = { status: isAsked ? 'waiting' : 'running' };
   const entry: ToolEntry = {
     callId,
@@ -185,12 +185,12 @@ export function startTool(
 }
 
 /** Replaces the progress of a call. */
-export function updateTool(view: ViewState, { callId, progress }: ToolUpdate): ViewState {
+export function updateLiveCall(view: ViewState, { callId, progress }: ToolUpdate): ViewState {
   return updateEntry(view, callId, (entry) => ({ ...entry, progress }));
 }
 
 /** Marks a call as waiting for the user, or as running after the answer. */
-export function setToolStatus(
+export function setLiveCallStatus(
   view: ViewState,
   callId: string,
   status: 'running' | 'waiting',
@@ -202,13 +202,13 @@ export function setToolStatus(
 }
 
 /** Ends a tool call. */
-export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
+export function endLiveCall(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
   const { callId, status, display, result, denial } = event;
   return printFinishedPieces(
     updateEntry(view, callId, (entry) => {
       // The time until the user answered does not count.
       const durationMs = Math.min(event.durationMs, nowMs - entry.startedAtMs);
-      const outcome: ToolOutcome = {
+      const outcome: EndedCallOutcome = {
         ...{ status, durationMs, text: formatResultText(result) },
         ...(display === undefined ? {} : { display }),
         ...(denial === undefined ? {} : { denial }),
@@ -219,11 +219,11 @@ export function endTool(view: ViewState, event: ToolEnd, nowMs: number): ViewSta
 }
 
 /** Ends the calls without an end event as interrupted, when their turn is over. */
-export function endAllTools(view: ViewState, nowMs: number): ViewState {
+export function endAllLiveCalls(view: ViewState, nowMs: number): ViewState {
   const pieces = view.pieces.map((piece): LivePiece => {
     if (piece.kind !== 'tool' || piece.entry.state.status === 'ended') return piece;
     const durationMs = nowMs - piece.entry.startedAtMs;
-    const outcome: ToolOutcome = { status: 'interrupted', durationMs, text: '' };
+    const outcome: EndedCallOutcome = { status: 'interrupted', durationMs, text: '' };
     return { kind: 'tool', entry: { ...piece.entry, state: { status: 'ended', outcome } } };
   });
   return printFinishedPieces({ ...view, pieces });

@@ -2,7 +2,7 @@ import type { QueuedMessage } from '../../contracts/event.ts';
 import type { UserBlock } from '../../contracts/message.ts';
 
 /** Returns the text that the user typed, without attached files and reminders. */
-export function getTypedText(blocks: readonly UserBlock[]): string {
+export function getUserMessageText(blocks: readonly UserBlock[]): string {
   const texts = blocks.flatMap((block) => (block.type === 'text' && !isReminder(block.text) ? [block.text] : []));
   // The text already mentions its images; a message without text consists of them.
   return texts.length > 0 ? texts.join('\n') : blocks.flatMap(formatAttachment).join('\n');
@@ -10,7 +10,7 @@ export function getTypedText(blocks: readonly UserBlock[]): string {
 
 /** Returns the typed text of a queued message. */
 export function getQueuedText({ message }: QueuedMessage): string {
-  return message.command ?? getTypedText(message.blocks);
+  return message.command ?? getUserMessageText(message.blocks);
 }
 
 function isReminder(text: string): boolean {

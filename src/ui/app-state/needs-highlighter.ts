@@ -1,5 +1,5 @@
-import { type HistoryItem, listOutboxItems } from '../widgets/history/history-item.ts';
-import { getOpenBlock, type MarkdownBlock } from '../widgets/markdown/markdown-stream.ts';
+import { type HistoryItem, listUnprintedItems } from '../widgets/history/history-item.ts';
+import { getOpenMarkdownBlock, type MarkdownBlock } from '../widgets/markdown/markdown-stream.ts';
 import type { ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
 import type { ViewState } from './view-state.ts';
 
@@ -16,11 +16,11 @@ export function needsHighlighter({
     // The theme preview contains code.
     (overlay?.kind === 'picker' && overlay.purpose === 'theme') ||
     overlay?.kind === 'viewer' ||
-    listOutboxItems(outbox).some(itemContainsCode) ||
+    listUnprintedItems(outbox).some(itemContainsCode) ||
     dialogRequests.some((request) => request.kind === 'permission' && request.permission.facts.kind === 'edit') ||
     pieces.some((piece) => {
       if (piece.kind === 'tool') return entryContainsCode(piece.entry);
-      const openPart = getOpenBlock(piece.stream);
+      const openPart = getOpenMarkdownBlock(piece.stream);
       return piece.readyBlocks.some(blockContainsCode) || (openPart !== undefined && blockContainsCode(openPart));
     })
   );

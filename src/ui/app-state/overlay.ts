@@ -1,11 +1,11 @@
 import type { CommandInfo } from '../../contracts/frontend/command.ts';
-import type { SessionScope } from '../../contracts/frontend/conversation.ts';
+import type { SessionListScope } from '../../contracts/frontend/conversation.ts';
 import type { CompletionTarget } from '../widgets/composer/classify-draft.ts';
 import type { PanelState } from '../widgets/panel/panel-state.ts';
-import type { Viewer } from '../widgets/viewer/viewer-state.ts';
+import type { ViewerState } from '../widgets/viewer/viewer-state.ts';
 
 /** One entry of a menu or list. */
-export type Choice = {
+export type OverlayChoice = {
   readonly id: string;
   readonly label: string;
   /** Argument hint of a command, shown after the label. */
@@ -19,11 +19,11 @@ export type Choice = {
 export type PickerPurpose = 'theme' | 'rewind' | 'restore';
 
 /** The list of resumable sessions: matching titles at once, matches in their messages as they are found. */
-export type SessionList = {
+export type ResumableSessionList = {
   readonly kind: 'sessions';
-  readonly scope: SessionScope;
-  readonly choices: readonly Choice[];
-  readonly messageMatches: readonly Choice[];
+  readonly scope: SessionListScope;
+  readonly choices: readonly OverlayChoice[];
+  readonly messageMatches: readonly OverlayChoice[];
   readonly query: string;
   readonly selected: number;
   /** Pending action on the selected session; `title` is its new title. */
@@ -35,22 +35,22 @@ export type Overlay =
   | {
       readonly kind: 'menu';
       readonly target: CompletionTarget;
-      readonly choices: readonly Choice[];
+      readonly choices: readonly OverlayChoice[];
       readonly selected: number;
     }
   | {
       readonly kind: 'picker';
       readonly purpose: PickerPurpose;
       readonly title: string;
-      readonly choices: readonly Choice[];
+      readonly choices: readonly OverlayChoice[];
       readonly query: string;
       readonly selected: number;
     }
-  | SessionList
+  | ResumableSessionList
   | PanelState
   | { readonly kind: 'help'; readonly filter: string; readonly isFiltering: boolean }
   /** Fills the screen; closing it opens the previous overlay again. */
-  | { readonly kind: 'viewer'; readonly viewer: Viewer; readonly back?: SessionList | PanelState };
+  | { readonly kind: 'viewer'; readonly viewer: ViewerState; readonly back?: ResumableSessionList | PanelState };
 
 /** Returns whether the overlay receives all keys, so that neither a dialog nor the draft gets any. */
 export function isModalOverlay(overlay: Overlay | undefined): boolean {
@@ -64,7 +64,7 @@ const MAX_RECENT = 3;
  * Lists all commands in groups: the recent ones, those of the user and the project, then the built-in ones. `recent`
  * lists the names of the recent ones, newest first.
  */
-function groupCommands(commands: readonly CommandInfo[], recent: readonly string[]): readonly Choice[] {
+function groupCommands(commands: readonly CommandInfo[], recent: readonly string[]): readonly OverlayChoice[] {
   const find = (name: string) => commands.filter((command) => command.name === name);
   const latest = recent.flatMap(find).slice(0, MAX_RECENT);
   const others = commands.filter((command) => !latest.includes(command));
@@ -91,7 +91,7 @@ export function filterCommands(
   commands: readonly CommandInfo[],
   query: string,
   recent: readonly string[] = [],
-): readonly Choice[] {
+): readonly OverlayChoice[] {
   if (query === '') return groupCommands(commands, recent);
   const lowerQuery = query.toLowerCase();
   const getRank = (command: CommandInfo) => {
@@ -115,7 +115,7 @@ function findTypedName({ name, aliases = [] }: CommandInfo, lowerQuery: string):
   return typed ?? names.find((one) => one.toLowerCase().startsWith(lowerQuery)) ?? name;
 }
 
-function describeCommand(command: CommandInfo, name = command.name): Choice {
+function describeCommand(command: CommandInfo, name = command.name): OverlayChoice {
   const { argumentHint, source, description } = command;
   return {
     id: name,
@@ -126,18 +126,21 @@ function describeCommand(command: CommandInfo, name = command.name): Choice {
 }
 
 /** Returns the sessions whose titles match the query, then those whose messages match. */
-export function filterSessions({ choices, messageMatches, query }: SessionList): readonly Choice[] {
+export function filterSessions({ choices, messageMatches, query }: ResumableSessionList): readonly OverlayChoice[] {
   const byTitle = filterByWords(choices, query);
   const listedIds = new Set(byTitle.map(({ id }) => id));
   return [...byTitle, ...messageMatches.filter(({ id }) => !listedIds.has(id))];
 }
 
 /** Returns the choices of a picker that contain every word of its query. */
-export function filterPickerChoices({ choices, query }: Extract<Overlay, { kind: 'picker' }>): readonly Choice[] {
+export function filterPickerChoices({
+  choices,
+  query,
+}: Extract<Overlay, { kind: 'picker' }>): readonly OverlayChoice[] {
   return filterByWords(choices, query);
 }
 
-function filterByWords(choices: readonly Choice[], query: string): readonly Choice[] {
+function filterByWords(choices: readonly OverlayChoice[], query: string): readonly OverlayChoice[] {
   const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
   return choices.filter((choice) => {
     const text = `${choice.label} ${choice.detail}`.toLowerCase();

@@ -1,21 +1,21 @@
-import { type AgentEvent, reduceStatus } from '../../contracts/event.ts';
+import { type AgentEvent, reduceAgentStatus } from '../../contracts/event.ts';
 import { isTypedByUser, type Message } from '../../contracts/message.ts';
 import type { TerminalReason } from '../../contracts/terminal-reason.ts';
 import type { DialogRequest } from '../widgets/permission-dialog/dialog-state.ts';
 import { addDialogRequest, removeDialogRequest, toDialogRequest } from '../widgets/permission-dialog/reduce-dialog.ts';
 import {
+  addLiveCall,
   appendStreamedText,
-  dropMessage,
-  endAllText,
-  endBlock,
-  endTool,
+  dropRetractedMessage,
+  endAllStreamedText,
+  endLiveCall,
+  endStreamedBlock,
   flushFinishedPieces,
-  startTool,
-  updateTool,
+  updateLiveCall,
 } from './live-pieces.ts';
-import { getTypedText } from './message-text.ts';
-import { endRun } from './run-end.ts';
-import { type Activity, addHistoryItems, EMPTY_TALLY, IDLE_ACTIVITY, type ViewState } from './view-state.ts';
+import { getUserMessageText } from './message-text.ts';
+import { showRunEnd } from './show-run-end.ts';
+import { addHistoryItems, EMPTY_TALLY, IDLE_ACTIVITY, type LiveActivity, type ViewState } from './view-state.ts';
 
 /** Topics of notices that announce the end of a run. They are skipped here: the end of the run says more. */
 const END_TOPICS: ReadonlySet<string> = new Set<TerminalReason>([
@@ -50,15 +50,15 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
         ? appendStreamedText({ ...view, retry: undefined }, event)
         : { ...view, retry: undefined };
     case 'block_end':
-      return endBlock(view, event);
+      return endStreamedBlock(view, event);
     case 'message_end':
       return printUserMessage(view, event.message);
     case 'tool_start':
-      return startTool(view, event, nowMs);
+      return addLiveCall(view, event, nowMs);
     case 'tool_update':
-      return updateTool(view, event);
+      return updateLiveCall(view, event);
     case 'tool_end':
-      return countCall(updateTodos(endTool(view, event, nowMs), event), event);
+      return countCall(updateTodos(endLiveCall(view, event, nowMs), event), event);
     case 'permission_request':
     case 'question': {
       const request = toDialogRequest(event);
@@ -73,7 +73,7 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
     case 'retry': {
       const { attempt, limit, failure } = event;
       const retry = { attempt, limit, failure, startedAtMs: nowMs, dueAtMs: nowMs + event.delayMs };
-      return { ...endAllText(view), retry };
+      return { ...endAllStreamedText(view), retry };
     }
     case 'request_sent':
       return { ...view, retry: undefined };
@@ -84,7 +84,7 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
     case 'recovery_end':
       return { ...view, recovery: undefined };
     case 'tombstone':
-      return dropMessage(view, event.messageId);
+      return dropRetractedMessage(view, event.messageId);
     case 'compacted':
       // The conversation was cleared, so its tasks are too.
       if (event.messages.length === 1 && event.messages[0]?.role === 'boundary')
@@ -106,9 +106,9 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
     case 'mode':
       return changeMode(view, event.mode, nowMs);
     case 'turn_end':
-      return endAllText(view);
+      return endAllStreamedText(view);
     case 'agent_end':
-      return endRun(view, event, nowMs);
+      return showRunEnd(view, event, nowMs);
     case 'subagent':
       return applySubagentEvent(view, event.event, nowMs);
     default:
@@ -137,16 +137,19 @@ function printPlan(view: ViewState, request: DialogRequest): ViewState {
     view.dialogRequests.some(({ id }) => id === request.id)
   )
     return view;
-  return addHistoryItems(flushFinishedPieces(endAllText(view)), { kind: 'shown', markdown: request.question.plan });
+  return addHistoryItems(flushFinishedPieces(endAllStreamedText(view)), {
+    kind: 'shown',
+    markdown: request.question.plan,
+  });
 }
 
 /** Prints a message of the user when it is part of the conversation. */
 function printUserMessage(view: ViewState, message: Message): ViewState {
   if (!isTypedByUser(message)) return view;
-  const text = message.command ?? getTypedText(message.blocks);
+  const text = message.command ?? getUserMessageText(message.blocks);
   const shown = message.pinned === true ? `# ${text}` : text;
   return addHistoryItems(
-    { ...flushFinishedPieces(endAllText(view)), lastPrompt: text },
+    { ...flushFinishedPieces(endAllStreamedText(view)), lastPrompt: text },
     { kind: 'prompt', text: shown, at: message.at },
   );
 }
@@ -202,7 +205,7 @@ const MODE_HINTS: Readonly<Record<string, string>> = {
 const COUNT_INTERVAL_MS = 1000;
 
 /** Reduces an event into the current activity. */
-function reduceActivity(activity: Activity, event: AgentEvent, nowMs: number): Activity {
+function reduceActivity(activity: LiveActivity, event: AgentEvent, nowMs: number): LiveActivity {
   if (event.type === 'agent_start') {
     return { ...createActivity(nowMs), hook: activity.hook, status: 'preparing' };
   }
@@ -215,7 +218,7 @@ function reduceActivity(activity: Activity, event: AgentEvent, nowMs: number): A
   if (event.type === 'agent_end') return activity;
   if (event.type === 'hook') return { ...activity, hook: reduceHook(activity, event, nowMs) };
   const writingTool = event.type === 'block_start' ? event.name : activity.writingTool;
-  const status = reduceStatus(activity.status, event);
+  const status = reduceAgentStatus(activity.status, event);
   if (status === activity.status && writingTool === activity.writingTool) return activity;
   if (status === 'idle') return IDLE_ACTIVITY;
   // Work between two runs has its own start time.
@@ -224,7 +227,7 @@ function reduceActivity(activity: Activity, event: AgentEvent, nowMs: number): A
   return { ...activity, status, writingTool, sinceMs, lastByteAtMs: nowMs };
 }
 
-function createActivity(nowMs: number): Activity {
+function createActivity(nowMs: number): LiveActivity {
   return { ...IDLE_ACTIVITY, sinceMs: nowMs, turnStartedAtMs: nowMs, lastByteAtMs: nowMs };
 }
 
@@ -232,10 +235,10 @@ function createActivity(nowMs: number): Activity {
 const BACKGROUND_EVENTS = ['Notification', 'StopFailure', 'PostCompact', 'SessionEnd'];
 
 function reduceHook(
-  { hook, status }: Activity,
+  { hook, status }: LiveActivity,
   event: Extract<AgentEvent, { type: 'hook' }>,
   nowMs: number,
-): Activity['hook'] {
+): LiveActivity['hook'] {
   const id = String(event.detail.hook_id);
   if (event.phase !== 'started') return hook?.id === id ? undefined : hook;
   // While idle nothing waits for hooks, except the first prompt for the SessionStart hooks.

@@ -1,10 +1,10 @@
 import type { Todo } from '../../contracts/display.ts';
 import type { AgentStatus, QueuedMessage } from '../../contracts/event.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
-import { createEditor, type EditorState } from '../widgets/composer/editor-state.ts';
+import { createDraftEditor, type DraftEditorState } from '../widgets/composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
 import type { VimState } from '../widgets/composer/vim.ts';
-import type { HistoryItem, Outbox, RunTally } from '../widgets/history/history-item.ts';
+import type { HistoryItem, HistoryOutbox, RunTally } from '../widgets/history/history-item.ts';
 import type { MarkdownBlock, MarkdownStream } from '../widgets/markdown/markdown-stream.ts';
 import type { DialogRequest, DialogState } from '../widgets/permission-dialog/dialog-state.ts';
 import type { ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
@@ -25,7 +25,7 @@ export type LivePiece =
   | { readonly kind: 'tool'; readonly entry: ToolEntry };
 
 /** The current activity, for the status line. */
-export type Activity = {
+export type LiveActivity = {
   readonly status: AgentStatus;
   /** Start time of this status. */
   readonly sinceMs: number;
@@ -40,7 +40,7 @@ export type Activity = {
 };
 
 /** A failed request that is retried after a delay. */
-export type Retry = {
+export type PendingRetry = {
   readonly attempt: number;
   readonly limit: number;
   readonly startedAtMs: number;
@@ -49,10 +49,10 @@ export type Retry = {
 };
 
 /** The thinking of the model while it lasts: start time and the last part of the text. */
-export type Thinking = { readonly sinceMs: number; readonly tail: string };
+export type LiveThinking = { readonly sinceMs: number; readonly tail: string };
 
 /** The facts that the status line shows. */
-export type StatusFacts = {
+export type StatusLineFacts = {
   readonly mode: string;
   readonly hasAutoMode?: true;
   readonly model: string;
@@ -75,29 +75,29 @@ export type StatusFacts = {
 
 /** The state of the screen. Agent events change it through `reduceView`, keys through the key handlers. */
 export type ViewState = {
-  readonly activity: Activity;
+  readonly activity: LiveActivity;
   readonly pieces: readonly LivePiece[];
   /** Counts of the current run. */
   readonly tally: RunTally;
-  readonly thinking: Thinking | undefined;
-  readonly retry: Retry | undefined;
+  readonly thinking: LiveThinking | undefined;
+  readonly retry: PendingRetry | undefined;
   readonly recovery: { readonly cause: string; readonly sinceMs: number } | undefined;
   readonly queue: readonly QueuedMessage[];
   readonly todos: readonly Todo[];
   readonly dialogRequests: readonly DialogRequest[];
   readonly dialog: DialogState;
-  readonly facts: StatusFacts;
+  readonly facts: StatusLineFacts;
   /** Command line that is running; printed above its first output. Empty if there is none. */
   readonly commandLine: string;
   /** Finished items that are not printed yet; printing removes them. */
-  readonly outbox: Outbox;
+  readonly outbox: HistoryOutbox;
   /** Id of the last printed call with truncated output. */
   readonly lastTruncatedCall: string | undefined;
   /** Last prompt, which returns to the composer when its request is rejected. */
   readonly lastPrompt: string;
   /** Draft whose mentions were not found; the user was told, and sending it again sends it. */
   readonly warnedDraft: string;
-  readonly editor: EditorState;
+  readonly editor: DraftEditorState;
   /** File or selection of the user's editor that goes along with the next prompt. */
   readonly editorContext: string | undefined;
   /** State of the Vim mode, if enabled. */
@@ -137,7 +137,7 @@ export type KeyState = {
 };
 
 /** The activity while idle. */
-export const IDLE_ACTIVITY: Activity = {
+export const IDLE_ACTIVITY: LiveActivity = {
   status: 'idle',
   sinceMs: 0,
   turnStartedAtMs: 0,
@@ -149,13 +149,13 @@ export const IDLE_ACTIVITY: Activity = {
 };
 
 /** The value for no recent answer: no key is taken for a repetition. */
-export const NO_ANSWER: KeyState['lastAnswer'] = { chord: '', atMs: Number.NEGATIVE_INFINITY };
+export const NO_RECENT_ANSWER: KeyState['lastAnswer'] = { chord: '', atMs: Number.NEGATIVE_INFINITY };
 
 /** The counts at the start of a run. */
 export const EMPTY_TALLY: RunTally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
 
 /** Creates the view state of a new screen. */
-export function createViewState(facts: StatusFacts, todos: readonly Todo[] = []): ViewState {
+export function createViewState(facts: StatusLineFacts, todos: readonly Todo[] = []): ViewState {
   return {
     activity: IDLE_ACTIVITY,
     pieces: [],
@@ -173,7 +173,7 @@ export function createViewState(facts: StatusFacts, todos: readonly Todo[] = [])
     lastTruncatedCall: undefined,
     lastPrompt: '',
     warnedDraft: '',
-    editor: createEditor(),
+    editor: createDraftEditor(),
     editorContext: undefined,
     vim: undefined,
     overlay: undefined,
@@ -187,7 +187,7 @@ export function createViewState(facts: StatusFacts, todos: readonly Todo[] = [])
       exitingUntilMs: 0,
       window: 'focused',
       refocusedAtMs: Number.NEGATIVE_INFINITY,
-      lastAnswer: NO_ANSWER,
+      lastAnswer: NO_RECENT_ANSWER,
       lastAnswerKeyAtMs: Number.NEGATIVE_INFINITY,
       usedOverlay: '',
       prefix: '',
@@ -196,7 +196,7 @@ export function createViewState(facts: StatusFacts, todos: readonly Todo[] = [])
 }
 
 /** Returns the draft of the user, also while a dialog uses the composer. */
-export function getUserDraft({ editor, dialog }: ViewState): EditorState {
+export function getUserDraft({ editor, dialog }: ViewState): DraftEditorState {
   return dialog.stage === 'open' ? (dialog.form.userDraft ?? editor) : editor;
 }
 
@@ -209,7 +209,7 @@ export function getUnsentDialogText({ editor, dialog }: Pick<ViewState, 'editor'
 }
 
 /** Returns the draft of the user when a dialog closes by itself. Text typed for the dialog is stashed. */
-export function restoreUserDraft(view: ViewState): EditorState {
+export function restoreUserDraft(view: ViewState): DraftEditorState {
   const editor = getUserDraft(view);
   const text = getUnsentDialogText(view);
   return text === '' ? editor : { ...editor, stash: [{ text, caret: text.length }, ...editor.stash] };

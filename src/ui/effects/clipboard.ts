@@ -6,8 +6,8 @@ import { runProgram } from '../../lib/processes/run-program.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
 import { wrapForTmux } from '../terminal/tmux.ts';
-import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
-import type { EffectHost } from './effect-host.ts';
+import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
+import type { UiEffectHost } from './ui-effect-host.ts';
 
 /** Largest text for OSC 52; terminals are known to reject more (in base64). */
 const MAX_OSC52_BYTES = 56_244;
@@ -22,7 +22,7 @@ const CLIPBOARD_WRITERS: readonly (readonly [string, ...string[]])[] = [
 ];
 
 /** Copies text through the terminal (which may be remote) and with a program of this machine. Returns a report. */
-export async function copyText(text: string, { output, tmux }: Pick<EffectHost, 'output' | 'tmux'>): Promise<string> {
+export async function copyText(text: string, { output, tmux }: Pick<UiEffectHost, 'output' | 'tmux'>): Promise<string> {
   const tmuxFacts = await tmux?.();
   const sequence = formatCopySequence(text);
   output.write(tmuxFacts?.allowsPassthrough ? wrapForTmux(sequence) : sequence);
@@ -42,7 +42,7 @@ export async function copyText(text: string, { output, tmux }: Pick<EffectHost, 
 /** Copies an answer (`2`: the one before the last) or the last code block (`code`), and prints a report. */
 export async function copyAnswer(
   argument: string,
-  { getMessages, output, tmux, updateView }: EffectHost,
+  { getMessages, output, tmux, updateView }: UiEffectHost,
 ): Promise<void> {
   const answers = getMessages().flatMap((message) => {
     const texts =
@@ -91,7 +91,7 @@ const MAX_IMAGE_BYTES = 32 * 1024 * 1024;
 const PASTE_TIMEOUT_MS = 3000;
 
 /** Inserts the image in the clipboard into the draft. */
-export async function pasteImage({ updateView }: EffectHost): Promise<void> {
+export async function pasteImage({ updateView }: UiEffectHost): Promise<void> {
   for (const [program, ...args] of CLIPBOARD_READERS) {
     const image = await readImage(program, args);
     if (image === undefined) continue;
@@ -114,7 +114,7 @@ export function isImagePath(pasted: string): boolean {
 }
 
 /** Inserts the image at this path into the draft; inserts the path as text if there is no such file. */
-export async function pasteImagePath(pasted: string, { updateView }: Pick<EffectHost, 'updateView'>): Promise<void> {
+export async function pasteImagePath(pasted: string, { updateView }: Pick<UiEffectHost, 'updateView'>): Promise<void> {
   const path = unquotePath(pasted).replace(/^~(?=\/)/, homedir());
   const stats = await stat(path).catch(() => undefined);
   updateView((view) => {
@@ -124,7 +124,7 @@ export async function pasteImagePath(pasted: string, { updateView }: Pick<Effect
       ...view,
       editor: isFile
         ? withImage(editor, path, stats.size)
-        : applyEditorAction(editor, { type: 'paste', text: pasted }, 0),
+        : applyDraftEditorAction(editor, { type: 'paste', text: pasted }, 0),
     };
   });
 }
@@ -135,11 +135,11 @@ function unquotePath(pasted: string): string {
   return /^(['"]).*\1$/.test(path) ? path.slice(1, -1) : path.replaceAll('\\ ', ' ');
 }
 
-type Editor = Parameters<typeof applyEditorAction>[0];
+type Editor = Parameters<typeof applyDraftEditorAction>[0];
 
 /** Returns the editor with an image at the caret. */
 function withImage(editor: Editor, path: string, bytes: number): Editor {
-  return applyEditorAction(editor, { type: 'image', name: basename(path), bytes, path }, 0);
+  return applyDraftEditorAction(editor, { type: 'image', name: basename(path), bytes, path }, 0);
 }
 
 async function readImage(program: string, args: readonly string[]): Promise<Buffer | undefined> {

@@ -3,14 +3,14 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
 import { formatAgo, formatCount, formatOneLine, formatTokens } from '../../lib/text/format.ts';
 import { formatHomePath } from '../../lib/text/home-path.ts';
-import { addHistoryItems, isBusy, type StatusFacts, type ViewState } from '../app-state/view-state.ts';
+import { addHistoryItems, isBusy, type StatusLineFacts, type ViewState } from '../app-state/view-state.ts';
 import type { Banner } from '../widgets/history/history-item.ts';
 
 /** Instruction files that the banner names; further ones are counted. */
 const MAX_NAMES = 2;
 
 /** Returns the present facts for the status line. */
-export function getStatusFacts(conversation: Conversation): StatusFacts {
+export function getStatusLineFacts(conversation: Conversation): StatusLineFacts {
   const info = conversation.info();
   const { costUsd, isComplete, lines } = conversation.usage();
   return {
@@ -34,8 +34,8 @@ export function getStatusFacts(conversation: Conversation): StatusFacts {
 }
 
 /** Returns the present facts for the status line, keeping the output of the status line script. */
-export function refreshStatusFacts({ scriptOutput }: StatusFacts, conversation: Conversation): StatusFacts {
-  return { ...getStatusFacts(conversation), ...(scriptOutput === undefined ? {} : { scriptOutput }) };
+export function refreshStatusLineFacts({ scriptOutput }: StatusLineFacts, conversation: Conversation): StatusLineFacts {
+  return { ...getStatusLineFacts(conversation), ...(scriptOutput === undefined ? {} : { scriptOutput }) };
 }
 
 /** Runs the user's status line script and shows its output when it arrives. */
@@ -53,7 +53,7 @@ export function runStatusLineScript(
 }
 
 /** Reports whether an event changes the facts of the status line. */
-export function changesStatusFacts({ type }: AgentEvent): boolean {
+export function changesStatusLineFacts({ type }: AgentEvent): boolean {
   return type === 'turn_start' || type === 'turn_end' || type === 'agent_end' || type === 'mode' || type === 'notice';
 }
 

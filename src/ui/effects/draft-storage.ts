@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Conversation, Draft, LeftoverDraft } from '../../contracts/frontend/conversation.ts';
+import type { Conversation, LeftoverDraft, PromptDraft } from '../../contracts/frontend/conversation.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { getQueuedText } from '../app-state/message-text.ts';
 import { getUnsentDialogText, getUserDraft, type ViewState } from '../app-state/view-state.ts';
-import type { Effect } from '../input/input-result.ts';
-import { createEditor, type EditorState } from '../widgets/composer/editor-state.ts';
+import type { UiEffect } from '../input/input-result.ts';
+import { createDraftEditor, type DraftEditorState } from '../widgets/composer/draft-editor-state.ts';
 import { expandPlaceholders, type PastePlaceholder } from '../widgets/composer/paste-placeholders.ts';
 
 const placeholderSchema = z.discriminatedUnion('kind', [
@@ -25,7 +25,7 @@ const HISTORY_ENTRIES = 500;
 const DRAFT_HINT_MS = 10_000;
 
 /** Collects everything unsent in the form in which it is saved: the draft, pastes, queued messages and the stash. */
-export function captureDraft(view: ViewState): Draft {
+export function captureDraft(view: ViewState): PromptDraft {
   const { text, caret, placeholders, stash } = getUserDraft(view);
   const pastes = [...placeholders.values()].map((placeholder) => ({ ...placeholder }));
   const queue = view.queue.map((item) => ({ lane: item.lane, text: getQueuedText(item) }));
@@ -46,7 +46,7 @@ export async function restoreDraft(
   ]);
   updateView((view) => {
     const previous = view.editor.history;
-    const editor: EditorState = { ...view.editor, history: { ...previous, entries: entries.toReversed() } };
+    const editor: DraftEditorState = { ...view.editor, history: { ...previous, entries: entries.toReversed() } };
     if (draft === undefined) return { ...view, editor };
     const placeholders = parsePlaceholders(draft);
     const text = joinTexts([...draft.queue.map((queued) => queued.text), draft.text]);
@@ -57,8 +57,8 @@ export async function restoreDraft(
     const caret = text.length - draft.text.length + draft.caret;
     const restored = isTyping
       ? editor
-      : createEditor({ draft: { text, caret }, placeholders: placeholders, history: editor.history.entries });
-    const stash: EditorState['stash'] = stashed === '' ? [] : [{ text: stashed, caret: stashed.length }];
+      : createDraftEditor({ draft: { text, caret }, placeholders: placeholders, history: editor.history.entries });
+    const stash: DraftEditorState['stash'] = stashed === '' ? [] : [{ text: stashed, caret: stashed.length }];
     const next: ViewState = { ...view, editor: { ...restored, stash: [...stash, ...view.editor.stash] } };
     // Loading the draft removed it from the disk, so it is saved again at once.
     port.save(captureDraft(next));
@@ -72,7 +72,7 @@ export async function restoreDraft(
 }
 
 /** Returns a saved draft as plain text: the stash, the queued messages and the draft itself. */
-function getDraftText(draft: Draft): string {
+function getDraftText(draft: PromptDraft): string {
   const text = joinTexts([draft.stash ?? '', ...draft.queue.map((queued) => queued.text), draft.text]);
   return expandPlaceholders(text, parsePlaceholders(draft));
 }
@@ -89,7 +89,7 @@ export function describeUnsent(view: ViewState): string | undefined {
   return parts.length === 0 ? undefined : parts.join(' and ');
 }
 
-function parsePlaceholders(draft: Draft): ReadonlyMap<number, PastePlaceholder> {
+function parsePlaceholders(draft: PromptDraft): ReadonlyMap<number, PastePlaceholder> {
   return new Map(
     draft.pastes.flatMap((paste): [number, PastePlaceholder][] => toEntries(placeholderSchema.safeParse(paste))),
   );
@@ -107,7 +107,7 @@ function toEntries(parsed: z.ZodSafeParseResult<PastePlaceholder>): [number, Pas
 export type LeftoverOffer = {
   offer(): Promise<void>;
   /** Deletes the stored draft if these effects sent it. */
-  noteSent(before: ViewState, effects: readonly Effect[]): void;
+  noteSent(before: ViewState, effects: readonly UiEffect[]): void;
 };
 
 type LeftoverDeps = {
@@ -116,7 +116,7 @@ type LeftoverDeps = {
   readonly now: () => number;
 };
 
-const SENDING_EFFECTS: readonly Effect['type'][] = ['prompt', 'prompt_instead', 'steer', 'follow_up'];
+const SENDING_EFFECTS: readonly UiEffect['type'][] = ['prompt', 'prompt_instead', 'steer', 'follow_up'];
 
 /** Creates the offer of a leftover draft. */
 export function createLeftoverOffer({ conversation, updateView, now }: LeftoverDeps): LeftoverOffer {
@@ -135,7 +135,7 @@ export function createLeftoverOffer({ conversation, updateView, now }: LeftoverD
         const { history } = view.editor;
         // An earlier message that is on screen stays on screen.
         const position = history.position === 0 ? 0 : history.position + 1;
-        const editor: EditorState = {
+        const editor: DraftEditorState = {
           ...view.editor,
           history: { ...history, position, entries: [...history.entries, text] },
         };

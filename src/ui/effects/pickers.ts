@@ -1,11 +1,11 @@
 import { exhaustive } from '../../lib/errors.ts';
 import { formatClock, formatCount } from '../../lib/text/format.ts';
-import type { Choice, PickerPurpose } from '../app-state/overlay.ts';
+import type { OverlayChoice, PickerPurpose } from '../app-state/overlay.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
 import { THEME_NAMES } from '../theme/theme.ts';
-import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
-import { refreshStatusFacts } from './conversation-facts.ts';
-import type { EffectHost } from './effect-host.ts';
+import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
+import { refreshStatusLineFacts } from './conversation-facts.ts';
+import type { UiEffectHost } from './ui-effect-host.ts';
 
 const TITLES: Readonly<Record<PickerPurpose, string>> = {
   theme: 'Theme',
@@ -14,13 +14,13 @@ const TITLES: Readonly<Record<PickerPurpose, string>> = {
 };
 
 /** Opens a picker below the draft. */
-export async function openPicker(purpose: PickerPurpose, host: EffectHost): Promise<void> {
+export async function openPicker(purpose: PickerPurpose, host: UiEffectHost): Promise<void> {
   const choices = await listChoices(purpose, host);
   const current = purpose === 'theme' ? choices.findIndex(({ id }) => id === host.themes.getChosen()) : 0;
   showPicker(purpose, choices, host, Math.max(0, current));
 }
 
-function showPicker(purpose: PickerPurpose, choices: readonly Choice[], host: EffectHost, selected = 0): void {
+function showPicker(purpose: PickerPurpose, choices: readonly OverlayChoice[], host: UiEffectHost, selected = 0): void {
   host.updateView((view) => {
     if (choices.length === 0) {
       return addHistoryItems(view, {
@@ -33,7 +33,10 @@ function showPicker(purpose: PickerPurpose, choices: readonly Choice[], host: Ef
   });
 }
 
-async function listChoices(purpose: PickerPurpose, { conversation, themes }: EffectHost): Promise<readonly Choice[]> {
+async function listChoices(
+  purpose: PickerPurpose,
+  { conversation, themes }: UiEffectHost,
+): Promise<readonly OverlayChoice[]> {
   switch (purpose) {
     case 'theme': {
       const custom = await themes.load();
@@ -59,7 +62,7 @@ async function listChoices(purpose: PickerPurpose, { conversation, themes }: Eff
 }
 
 /** Applies the choice made in a picker. */
-export async function applyChoice(purpose: PickerPurpose, id: string, host: EffectHost): Promise<void> {
+export async function applyPickerChoice(purpose: PickerPurpose, id: string, host: UiEffectHost): Promise<void> {
   const { conversation } = host;
   switch (purpose) {
     case 'theme':
@@ -80,8 +83,8 @@ export async function applyChoice(purpose: PickerPurpose, id: string, host: Effe
 const RESTORE_TARGETS = ['both', 'conversation', 'files'] as const;
 
 /** Lists what can be restored; files only if the checkpoint contains some. */
-function listRestoreChoices(id: string, files: number): readonly Choice[] {
-  const conversation: Choice = {
+function listRestoreChoices(id: string, files: number): readonly OverlayChoice[] {
+  const conversation: OverlayChoice = {
     id: `conversation ${id}`,
     label: 'conversation',
     detail: 'the message returns to the draft',
@@ -95,7 +98,7 @@ function listRestoreChoices(id: string, files: number): readonly Choice[] {
   ];
 }
 
-async function restore(choice: string, { conversation, updateView }: EffectHost): Promise<void> {
+async function restore(choice: string, { conversation, updateView }: UiEffectHost): Promise<void> {
   const [word = '', id = ''] = choice.split(' ');
   const what = RESTORE_TARGETS.find((target) => target === word) ?? 'conversation';
   const outcome = await conversation.rewind(id, what);
@@ -111,12 +114,12 @@ async function restore(choice: string, { conversation, updateView }: EffectHost)
   const hint = canRetry ? '\nRemove the cause, then rewind again: it restores the rest.' : '';
   updateView((view) => {
     const level = problems === '' ? 'info' : 'warn';
-    const facts = refreshStatusFacts(view.facts, conversation);
+    const facts = refreshStatusLineFacts(view.facts, conversation);
     const notice = { kind: 'notice', level, text: parts.join(', ') + problems + hint } as const;
     const printed = addHistoryItems({ ...view, facts }, notice);
     // The previous draft can be restored by undo.
     return what === 'files' || canRetry
       ? printed
-      : { ...printed, editor: applyEditorAction(view.editor, { type: 'set-text', text: outcome.prompt }, 0) };
+      : { ...printed, editor: applyDraftEditorAction(view.editor, { type: 'set-text', text: outcome.prompt }, 0) };
   });
 }

@@ -4,9 +4,9 @@ import type { Prompt } from '../../contracts/agent.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import { isTypedByUser, type UserMessage } from '../../contracts/message.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
-import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
+import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
 import type { DraftPart } from '../widgets/composer/paste-placeholders.ts';
-import type { EffectHost } from './effect-host.ts';
+import type { UiEffectHost } from './ui-effect-host.ts';
 
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
@@ -17,7 +17,7 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Builds the prompt from the parts of a draft: expands its mentions and reads its images. */
-export async function buildPrompt(parts: readonly DraftPart[], conversation: Conversation): Promise<Prompt> {
+export async function buildPromptFromDraft(parts: readonly DraftPart[], conversation: Conversation): Promise<Prompt> {
   const text = parts.map((part) => (part.kind === 'text' ? part.text : `[image: ${part.name}]`)).join('');
   const paths = parts.flatMap((part) => (part.kind === 'image' ? [part.path] : []));
   if (paths.length === 0) return conversation.expandPrompt(text);
@@ -32,7 +32,7 @@ export async function buildPrompt(parts: readonly DraftPart[], conversation: Con
  * Holds back a message with mentions that cannot be resolved: puts it back into the draft with a warning. Sent again
  * unchanged, the message goes through. Returns true if the message was held back.
  */
-export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: EffectHost): Promise<boolean> {
+export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: UiEffectHost): Promise<boolean> {
   const draft = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
   const { conversation, getView, updateView } = host;
   if (parts.some(({ kind }) => kind === 'image') || getView().warnedDraft === draft) return false;
@@ -43,7 +43,7 @@ export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: 
   updateView((view) => ({
     ...addHistoryItems(view, { kind: 'notice', level: 'warn', text }),
     warnedDraft: draft,
-    editor: applyEditorAction(view.editor, { type: 'set-text', text: draft }, 0),
+    editor: applyDraftEditorAction(view.editor, { type: 'set-text', text: draft }, 0),
   }));
   return true;
 }

@@ -1,11 +1,11 @@
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
-import type { SessionList } from '../app-state/overlay.ts';
+import type { ResumableSessionList } from '../app-state/overlay.ts';
 import { addHistoryItems, type ViewState } from '../app-state/view-state.ts';
 
 /** The operations of the session list of `/resume`. */
 export type SessionListActions = {
-  open(scope: SessionList['scope']): Promise<void>;
-  search(query: string, scope: SessionList['scope']): Promise<void>;
+  open(scope: ResumableSessionList['scope']): Promise<void>;
+  search(query: string, scope: ResumableSessionList['scope']): Promise<void>;
   rename(id: string, title: string): Promise<void>;
   remove(id: string): Promise<void>;
 };
@@ -24,10 +24,10 @@ export function createSessionListActions({ conversation, updateView }: SessionLi
 
   const print = (text: string, level: 'info' | 'warn') =>
     updateView((view) => addHistoryItems(view, { kind: 'notice', level, text }));
-  const updateList = (update: (list: SessionList) => SessionList) =>
+  const updateList = (update: (list: ResumableSessionList) => ResumableSessionList) =>
     updateView((view) => (view.overlay?.kind === 'sessions' ? { ...view, overlay: update(view.overlay) } : view));
 
-  async function open(scope: SessionList['scope']): Promise<void> {
+  async function open(scope: ResumableSessionList['scope']): Promise<void> {
     const stored = conversation.storedSessions;
     if (stored === undefined) return print('No stored sessions are available here.', 'info');
     const choices = await stored.list(scope);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChangeReview } from '../../contracts/frontend/command.ts';
+import type { FileChangeReview } from '../../contracts/frontend/command.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import { containsCode } from '../app-state/needs-highlighter.ts';
@@ -11,16 +11,16 @@ import { createReviewPage, selectHunk } from '../widgets/viewer/review.ts';
 import {
   DEFAULT_PAGE_OPTIONS,
   openViewer,
-  type PageOptions,
   updateGrownPage,
   updateReviewPage,
-  type Viewer,
   type ViewerPage,
+  type ViewerPageOptions,
+  type ViewerState,
 } from '../widgets/viewer/viewer-state.ts';
-import type { EffectHost } from './effect-host.ts';
+import type { UiEffectHost } from './ui-effect-host.ts';
 
 /** Opens the transcript as a full-screen page. */
-export function showTranscript(host: EffectHost): Promise<void> {
+export function openTranscriptPage(host: UiEffectHost): Promise<void> {
   const { lastTruncatedCall } = host.getView();
   const page: ViewerPage = { kind: 'transcript', messages: host.getMessages(), ...getTitleLookup(host) };
   return openPage(
@@ -35,12 +35,12 @@ export function showTranscript(host: EffectHost): Promise<void> {
 
 function getTitleLookup({
   conversation: { pastTurns },
-}: EffectHost): Pick<Extract<ViewerPage, { kind: 'transcript' }>, 'getTitle'> {
+}: UiEffectHost): Pick<Extract<ViewerPage, { kind: 'transcript' }>, 'getTitle'> {
   return pastTurns === undefined ? {} : { getTitle: pastTurns.getTitle };
 }
 
 /** Opens the transcript of a sub-agent; it is updated while it is open. */
-export async function showSubAgent(id: string, host: EffectHost): Promise<void> {
+export async function openSubAgentPage(id: string, host: UiEffectHost): Promise<void> {
   const read = async (): Promise<GrowingPage> => {
     const messages = (await host.conversation.subAgentMessages?.(id)) ?? [];
     return { kind: 'transcript', messages, liveSource: id, ...getTitleLookup(host) };
@@ -49,7 +49,7 @@ export async function showSubAgent(id: string, host: EffectHost): Promise<void> 
 }
 
 /** Opens the output of a command that grows; it is updated while it is open. */
-export function showLiveText(title: string, line: string, markdown: string, host: EffectHost): Promise<void> {
+export function openLiveOutputPage(title: string, line: string, markdown: string, host: UiEffectHost): Promise<void> {
   const read = async (): Promise<GrowingPage | undefined> => {
     const outcome = await host.conversation.runCommand(line);
     return outcome.kind === 'show' ? { kind: 'text', markdown: outcome.markdown, liveSource: line } : undefined;
@@ -65,7 +65,7 @@ async function openGrowing(
   title: string,
   page: GrowingPage,
   read: () => Promise<GrowingPage | undefined>,
-  host: EffectHost,
+  host: UiEffectHost,
 ): Promise<void> {
   await openPage(title, page, host);
   void refreshWhileOpen(page.liveSource, read, host).catch(() => undefined); // After a failure the shown content stays.
@@ -74,7 +74,7 @@ async function openGrowing(
 async function refreshWhileOpen(
   of: string | undefined,
   read: () => Promise<GrowingPage | undefined>,
-  host: EffectHost,
+  host: UiEffectHost,
 ) {
   const { output, updateView, getView } = host;
   while (getOpenViewer(getView().overlay, of) !== undefined) {
@@ -93,7 +93,7 @@ async function refreshWhileOpen(
 }
 
 /** Returns the open viewer if it shows the page with this id. */
-function getOpenViewer(overlay: Overlay | undefined, of: string | undefined): Viewer | undefined {
+function getOpenViewer(overlay: Overlay | undefined, of: string | undefined): ViewerState | undefined {
   if (overlay?.kind !== 'viewer' || of === undefined) return undefined;
   const { page } = overlay.viewer;
   return 'liveSource' in page && page.liveSource === of ? overlay.viewer : undefined;
@@ -106,7 +106,7 @@ function isSame(before: ViewerPage, page: GrowingPage): boolean {
 }
 
 /** Opens the content of a permission request; an edit opens as a review of its hunks. */
-export async function openRequestPage(request: PermissionRequest, host: EffectHost): Promise<void> {
+export async function openPermissionRequestPage(request: PermissionRequest, host: UiEffectHost): Promise<void> {
   const { id, facts, toolName } = request;
   const proposal = facts.kind === 'edit' ? await host.conversation.proposeEdit?.(facts) : undefined;
   if (proposal !== undefined && proposal.hunks.length > 0)
@@ -119,26 +119,26 @@ export async function openRequestPage(request: PermissionRequest, host: EffectHo
 }
 
 /** Opens the end of a stored session. Closing the page returns to the session list. */
-export async function openSessionPreview(id: string, host: EffectHost): Promise<void> {
+export async function openSessionPreview(id: string, host: UiEffectHost): Promise<void> {
   const markdown = await host.conversation.storedSessions?.preview(id);
   await openPage('Session', { kind: 'text', markdown: markdown ?? 'This session no longer exists.' }, host);
 }
 
 /** Opens a text page. Closing it returns to the panel that was open before. */
-export function openTextPage(title: string, markdown: string, host: EffectHost): Promise<void> {
+export function openTextPage(title: string, markdown: string, host: UiEffectHost): Promise<void> {
   return openPage(title, { kind: 'text', markdown }, host);
 }
 
 /** Opens a change of this session as a review of its hunks. */
-export function openReviewPage(review: ChangeReview, host: EffectHost): Promise<void> {
+export function openReviewPage(review: FileChangeReview, host: UiEffectHost): Promise<void> {
   return openPage(review.title, createReviewPage(review.hunks, { type: 'take_back', review }), host);
 }
 
 /** Updates the open review after a hunk was reverted, and shows a note. */
 export function refreshReview(
-  review: ChangeReview | undefined,
+  review: FileChangeReview | undefined,
   note: string,
-  { output, updateView }: EffectHost,
+  { output, updateView }: UiEffectHost,
 ): void {
   updateView((view) => {
     const { overlay } = view;
@@ -156,12 +156,12 @@ export function refreshReview(
 }
 
 /** Opens the text of a paste. */
-export function openPastePage(text: string, host: EffectHost): Promise<void> {
+export function openPastePage(text: string, host: UiEffectHost): Promise<void> {
   return openPage('Paste', { kind: 'text', markdown: formatCodeBlock(text) }, host);
 }
 
 /** Writes a page to a new file in the working directory. */
-export async function savePage(text: string, { conversation, updateView, getView }: EffectHost): Promise<void> {
+export async function saveViewerPage(text: string, { conversation, updateView, getView }: UiEffectHost): Promise<void> {
   const { cwd, sessionId } = conversation.info();
   const path = join(cwd, `ouro-transcript-${sessionId.slice(0, 8)}-${getView().keys.lastKeyAtMs}.txt`);
   await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
@@ -171,8 +171,8 @@ export async function savePage(text: string, { conversation, updateView, getView
 async function openPage(
   title: string,
   page: ViewerPage,
-  { output, updateView }: EffectHost,
-  shown: PageOptions = DEFAULT_PAGE_OPTIONS,
+  { output, updateView }: UiEffectHost,
+  shown: ViewerPageOptions = DEFAULT_PAGE_OPTIONS,
 ): Promise<void> {
   if (!output.hasHighlighting() && hasCode(page)) await output.loadHighlighting().catch(() => undefined); // Shown without colours then.
   const rows = output.layoutPage(page, shown);

@@ -1,25 +1,25 @@
 import type { PermissionAnswer } from '../../contracts/permission.ts';
 import { splitGraphemes } from '../../lib/text/text-width.ts';
 import { isModalOverlay, type Overlay } from '../app-state/overlay.ts';
-import { isBusy, NO_ANSWER, type ViewState } from '../app-state/view-state.ts';
-import { editDraft, typeText } from '../widgets/composer/draft-actions.ts';
+import { isBusy, NO_RECENT_ANSWER, type ViewState } from '../app-state/view-state.ts';
+import { editDraft, typeIntoDraft } from '../widgets/composer/draft-actions.ts';
 import { handleVimKey } from '../widgets/composer/vim.ts';
 import { handleOverlayKey } from '../widgets/menu/overlay-keys.ts';
 import { pasteIntoPanel } from '../widgets/panel/panel-keys.ts';
 import { handleDialogKey } from '../widgets/permission-dialog/dialog-keys.ts';
-import { getReadyTime, KEY_GUARD_MS } from '../widgets/permission-dialog/dialog-state.ts';
+import { getDialogReadyTime, KEY_GUARD_MS } from '../widgets/permission-dialog/dialog-state.ts';
 import {
   armDialogIfQuiet,
-  getArmTime,
+  getDialogArmTime,
   isDialogCollapsed,
   noteAnswerKey,
   updateDialogVisibility,
 } from '../widgets/permission-dialog/reduce-dialog.ts';
 import { resolveViewerKey } from '../widgets/viewer/viewer-keys.ts';
-import type { Viewer } from '../widgets/viewer/viewer-state.ts';
+import type { ViewerState } from '../widgets/viewer/viewer-state.ts';
 import type { InputContext } from './input-context.ts';
 import type { InputEvent } from './input-event.ts';
-import { emitEffects, type InputResult, setView } from './input-result.ts';
+import { type InputResult, withEffects, withoutEffects } from './input-result.ts';
 import type { KeyBinding } from './key-actions.ts';
 import { DEFAULT_KEYMAP } from './keymap.ts';
 import { runKeyCommand } from './run-key-command.ts';
@@ -46,38 +46,38 @@ function dropOutdatedHint(before: ViewState, after: ViewState): ViewState {
 function dispatch(view: ViewState, input: InputEvent, context: InputContext): InputResult {
   switch (input.type) {
     case 'focus':
-      if (input.window === 'out') return setView(setKeys(view, { window: 'away' }));
-      return setView(setKeys(view, { window: 'focused', refocusedAtMs: context.nowMs }));
+      if (input.window === 'out') return withoutEffects(setKeys(view, { window: 'away' }));
+      return withoutEffects(setKeys(view, { window: 'focused', refocusedAtMs: context.nowMs }));
     case 'paste': {
       // After a paste, Enter belongs to the pasted text and not to the dialog that was answered before.
-      const noted = setKeys(noteKey(view, context.nowMs), { lastAnswer: NO_ANSWER });
-      if (noted.overlay?.kind === 'viewer') return setView(pasteReason(noted, noted.overlay, input.text));
+      const noted = setKeys(noteKey(view, context.nowMs), { lastAnswer: NO_RECENT_ANSWER });
+      if (noted.overlay?.kind === 'viewer') return withoutEffects(pasteReason(noted, noted.overlay, input.text));
       if (noted.overlay?.kind === 'panel') return pasteIntoPanel(noted, noted.overlay, input.text, context);
       return editDraft(disarmExit(noted, undefined), { type: 'paste', text: input.text }, context);
     }
     case 'key':
       return handleKey(view, input, context);
     default:
-      return setView(view);
+      return withoutEffects(view);
   }
 }
 
 /** Applies the changes that come with time alone: dialogs arm, hints expire. */
-export function advanceTime(view: ViewState, { nowMs, quietMs }: InputContext): ViewState {
+export function applyElapsedTime(view: ViewState, { nowMs, quietMs }: InputContext): ViewState {
   const armed = armDialogIfQuiet(view, nowMs, quietMs);
   return armed.hint !== undefined && armed.hint.untilMs <= nowMs ? { ...armed, hint: undefined } : armed;
 }
 
 /** Returns the time at which the view next changes without any event. */
-export function findNextChangeMs(view: ViewState, { nowMs, quietMs }: InputContext): number | undefined {
+export function findNextTimedChangeMs(view: ViewState, { nowMs, quietMs }: InputContext): number | undefined {
   const { dialog, hint } = view;
   const dueTimes = [
     // Also when this time has already passed, as nothing else would open the dialog.
     dialog.stage === 'open' && dialog.armedAtMs === undefined && !isDialogCollapsed(view)
-      ? Math.max(getArmTime(view, quietMs), nowMs + 1)
+      ? Math.max(getDialogArmTime(view, quietMs), nowMs + 1)
       : undefined,
     dialog.stage === 'open' && dialog.armedAtMs !== undefined && !dialog.isReady
-      ? Math.max(getReadyTime(dialog), nowMs + 1)
+      ? Math.max(getDialogReadyTime(dialog), nowMs + 1)
       : undefined,
     hint === undefined ? undefined : Math.max(hint.untilMs, nowMs + 1),
   ].filter((time): time is number => time !== undefined && time > nowMs);
@@ -94,11 +94,13 @@ function handleKey(before: ViewState, input: KeyInput, context: InputContext): I
   if (before.keys.prefix !== '') {
     const binding = findBinding(before.keys.prefix, chord);
     const cleared = setKeys(view, { prefix: '' });
-    return binding === undefined || binding === 'prefix' ? setView(cleared) : performBinding(cleared, binding, context);
+    return binding === undefined || binding === 'prefix'
+      ? withoutEffects(cleared)
+      : performBinding(cleared, binding, context);
   }
   if (isModalOverlay(view.overlay)) {
-    if (isTooEarly(before, input, context)) return setView(view);
-    const { view: after, effects } = handleOverlayKey(view, input, context) ?? setView(view);
+    if (isTooEarly(before, input, context)) return withoutEffects(view);
+    const { view: after, effects } = handleOverlayKey(view, input, context) ?? withoutEffects(view);
     return { view: noteListKey(after), effects };
   }
   const inDialog = handleDialogKey(before, view, input, context);
@@ -108,15 +110,15 @@ function handleKey(before: ViewState, input: KeyInput, context: InputContext): I
   const inRetry = input.delivery === undefined ? handleRetryKey(before, view, chord, context) : undefined;
   if (inRetry !== undefined) return inRetry;
   const vim = applyVimMode(view, input);
-  if (vim?.key === 'taken') return setView(vim.view);
+  if (vim?.key === 'taken') return withoutEffects(vim.view);
   return handleBoundKey(vim?.view ?? view, input, context);
 }
 
 function handleBoundKey(view: ViewState, { chord, text }: KeyInput, context: InputContext): InputResult {
   const found = (context.keymap ?? DEFAULT_KEYMAP).findBinding('', chord);
-  if (found === 'prefix') return setView(setKeys(view, { prefix: chord }));
+  if (found === 'prefix') return withoutEffects(setKeys(view, { prefix: chord }));
   const binding = toSearchBinding(view, found);
-  if (binding === undefined) return text === '' ? setView(view) : typeText(view, text, context);
+  if (binding === undefined) return text === '' ? withoutEffects(view) : typeIntoDraft(view, text, context);
   return performBinding(view, binding, context);
 }
 
@@ -147,10 +149,10 @@ function handleRetryKey(
   const isQuiet = context.nowMs - before.keys.lastKeyAtMs >= context.quietMs;
   if (view.editor.text !== '' || !isQuiet) return undefined;
   if (chord === 'w' && view.lastRunEnd === 'limited' && !isBusy(view))
-    return emitEffects({ ...view, lastRunEnd: 'ended' }, { type: 'wait_for_limit' });
+    return withEffects({ ...view, lastRunEnd: 'ended' }, { type: 'wait_for_limit' });
   if (view.retry === undefined) return undefined;
-  if (chord === 'r') return emitEffects(view, { type: 'retry_now' });
-  return chord === 'm' ? emitEffects(view, { type: 'command', line: 'model' }) : undefined;
+  if (chord === 'r') return withEffects(view, { type: 'retry_now' });
+  return chord === 'm' ? withEffects(view, { type: 'command', line: 'model' }) : undefined;
 }
 
 /** Handles an unbound Alt chord as ESC followed by the key: both arrive as the same bytes. */
@@ -197,27 +199,27 @@ function pasteReason(view: ViewState, overlay: Extract<Overlay, { kind: 'viewer'
 function handleViewerKey(
   before: ViewState,
   view: ViewState,
-  viewer: Viewer,
+  viewer: ViewerState,
   input: Extract<InputEvent, { type: 'key' }>,
   context: InputContext,
 ): InputResult {
   const back = view.overlay?.kind === 'viewer' ? view.overlay.back : undefined;
-  const withViewer = (next: Viewer): ViewState => {
+  const withViewer = (next: ViewerState): ViewState => {
     const overlay: Overlay = { kind: 'viewer', viewer: next, ...(back === undefined ? {} : { back }) };
     return { ...view, overlay };
   };
   const result = resolveViewerKey(viewer, input, context.viewer);
-  if (input.delivery !== undefined && EFFECTFUL_RESULTS.test(result.type)) return setView(view);
+  if (input.delivery !== undefined && EFFECTFUL_RESULTS.test(result.type)) return withoutEffects(view);
   switch (result.type) {
     case 'stay':
-      return setView(withViewer(result.viewer));
+      return withoutEffects(withViewer(result.viewer));
     case 'close':
-      return setView({ ...view, overlay: back });
+      return withoutEffects({ ...view, overlay: back });
     case 'answer': {
       // A key this soon after the last one may have been meant for the content shown before.
-      if (context.nowMs - before.keys.lastKeyAtMs < KEY_GUARD_MS) return setView(view);
+      if (context.nowMs - before.keys.lastKeyAtMs < KEY_GUARD_MS) return withoutEffects(view);
       const answer: PermissionAnswer = result.verdict === 'allow' ? { behavior: 'allow' } : { behavior: 'deny' };
-      return emitEffects(noteAnswerKey({ ...view, overlay: undefined }), {
+      return withEffects(noteAnswerKey({ ...view, overlay: undefined }), {
         type: 'answer_permission',
         id: result.requestId,
         answer,
@@ -225,17 +227,18 @@ function handleViewerKey(
     }
     case 'reviewed':
       // Enter submits the decisions; any other answering key may have been meant for the content shown before.
-      if (input.chord !== 'enter' && context.nowMs - before.keys.lastKeyAtMs < KEY_GUARD_MS) return setView(view);
-      return emitEffects(noteAnswerKey({ ...view, overlay: undefined }), {
+      if (input.chord !== 'enter' && context.nowMs - before.keys.lastKeyAtMs < KEY_GUARD_MS)
+        return withoutEffects(view);
+      return withEffects(noteAnswerKey({ ...view, overlay: undefined }), {
         type: 'answer_parts',
         page: result.page,
       });
     case 'take_back':
-      return emitEffects(view, { type: 'take_back', line: result.command, viewCommand: result.viewCommand });
+      return withEffects(view, { type: 'take_back', line: result.command, viewCommand: result.viewCommand });
     default: {
       const note = result.type === 'copy' ? 'copied' : 'written';
       const effect = result.type === 'copy' ? 'copy' : 'write_page';
-      return emitEffects(withViewer({ ...result.viewer, note }), { type: effect, text: result.text });
+      return withEffects(withViewer({ ...result.viewer, note }), { type: effect, text: result.text });
     }
   }
 }

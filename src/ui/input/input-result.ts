@@ -1,14 +1,14 @@
-import type { SessionScope } from '../../contracts/frontend/conversation.ts';
+import type { SessionListScope } from '../../contracts/frontend/conversation.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
 import type { PickerPurpose } from '../app-state/overlay.ts';
 import type { ViewState } from '../app-state/view-state.ts';
-import type { HistoryScope } from '../widgets/composer/editor-state.ts';
+import type { HistoryScope } from '../widgets/composer/draft-editor-state.ts';
 import type { DraftPart } from '../widgets/composer/paste-placeholders.ts';
 import type { ReviewPage } from '../widgets/viewer/review.ts';
 
 /** An effect that a key requests, as data. `runEffect` carries it out. */
-export type Effect = AgentEffect | ScreenEffect;
+export type UiEffect = AgentEffect | ScreenEffect;
 
 /** An effect on the conversation. */
 type AgentEffect =
@@ -42,8 +42,8 @@ export type ScreenEffect =
   | { readonly type: 'find_files'; readonly query: string }
   | { readonly type: 'find_arguments'; readonly line: string }
   | { readonly type: 'picked'; readonly purpose: PickerPurpose; readonly id: string }
-  | { readonly type: 'list_sessions'; readonly scope: SessionScope }
-  | { readonly type: 'search_sessions'; readonly text: string; readonly scope: SessionScope }
+  | { readonly type: 'list_sessions'; readonly scope: SessionListScope }
+  | { readonly type: 'search_sessions'; readonly text: string; readonly scope: SessionListScope }
   | { readonly type: 'session'; readonly action: 'open' | 'fork' | 'preview' | 'remove'; readonly id: string }
   | { readonly type: 'rename_session'; readonly id: string; readonly title: string }
   /** Previews a theme; without a name, restores the chosen one. */
@@ -55,14 +55,14 @@ export type ScreenEffect =
   | { readonly type: 'leave' | 'suspend' | 'external_editor' | 'paste_image' | 'transcript' | 'repaint' };
 
 /** The result of an input event: the new view, and the effects to run. */
-export type InputResult = { readonly view: ViewState; readonly effects: readonly Effect[] };
+export type InputResult = { readonly view: ViewState; readonly effects: readonly UiEffect[] };
 
 /** Returns a result without effects. */
-export function setView(view: ViewState): InputResult {
+export function withoutEffects(view: ViewState): InputResult {
   return { view, effects: [] };
 }
 
 /** Returns a result with effects. */
-export function emitEffects(view: ViewState, ...effects: readonly Effect[]): InputResult {
+export function withEffects(view: ViewState, ...effects: readonly UiEffect[]): InputResult {
   return { view, effects };
 }

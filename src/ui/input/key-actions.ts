@@ -1,4 +1,4 @@
-import type { EditorAction } from '../widgets/composer/editor-actions.ts';
+import type { DraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
 
 /** A command that a key can run. Editing actions are applied to the draft directly. */
 export type KeyCommand =
@@ -30,17 +30,17 @@ export type KeyCommand =
   | 'edit_all_queued';
 
 /** The effect of a key: a command or an editing action. */
-export type KeyBinding = KeyCommand | EditorAction;
+export type KeyBinding = KeyCommand | DraftEditorAction;
 
-type Action = { readonly binding: KeyBinding; readonly description: string; readonly group: ActionGroup };
+type Action = { readonly binding: KeyBinding; readonly description: string; readonly group: KeyActionGroup };
 
 /** The sections of the list of keys in docs/keys.md. */
-export const ACTION_GROUPS = ['Messages', 'Cursor', 'Editing', 'During a turn', 'View', 'Session'] as const;
+export const KEY_ACTION_GROUPS = ['Messages', 'Cursor', 'Editing', 'During a turn', 'View', 'Session'] as const;
 /** One section of the list of keys. */
-export type ActionGroup = (typeof ACTION_GROUPS)[number];
+export type KeyActionGroup = (typeof KEY_ACTION_GROUPS)[number];
 
 /** Everything that a key can be bound to, by the name used in the settings. */
-export const ACTIONS = {
+export const KEY_ACTIONS = {
   send: createAction('Messages', 'send', 'send the message; during a turn: after the running tool'),
   'send-after': createAction('Messages', 'send_after', 'insert a newline; during a turn: send when the turn ends'),
   newline: createAction('Messages', 'newline', 'insert a newline'),
@@ -121,20 +121,20 @@ export const ACTIONS = {
 } as const satisfies Readonly<Record<string, Action>>;
 
 /** The name of an action in the settings. */
-export type ActionName = keyof typeof ACTIONS;
+export type KeyActionName = keyof typeof KEY_ACTIONS;
 
 /** Returns the action with this name, if there is one. */
-export function findAction(name: string): ActionName | undefined {
-  return ACTION_NAMES.find((known) => known === name);
+export function findKeyAction(name: string): KeyActionName | undefined {
+  return KEY_ACTION_NAMES.find((known) => known === name);
 }
 
-function isActionName(name: string): name is ActionName {
-  return Object.hasOwn(ACTIONS, name);
+function isActionName(name: string): name is KeyActionName {
+  return Object.hasOwn(KEY_ACTIONS, name);
 }
 
 /** The names of all actions, in the order of the list of keys. */
-export const ACTION_NAMES: readonly ActionName[] = Object.keys(ACTIONS).filter(isActionName);
+export const KEY_ACTION_NAMES: readonly KeyActionName[] = Object.keys(KEY_ACTIONS).filter(isActionName);
 
-function createAction(group: ActionGroup, binding: KeyBinding, description: string): Action {
+function createAction(group: KeyActionGroup, binding: KeyBinding, description: string): Action {
   return { binding, description, group };
 }

@@ -1,12 +1,12 @@
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { ACTION_NAMES, ACTIONS, type ActionName, findAction, type KeyBinding } from './key-actions.ts';
+import { findKeyAction, KEY_ACTION_NAMES, KEY_ACTIONS, type KeyActionName, type KeyBinding } from './key-actions.ts';
 
 /**
  * The default key bindings. A space separates the two keys of a sequence.
  *
  * @internal Exported for tests.
  */
-export const DEFAULT_KEYS: Readonly<Record<string, ActionName>> = {
+export const DEFAULT_KEY_BINDINGS: Readonly<Record<string, KeyActionName>> = {
   enter: 'send',
   'alt+enter': 'send-after',
   'shift+enter': 'newline',
@@ -78,21 +78,21 @@ export type Keymap = {
 };
 
 /** Creates a keymap from a table of bindings. */
-export function createKeymap(keys: Readonly<Record<string, ActionName>>): Keymap {
+export function createKeymap(keys: Readonly<Record<string, KeyActionName>>): Keymap {
   const bindings = new Map<string, KeyBinding | 'prefix'>();
   for (const [chord, name] of Object.entries(keys)) {
     const [first = '', second] = chord.split(' ');
     if (second !== undefined) bindings.set(first, 'prefix');
-    bindings.set(chord, ACTIONS[name].binding);
+    bindings.set(chord, KEY_ACTIONS[name].binding);
   }
   return { findBinding: (prefix, chord) => bindings.get(prefix === '' ? chord : `${prefix} ${chord}`) };
 }
 
 /** The keymap of the default bindings. */
-export const DEFAULT_KEYMAP = createKeymap(DEFAULT_KEYS);
+export const DEFAULT_KEYMAP = createKeymap(DEFAULT_KEY_BINDINGS);
 
 /** The resolved key bindings, with a message for each entry that could not be applied. */
-type ResolvedKeys = { readonly keys: Readonly<Record<string, ActionName>>; readonly problems: readonly string[] };
+type ResolvedKeys = { readonly keys: Readonly<Record<string, KeyActionName>>; readonly problems: readonly string[] };
 
 const MODIFIERS = ['ctrl', 'alt', 'shift'];
 const KEY_NAMES = new Set(
@@ -107,11 +107,11 @@ const KEY_ALIASES: Readonly<Record<string, string>> = {
   del: 'delete',
 };
 /** Actions that must stay reachable: they keep their default key when no other key is bound to them. */
-const REQUIRED_ACTIONS: readonly ActionName[] = ['send', 'escape', 'interrupt', 'delete-left'];
+const REQUIRED_ACTIONS: readonly KeyActionName[] = ['send', 'escape', 'interrupt', 'delete-left'];
 
 /** Applies the user's bindings to the default ones: `"ctrl+k": "send"`, `"ctrl+x t": "tasks"`, `"ctrl+s": "none"`. */
-export function resolveUserKeys(userBindings: Readonly<Record<string, string>>): ResolvedKeys {
-  const keys: Record<string, ActionName> = { ...DEFAULT_KEYS };
+export function resolveUserKeyBindings(userBindings: Readonly<Record<string, string>>): ResolvedKeys {
+  const keys: Record<string, KeyActionName> = { ...DEFAULT_KEY_BINDINGS };
   const problems: string[] = [];
   const assigned = new Map<string, string>();
   for (const [written, action] of Object.entries(userBindings)) {
@@ -125,7 +125,7 @@ export function resolveUserKeys(userBindings: Readonly<Record<string, string>>):
       problems.push(`${chord} is bound twice, to ${previous} and to ${action}; the second binding applies.`);
     }
     assigned.set(chord, action);
-    const name = findAction(action);
+    const name = findKeyAction(action);
     if (name !== undefined) keys[chord] = name;
     else if (action === 'none') delete keys[chord];
     else problems.push(formatUnknownAction(chord, action));
@@ -134,13 +134,13 @@ export function resolveUserKeys(userBindings: Readonly<Record<string, string>>):
 }
 
 function formatUnknownAction(chord: string, action: string): string {
-  const suggestion = findClosestWord(action, ACTION_NAMES);
+  const suggestion = findClosestWord(action, KEY_ACTION_NAMES);
   return `${chord}: unknown action "${action}".${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`;
 }
 
 /** Removes one binding where a key is bound and also starts a sequence; bindings of the user win. */
 function resolvePrefixConflicts(
-  keys: Record<string, ActionName>,
+  keys: Record<string, KeyActionName>,
   assigned: ReadonlyMap<string, string>,
 ): readonly string[] {
   const problems: string[] = [];
@@ -156,9 +156,9 @@ function resolvePrefixConflicts(
 }
 
 /** Gives required actions without a key their default key back. */
-function restoreRequired(keys: Record<string, ActionName>): readonly string[] {
+function restoreRequired(keys: Record<string, KeyActionName>): readonly string[] {
   return REQUIRED_ACTIONS.filter((name) => !Object.values(keys).includes(name)).map((name) => {
-    const chord = Object.keys(DEFAULT_KEYS).find((key) => DEFAULT_KEYS[key] === name) ?? '';
+    const chord = Object.keys(DEFAULT_KEY_BINDINGS).find((key) => DEFAULT_KEY_BINDINGS[key] === name) ?? '';
     keys[chord] = name;
     return `No other key is bound to ${name}, so ${chord} keeps this binding.`;
   });

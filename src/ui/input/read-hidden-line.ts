@@ -1,6 +1,6 @@
 import { type Printable, printable } from '../../lib/printable.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { TerminalInput } from './keyboard.ts';
+import type { TerminalInput } from './keyboard-reader.ts';
 
 /** The input so far, or how it ended. */
 type HiddenInput =

@@ -1,13 +1,13 @@
 import { exhaustive } from '../../lib/errors.ts';
 import { isBusy, type KeyState, type ViewState } from '../app-state/view-state.ts';
 import { editDraft, sendDraft } from '../widgets/composer/draft-actions.ts';
-import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
-import type { HistoryScope } from '../widgets/composer/editor-state.ts';
+import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
+import type { HistoryScope } from '../widgets/composer/draft-editor-state.ts';
 import { findPlaceholderAtCaret } from '../widgets/composer/paste.ts';
 import { getSuggestion } from '../widgets/composer/prompt-history.ts';
-import { hasEnded } from '../widgets/tool-calls/tool-entry.ts';
+import { hasCallEnded } from '../widgets/tool-calls/tool-entry.ts';
 import type { InputContext } from './input-context.ts';
-import { type Effect, emitEffects, type InputResult, setView } from './input-result.ts';
+import { type InputResult, type UiEffect, withEffects, withoutEffects } from './input-result.ts';
 import type { KeyCommand } from './key-actions.ts';
 import { moveQueuedToDraft } from './queued-messages.ts';
 
@@ -58,7 +58,7 @@ export function runKeyCommand(view: ViewState, command: KeyCommand, context: Inp
       return editDraft(view, { type: 'move', to: command === 'right' ? 'right' : 'line-end' }, context);
     case 'cycle_mode': {
       const modes = view.facts.hasAutoMode === true ? [...MODES, 'auto'] : MODES;
-      return emitEffects(view, {
+      return withEffects(view, {
         type: 'mode',
         mode: modes[(modes.indexOf(view.facts.mode) + 1) % modes.length] ?? 'default',
       });
@@ -67,35 +67,35 @@ export function runKeyCommand(view: ViewState, command: KeyCommand, context: Inp
       return editDraft(view, { type: 'yank' }, context);
     case 'history_search':
       return editor.search === undefined
-        ? emitEffects(editDraft(view, { type: 'search', query: '' }, context).view, { type: 'recall', scope: 'folder' })
-        : emitEffects(view, { type: 'recall', scope: NEXT_SCOPE[editor.search.scope] });
+        ? withEffects(editDraft(view, { type: 'search', query: '' }, context).view, { type: 'recall', scope: 'folder' })
+        : withEffects(view, { type: 'recall', scope: NEXT_SCOPE[editor.search.scope] });
     case 'background_or_left':
       return view.pieces.some((piece) => piece.kind === 'tool' && BACKGROUND_TOOLS.includes(piece.entry.tool))
-        ? emitEffects(view, { type: 'background' })
+        ? withEffects(view, { type: 'background' })
         : editDraft(view, { type: 'move', to: 'left' }, context);
     case 'look_at_paste': {
       const fold = findPlaceholderAtCaret(editor)?.placeholder;
-      return fold?.kind === 'paste' ? emitEffects(view, { type: 'view_paste', text: fold.text }) : setView(view);
+      return fold?.kind === 'paste' ? withEffects(view, { type: 'view_paste', text: fold.text }) : withoutEffects(view);
     }
     case 'model_menu':
-      return emitEffects(view, { type: 'command', line: 'model' });
+      return withEffects(view, { type: 'command', line: 'model' });
     case 'drop_queued':
       return view.queue.length === 0
-        ? setView(view)
-        : emitEffects(view, { type: 'unqueue', id: view.queue.at(-1)?.id ?? '' });
+        ? withoutEffects(view)
+        : withEffects(view, { type: 'unqueue', id: view.queue.at(-1)?.id ?? '' });
     case 'drop_context':
-      return emitEffects({ ...view, editorContext: undefined }, { type: 'drop_context' });
+      return withEffects({ ...view, editorContext: undefined }, { type: 'drop_context' });
     case 'edit_all_queued':
       return moveQueuedToDraft(view, 'all');
     case 'tasks':
-      return setView({ ...view, todosShown: view.todosShown === 'row' ? 'column' : 'row' });
+      return withoutEffects({ ...view, todosShown: view.todosShown === 'row' ? 'column' : 'row' });
     case 'transcript':
       return openTranscript(view);
     case 'suspend':
     case 'paste_image':
     case 'external_editor':
     case 'repaint':
-      return emitEffects(view, { type: command });
+      return withEffects(view, { type: command });
     default:
       return exhaustive(command);
   }
@@ -104,12 +104,12 @@ export function runKeyCommand(view: ViewState, command: KeyCommand, context: Inp
 /** Opens the transcript of the running sub-agent, the list of several ones, or else the transcript of the session. */
 function openTranscript(view: ViewState): InputResult {
   const [agent, another] = view.pieces.flatMap((piece) =>
-    piece.kind === 'tool' && !hasEnded(piece.entry) && piece.entry.progress?.kind === 'agent'
+    piece.kind === 'tool' && !hasCallEnded(piece.entry) && piece.entry.progress?.kind === 'agent'
       ? [piece.entry.progress]
       : [],
   );
-  if (agent === undefined) return emitEffects(view, { type: 'transcript' });
-  return emitEffects(
+  if (agent === undefined) return withEffects(view, { type: 'transcript' });
+  return withEffects(
     view,
     another === undefined ? { type: 'watch', agentId: agent.agentId } : { type: 'command', line: 'agents' },
   );
@@ -118,12 +118,12 @@ function openTranscript(view: ViewState): InputResult {
 /** Replaces the backslash before the caret by a newline. */
 function continueLine(view: ViewState, context: InputContext): InputResult {
   const { editor } = view;
-  const replaced = applyEditorAction(
+  const replaced = applyDraftEditorAction(
     editor,
     { type: 'replace', from: editor.caret - 1, to: editor.caret, text: '\n' },
     context.nowMs,
   );
-  return setView({ ...view, editor: replaced });
+  return withoutEffects({ ...view, editor: replaced });
 }
 
 const EXIT_ARMED_MS = 2000;
@@ -135,44 +135,44 @@ const KILL_ARMED_MS = 4000;
 function handleEscape(view: ViewState, nowMs: number): InputResult {
   const kill = getKillEffects(view, nowMs);
   if (isBusy(view)) return stopRun(view, nowMs);
-  if (view.editor.text !== '') return emitEffects(view, ...kill);
-  if (nowMs < view.keys.rewindArmedUntilMs) return emitEffects(view, { type: 'command', line: 'rewind' });
+  if (view.editor.text !== '') return withEffects(view, ...kill);
+  if (nowMs < view.keys.rewindArmedUntilMs) return withEffects(view, { type: 'command', line: 'rewind' });
   const armed: ViewState = {
     ...view,
     keys: { ...view.keys, rewindArmedUntilMs: nowMs + REWIND_ARMED_MS },
     hint: { text: 'esc again to rewind', untilMs: nowMs + EXIT_ARMED_MS },
   };
-  return emitEffects(armed, ...kill);
+  return withEffects(armed, ...kill);
 }
 
 /** Handles Ctrl-C: stops the run, else clears the draft (undo restores it), else exits on the second press. */
 function handleInterrupt(view: ViewState, nowMs: number): InputResult {
   if (isBusy(view) && view.activity.status !== 'stopping') return stopRun(view, nowMs);
   if (view.editor.search !== undefined)
-    return setView({ ...view, editor: applyEditorAction(view.editor, { type: 'search-cancel' }, nowMs) });
+    return withoutEffects({ ...view, editor: applyDraftEditorAction(view.editor, { type: 'search-cancel' }, nowMs) });
   if (view.editor.text !== '' && !isBusy(view)) {
     const keys: KeyState = { ...view.keys, exitArmedUntilMs: 0 };
     const cleared: ViewState = {
       ...view,
       keys,
       overlay: undefined,
-      editor: applyEditorAction(view.editor, { type: 'clear' }, nowMs),
+      editor: applyDraftEditorAction(view.editor, { type: 'clear' }, nowMs),
     };
-    return emitEffects(cleared, ...getKillEffects(view, nowMs));
+    return withEffects(cleared, ...getKillEffects(view, nowMs));
   }
   const exit = handleExitKey(view, nowMs);
   return { view: exit.view, effects: [...getKillEffects(view, nowMs), ...exit.effects] };
 }
 
 /** Returns the effect that kills processes which were stopped a moment ago and still run. */
-function getKillEffects({ keys }: ViewState, nowMs: number): readonly Effect[] {
+function getKillEffects({ keys }: ViewState, nowMs: number): readonly UiEffect[] {
   return nowMs < keys.exitingUntilMs ? [{ type: 'kill_stopping' }] : [];
 }
 
 /** Handles a key that exits: the first press shows a hint, the second one exits. */
 function handleExitKey(view: ViewState, nowMs: number): InputResult {
   const isArmed = nowMs < view.keys.exitArmedUntilMs && view.hint !== undefined;
-  return isArmed ? emitEffects(view, { type: 'leave' }) : setView(armExit(view, nowMs));
+  return isArmed ? withEffects(view, { type: 'leave' }) : withoutEffects(armExit(view, nowMs));
 }
 
 /** Aborts the run and moves the queued messages back into the draft. */

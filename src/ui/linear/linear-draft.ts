@@ -1,8 +1,8 @@
 import type { Interface } from 'node:readline';
-import type { Conversation, Draft } from '../../contracts/frontend/conversation.ts';
+import type { Conversation, PromptDraft } from '../../contracts/frontend/conversation.ts';
 import type { ViewState } from '../app-state/view-state.ts';
 import { captureDraft, describeUnsent, restoreDraft } from '../effects/draft-storage.ts';
-import { createEditor, type EditorState } from '../widgets/composer/editor-state.ts';
+import { createDraftEditor, type DraftEditorState } from '../widgets/composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
 import type { LinearOptions } from './linear-output.ts';
 
@@ -15,14 +15,14 @@ export function createLinearDraft(
   say: (lines: readonly string[]) => void,
 ) {
   /** Restored draft that does not fit into a line. */
-  let restored: EditorState | undefined;
+  let restored: DraftEditorState | undefined;
 
   function save(): void {
     const view = now();
     // While a question is open, the line is an answer and not a draft.
     const line = view.dialogRequests.length > 0 ? '' : reader.line;
-    const draft = captureDraft({ ...view, editor: restored ?? createEditor() });
-    const stash: Pick<Draft, 'stash'> =
+    const draft = captureDraft({ ...view, editor: restored ?? createDraftEditor() });
+    const stash: Pick<PromptDraft, 'stash'> =
       restored === undefined ? {} : { stash: expandPlaceholders(restored.text, restored.placeholders) };
     conversation.draft.save(line === '' ? draft : { ...draft, text: line, caret: reader.cursor, ...stash });
   }
@@ -46,7 +46,7 @@ export function createLinearDraft(
       save();
       return;
     }
-    restored = createEditor({ draft: { text, caret: text.length }, placeholders: editor.placeholders });
+    restored = createDraftEditor({ draft: { text, caret: text.length }, placeholders: editor.placeholders });
     save();
     const lines = expandPlaceholders(text, editor.placeholders).split('\n');
     say(['Unsent draft:', ...lines.map((line) => `  ${line}`), 'Type /draft to send it.']);
@@ -56,9 +56,9 @@ export function createLinearDraft(
     save,
     restore,
     /** Counts what is unsent, for the message at exit. */
-    describeUnsent: () => describeUnsent({ ...now(), editor: restored ?? createEditor() }),
+    describeUnsent: () => describeUnsent({ ...now(), editor: restored ?? createDraftEditor() }),
     /** Returns the draft requested by `/draft` and forgets it. */
-    take(): EditorState | undefined {
+    take(): DraftEditorState | undefined {
       const taken = restored;
       restored = undefined;
       return taken;

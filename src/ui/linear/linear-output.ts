@@ -1,12 +1,12 @@
 import type { Interface } from 'node:readline';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { joinPrintable, type Printable, printable } from '../../lib/printable.ts';
-import { escapeLine } from '../../lib/text/sanitize.ts';
+import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
 import { isBusy, type ViewState } from '../app-state/view-state.ts';
-import type { EffectOutput } from '../effects/effect-host.ts';
+import type { EffectScreenOutput } from '../effects/ui-effect-host.ts';
 import type { ScreenTerminal } from '../open-screen.ts';
 import { createAsciiOutput } from '../terminal/ascii-output.ts';
-import type { TerminalOutput } from '../terminal/screen-host.ts';
+import type { TerminalOutput } from '../terminal/screen-frame-writer.ts';
 import type { ScreenOptions } from '../terminal/screen-options.ts';
 import { DEFAULT_EDITOR, editInEditor } from '../terminal/terminal-handover.ts';
 import type { RenderContext } from '../text/render-context.ts';
@@ -43,7 +43,9 @@ export function createLinearWriter(
   function writeLines(lines: readonly string[]): void {
     queued?.push(...lines);
     if (lines.length === 0 || isClosed || queued !== undefined) return;
-    write(printable`${reader.line === '' ? printable`\r` : printable`\r\n`}${joinPrintable(lines.map(formatLine))}`);
+    write(
+      printable`${reader.line === '' ? printable`\r` : printable`\r\n`}${joinPrintable(lines.map(formatLinearLine))}`,
+    );
     // Shows the line being typed again.
     if (!isBusy(view()) || view().dialogRequests.length > 0 || reader.line !== '') reader.prompt(true);
   }
@@ -78,15 +80,19 @@ export function createLinearWriter(
 }
 
 /** Sanitizes a line and adds the line end. */
-export function formatLine(line: string): Printable {
-  return printable`${escapeLine(line)}\r\n`;
+export function formatLinearLine(line: string): Printable {
+  return printable`${escapeUnsafeLine(line)}\r\n`;
 }
 
 /** The options of the linear screen: the reason for using it, and the line editing of the terminal. */
 export type LinearOptions = ScreenOptions & { readonly reason: string; readonly lineEditing: 'own' | 'none' };
 
 /** Creates the rendering context of the linear screen: no colours, ASCII only. */
-export function createLinearDrawing({ columns, rows }: TerminalOutput, nowMs: number, cwd: string): RenderContext {
+export function createLinearRenderContext(
+  { columns, rows }: TerminalOutput,
+  nowMs: number,
+  cwd: string,
+): RenderContext {
   return {
     width: Math.max(20, columns),
     rows,
@@ -101,7 +107,7 @@ export function createLinearDrawing({ columns, rows }: TerminalOutput, nowMs: nu
 }
 
 /** Creates an output without a frame. Nothing is redrawn, so most operations do nothing. */
-export function createLinearOutput(write: (text: Printable) => void, drawing: () => RenderContext): EffectOutput {
+export function createLinearOutput(write: (text: Printable) => void, drawing: () => RenderContext): EffectScreenOutput {
   const paint = createPaint(resolveTheme('no-color', { depth: 'none', background: 'dark' }), 'none');
   const noop = () => undefined;
   return {

@@ -3,23 +3,23 @@ import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import { joinPrintable, printable } from '../../lib/printable.ts';
 import { isModalOverlay } from '../app-state/overlay.ts';
 import { createViewState, isBusy, type ViewState } from '../app-state/view-state.ts';
-import { createBanner, getStatusFacts } from '../effects/conversation-facts.ts';
-import { createLiveView, type LiveView } from '../effects/live-view.ts';
+import { createBanner, getStatusLineFacts } from '../effects/conversation-facts.ts';
+import { createLiveConversationView, type LiveConversationView } from '../effects/live-conversation-view.ts';
 import { handleInput } from '../input/handle-input.ts';
 import type { InputContext } from '../input/input-context.ts';
 import type { InputResult } from '../input/input-result.ts';
-import type { OpenScreen, ScreenTerminal } from '../open-screen.ts';
+import type { ScreenHandle, ScreenTerminal } from '../open-screen.ts';
 import { createLineEcho } from '../terminal/line-echo.ts';
 import type { RenderContext } from '../text/render-context.ts';
-import { INITIAL_RENDER_STATE } from '../widgets/history/history-lines.ts';
-import { describeChanges, describeQuestion } from './describe-changes.ts';
-import { handleLine } from './handle-line.ts';
+import { INITIAL_HISTORY_RENDER_STATE } from '../widgets/history/history-lines.ts';
+import { describeOpenQuestion, describeViewChanges } from './describe-view-changes.ts';
+import { handleLinearLine } from './handle-linear-line.ts';
 import { createLinearDraft } from './linear-draft.ts';
 import {
-  createLinearDrawing,
   createLinearOutput,
+  createLinearRenderContext,
   createLinearWriter,
-  formatLine,
+  formatLinearLine,
   type LinearOptions,
   type LinearWriter,
 } from './linear-output.ts';
@@ -29,7 +29,7 @@ export function openLinearScreen(
   conversation: Conversation,
   terminal: ScreenTerminal,
   options: LinearOptions,
-): OpenScreen {
+): ScreenHandle {
   const canEditLine = options.lineEditing === 'own';
   const echo = createLineEcho(terminal.out);
   const reader = createInterface({
@@ -40,13 +40,14 @@ export function openLinearScreen(
   });
   const writer = createLinearWriter(reader, terminal, options, () => live.getView());
   const { writeLines } = writer;
-  const getDrawing = (): RenderContext => createLinearDrawing(terminal.out, options.now(), conversation.info().cwd);
+  const getDrawing = (): RenderContext =>
+    createLinearRenderContext(terminal.out, options.now(), conversation.info().cwd);
   const notes = createProgressNotes((line) => writeLines(live.getView().dialogRequests.length === 0 ? [line] : []));
-  const live = createLiveView({
+  const live = createLiveConversationView({
     conversation,
     options,
     output: createLinearOutput(writer.write, getDrawing),
-    initialState: createViewState(getStatusFacts(conversation), conversation.info().todos),
+    initialState: createViewState(getStatusLineFacts(conversation), conversation.info().todos),
     describeUnsent: () => drafts.describeUnsent(),
     suspend: () => undefined,
     openExternalEditor: () => writeLines(['The external editor is not available here.']),
@@ -59,10 +60,10 @@ export function openLinearScreen(
     },
   });
   const drafts = createLinearDraft(conversation, reader, options, live.getView, writeLines);
-  let carry = INITIAL_RENDER_STATE;
+  let carry = INITIAL_HISTORY_RENDER_STATE;
 
   function show(before: ViewState): void {
-    const change = describeChanges(before, live.getView(), getDrawing(), carry);
+    const change = describeViewChanges(before, live.getView(), getDrawing(), carry);
     carry = change.carry;
     live.apply({ view: change.view, effects: [] });
     if (change.hasNewQuestion && options.notify !== 'off') writer.write(printable`\u0007`);
@@ -83,8 +84,8 @@ export function openLinearScreen(
   function onLine(line: string): void {
     const view = live.getView();
     const draft = line === '/draft' ? drafts.take() : undefined;
-    const result = handleLine(view, line, createContext(live, options), draft);
-    if (result === 'repeat') writeLines(describeQuestion(view, getDrawing()));
+    const result = handleLinearLine(view, line, createContext(live, options), draft);
+    if (result === 'repeat') writeLines(describeOpenQuestion(view, getDrawing()));
     else applyResult(result);
     if (line.trim() === '' && view.dialogRequests.length === 0 && !isModalOverlay(view.overlay)) reader.prompt();
     drafts.save();
@@ -100,7 +101,7 @@ export function openLinearScreen(
   writeGreeting(live, writer, options);
   void drafts.restore().catch(() => undefined); // The session works without the draft.
   if (options.prompt !== undefined) {
-    writer.write(joinPrintable(options.prompt.split('\n').map(formatLine)));
+    writer.write(joinPrintable(options.prompt.split('\n').map(formatLinearLine)));
     onLine(options.prompt);
   }
   let isClosed = false;
@@ -118,7 +119,7 @@ export function openLinearScreen(
   };
 }
 
-function createContext({ conversation, output }: LiveView, { now }: LinearOptions): InputContext {
+function createContext({ conversation, output }: LiveConversationView, { now }: LinearOptions): InputContext {
   const viewer: InputContext['viewer'] = { height: output.getHeight(), layOut: () => [] };
   return {
     nowMs: now(),
@@ -131,12 +132,16 @@ function createContext({ conversation, output }: LiveView, { now }: LinearOption
 }
 
 /** Writes the greeting and the first prompt. */
-function writeGreeting({ conversation }: LiveView, { write, writeLines }: LinearWriter, options: LinearOptions): void {
+function writeGreeting(
+  { conversation }: LiveConversationView,
+  { write, writeLines }: LinearWriter,
+  options: LinearOptions,
+): void {
   const { reason, keyProblems = [], opens } = options;
   const info = conversation.info();
   const { version, model, window } = createBanner(info);
   const banner = `ouro ${version}     ${model} · ${window} window`;
-  write(joinPrintable([reason, banner, ...info.warnings, ...keyProblems].map(formatLine)));
+  write(joinPrintable([reason, banner, ...info.warnings, ...keyProblems].map(formatLinearLine)));
   writeLines(['Type a message and press enter. /help lists commands, /stop stops the turn, /exit exits.']);
   if (opens !== 'sessions') {
     conversation.runStartHooks?.();

@@ -1,5 +1,5 @@
 import { markAsPrintable } from '../../lib/printable.ts';
-import type { TerminalOutput } from './screen-host.ts';
+import type { TerminalOutput } from './screen-frame-writer.ts';
 
 /** ASCII replacements for symbols in texts. Each has the same width as its symbol. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {

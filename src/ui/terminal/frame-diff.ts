@@ -1,24 +1,24 @@
 import { stripVTControlCharacters } from 'node:util';
 import { EMPTY_PRINTABLE, markAsPrintable, type Printable, printable } from '../../lib/printable.ts';
 import { getTextWidth } from '../../lib/text/text-width.ts';
-import { diffRow, fillRow } from './diff-row.ts';
+import { encodeNewRow, encodeRowChange } from './encode-row.ts';
 
 /** Returns the bytes that replace one frame by the next. `lines` are written above it as history, each exactly once. */
 export function diffFrames(
-  before: Frame,
-  after: Frame,
+  before: ScreenFrame,
+  after: ScreenFrame,
   lines: readonly Printable[],
   size: { readonly columns: number; readonly rows: number },
 ): Printable {
   if (lines.length === 0) return diffRows(before, after);
   const inserted = insertAbove(lines, before, after, size);
   if (inserted !== undefined) return inserted;
-  const text = lines.map((line) => `${fillRow(line, size.columns)}\r\n`).join('');
+  const text = lines.map((line) => `${encodeNewRow(line, size.columns)}\r\n`).join('');
   return markAsPrintable(`${eraseFrame(before)}${text}${diffRows(EMPTY_FRAME, after)}`);
 }
 
 /** Returns the bytes for changed, new and removed rows. */
-function diffRows(before: Frame, after: Frame): Printable {
+function diffRows(before: ScreenFrame, after: ScreenFrame): Printable {
   let at = before.caret.y;
   let text = '';
   for (const [y, row] of after.rows.entries()) {
@@ -26,8 +26,8 @@ function diffRows(before: Frame, after: Frame): Printable {
     if (old === row) continue;
     if (old === undefined && y > 0) {
       // Only a line feed scrolls at the end of the screen.
-      text += `${moveCursorDown(y - 1 - at)}\r\n${fillRow(row)}`;
-    } else text += `${moveCursorDown(y - at)}\r${old === undefined ? fillRow(row) : diffRow(old, row)}`;
+      text += `${moveCursorDown(y - 1 - at)}\r\n${encodeNewRow(row)}`;
+    } else text += `${moveCursorDown(y - at)}\r${old === undefined ? encodeNewRow(row) : encodeRowChange(old, row)}`;
     at = y;
   }
   if (before.rows.length > after.rows.length) {
@@ -42,22 +42,22 @@ function diffRows(before: Frame, after: Frame): Printable {
 }
 
 /** The redrawn part of the screen. The cursor is at the caret, which is in one of the rows. */
-export type Frame = {
+export type ScreenFrame = {
   readonly rows: readonly Printable[];
   readonly caret: { readonly x: number; readonly y: number };
 };
 
 /** An empty frame: the cursor is at the start of an empty row. */
-export const EMPTY_FRAME: Frame = { rows: [], caret: { x: 0, y: 0 } };
+export const EMPTY_FRAME: ScreenFrame = { rows: [], caret: { x: 0, y: 0 } };
 
 /** Erases a frame and moves the cursor to its start. */
-export function eraseFrame({ caret }: Pick<Frame, 'caret'>): Printable {
+export function eraseFrame({ caret }: Pick<ScreenFrame, 'caret'>): Printable {
   return printable`${moveCursorDown(-caret.y)}\r\u001b[J`;
 }
 
 /** Erases a frame that the terminal has rewrapped at a smaller width. */
 export function eraseAfterResize(
-  { rows, caret }: Pick<Frame, 'caret'> & { readonly rows: readonly string[] },
+  { rows, caret }: Pick<ScreenFrame, 'caret'> & { readonly rows: readonly string[] },
   columns: number,
 ): Printable {
   const above = rows.slice(0, caret.y).reduce((sum, row) => sum + countWrappedRows(getTextWidth(row), columns), 0);
@@ -83,8 +83,8 @@ const KNOWN_WIDTH = /^[\x20-\x7e]*$/;
  */
 function insertAbove(
   lines: readonly Printable[],
-  before: Frame,
-  after: Frame,
+  before: ScreenFrame,
+  after: ScreenFrame,
   size: { readonly columns: number; readonly rows: number },
 ): Printable | undefined {
   const lineRows = countRows(lines, size.columns);
@@ -97,7 +97,7 @@ function insertAbove(
   if (old.length + Math.max(0, shift) > size.rows) return undefined;
   const written = [
     ...lines.map((line) => overwriteRow(line, size.columns)),
-    ...head.map((row) => `\u001b[K${fillRow(row)}`),
+    ...head.map((row) => `\u001b[K${encodeNewRow(row)}`),
   ];
   // After the last row of the screen there may be no further row.
   const at = shared === 0 ? head.length - 1 : head.length;
@@ -120,14 +120,14 @@ function updateSharedRows(
   for (const [index, row] of next.entries()) {
     const before = old[index];
     if (before === undefined || before === row) continue;
-    text += `${moveCursorDown(top + index - at)}\r${diffRow(before, row)}`;
+    text += `${moveCursorDown(top + index - at)}\r${encodeRowChange(before, row)}`;
     at = top + index;
   }
   return { text, at };
 }
 
 /** Moves the end of a frame by `shift` rows, and the cursor to the start of the frame. */
-function moveSharedRows({ rows, caret }: Frame, removed: number, shift: number): string {
+function moveSharedRows({ rows, caret }: ScreenFrame, removed: number, shift: number): string {
   const height = rows.length;
   if (shift > 0) {
     const room = `${moveCursorDown(height - 1 - caret.y)}${'\n'.repeat(shift)}`;
@@ -143,7 +143,7 @@ function overwriteRow(line: string, columns: number): string {
   const width = stripVTControlCharacters(line).length;
   // After a full row the cursor is still on its last column, which erasing would clear.
   const rest = width > columns && width % Math.max(1, columns) !== 0 ? '\u001b[K' : '';
-  const filled = fillRow(line, columns);
+  const filled = encodeNewRow(line, columns);
   return `\u001b[K${filled}${filled === line ? rest : ''}`;
 }
 
@@ -152,7 +152,7 @@ function countSharedEnd(before: readonly string[], after: readonly string[]): nu
   let length = 0;
   for (; length < Math.min(before.length, after.length); length += 1) {
     const [old = '', row = ''] = [before.at(-1 - length), after.at(-1 - length)];
-    if (old !== row && diffRow(old, row).length * 2 > row.length) break;
+    if (old !== row && encodeRowChange(old, row).length * 2 > row.length) break;
   }
   return length;
 }

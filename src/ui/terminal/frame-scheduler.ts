@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { needsHighlighter } from '../app-state/needs-highlighter.ts';
 import { isBusy, type ViewState } from '../app-state/view-state.ts';
-import { advanceTime, findNextChangeMs } from '../input/handle-input.ts';
+import { applyElapsedTime, findNextTimedChangeMs } from '../input/handle-input.ts';
 import type { InputContext } from '../input/input-context.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { type ScreenOutput, SPINNER_INTERVAL_MS } from './screen-output.ts';
@@ -72,7 +72,7 @@ export function createFrameScheduler({
   function scheduleNext(): void {
     clearTimeout(clockTimer);
     const now = getContext();
-    const due = findNextChangeMs(getView(), now);
+    const due = findNextTimedChangeMs(getView(), now);
     const interval = getRedrawIntervalMs(getView(), motion);
     const waits = [
       ...(interval === undefined ? [] : [interval]),
@@ -81,7 +81,7 @@ export function createFrameScheduler({
     if (waits.length === 0) return;
     clockTimer = setTimeout(
       () => {
-        setView(advanceTime(getView(), getContext()));
+        setView(applyElapsedTime(getView(), getContext()));
         show();
       },
       Math.min(...waits),

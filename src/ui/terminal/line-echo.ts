@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { markAsPrintable } from '../../lib/printable.ts';
-import type { TerminalOutput } from './screen-host.ts';
+import type { TerminalOutput } from './screen-frame-writer.ts';
 
 /** Creates the stream on which the line being typed is shown. It writes where everything else is written. */
 export function createLineEcho(out: TerminalOutput): Writable {

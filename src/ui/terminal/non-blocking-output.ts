@@ -1,6 +1,6 @@
 import { constants, openSync, writeSync } from 'node:fs';
 import type { Printable } from '../../lib/printable.ts';
-import type { TerminalOutput } from './screen-host.ts';
+import type { TerminalOutput } from './screen-frame-writer.ts';
 
 /** A terminal output that never blocks the process. */
 export type NonBlockingOutput = TerminalOutput & {

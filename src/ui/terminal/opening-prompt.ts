@@ -1,6 +1,6 @@
 import { markAsPrintable, printable } from '../../lib/printable.ts';
-import type { TerminalInput } from '../input/keyboard.ts';
-import type { TerminalOutput } from './screen-host.ts';
+import type { TerminalInput } from '../input/keyboard-reader.ts';
+import type { TerminalOutput } from './screen-frame-writer.ts';
 
 /** A prompt that shows what is typed while the program is loading. */
 export type OpeningPrompt = {

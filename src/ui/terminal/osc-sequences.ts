@@ -14,7 +14,7 @@ export function formatTitleSequence(title: string): Printable {
 }
 
 /** Formats a notification; a bell for terminals without notifications. */
-export function formatNotification(method: NotifyMethod, message: string): Printable {
+export function formatNotificationSequence(method: NotifyMethod, message: string): Printable {
   const text = sanitizeText(message, MAX_NOTIFICATION_LENGTH);
   switch (method) {
     case 'osc9':
@@ -60,7 +60,7 @@ const STATES: Readonly<Record<TerminalProgress, Printable>> = {
 };
 
 /** Formats the progress sequence. Terminals without support may show it as a notification. */
-export function formatProgress(progress: TerminalProgress): Printable {
+export function formatProgressSequence(progress: TerminalProgress): Printable {
   return printable`\u001b]9;4;${STATES[progress]}\u0007`;
 }
 
@@ -74,7 +74,7 @@ type ProgressTerminal = {
 };
 
 /** Reports whether a terminal is known to show progress. Inside tmux this is unknown, so the answer is no. */
-export function supportsProgress({ program, programVersion, isWindows, tmux }: ProgressTerminal): boolean {
+export function supportsTerminalProgress({ program, programVersion, isWindows, tmux }: ProgressTerminal): boolean {
   if (tmux) return false;
   return isWindows || (program === 'ghostty' && isAtLeast(programVersion ?? '', 1, 2));
 }

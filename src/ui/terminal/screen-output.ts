@@ -2,19 +2,19 @@ import { createElement } from 'react';
 import type { Printable } from '../../lib/printable.ts';
 import type { Overlay } from '../app-state/overlay.ts';
 import type { ViewState } from '../app-state/view-state.ts';
-import type { Highlight } from '../text/line.ts';
+import type { HighlightCode } from '../text/line.ts';
 import type { RenderContext } from '../text/render-context.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../theme/glyphs.ts';
 import { createThemePaint, type ThemeChoice } from '../theme/paint.ts';
 import type { CustomTheme } from '../theme/theme.ts';
-import { listOutboxItems } from '../widgets/history/history-item.ts';
+import { listUnprintedItems } from '../widgets/history/history-item.ts';
 import { createHistoryPrinter } from '../widgets/history/history-lines.ts';
 import { layoutScreen, type ScreenLayout } from '../widgets/screen/layout-screen.ts';
 import { Screen } from '../widgets/screen/Screen.tsx';
 import { createAlternateScreen } from '../widgets/viewer/alternate-screen.ts';
-import type { PageOptions, ViewerPage, ViewerRow } from '../widgets/viewer/viewer-state.ts';
+import type { ViewerPage, ViewerPageOptions, ViewerRow } from '../widgets/viewer/viewer-state.ts';
 import { createAsciiOutput } from './ascii-output.ts';
-import { createScreenHost, type FrameContent, type TerminalOutput } from './screen-host.ts';
+import { createScreenFrameWriter, type FrameContent, type TerminalOutput } from './screen-frame-writer.ts';
 import type { ScreenOptions } from './screen-options.ts';
 
 /** The output of a screen: renders views to the terminal. */
@@ -39,7 +39,7 @@ export type ScreenOutput = {
   /** Reports whether the syntax highlighting is loaded, or loading it has failed. */
   hasHighlighting(): boolean;
   /** Lays out a page at the present width. */
-  layoutPage(page: ViewerPage, shown: PageOptions): readonly ViewerRow[];
+  layoutPage(page: ViewerPage, shown: ViewerPageOptions): readonly ViewerRow[];
   getHeight(): number;
   /** Returns whether the terminal is behind; nothing should be rendered then. */
   isBlocked(): boolean;
@@ -67,10 +67,10 @@ export function createScreenOutput(
   const { background, depth } = options;
   let choice: ThemeChoice = { name: options.theme, customThemes: new Map(), background, depth };
   let paint = createThemePaint(choice);
-  let highlight: Highlight | undefined;
+  let highlight: HighlightCode | undefined;
   let isHighlightSettled = false;
   const terminal = createAsciiOutput(out, () => glyphs === ASCII_GLYPHS);
-  const host = createScreenHost(terminal, onResized, options.resizeMode);
+  const host = createScreenFrameWriter(terminal, onResized, options.resizeMode);
   const printer = createHistoryPrinter(options.proseWrap, options.title);
 
   const getDrawing = (): RenderContext => ({
@@ -100,7 +100,7 @@ export function createScreenOutput(
         host.resume();
       }
       const now = getDrawing();
-      const lines = printer.print(listOutboxItems(view.outbox), now, paint);
+      const lines = printer.print(listUnprintedItems(view.outbox), now, paint);
       const rest: ViewState = view.outbox === undefined ? view : { ...view, outbox: undefined };
       const plan = layoutScreen(rest, now, printer.getState());
       host.show({ ...createScene(rest, plan), look: { context: now, paint } }, lines);

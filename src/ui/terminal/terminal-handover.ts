@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { addHistoryItems, type ViewState } from '../app-state/view-state.ts';
-import type { Keyboard, TerminalInput } from '../input/keyboard.ts';
+import type { KeyboardReader, TerminalInput } from '../input/keyboard-reader.ts';
 import { readHiddenLine } from '../input/read-hidden-line.ts';
-import { applyEditorAction } from '../widgets/composer/editor-actions.ts';
+import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
 import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
 import type { ScreenOutput } from './screen-output.ts';
-import { MODES_OFF, MODES_ON } from './terminal-modes.ts';
+import { TERMINAL_MODES_OFF, TERMINAL_MODES_ON } from './terminal-modes.ts';
 
 /** Longest time until pending reports of the terminal have arrived, also over a network. */
 const REPORTS_MS = 60;
@@ -16,7 +16,7 @@ const REPORTS_MS = 60;
 /** The dependencies of the terminal handover. */
 type HandoverDeps = {
   readonly output: Pick<ScreenOutput, 'pause' | 'resume' | 'write'>;
-  readonly keyboard: Keyboard;
+  readonly keyboard: KeyboardReader;
   readonly getView: () => ViewState;
   readonly updateView: (update: (view: ViewState) => ViewState) => void;
   readonly editor: string | undefined;
@@ -49,7 +49,7 @@ export function createTerminalHandover({
     isLent = true;
     output.pause();
     // Reports sent before the terminal reads this must still be read here, or the terminal echoes them.
-    output.write(MODES_OFF);
+    output.write(TERMINAL_MODES_OFF);
     await new Promise((resolve) => setTimeout(resolve, REPORTS_MS));
     keyboard.close();
     try {
@@ -59,7 +59,7 @@ export function createTerminalHandover({
       updateView((view) => addHistoryItems(view, { kind: 'notice', level: 'warn', text }));
     } finally {
       keyboard.open();
-      output.write(MODES_ON);
+      output.write(TERMINAL_MODES_ON);
       isLent = false;
       output.resume();
       updateView((view) => view);
@@ -75,7 +75,7 @@ export function createTerminalHandover({
         const draft = getView().editor;
         const saved = await editInEditor(expandPlaceholders(draft.text, draft.placeholders), editor, 'message.md');
         const text = saved.replace(/\r?\n$/, '');
-        updateView((view) => ({ ...view, editor: applyEditorAction(view.editor, { type: 'set-text', text }, 0) }));
+        updateView((view) => ({ ...view, editor: applyDraftEditorAction(view.editor, { type: 'set-text', text }, 0) }));
       }),
     async editFile(text, name) {
       let saved: string | undefined;

@@ -13,7 +13,7 @@ const MODES: readonly (readonly [Printable, Printable])[] = [
 ];
 
 /** Switches on bracketed paste, focus reports, unambiguous keys and a bar cursor, and saves the window title. */
-export const MODES_ON = joinPrintable(MODES.map(([on]) => on));
+export const TERMINAL_MODES_ON = joinPrintable(MODES.map(([on]) => on));
 
 /** Query for the background colour. Terminals that do not support it do not answer. */
 export const BACKGROUND_QUERY = printable`\u001b]11;?\u0007`;
@@ -21,12 +21,12 @@ export const BACKGROUND_QUERY = printable`\u001b]11;?\u0007`;
 /** Column of the test symbol, so far to the right that the answer cannot be confused with a key. */
 const SYMBOL_COLUMN = 21;
 /** Cursor column in the answer if the symbol took two columns. */
-export const WIDE_COLUMN = SYMBOL_COLUMN + 2;
+export const WIDE_SYMBOL_COLUMN = SYMBOL_COLUMN + 2;
 /** Draws a symbol that is two columns wide in some East Asian fonts, queries the cursor position, and erases it. */
 const SYMBOL_WIDTH_QUERY = printable`\u001b[${SYMBOL_COLUMN}G●\u001b[6n\r\u001b[K`;
 
 /** Switches all modes off, shows the cursor, and ends a synchronized update. */
-export const MODES_OFF = printable`\u001b[?2026l${joinPrintable(MODES.toReversed().map(([, off]) => off))}\u001b[?25h`;
+export const TERMINAL_MODES_OFF = printable`\u001b[?2026l${joinPrintable(MODES.toReversed().map(([, off]) => off))}\u001b[?25h`;
 
 /** Reports whether the colours depend on the background of the terminal. */
 export function followsBackground({ depth, theme }: Pick<ScreenOptions, 'depth' | 'theme'>): boolean {
@@ -38,9 +38,9 @@ export function buildOpeningSequence(
   { depth, theme, ambiguousWidth }: Pick<ScreenOptions, 'depth' | 'theme' | 'ambiguousWidth'>,
   columns: number,
 ): Printable {
-  const isWideEnough = ambiguousWidth === 'asked' && columns > WIDE_COLUMN;
+  const isWideEnough = ambiguousWidth === 'asked' && columns > WIDE_SYMBOL_COLUMN;
   return joinPrintable([
-    MODES_ON,
+    TERMINAL_MODES_ON,
     ...(followsBackground({ depth, theme }) ? [BACKGROUND_QUERY] : []),
     ...(isWideEnough ? [SYMBOL_WIDTH_QUERY] : []),
   ]);

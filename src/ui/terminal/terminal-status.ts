@@ -3,8 +3,8 @@ import { type Printable, printable } from '../../lib/printable.ts';
 import { isBusy, type ViewState } from '../app-state/view-state.ts';
 import {
   chooseNotifyMethod,
-  formatNotification,
-  formatProgress,
+  formatNotificationSequence,
+  formatProgressSequence,
   formatTitleSequence,
   type NotifyMethod,
   type TerminalProgress,
@@ -45,7 +45,7 @@ export function createTerminalStatus(
     const isLong = options.now() - startedAtMs >= MIN_NOTIFY_MS;
     if (view.keys.window !== 'away' || !isLong) return;
     if (options.notify === 'tmux') return void notifyThroughTmux(message).catch(() => undefined); // A failed notification is not reported.
-    const sequence = formatNotification(options.notify, message);
+    const sequence = formatNotificationSequence(options.notify, message);
     if (sequence !== '') write(sequence);
   }
 
@@ -54,15 +54,19 @@ export function createTerminalStatus(
     const method: NotifyMethod =
       allowsPassthrough && outerTerminal !== undefined ? chooseNotifyMethod(outerTerminal) : 'bell';
     // The bell is meant for tmux itself, which then marks the window.
-    write(method === 'bell' ? formatNotification(method, message) : wrapForTmux(formatNotification(method, message)));
+    write(
+      method === 'bell'
+        ? formatNotificationSequence(method, message)
+        : wrapForTmux(formatNotificationSequence(method, message)),
+    );
   }
 
   function updateProgress(next: TerminalProgress): void {
     if (options.progress === 'off' || next === progress) return;
     clearInterval(repeatTimer);
     if (next === 'busy')
-      repeatTimer = setInterval(() => writeThrough(formatProgress('busy')), PROGRESS_REPEAT_MS).unref();
-    writeThrough(formatProgress(next));
+      repeatTimer = setInterval(() => writeThrough(formatProgressSequence('busy')), PROGRESS_REPEAT_MS).unref();
+    writeThrough(formatProgressSequence(next));
     progress = next;
   }
 

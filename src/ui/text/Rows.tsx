@@ -1,11 +1,11 @@
 import { Text } from 'ink';
 import { memo, type ReactElement } from 'react';
 import { joinPrintable, type Printable, printable } from '../../lib/printable.ts';
-import { paintRow, type Row } from './render-lines.ts';
+import { paintRow, type ScreenRow } from './render-lines.ts';
 import { useScreenContext } from './use-screen-context.ts';
 
 /** Rows that already fit the width, one below the other, painted in the colors of the theme. */
-export function Rows({ rows }: { readonly rows: readonly Row[] }) {
+export function Rows({ rows }: { readonly rows: readonly ScreenRow[] }) {
   const { paint } = useScreenContext();
   if (rows.length === 0) return null;
   // Ink drops empty rows at the start and end of a text, so they get a space.

@@ -1,39 +1,39 @@
 import { getTextWidth, sliceColumns } from '../../lib/text/text-width.ts';
-import type { Style, ThemeToken } from '../theme/theme.ts';
+import type { TextStyle, ThemeToken } from '../theme/theme.ts';
 
 /** Text in one style; `href` is its target on terminals with hyperlinks. */
-export type Span = { readonly text: string; readonly style?: Style; readonly href?: string };
+export type StyledSpan = { readonly text: string; readonly style?: TextStyle; readonly href?: string };
 
 /**
  * A line before it is fitted to a terminal. `terminal` lines are written unbroken and wrapped by the terminal, so
  * that they reflow and copy as one line; `words` lines are prose, wrapped between words.
  */
 export type LogicalLine = {
-  readonly spans: readonly Span[];
+  readonly spans: readonly StyledSpan[];
   readonly wrap: 'terminal' | 'words';
   /** Spaces before every row. */
   readonly indent: number;
   /** Bullet or number at the end of the indentation of the first row. */
-  readonly label?: Span;
+  readonly label?: StyledSpan;
   /** No-break spaces (U+00A0) in the line prevent wrapping and are drawn as normal spaces. */
   readonly hasNoBreakSpaces?: true;
   /** Prefix before the indentation of every row: the bar of a quote. */
-  readonly prefix?: readonly Span[];
+  readonly prefix?: readonly StyledSpan[];
 };
 
 /** A highlighted line of code. `settled`: no comment or string is open at its end, so the next line needs no context. */
-export type CodeLine = { readonly spans: readonly Span[]; readonly isClosed: boolean };
+export type CodeLine = { readonly spans: readonly StyledSpan[]; readonly isClosed: boolean };
 
 /** Highlights code. Returns undefined for an unknown language. */
-export type Highlight = (code: string, language: string) => readonly CodeLine[] | undefined;
+export type HighlightCode = (code: string, language: string) => readonly CodeLine[] | undefined;
 
 /** Creates a line that the terminal wraps. */
-export function createLine(...spans: readonly Span[]): LogicalLine {
+export function createLine(...spans: readonly StyledSpan[]): LogicalLine {
   return { spans, wrap: 'terminal', indent: 0 };
 }
 
 /** Creates a line of prose, wrapped between words. */
-export function createProseLine(...spans: readonly Span[]): LogicalLine {
+export function createProseLine(...spans: readonly StyledSpan[]): LogicalLine {
   return { spans, wrap: 'words', indent: 0 };
 }
 
@@ -43,12 +43,12 @@ export function insertNoBreakSpaces(text: string): string {
 }
 
 /** Creates a span without a style. */
-export function plain(text: string): Span {
+export function plain(text: string): StyledSpan {
   return { text };
 }
 
 /** Creates a span in a color of the theme. */
-export function colored(token: ThemeToken, text: string): Span {
+export function colored(token: ThemeToken, text: string): StyledSpan {
   return { text, style: { token } };
 }
 
@@ -67,7 +67,7 @@ export function truncateLine(line: LogicalLine, width: number): LogicalLine {
 }
 
 /** Returns the width of spans side by side, in columns. */
-export function measureSpans(spans: readonly Span[]): number {
+export function measureSpans(spans: readonly StyledSpan[]): number {
   return spans.reduce((width, { text }) => width + getTextWidth(text), 0);
 }
 
@@ -77,8 +77,8 @@ export function getLineText(line: LogicalLine): string {
 }
 
 /** Returns the part of spans between two offsets of their text. */
-export function sliceSpans(spans: readonly Span[], from: number, to: number): Span[] {
-  const slice: Span[] = [];
+export function sliceSpans(spans: readonly StyledSpan[], from: number, to: number): StyledSpan[] {
+  const slice: StyledSpan[] = [];
   let offset = 0;
   for (const span of spans) {
     const text = span.text.slice(Math.max(0, from - offset), Math.max(0, to - offset));

@@ -1,5 +1,5 @@
 import type { Glyphs } from '../theme/glyphs.ts';
-import type { Highlight } from './line.ts';
+import type { HighlightCode } from './line.ts';
 
 /** The properties of the terminal and the moment that everything drawn depends on. */
 export type RenderContext = {
@@ -13,7 +13,7 @@ export type RenderContext = {
   readonly links: 'clickable' | 'printed';
   /** Markup characters such as backticks are shown where no color can replace them. */
   readonly markup: 'hidden' | 'shown';
-  readonly highlight: Highlight | undefined;
+  readonly highlight: HighlightCode | undefined;
   /** The time of day is shown after messages. */
   readonly timestamps?: 'shown' | 'off';
 };
@@ -24,7 +24,7 @@ export function shortenPath(path: string, cwd: string): string {
 }
 
 /** Makes every path below the working directory in a title relative, and removes a final ` in <cwd>`. */
-export function shortenPaths(title: string, cwd: string): string {
+export function shortenTitlePaths(title: string, cwd: string): string {
   if (cwd.length < 2) return title;
   const suffix = ` in ${cwd}`;
   return (title.endsWith(suffix) ? title.slice(0, -suffix.length) : title)

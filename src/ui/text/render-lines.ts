@@ -1,11 +1,11 @@
 import { joinPrintable, markAsPrintable, type Printable, printable } from '../../lib/printable.ts';
 import { expandTabs } from '../../lib/text/text-width.ts';
-import { type TextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
+import { type RowTextRange, wrapHard, wrapRanges } from '../../lib/text/text-wrap.ts';
 import type { Paint } from '../theme/paint.ts';
-import { type LogicalLine, measureSpans, type Span, sliceSpans } from './line.ts';
+import { type LogicalLine, measureSpans, type StyledSpan, sliceSpans } from './line.ts';
 
 /** The options for wrapping lines into rows. */
-export type WrapOptions = {
+export type RowWrapOptions = {
   readonly width: number;
   /** `history` leaves lines unbroken for the terminal to wrap, `live` wraps all lines so that rows can be counted. */
   readonly zone: 'history' | 'live';
@@ -17,32 +17,32 @@ export type WrapOptions = {
 type RowTarget = { readonly paint: Paint; readonly links: 'clickable' | 'printed' };
 
 /** The options for wrapping and painting lines. */
-export type RenderTarget = WrapOptions & RowTarget;
+export type RenderLinesOptions = RowWrapOptions & RowTarget;
 
 /** The content of one row of the screen. */
-export type Row = readonly Span[];
+export type ScreenRow = readonly StyledSpan[];
 
 const WIDEST_PROSE = 100;
 const TAB_WIDTH = 4;
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Renders lines as painted strings without line breaks. */
-export function renderLines(lines: readonly LogicalLine[], target: RenderTarget): Printable[] {
+export function renderLines(lines: readonly LogicalLine[], target: RenderLinesOptions): Printable[] {
   return wrapAll(lines, target).map((row) => paintRow(row, target));
 }
 
 /** Wraps lines into rows. */
-function wrapAll(lines: readonly LogicalLine[], room: WrapOptions): readonly Row[] {
+function wrapAll(lines: readonly LogicalLine[], room: RowWrapOptions): readonly ScreenRow[] {
   return lines.flatMap((line) => wrapLine(line, room));
 }
 
 /** Wraps lines into rows for the redrawn part of the screen. */
-export function wrapLines(lines: readonly LogicalLine[], width: number): readonly Row[] {
+export function wrapLines(lines: readonly LogicalLine[], width: number): readonly ScreenRow[] {
   return wrapAll(lines, { width, zone: 'live' });
 }
 
 /** Paints a row. */
-export function paintRow(row: Row, { paint, links }: RowTarget): Printable {
+export function paintRow(row: ScreenRow, { paint, links }: RowTarget): Printable {
   return joinPrintable(
     row.map(({ text, style, href }) => {
       const painted = paint(text, style);
@@ -52,11 +52,11 @@ export function paintRow(row: Row, { paint, links }: RowTarget): Printable {
 }
 
 /** Returns the text of a row without styles. */
-export function getRowText(row: Row): string {
+export function getRowText(row: ScreenRow): string {
   return row.map(({ text }) => text).join('');
 }
 
-function wrapLine(line: LogicalLine, target: WrapOptions): readonly Row[] {
+function wrapLine(line: LogicalLine, target: RowWrapOptions): readonly ScreenRow[] {
   const spans = line.spans.map((span) => sanitizeSpan(span, target));
   const text = spans.map((span) => span.text).join('');
   const prefix = line.prefix ?? [];
@@ -76,15 +76,15 @@ function wrapLine(line: LogicalLine, target: WrapOptions): readonly Row[] {
   });
 }
 
-function restoreSpaces(span: Span): Span {
+function restoreSpaces(span: StyledSpan): StyledSpan {
   return { ...span, text: span.text.replaceAll('\u00a0', ' ') };
 }
 
-function trimRowEnd(row: Row): Row {
+function trimRowEnd(row: ScreenRow): ScreenRow {
   return row.map((span, index) => (index === row.length - 1 ? { ...span, text: span.text.trimEnd() } : span));
 }
 
-function wrapText(text: string, line: LogicalLine, room: number, target: WrapOptions): TextRange[] {
+function wrapText(text: string, line: LogicalLine, room: number, target: RowWrapOptions): RowTextRange[] {
   const isProse = line.wrap === 'words' && target.prose !== 'terminal';
   if (target.zone === 'history') {
     if (!isProse) return [{ from: 0, to: text.length }];
@@ -99,7 +99,7 @@ function wrapText(text: string, line: LogicalLine, room: number, target: WrapOpt
   });
 }
 
-function sanitizeSpan(span: Span, target: WrapOptions): Span {
+function sanitizeSpan(span: StyledSpan, target: RowWrapOptions): StyledSpan {
   const text = span.text.replaceAll('\n', ' ').replace(CONTROLS, '');
   return { ...span, text: target.zone === 'live' ? expandTabs(text, TAB_WIDTH) : text };
 }

@@ -1,19 +1,19 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import { markAsPrintable, type Printable } from '../../lib/printable.ts';
-import { escapeLine } from '../../lib/text/sanitize.ts';
+import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
 import {
   type ColorDepth,
   type CustomTheme,
   resolveCustomTheme,
   resolveTheme,
-  type Style,
+  type TextStyle,
   THEME_NAMES,
   type Theme,
-  type TokenStyle,
+  type ThemeTokenStyle,
 } from './theme.ts';
 
 /** Wraps text in the escape sequences of a style. Control characters in the text become visible characters. */
-export type Paint = (text: string, style: Style | undefined) => Printable;
+export type Paint = (text: string, style: TextStyle | undefined) => Printable;
 
 /** Placeholder text that chalk styles, so that the sequence before it can be cut out. */
 const PLACEHOLDER = 'x';
@@ -35,7 +35,7 @@ export function createPaint(theme: Theme, depth: ColorDepth): Paint {
   const openings = new Map<string, string>();
   return (raw, style) => {
     // All text on the screen passes here, so unsanitized text of any caller is sanitized here.
-    const text = escapeLine(raw);
+    const text = escapeUnsafeLine(raw);
     if (style === undefined || text === '') return text;
     const key = getStyleKey(style);
     let opening = openings.get(key);
@@ -47,18 +47,18 @@ export function createPaint(theme: Theme, depth: ColorDepth): Paint {
   };
 }
 
-function getStyleKey(style: Style): string {
+function getStyleKey(style: TextStyle): string {
   const { token, background, bold, emphasis, dim, italic, underline, strike, inverse, sgrCodes } = style;
   return [token, background, bold, emphasis, dim, italic, underline, strike, inverse, sgrCodes].join();
 }
 
 /** Returns the sequence that chalk writes before text of this style, merged into one. */
-function computeOpening(style: Style, theme: Theme, depth: ColorDepth, chalk: ChalkInstance): string {
+function computeOpening(style: TextStyle, theme: Theme, depth: ColorDepth, chalk: ChalkInstance): string {
   if (style.sgrCodes !== undefined) return depth === 'none' ? '' : `\u001b[${style.sgrCodes}m`;
   const backgroundColor = style.background === undefined ? undefined : theme.styles[style.background].color;
   const isColored = backgroundColor !== undefined && depth !== 'none' && depth !== '16';
   const token = isColored ? style.token : (getLineToken(style) ?? style.token);
-  const tokenStyle: TokenStyle = token === undefined ? {} : theme.styles[token];
+  const tokenStyle: ThemeTokenStyle = token === undefined ? {} : theme.styles[token];
   const effective = {
     ...style,
     bold: style.bold ?? style.emphasis ?? tokenStyle.bold,
@@ -75,14 +75,14 @@ function computeOpening(style: Style, theme: Theme, depth: ColorDepth, chalk: Ch
 }
 
 /** Without a background, the text of a changed line has the color of the change and no syntax colors. */
-function getLineToken({ background }: Style): 'add' | 'del' | undefined {
+function getLineToken({ background }: TextStyle): 'add' | 'del' | undefined {
   if (background === 'addBg') return 'add';
   return background === 'delBg' ? 'del' : undefined;
 }
 
 function applyColor(
   painter: ChalkInstance,
-  color: TokenStyle['color'],
+  color: ThemeTokenStyle['color'],
   depth: ColorDepth,
   layer: 'color' | 'bgColor',
 ): ChalkInstance {

@@ -7,7 +7,7 @@ import {
   THEME_TOKENS,
   type ThemeName,
   type ThemeToken,
-  type TokenStyle,
+  type ThemeTokenStyle,
 } from './theme.ts';
 
 const colorSchema = z.union([
@@ -16,7 +16,7 @@ const colorSchema = z.union([
 ]);
 const flag = z.literal(true).optional();
 const styleSchema = z.union([
-  colorSchema.transform((value): TokenStyle => ({ color: value })),
+  colorSchema.transform((value): ThemeTokenStyle => ({ color: value })),
   z.strictObject({ color: colorSchema.optional(), bold: flag, dim: flag, inverse: flag }).transform(omitUndefined),
 ]);
 const baseSchema = z.enum(['auto', ...THEME_NAMES]).default('auto');
@@ -87,7 +87,7 @@ function convertForeignTheme({ base, overrides }: z.output<typeof foreignSchema>
 }
 
 /** Parses `#rrggbb`, `#rgb`, `rgb(r,g,b)` or `ansi:name`; `undefined` for colors that have no counterpart. */
-function parseForeignColor(text: string): TokenStyle['color'] {
+function parseForeignColor(text: string): ThemeTokenStyle['color'] {
   const [, short] = /^#([0-9a-f]{3})$/i.exec(text) ?? [];
   const [, ...channels] = /^rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)$/.exec(text) ?? [];
   const hex =
@@ -112,11 +112,11 @@ function omitUndefined({
   dim,
   inverse,
 }: {
-  color?: TokenStyle['color'];
+  color?: ThemeTokenStyle['color'];
   bold?: true;
   dim?: true;
   inverse?: true;
-}): TokenStyle {
+}): ThemeTokenStyle {
   return {
     ...(color === undefined ? {} : { color }),
     ...(bold && { bold }),

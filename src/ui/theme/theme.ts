@@ -24,7 +24,7 @@ export type ThemeToken = (typeof THEME_TOKENS)[number];
 export type AnsiColor = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 
 /** The style of a token: a color, attributes, or both. Empty: the default text style of the terminal. */
-export type TokenStyle = {
+export type ThemeTokenStyle = {
   readonly color?: `#${string}` | AnsiColor;
   readonly bold?: true;
   readonly dim?: true;
@@ -32,7 +32,7 @@ export type TokenStyle = {
 };
 
 /** The style of a piece of text: a semantic color, and attributes that also show without color. */
-export type Style = {
+export type TextStyle = {
   readonly token?: ThemeToken;
   readonly background?: 'addBg' | 'delBg' | 'band';
   readonly bold?: true;
@@ -48,12 +48,12 @@ export type Style = {
 };
 
 /** A theme: its name and the style of each token. */
-export type Theme = { readonly name: ThemeName; readonly styles: Readonly<Record<ThemeToken, TokenStyle>> };
+export type Theme = { readonly name: ThemeName; readonly styles: Readonly<Record<ThemeToken, ThemeTokenStyle>> };
 
 /** A theme of the user: a base theme and the styles that differ from it. */
 export type CustomTheme = {
   readonly base: ThemeName | 'auto';
-  readonly styles: Readonly<Partial<Record<ThemeToken, TokenStyle>>>;
+  readonly styles: Readonly<Partial<Record<ThemeToken, ThemeTokenStyle>>>;
 };
 
 /** The names of the built-in themes; `cvd` is for color vision deficiency. */

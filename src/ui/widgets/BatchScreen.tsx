@@ -20,14 +20,14 @@ export type BatchScreenContent = {
   readonly cost: { readonly text: string; readonly isNear: boolean };
   /** Reasons why the batch is waiting. */
   readonly waitReasons: readonly string[];
-  readonly running: readonly TaskRow[];
-  readonly failed: readonly TaskRow[];
+  readonly running: readonly BatchTaskRow[];
+  readonly failed: readonly BatchTaskRow[];
   /** Tasks completed last, newest first. */
-  readonly done: readonly TaskRow[];
+  readonly done: readonly BatchTaskRow[];
 };
 
 /** One task on the batch screen: its title and its state. */
-export type TaskRow = { readonly title: string; readonly state: string };
+export type BatchTaskRow = { readonly title: string; readonly state: string };
 
 type BatchScreenProps = { readonly content: BatchScreenContent; readonly rows: number };
 
@@ -111,7 +111,7 @@ function WaitReason({ words: text }: { readonly words: string }) {
 type LineProps = { readonly sign: string; readonly token: 'accent' | 'error' | 'ok' | 'dim' | 'warn' | 'text' };
 
 /** One task; memoized, so that unchanged tasks are not laid out again. */
-const Task = memo(function Task({ task, sign, token }: LineProps & { readonly task: TaskRow }) {
+const Task = memo(function Task({ task, sign, token }: LineProps & { readonly task: BatchTaskRow }) {
   const { context, paint } = useScreenContext();
   const width = Math.min(MAX_TITLE_COLUMNS, Math.floor(context.width / 3));
   const title = padToWidth(truncateEnd(task.title, width), width);

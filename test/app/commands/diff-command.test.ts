@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Panel } from '../../../src/contracts/frontend/command.ts';
+import type { PanelContent } from '../../../src/contracts/frontend/command.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
@@ -11,7 +11,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, at) => `li
 const BEFORE = numbered(60).join('');
 const AFTER = numbered(60).with(4, 'five\r\n').with(40, 'forty-one\r\n').join('');
 
-async function panel(made: Composed): Promise<Panel> {
+async function panel(made: Composed): Promise<PanelContent> {
   const outcome = await made.conversation.runCommand('diff');
   if (outcome.kind !== 'panel') throw new Error(JSON.stringify(outcome));
   return outcome.panel;

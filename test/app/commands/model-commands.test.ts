@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loginInSession } from '../../../src/app/commands/model-commands.ts';
+import { saveAndUseProviderKey } from '../../../src/app/commands/model-commands.ts';
 import { testCore } from '../../support/core.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -10,7 +10,7 @@ test('a key stored during a session takes effect at once', async () => {
   const core = await testCore(project);
   const before = core.model.findModel('groq/x');
   expect(before).toMatchObject({ ok: false, problem: expect.stringContaining('Groq needs an API key') });
-  const answer = await loginInSession(core, 'groq', ' gsk_1\n');
+  const answer = await saveAndUseProviderKey(core, 'groq', ' gsk_1\n');
   expect(answer).toMatchObject({
     ok: true,
     message: expect.stringMatching(/^The Groq key is stored in .* Use it with \/model groq\/\S+\.$/),
@@ -22,6 +22,6 @@ test('a key stored during a session takes effect at once', async () => {
 test('an invalid key is neither stored nor used', async () => {
   await using project = await createTempProject();
   const core = await testCore(project);
-  expect(await loginInSession(core, 'groq', 'two words')).toMatchObject({ ok: false });
+  expect(await saveAndUseProviderKey(core, 'groq', 'two words')).toMatchObject({ ok: false });
   expect(core.model.findModel('groq/x').ok).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Panel } from '../../../src/contracts/frontend/command.ts';
+import type { PanelContent } from '../../../src/contracts/frontend/command.ts';
 import { SETTING_KEYS } from '../../../src/settings/setting-keys.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
@@ -34,13 +34,13 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]();
 });
 
-async function panel(line: string): Promise<Panel> {
+async function panel(line: string): Promise<PanelContent> {
   const outcome = await made.conversation.runCommand(line);
   if (outcome.kind !== 'panel') throw new Error(`/${line}: ${JSON.stringify(outcome)}`);
   return outcome.panel;
 }
 
-const rowOf = ({ rows }: Panel, id: string) => rows.find((row) => row.id === id);
+const rowOf = ({ rows }: PanelContent, id: string) => rows.find((row) => row.id === id);
 const ownSettings = async () => JSON.parse(await readFile(join(project.ouroHome, 'settings.json'), 'utf8'));
 
 test('/config lists every setting with its value, its source, and a way to change it', async () => {

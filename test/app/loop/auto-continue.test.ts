@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { reduceAutoContinue } from '../../../src/app/loop/auto-continue.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import { type ApiTurn, calls, delayed, says, status, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 const inBackground = (command: string, more: object = {}) =>
   calls(toolUse('Bash', { command, run_in_background: true, ...more }));
 
-async function opened(turns: readonly ApiTurn[], options: Partial<RunOptions> = {}) {
+async function opened(turns: readonly ApiTurn[], options: Partial<CliRunOptions> = {}) {
   const server = await startApiServer({ turns });
   const made = await composed(project, server.url, { allowedTools: ['Bash'], frontend: 'screen', ...options });
   return {
@@ -64,7 +64,7 @@ test('a line that was waited for starts a turn while the command still runs', as
   expect(at.conversation.background()).toHaveLength(1);
 });
 
-test.each<[string, Partial<RunOptions>]>([
+test.each<[string, Partial<CliRunOptions>]>([
   ['when the settings say so', { settings: '{"wakeOnBackground": false}' }],
   ['when the budget is used up', { maxBudgetUsd: 0.0000001 }],
   ['while something is printed', { frontend: 'print' }],

@@ -4,7 +4,7 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import { createModelSampler } from '../../../src/app/mcp/servers.ts';
+import { createSessionMcpSampler } from '../../../src/app/mcp/servers.ts';
 import { inProcess } from '../../mcp/in-process.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
@@ -57,7 +57,7 @@ test('sampling is refused once the budget of the run is used up', async () => {
   await using project = await createTempProject();
   const core = await testCore(project, { options: runOptions({ maxBudgetUsd: 0 }) });
   const wish = { system: [], tools: [], messages: [], maxOutputTokens: 1 };
-  expect(await createModelSampler(core)(wish, new AbortController().signal)).toEqual({
+  expect(await createSessionMcpSampler(core)(wish, new AbortController().signal)).toEqual({
     ok: false,
     why: 'the budget of $0 is used up.',
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import type { PermissionRequest } from '../../../src/contracts/permission.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
@@ -13,7 +13,7 @@ type Scene = {
   /** What the judge says, by a word in the command. */
   readonly judge?: (raw: string) => string;
   readonly settings?: object;
-  readonly options?: Partial<RunOptions>;
+  readonly options?: Partial<CliRunOptions>;
   readonly prompt?: string;
 };
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSessionCheckpoints } from '../../../src/app/session/checkpoints.ts';
 import type { Tool } from '../../../src/contracts/tool.ts';
 import { getProjectDir } from '../../../src/session/paths.ts';
-import { NEW_SESSION } from '../../../src/session/persisted-state.ts';
+import { NEW_SESSION_STATE } from '../../../src/session/persisted-state.ts';
 import { openTest } from '../../session/conversation-events.ts';
 import { testCore } from '../../support/core.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -49,7 +49,7 @@ async function wire() {
     dir: getProjectDir(project.ouroHome, project.dir),
   });
   const wired = createSessionCheckpoints(await testCore(project), {
-    session: { transcript, opened: { stored: NEW_SESSION } },
+    session: { transcript, opened: { stored: NEW_SESSION_STATE } },
     roots: () => [project.dir],
     hasBackground: () => false,
   });

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ModelRequest, RequestMessage } from '../../../src/contracts/model.ts';
-import { serializeRequest, serializeRequestParts } from '../../../src/model/providers/anthropic/messages-request.ts';
-import { createIncrementalDigester, digestRequest } from '../../../src/session/request-digest.ts';
+import {
+  serializeModelRequest,
+  serializeModelRequestParts,
+} from '../../../src/model/providers/anthropic/messages-request.ts';
+import { createRequestDigester, digestRequest } from '../../../src/session/request-digest.ts';
 
 const says = (text: string): RequestMessage => ({ role: 'assistant', blocks: [{ type: 'text', text }] });
 const asks = (...texts: readonly string[]) => ({
@@ -18,7 +21,7 @@ function request(messages: readonly RequestMessage[], more: Partial<ModelRequest
 
 test('request hashes are equal whether computed in full or incrementally', () => {
   const [hi, reply, on] = [asks('hi', 'é…"\\'), says('hello'), asks('go on')];
-  const digest = createIncrementalDigester();
+  const digest = createRequestDigester();
   const sent = [
     request([hi]),
     request([hi, reply, on]),
@@ -31,7 +34,8 @@ test('request hashes are equal whether computed in full or incrementally', () =>
     request([]),
     request([asks('summary'), says('fine'), asks('next')]),
   ];
-  for (const each of sent) expect(digest(serializeRequestParts(each))).toEqual(digestRequest(serializeRequest(each)));
+  for (const each of sent)
+    expect(digest(serializeModelRequestParts(each))).toEqual(digestRequest(serializeModelRequest(each)));
 });
 
 test('content of a model is hashed however deeply it is nested', () => {

@@ -5,8 +5,8 @@ import { createConversation } from '../../../src/app/compose.ts';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { createSessionPicker } from '../../../src/app/session/session-picker.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
+import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../src/contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
 import { picture } from '../../checkpoints/disk-picture.ts';
 import { calls, hang, says, status, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
@@ -33,13 +33,13 @@ afterEach(async () => {
 
 async function open(
   script: Script,
-  more: Partial<RunOptions> = {},
+  more: Partial<CliRunOptions> = {},
   env: Readonly<Record<string, string>> = {},
 ): Promise<Conversation> {
   await server?.close();
   server = await startApiServer(script);
   const environment = readEnvironment({ ...bareEnvironment(project, server.url), IS_SANDBOX: '1', ...env });
-  const asked: Partial<RunOptions> = {
+  const asked: Partial<CliRunOptions> = {
     cwd: project.dir,
     frontend: 'screen',
     persistence: 'disk',

@@ -2,25 +2,25 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { openFirstRun, saveFirstRunAnswers } from '../../../src/app/setup/first-run.ts';
+import { loadFirstRunQuestions, saveFirstRunAnswers } from '../../../src/app/setup/first-run.ts';
 import { buildTrustQuestion, loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
 import type { Environment } from '../../../src/contracts/environment.ts';
-import type { RunOptions } from '../../../src/contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { runOptions } from '../../support/run-options.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const NOW = { trust: 'no', model: { kind: 'as_found' }, takeOver: 'open', typed: '' } as const;
 
-async function firstRunQuestion(run: RunOptions, places: Environment) {
-  const first = await openFirstRun(run, places);
+async function firstRunQuestion(run: CliRunOptions, places: Environment) {
+  const first = await loadFirstRunQuestions(run, places);
   return first.state === 'asking' ? first.question : undefined;
 }
 
 test('bypass mode is confirmed once, by flag or by setting; a refusal falls back to asking', async () => {
   await using project = await createTempProject();
   const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9'), IS_SANDBOX: '1' });
-  const run = (more: Partial<RunOptions>) => runOptions({ cwd: project.dir, frontend: 'screen', ...more });
+  const run = (more: Partial<CliRunOptions>) => runOptions({ cwd: project.dir, frontend: 'screen', ...more });
   const flagged = run({ skipPermissions: 'now' });
   expect(await firstRunQuestion(run({}), places)).toBeUndefined();
   const question = await firstRunQuestion(flagged, places);

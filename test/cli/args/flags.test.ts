@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Flag, FlagConflict } from '../../../src/cli/args/define-flag.ts';
-import { FLAGS } from '../../../src/cli/args/flags.ts';
+import type { CliFlag, FlagConflict } from '../../../src/cli/args/define-flag.ts';
+import { CLI_FLAGS } from '../../../src/cli/args/flags.ts';
 
-const rows: readonly (readonly [string, Flag])[] = Object.entries(FLAGS);
+const rows: readonly (readonly [string, CliFlag])[] = Object.entries(CLI_FLAGS);
 
 test('a flag value is named after its flag', () => {
   const named = rows.map(([name]) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
@@ -17,5 +17,5 @@ test('a flag requires or excludes only known flags', () => {
     unless,
   ]);
   const names = conditions.map((condition) => condition.split('=')[0] ?? '');
-  expect(names.filter((name) => name !== 'screen' && !Object.hasOwn(FLAGS, name))).toEqual([]);
+  expect(names.filter((name) => name !== 'screen' && !Object.hasOwn(CLI_FLAGS, name))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseFlagSyntax } from '../../../src/cli/args/define-flag.ts';
-import { FLAGS } from '../../../src/cli/args/flags.ts';
+import { CLI_FLAGS } from '../../../src/cli/args/flags.ts';
 import { formatCommandHelp, formatFlagsHelp, formatHelp } from '../../../src/cli/args/help.ts';
 import { findSubcommand } from '../../../src/cli/run-subcommand.ts';
 
@@ -14,7 +14,7 @@ test('the short help fits on a screen and shows examples before flags', () => {
 test('every flag is in the full help', () => {
   const text = formatFlagsHelp();
   expect(
-    Object.values(FLAGS)
+    Object.values(CLI_FLAGS)
       .flatMap((flag) => parseFlagSyntax(flag).long.slice(0, 1))
       .filter((name) => !text.includes(name)),
   ).toEqual([]);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import {
-  listShellCommands,
-  listShellFlags,
+  listCompletionCommands,
+  listCompletionFlags,
   renderBashCompletion,
   renderFishCompletion,
   renderZshCompletion,
@@ -41,7 +41,7 @@ test.each([
   expect(await offered(...words)).toEqual(expected);
 });
 
-const names = listShellFlags()
+const names = listCompletionFlags()
   .flatMap((flag) => flag.names)
   .filter((name) => name.startsWith('--'));
 
@@ -51,7 +51,7 @@ test.each([
   ['fish', renderFishCompletion(), (name: string) => `-l ${name.slice(2)} `],
 ])('%s knows every flag and every command', (_, script, spelled) => {
   expect(names.filter((name) => !script.includes(spelled(name)))).toEqual([]);
-  expect(listShellCommands().filter(({ name }) => !script.includes(name))).toEqual([]);
+  expect(listCompletionCommands().filter(({ name }) => !script.includes(name))).toEqual([]);
 });
 
 test('no quote in a description ends a quoted word', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTaskLineWriter } from '../../../src/cli/stream-json/task-lines.ts';
+import { createStreamJsonTaskWriter } from '../../../src/cli/stream-json/task-lines.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 
 const said = (text: string): AgentEvent => ({
@@ -28,7 +28,7 @@ test('a continued sub-agent keeps its task id in a later run, and a nested one n
     ms += 1000;
     return ms;
   };
-  const tasks = createTaskLineWriter(() => new Date(tick()));
+  const tasks = createStreamJsonTaskWriter(() => new Date(tick()));
   const events = [
     called('toolu_1'),
     of('ann', 'toolu_1', { type: 'agent_start' }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listBlocks, type Message } from '../../../src/contracts/message.ts';
+import { listMessageBlocks, type Message } from '../../../src/contracts/message.ts';
 import { bench, exchange, INFO, prompt, reads, says, words } from '../workbench.ts';
 
 const WINDOW = { ...INFO, contextWindow: 40_000, defaultOutputTokens: 1_000 };
@@ -97,7 +97,7 @@ test('runs of silent searches are folded into one line when the API asks for spa
   expect(await context.drain(history)).toBe(true);
   const { view, tokens } = await context.prepare(history);
   expect(tokens).toBeLessThan(before.tokens - 5_000);
-  const texts = view.flatMap((m) => listBlocks(m).flatMap((b) => (b.type === 'text' ? [b.text] : [])));
+  const texts = view.flatMap((m) => listMessageBlocks(m).flatMap((b) => (b.type === 'text' ? [b.text] : [])));
   expect(texts.filter((text) => text.includes('are folded'))).toHaveLength(2);
   expect(texts).toContain('Half is done.');
   expect(texts.join()).toContain('15 earlier calls are folded: Read f0.ts (1 line, 900 B); Read f1.ts');

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ContextDecision } from '../../../src/context/reduction-log.ts';
-import { createCacheMonitor } from '../../../src/context/report/cache-monitor.ts';
+import { createPromptCacheMonitor } from '../../../src/context/report/prompt-cache-monitor.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { SystemPart } from '../../../src/contracts/model.ts';
 import type { PermissionMode } from '../../../src/contracts/permission.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createSessionMemory } from '../../../src/prompt/memory/session-memory.ts';
-import { createReminderCollector, type KnownFacts } from '../../../src/prompt/reminder-collector.ts';
+import { createReminderCollector, type ModelKnownFacts } from '../../../src/prompt/reminder-collector.ts';
 import { createSystemPrompt, renderSystemPrompt } from '../../../src/prompt/system-prompt.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { buildHistory, calls, echoTool, says, scripted } from '../../support/loop/scripted.ts';
@@ -38,9 +38,9 @@ function session() {
     edits: 0,
     model: 'model-a',
   };
-  const watch = createCacheMonitor();
+  const watch = createPromptCacheMonitor();
   let kept: {
-    told: KnownFacts | undefined;
+    told: ModelKnownFacts | undefined;
     system: readonly SystemPart[] | undefined;
     decisions: readonly ContextDecision[];
   } = {

@@ -4,8 +4,8 @@ import type { AssistantBlock } from '../../../src/contracts/message.ts';
 import type { QueryDeps } from '../../../src/contracts/query.ts';
 import type { Terminal } from '../../../src/contracts/terminal-reason.ts';
 import { query } from '../../../src/engine/query.ts';
-import { buildRequest } from '../../../src/engine/request/build-request.ts';
-import { createInitialState } from '../../../src/engine/state.ts';
+import { createQueryState } from '../../../src/engine/query-state.ts';
+import { buildModelRequest } from '../../../src/engine/request/build-model-request.ts';
 import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import {
   buildHistory,
@@ -46,7 +46,7 @@ async function abortedAt(deps: ScriptedDeps, fits: (event: AgentEvent) => boolea
     }
   }
   const history = buildHistory(PROMPT, events);
-  const next = buildRequest([...history, userSays('again')], createInitialState([]), deps);
+  const next = buildModelRequest([...history, userSays('again')], createQueryState([]), deps);
   expect(findInvariantViolations(next)).toEqual([]);
   expect(findUnbalancedEvents(events)).toEqual([]);
   return { events, result, history };

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { ModelFailure, ModelRequest, RefusedPosition } from '../../../src/contracts/model.ts';
-import { type ExcludedContent, NOTHING_EXCLUDED } from '../../../src/contracts/query.ts';
+import { type ExcludedContent, NO_EXCLUDED_CONTENT } from '../../../src/contracts/query.ts';
+import { createQueryState } from '../../../src/engine/query-state.ts';
 import { stripRejectedContent } from '../../../src/engine/recoveries/rejected-content.ts';
-import { buildRequest } from '../../../src/engine/request/build-request.ts';
-import { createInitialState } from '../../../src/engine/state.ts';
+import { buildModelRequest } from '../../../src/engine/request/build-model-request.ts';
 import { buildMessagesRequest } from '../../../src/model/providers/anthropic/messages-request.ts';
 import { violationOfMessages } from '../../support/api/validate-messages.ts';
 import { findInvariantViolations } from '../../support/loop/invariants.ts';
@@ -17,13 +17,13 @@ const deps = scripted([]);
 const ISSUED = { thoughts: new Map([['sig', 'hmm']]), thoughtfulCalls: new Set<string>() };
 
 const request = (history: readonly Message[], excluded: ExcludedContent) =>
-  buildRequest(history, { ...createInitialState(history), excluded }, deps);
+  buildModelRequest(history, { ...createQueryState(history), excluded }, deps);
 
 const refusal = (refusedAt: RefusedPosition): ModelFailure => ({ kind: 'invalid', message: 'no', refusedAt });
 
 /** Asks a provider until it takes the request, as the loop does. */
 function healed(history: readonly Message[], provider: (request: ModelRequest) => RefusedPosition | undefined) {
-  let stripped = NOTHING_EXCLUDED;
+  let stripped = NO_EXCLUDED_CONTENT;
   for (let round = 0; ; round += 1) {
     const asked = request(history, stripped);
     const place = provider(asked);
@@ -49,7 +49,7 @@ test('whatever block a provider rejects, the conversation continues without it, 
   fc.assert(
     fc.property(randomHistory, fc.nat(), fc.constantFrom('block', 'message'), (random, pick, precision) => {
       const history = [...random, userSays('now')];
-      const before = request(history, NOTHING_EXCLUDED).messages.flatMap(({ blocks }) => [...blocks]);
+      const before = request(history, NO_EXCLUDED_CONTENT).messages.flatMap(({ blocks }) => [...blocks]);
       const disliked = JSON.stringify(before[pick % before.length]);
       const { asked, stripped, round } = healed(history, dislikes(disliked, precision));
       expect(round).toBeLessThan(16);
@@ -88,14 +88,14 @@ const history: readonly Message[] = [
 ];
 
 const once = (place: RefusedPosition) => {
-  const asked = request(history, NOTHING_EXCLUDED);
+  const asked = request(history, NO_EXCLUDED_CONTENT);
   const next = stripRejectedContent(refusal(place), {
-    stripped: NOTHING_EXCLUDED,
+    stripped: NO_EXCLUDED_CONTENT,
     view: history,
     request: asked,
     round: 0,
   });
-  return { words: next?.message, messages: request(history, next?.stripped ?? NOTHING_EXCLUDED).messages.slice(1) };
+  return { words: next?.message, messages: request(history, next?.stripped ?? NO_EXCLUDED_CONTENT).messages.slice(1) };
 };
 
 test('a rejected call becomes text, and its result stays', () => {
@@ -152,7 +152,7 @@ test('a provider that rejects an image without naming it loses the newest images
   ];
   /** The pictures of each request that a provider gets which refuses these. */
   const asked = (refused: readonly string[], kind: ModelFailure['kind'] = 'invalid') => {
-    let stripped = NOTHING_EXCLUDED;
+    let stripped = NO_EXCLUDED_CONTENT;
     const seen: string[][] = [];
     for (let round = 0; ; round += 1) {
       const sent = request(shown, stripped);

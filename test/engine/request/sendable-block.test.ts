@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalizeBlock, normalizeCallId } from '../../../src/engine/request/sendable-block.ts';
+import { normalizeCallId, normalizeMessageBlock } from '../../../src/engine/request/sendable-block.ts';
 import { anyText } from '../../support/any-text.ts';
 import { createNestedJson } from '../../support/loop/random-history.ts';
 import { runs } from '../../support/runs.ts';
@@ -14,13 +14,13 @@ const call = fc.record({ type: fc.constant('tool_use' as const), id: odd, name: 
 test('whatever names a model gives tools and calls, the API accepts them, and sanitizing again changes nothing', () => {
   fc.assert(
     fc.property(call, (block) => {
-      const sent = normalizeBlock(block);
+      const sent = normalizeMessageBlock(block);
       expect(sent).toMatchObject({
         id: expect.stringMatching(/^[a-zA-Z0-9_-]+$/),
         name: expect.stringMatching(/^[a-zA-Z0-9_-]{1,128}$/),
       });
-      expect(normalizeBlock(sent)).toBe(sent);
-      expect(normalizeBlock({ ...block })).toEqual(sent);
+      expect(normalizeMessageBlock(sent)).toBe(sent);
+      expect(normalizeMessageBlock({ ...block })).toEqual(sent);
     }),
     runs(2_000),
   );
@@ -37,11 +37,11 @@ test('two ids never become equal', () => {
 
 test('an input that is nested too deeply is described instead, without recursion', () => {
   const block = { type: 'tool_use' as const, id: 'a', name: 'Echo' };
-  expect(normalizeBlock({ ...block, input: createNestedJson(100_000) })).toEqual({
+  expect(normalizeMessageBlock({ ...block, input: createNestedJson(100_000) })).toEqual({
     ...block,
     input: {},
     unparsed: '(an input nested more than 100 levels deep)',
   });
   const shallow = { ...block, input: createNestedJson(99) };
-  expect(normalizeBlock(shallow)).toBe(shallow);
+  expect(normalizeMessageBlock(shallow)).toBe(shallow);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import {
-  createOptionVariables,
-  createPluginOptions,
-  findOptionProblem,
+  convertPluginUserConfig,
+  createPluginOptionVariables,
+  findPluginOptionProblem,
   pluginOptionsSchema,
   resolvePluginOptions,
 } from '../../../src/extensions/plugins/plugin-options.ts';
 
-const options = createPluginOptions(
+const options = convertPluginUserConfig(
   pluginOptionsSchema.parse({
     url: { type: 'string', title: 'Address', required: true },
     pages: { type: 'number', default: 5, min: 1, max: 50 },
@@ -22,7 +22,7 @@ test('values come from the user or the default; sensitive ones are no texts', ()
     texts: { url: 'u', pages: '5', loud: 'false' },
     problems: [],
   });
-  expect(createOptionVariables({ url: 'u' })).toEqual({ CLAUDE_PLUGIN_OPTION_URL: 'u' });
+  expect(createPluginOptionVariables({ url: 'u' })).toEqual({ CLAUDE_PLUGIN_OPTION_URL: 'u' });
 });
 
 test('a missing required option and a value that does not fit are problems', () => {
@@ -42,7 +42,7 @@ test.each([
   ['url', '', undefined],
 ])('%s = %j: %s', (key, value, problem) => {
   const option = options.find((one) => one.key === key);
-  expect(option && findOptionProblem(option, value)).toBe(problem);
+  expect(option && findPluginOptionProblem(option, value)).toBe(problem);
 });
 
 test('a key that is no name of a variable is refused', () => {

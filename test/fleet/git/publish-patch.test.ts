@@ -3,16 +3,16 @@ import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFleetGit } from '../../../src/fleet/git/fleet-git.ts';
-import { openMirrors } from '../../../src/fleet/git/mirrors.ts';
 import { commitPatch } from '../../../src/fleet/git/publish-patch.ts';
-import { createPatch, type Worktree } from '../../../src/fleet/git/task-patch.ts';
+import { openRepositoryMirrors } from '../../../src/fleet/git/repository-mirrors.ts';
+import { createTaskPatch, type TaskWorktree } from '../../../src/fleet/git/task-patch.ts';
 import { addRepo } from '../../support/fleet.ts';
 import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
 let repo: string;
-let place: Worktree;
+let place: TaskWorktree;
 let folder: string;
 const git = () => createFleetGit({ home: project.home, variables: { PATH: '/usr/local/bin:/usr/bin:/bin' } });
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
   });
   const commit = (await project.git('-C', repo, 'rev-parse', 'HEAD')).trim();
   folder = join(project.dir, 'work', 'task');
-  const mirrors = openMirrors(join(project.dir, 'fleet'), git());
+  const mirrors = openRepositoryMirrors(join(project.dir, 'fleet'), git());
   await mirrors.checkOut({ url: repo, commit, folder: '' }, folder);
   place = { folder, mirror: mirrors.getPath(repo), commit };
 });
@@ -55,7 +55,7 @@ longTest('binary files, renames, modes, CRLF and odd names are restored; ignored
   await mkdir(join(folder, 'ignored'));
   await writeFile(join(folder, 'ignored/x'), 'secret\n');
   await rm(join(folder, 'gone.txt'));
-  const { patch, stat } = await createPatch(git(), place);
+  const { patch, stat } = await createTaskPatch(git(), place);
   expect(stat.files).toBe(8);
   await writeFile(join(project.dir, 'x.patch'), patch);
   await project.git('-C', repo, 'apply', '--check', join(project.dir, 'x.patch'));
@@ -75,13 +75,13 @@ longTest('binary files, renames, modes, CRLF and odd names are restored; ignored
 
 test('an unchanged patch leaves the branch alone; another one replaces only a commit of ouro', async () => {
   await writeFile(join(folder, 'a.txt'), 'beta\n');
-  const { patch } = await createPatch(git(), place);
+  const { patch } = await createTaskPatch(git(), place);
   const head = async () => (await project.git('-C', repo, 'rev-parse', 'ouro/work')).trim();
   await commitOf(patch);
   const first = await head();
   expect(await commitOf(patch)).toEqual({ kind: 'exists', commit: first });
   await writeFile(join(folder, 'a.txt'), 'gamma\n');
-  const { patch: other } = await createPatch(git(), place);
+  const { patch: other } = await createTaskPatch(git(), place);
   const foreign = { kind: 'refused', why: expect.stringContaining('commits that ouro did not make') };
   expect(await commitOf(other)).toEqual(foreign);
   expect(await head()).toBe(first);
@@ -101,7 +101,7 @@ test.each([
   ['has a whole path', '/etc/passwd'],
 ])('a link that %s is refused', async (_, target) => {
   await symlink(target, join(folder, 'link'));
-  const { patch } = await createPatch(git(), place);
+  const { patch } = await createTaskPatch(git(), place);
   expect(await commitOf(patch)).toEqual({
     kind: 'refused',
     why: 'link is a symbolic link to a path outside the repository',
@@ -110,7 +110,7 @@ test.each([
 
 test('a link inside the repository is accepted', async () => {
   await symlink('../a.txt', join(folder, 'old/link'));
-  expect(await commitOf((await createPatch(git(), place)).patch)).toMatchObject({ kind: 'made' });
+  expect(await commitOf((await createTaskPatch(git(), place)).patch)).toMatchObject({ kind: 'made' });
 });
 
 test.each(['.git/hooks/post-checkout', '../outside.txt', '.GIT/config'])(
@@ -128,7 +128,7 @@ test('a submodule that the work has filled is left out, and nothing that it conf
   await project.git('-C', repo, 'update-index', '--add', '--cacheinfo', `160000,${head},sub dir/[x]`);
   await project.git('-C', repo, 'commit', '-q', '-m', 'Add a submodule');
   const commit = (await project.git('-C', repo, 'rev-parse', 'HEAD')).trim();
-  const mirrors = openMirrors(join(project.dir, 'fleet'), git());
+  const mirrors = openRepositoryMirrors(join(project.dir, 'fleet'), git());
   const work = { ...place, commit, folder: join(project.dir, 'work', 'other') };
   await mirrors.checkOut({ url: repo, commit, folder: '' }, work.folder);
   const sub = join(work.folder, 'sub dir/[x]');
@@ -138,7 +138,7 @@ test('a submodule that the work has filled is left out, and nothing that it conf
     await project.git('-C', sub, 'config', key, `touch ${mark}; cat`);
   await writeFile(join(sub, 'f.txt'), 'two\n');
   await writeFile(join(work.folder, 'a.txt'), 'beta\n');
-  const { patch, stat } = await createPatch(git(), work);
+  const { patch, stat } = await createTaskPatch(git(), work);
   expect([Buffer.from(patch).toString().includes('+beta'), stat.files]).toEqual([true, 1]);
   await expect(project.read('ran')).rejects.toThrow('ENOENT');
 });
@@ -149,9 +149,9 @@ test('git configuration written by a task runs nothing when the patch is made', 
   for (const key of ['filter.evil.clean', 'diff.evil.textconv', 'core.fsmonitor'])
     await project.git('-C', folder, 'config', key, `touch ${mark}; cat`);
   await writeFile(join(folder, 'a.txt'), 'beta\n');
-  const mirrors = openMirrors(join(project.dir, 'fleet'), git());
+  const mirrors = openRepositoryMirrors(join(project.dir, 'fleet'), git());
   await mirrors.ensureCommit({ url: repo, commit: place.commit, folder: '' });
-  const { patch } = await createPatch(git(), place);
+  const { patch } = await createTaskPatch(git(), place);
   expect(Buffer.from(patch).toString()).toContain('+beta');
   await expect(project.read('ran')).rejects.toThrow('ENOENT');
 });
@@ -161,6 +161,6 @@ test('a task that leaves named pipes for git does not keep its worker waiting', 
   for (const name of ['.gitignore', 'deep/er/.gitignore', 'old/.gitattributes', 'other'])
     spawnSync('bash', ['-c', 'rm -f "$0"; mkfifo "$0"', join(folder, name)]);
   await writeFile(join(folder, 'deep/er/new.txt'), 'new\n');
-  const { stat } = await createPatch(git(), place);
+  const { stat } = await createTaskPatch(git(), place);
   expect(stat).toEqual({ files: 2, added: 1, removed: 1 });
 });

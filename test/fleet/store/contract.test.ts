@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Claim, NewBatch, NewTask, TaskResult } from '../../../src/contracts/fleet.ts';
+import type { BatchTaskResult, NewBatch, NewBatchTask, TaskClaim } from '../../../src/contracts/fleet.ts';
 import { postgresPair, type StorePair, sqlitePair } from '../../support/fleet-stores.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { isWholeRun } from '../../support/runs.ts';
@@ -28,7 +28,7 @@ type PartialClaim<Value> = {
 };
 
 /** Returns some fields of a claim, with their types checked. */
-const claimLike = (expected: PartialClaim<Claim>): PartialClaim<Claim> => expected;
+const claimLike = (expected: PartialClaim<TaskClaim>): PartialClaim<TaskClaim> => expected;
 
 describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', ({ open }) => {
   let pair: StorePair;
@@ -562,14 +562,14 @@ describe.each(STORES.filter(({ isMissing }) => !isMissing))('a store on $name', 
     await expect(pair.one.applyCommand('nope', { command: 'pause' })).rejects.toThrow('There is no batch nope.');
   });
 
-  async function claimed({ one }: StorePair): Promise<Claim> {
+  async function claimed({ one }: StorePair): Promise<TaskClaim> {
     const claim = await one.claim(me);
     if (claim === undefined) throw new Error('There was nothing to claim.');
     return claim;
   }
 });
 
-const RESULT: TaskResult = {
+const RESULT: BatchTaskResult = {
   answer: 'It is done.',
   verified: 'yes',
   turns: 2,
@@ -597,7 +597,7 @@ function batch({ id = 'b1', priority = 0, all = 100, atOnce = 8, attempts = 3 }:
   return { id, name: 'work', limits, priority, collect: { as: 'patches', name: 'work' } };
 }
 
-function task(key: string, more: Partial<NewTask> = {}): NewTask {
+function task(key: string, more: Partial<NewBatchTask> = {}): NewBatchTask {
   const spec = {
     prompt: `Do ${key}`,
     mode: 'acceptEdits',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { NewSchedule } from '../../../src/contracts/fleet.ts';
+import type { NewBatchSchedule } from '../../../src/contracts/fleet.ts';
 import { postgresPair, type StorePair, sqlitePair } from '../../support/fleet-stores.ts';
 import { stormTasks } from '../../support/fleet-storm.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../support/postgres.ts';
@@ -109,7 +109,7 @@ async function finishAll({ one }: StorePair): Promise<void> {
     await one.completeAttempt(claim, { kind: 'failed', reason: 'no luck', again: 'never' }, { cost: 0 });
 }
 
-function schedule(changes: Partial<NewSchedule> = {}): NewSchedule {
+function schedule(changes: Partial<NewBatchSchedule> = {}): NewBatchSchedule {
   const limits = { each: 3, all: 7, attempts: 3, atOnce: 8 };
   const batch = {
     id: 'nightly-1',

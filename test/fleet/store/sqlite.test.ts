@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createStore, openStore } from '../../../src/fleet/store/open-store.ts';
+import { createFleetStore, openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
 import { openSqlite } from '../../../src/fleet/store/sqlite.ts';
 import { stormBatch, stormTasks } from '../../support/fleet-storm.ts';
 import { createTempProject } from '../../support/temp-project.ts';
@@ -11,7 +11,7 @@ const me = { worker: 'w1', machine: 'here', leaseMs: 30_000 };
 test('a pause ends by its maximum duration although the clock was set back', async () => {
   await using project = await createTempProject();
   let now = 1_000_000_000_000;
-  const store = await createStore(openSqlite(join(project.dir, 'fleet.db'), () => now));
+  const store = await createFleetStore(openSqlite(join(project.dir, 'fleet.db'), () => now));
   await store.submit(stormBatch(), stormTasks(1, 0));
   const claim = await store.claim(me);
   if (claim === undefined) throw new Error('Nothing was claimed.');
@@ -32,10 +32,10 @@ test.each([
 ])('a queue file that %s is refused by name', async (_, damage) => {
   await using project = await createTempProject();
   const place = { kind: 'here', folder: project.dir } as const;
-  const store = await openStore(place);
+  const store = await openFleetStore(place);
   await store.submit(stormBatch(), stormTasks(200, 0));
   await store.close();
   const file = join(project.dir, 'fleet.db');
   await writeFile(file, damage(await readFile(file)));
-  await expect(openStore(place)).rejects.toThrow(`The queue file ${file} is damaged`);
+  await expect(openFleetStore(place)).rejects.toThrow(`The queue file ${file} is damaged`);
 });

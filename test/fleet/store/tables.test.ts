@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FleetStore } from '../../../src/contracts/fleet-store.ts';
 import type { SqlDatabase } from '../../../src/fleet/store/database.ts';
-import { openStore } from '../../../src/fleet/store/open-store.ts';
+import { openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
 import { openPostgres } from '../../../src/fleet/store/postgres.ts';
 import { openSqlite } from '../../../src/fleet/store/sqlite.ts';
 import { TESTED_STORES, testQueue } from '../../support/fleet.ts';
@@ -12,16 +12,16 @@ import { createTempProject } from '../../support/temp-project.ts';
 
 test('a store with newer tables is refused with what to do', async () => {
   await using project = await createTempProject();
-  await (await openStore({ kind: 'here', folder: project.dir })).close();
+  await (await openFleetStore({ kind: 'here', folder: project.dir })).close();
   const sql = openSqlite(join(project.dir, 'fleet.db'));
   await sql.transaction((tx) => tx.query("UPDATE fleet_meta SET value = ? WHERE name = 'schema'", 5));
   await sql.close();
-  await expect(openStore({ kind: 'here', folder: project.dir })).rejects.toThrow('Update ouro on this machine.');
+  await expect(openFleetStore({ kind: 'here', folder: project.dir })).rejects.toThrow('Update ouro on this machine.');
 });
 
 test('a store is private to its owner', async () => {
   await using project = await createTempProject();
-  await (await openStore({ kind: 'here', folder: project.dir })).close();
+  await (await openFleetStore({ kind: 'here', folder: project.dir })).close();
   expect((await stat(join(project.dir, 'fleet.db'))).mode & 0o777).toBe(0o600);
 });
 
@@ -30,13 +30,13 @@ test.each([
   { version: 3, tables: ['fleet_deletions'] },
 ])('a store of version $version gets what it lacks: $tables', async ({ version, tables }) => {
   await using project = await createTempProject();
-  await (await openStore({ kind: 'here', folder: project.dir })).close();
+  await (await openFleetStore({ kind: 'here', folder: project.dir })).close();
   const sql = openSqlite(join(project.dir, 'fleet.db'));
   for (const table of tables) await sql.transaction((tx) => tx.query(`DROP TABLE ${table}`));
   await sql.transaction((tx) => tx.query('ALTER TABLE fleet_attempts DROP COLUMN installation'));
   await sql.transaction((tx) => tx.query("UPDATE fleet_meta SET value = ? WHERE name = 'schema'", version));
   await sql.close();
-  const store = await openStore({ kind: 'here', folder: project.dir });
+  const store = await openFleetStore({ kind: 'here', folder: project.dir });
   expect(await store.listSchedules()).toEqual([]);
   expect(await store.listDeletions()).toEqual([]);
   await store.submit(stormBatch(), stormTasks(1, 0));
@@ -80,7 +80,7 @@ describe.each(TESTED_STORES)('a queue of version 1 on %s', (kind) => {
     const open = async (): Promise<SqlDatabase> =>
       url === undefined ? openSqlite(join(project.dir, 'fleet.db')) : openPostgres(url);
     const openNew = (): Promise<FleetStore> =>
-      openStore(url === undefined ? { kind: 'here', folder: project.dir } : { kind: 'postgres', url });
+      openFleetStore(url === undefined ? { kind: 'here', folder: project.dir } : { kind: 'postgres', url });
     const old = await open();
     const specs = stormTasks(3, 0).map(({ spec }) => JSON.stringify(spec));
     await old.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BatchSettings, NewTask, TaskSpec, TaskView } from '../../../src/contracts/fleet.ts';
-import { compareSettings, compareTasks, selectChangedTasks } from '../../../src/fleet/tasks/compare-batch.ts';
+import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../../src/contracts/fleet.ts';
+import { compareBatchSettings, compareBatchTasks, selectChangedTasks } from '../../../src/fleet/tasks/compare-batch.ts';
 
 const SETTINGS: BatchSettings = {
   limits: { each: 1_000_000, all: 5_000_000, attempts: 3, atOnce: 8 },
@@ -18,11 +18,11 @@ const EDITED_SETTINGS: readonly (readonly [string, BatchSettings])[] = [
 ];
 
 test.each(EDITED_SETTINGS)('an edit of %s is a difference', (field, edited) => {
-  expect(compareSettings(SETTINGS, SETTINGS)).toEqual([]);
-  expect(compareSettings(SETTINGS, edited).map((difference) => difference.field)).toEqual([field]);
+  expect(compareBatchSettings(SETTINGS, SETTINGS)).toEqual([]);
+  expect(compareBatchSettings(SETTINGS, edited).map((difference) => difference.field)).toEqual([field]);
 });
 
-const SPEC: TaskSpec = {
+const SPEC: BatchTaskSpec = {
   place: { url: '/repo', commit: 'a'.repeat(40), folder: '' },
   prompt: 'Do it.',
   mode: 'acceptEdits',
@@ -31,7 +31,7 @@ const SPEC: TaskSpec = {
   env: [],
   minutes: 45,
 };
-const EDITED_SPECS: readonly Partial<TaskSpec>[] = [
+const EDITED_SPECS: readonly Partial<BatchTaskSpec>[] = [
   { prompt: 'Do that.' },
   { model: 'haiku' },
   { mode: 'plan' },
@@ -44,8 +44,15 @@ const EDITED_SPECS: readonly Partial<TaskSpec>[] = [
   { minutes: 1 },
   { turns: 3 },
 ];
-const newTask = (spec: TaskSpec): NewTask => ({ key: 'k', title: 't', spec, lane: 'l', kind: 'work', priority: 0 });
-const stored = (state: TaskView['state'], spec = SPEC): TaskView => ({
+const newTask = (spec: BatchTaskSpec): NewBatchTask => ({
+  key: 'k',
+  title: 't',
+  spec,
+  lane: 'l',
+  kind: 'work',
+  priority: 0,
+});
+const stored = (state: BatchTaskView['state'], spec = SPEC): BatchTaskView => ({
   ...newTask(spec),
   ...{ state, tries: 0, cost: 0, reason: undefined, session: undefined, machine: undefined, doing: undefined },
   ...{ startedMs: undefined, endedMs: undefined, result: undefined },
@@ -55,10 +62,13 @@ test.each(EDITED_SPECS)('an edit to %j is a difference of each unfinished task',
   const edited = newTask({ ...SPEC, ...edit });
   const [field] = Object.keys(edit);
   for (const state of ['waiting', 'running', 'failed', 'cancelled', 'held'] as const) {
-    expect(compareTasks([stored(state)], [edited])).toMatchObject([{ field, tasks: 1 }]);
+    expect(compareBatchTasks([stored(state)], [edited])).toMatchObject([{ field, tasks: 1 }]);
     expect(selectChangedTasks([stored(state)], [edited])).toEqual([edited]);
   }
-  expect([compareTasks([stored('done')], [edited]), selectChangedTasks([stored('done')], [edited])]).toEqual([[], []]);
+  expect([compareBatchTasks([stored('done')], [edited]), selectChangedTasks([stored('done')], [edited])]).toEqual([
+    [],
+    [],
+  ]);
 });
 
 test.each([
@@ -66,7 +76,7 @@ test.each([
   ['priority', { priority: 7 }],
 ])('an edit of the %s of a task is a difference, too', (field, edit) => {
   const edited = { ...newTask(SPEC), ...edit };
-  expect(compareTasks([stored('waiting')], [edited])).toMatchObject([{ field, tasks: 1 }]);
+  expect(compareBatchTasks([stored('waiting')], [edited])).toMatchObject([{ field, tasks: 1 }]);
   expect(selectChangedTasks([stored('waiting')], [edited])).toEqual([edited]);
 });
 
@@ -74,5 +84,5 @@ test('another commit, or another key order, is no edit', () => {
   const verify = { tries: 2, run: 'make', kind: 'command' } as const;
   const before = { ...SPEC, verify: { kind: 'command', run: 'make', tries: 2 } as const };
   const after = { ...SPEC, verify, place: { url: '/repo', commit: 'b'.repeat(40), folder: '' } };
-  expect(compareTasks([stored('waiting', before)], [newTask(after)])).toEqual([]);
+  expect(compareBatchTasks([stored('waiting', before)], [newTask(after)])).toEqual([]);
 });

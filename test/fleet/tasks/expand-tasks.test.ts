@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createFleetGit } from '../../../src/fleet/git/fleet-git.ts';
 import { expandTaskFile, expandTaskLines } from '../../../src/fleet/tasks/expand-tasks.ts';
-import type { TargetDeps } from '../../../src/fleet/tasks/find-targets.ts';
-import { parseTaskFile, type TaskFileInput, validateTaskFile } from '../../../src/fleet/tasks/task-file.ts';
+import type { TaskTargetDeps } from '../../../src/fleet/tasks/find-task-targets.ts';
+import { createTaskFileFromFlags, parseTaskFile, type TaskFileInput } from '../../../src/fleet/tasks/task-file.ts';
 import { addRepo, projectWithRepos } from '../../support/fleet.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
@@ -16,14 +16,14 @@ afterEach(async () => {
   await project.remove();
 });
 
-const deps = (): TargetDeps => ({
+const deps = (): TaskTargetDeps => ({
   git: createFleetGit({ home: project.home, variables: { PATH: '/usr/local/bin:/usr/bin:/bin' } }),
   folder: project.dir,
   variables: { PATH: '/usr/local/bin:/usr/bin:/bin' },
   warn: (message) => void notes.push(message),
   reach: 'this machine',
 });
-const expanded = (input: TaskFileInput) => expandTaskFile(validateTaskFile(input), deps());
+const expanded = (input: TaskFileInput) => expandTaskFile(createTaskFileFromFlags(input), deps());
 
 test('repositories times items, each pinned to its commit', async () => {
   project = await projectWithRepos(['one', 'two']);
@@ -80,7 +80,7 @@ test('repositories come from a list or a command too, and worktrees are found', 
   expect(await names({ repos: { command: 'echo repos/two' } })).toEqual(['two']);
   const repo = join(project.dir, 'repos/one');
   await project.git('-C', repo, 'worktree', 'add', '-q', '-b', 'side', join(project.dir, 'side'));
-  const found = await expandTaskFile(validateTaskFile({ prompt: 'x', over: { worktrees: true } }), {
+  const found = await expandTaskFile(createTaskFileFromFlags({ prompt: 'x', over: { worktrees: true } }), {
     ...deps(),
     folder: repo,
   });
@@ -101,7 +101,7 @@ test('a line of a JSON Lines file is a task', async () => {
     'x.jsonl',
   );
   if (!('lines' in read)) throw new Error('These are no lines.');
-  const { collect, limits, priority } = validateTaskFile({ prompt: 'x', over: {} });
+  const { collect, limits, priority } = createTaskFileFromFlags({ prompt: 'x', over: {} });
   const { tasks } = await expandTaskLines(read.lines, { collect, limits, priority, name: 'x' }, deps());
   expect(tasks.map(({ title, spec }) => [title, spec.prompt])).toEqual([
     ['one', 'First'],
@@ -191,7 +191,7 @@ test('five thousand lines start git once per repository, not per line', async ()
   project = await projectWithRepos(['one', 'two']);
   const { git, ...rest } = deps();
   let calls = 0;
-  const counted: TargetDeps = {
+  const counted: TaskTargetDeps = {
     ...rest,
     git: (call) => {
       calls += 1;
@@ -202,7 +202,7 @@ test('five thousand lines start git once per repository, not per line', async ()
     JSON.stringify({ repo: at % 2 === 0 ? 'repos/one' : 'repos/two', prompt: `Do ${at}`, title: `task ${at}` }),
   );
   const parsed = parseTaskFile(lines.join('\n'), 'tasks.jsonl');
-  const frame = { ...validateTaskFile({ prompt: 'x', over: {} }), name: 'lines' };
+  const frame = { ...createTaskFileFromFlags({ prompt: 'x', over: {} }), name: 'lines' };
   const startedAt = performance.now();
   const { tasks } = await expandTaskLines('lines' in parsed ? parsed.lines : [], frame, counted);
   expect([tasks.length, calls]).toEqual([5_000, 6]);

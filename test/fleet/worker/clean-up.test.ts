@@ -3,21 +3,21 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import type { DeletedTask } from '../../../src/contracts/fleet.ts';
+import type { DeletedBatchTask } from '../../../src/contracts/fleet.ts';
 import { createFleetGit } from '../../../src/fleet/git/fleet-git.ts';
-import { openMirrors } from '../../../src/fleet/git/mirrors.ts';
-import { openStore } from '../../../src/fleet/store/open-store.ts';
-import { deletePendingFiles, readInstallation } from '../../../src/fleet/worker/clean-up.ts';
+import { openRepositoryMirrors } from '../../../src/fleet/git/repository-mirrors.ts';
+import { openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
+import { deletePendingBatchFiles, readInstallationId } from '../../../src/fleet/worker/clean-up.ts';
 import { getProjectDir } from '../../../src/session/paths.ts';
 import { stormBatch, stormTasks } from '../../support/fleet-storm.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 test('an installation keeps its id, and another one has another', async () => {
   await using project = await createTempProject();
-  const [one, again] = await Promise.all([1, 2].map(() => readInstallation(join(project.dir, 'one'))));
+  const [one, again] = await Promise.all([1, 2].map(() => readInstallationId(join(project.dir, 'one'))));
   expect(one).toMatch(/^[0-9a-f-]{36}$/);
   expect(again).toBe(one);
-  expect(await readInstallation(join(project.dir, 'two'))).not.toBe(one);
+  expect(await readInstallationId(join(project.dir, 'two'))).not.toBe(one);
 });
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome });
   const fleetFolder = join(project.ouroHome, 'fleet');
   const workRoot = join(project.dir, 'work');
-  const store = await openStore({ kind: 'here', folder: fleetFolder });
+  const store = await openFleetStore({ kind: 'here', folder: fleetFolder });
   const [task] = stormTasks(1, 0);
   if (task === undefined) throw new Error('There is no task.');
   const place = { url: '/repos/one', commit: 'c'.repeat(40), folder };
@@ -41,10 +41,10 @@ test.each([
   }
   const deps = { store, environment, workRoot, fleetFolder, machine: 'here', installation: 'i1' };
   await store.deleteBatch('storm', deps);
-  const mirrors = openMirrors(workRoot, createFleetGit(environment));
-  expect(await deletePendingFiles({ ...deps, mirrors })).toEqual(['storm']);
+  const mirrors = openRepositoryMirrors(workRoot, createFleetGit(environment));
+  expect(await deletePendingBatchFiles({ ...deps, mirrors })).toEqual(['storm']);
   for (const victim of victims) expect(existsSync(join(victim, 'session.jsonl'))).toBe(true);
-  const left: readonly { readonly tasks: readonly DeletedTask[] }[] = await store.listDeletions();
+  const left: readonly { readonly tasks: readonly DeletedBatchTask[] }[] = await store.listDeletions();
   expect(left).toEqual([]);
   await store.close();
 });

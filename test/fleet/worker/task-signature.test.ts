@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { findSignatureProblem, signTask } from '../../../src/fleet/worker/task-signature.ts';
+import { findTaskSignatureProblem, signBatchTask } from '../../../src/fleet/worker/task-signature.ts';
 import { stormTasks } from '../../support/fleet-storm.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -18,9 +18,9 @@ test('a task is accepted only with a valid signature over its exact content', as
   await writeFile(allowed, `me@here namespaces="ouro-fleet" ${await readFile(`${key}.pub`, 'utf8')}`);
   const [task] = stormTasks(1, 1);
   if (task === undefined) throw new Error('There is no task.');
-  const signature = await signTask('b', task, key);
+  const signature = await signBatchTask('b', task, key);
   const problem = (batch: string, one: typeof task, by: string | undefined) =>
-    findSignatureProblem(batch, { ...one, signature: by }, allowed);
+    findTaskSignatureProblem(batch, { ...one, signature: by }, allowed);
   expect(await problem('b', task, signature)).toBeUndefined();
   expect(
     await problem('b', { ...task, spec: { ...task.spec, minutes: 5, prompt: task.spec.prompt } }, signature),
@@ -30,5 +30,7 @@ test('a task is accepted only with a valid signature over its exact content', as
   );
   expect(await problem('other', task, signature)).toContain('changed after');
   expect(await problem('b', task, undefined)).toContain('it is not signed');
-  expect(await problem('b', task, await signTask('b', task, stranger))).toContain('not signed by an allowed signer');
+  expect(await problem('b', task, await signBatchTask('b', task, stranger))).toContain(
+    'not signed by an allowed signer',
+  );
 });

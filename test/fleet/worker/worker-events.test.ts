@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import type { AttemptEnd, Claim } from '../../../src/contracts/fleet.ts';
+import type { TaskAttemptEnd, TaskClaim } from '../../../src/contracts/fleet.ts';
 import {
-  addEvent,
-  createEventRecord,
-  formatEvent,
-  formatMetrics,
-  NO_TOTALS,
+  addWorkerEvent,
+  createWorkerEventRecord,
+  formatWorkerEvent,
+  formatWorkerMetrics,
+  NO_WORKER_TOTALS,
   type WorkerEvent,
 } from '../../../src/fleet/worker/worker-events.ts';
 import { stormTasks } from '../../support/fleet-storm.ts';
 
 const [task] = stormTasks(1, 0);
 if (task === undefined) throw new Error('There is no task.');
-const claim: Claim = {
+const claim: TaskClaim = {
   ...task,
   id: 'a1',
   batch: 'b1',
@@ -26,7 +26,7 @@ const claim: Claim = {
   earlierCost: 0,
   previousAttempt: undefined,
 };
-const finished = (ending: AttemptEnd): WorkerEvent => ({
+const finished = (ending: TaskAttemptEnd): WorkerEvent => ({
   kind: 'finished',
   claim,
   ending,
@@ -48,7 +48,7 @@ const EVENTS: readonly WorkerEvent[] = [
 
 test('records have the task, its batch, cost and duration', () => {
   const fields = { batch: 'b1', task: 'app-1', title: 'app\nname', lane: 'anthropic', attempt: 2 };
-  expect(EVENTS.slice(3).map(createEventRecord)).toEqual([
+  expect(EVENTS.slice(3).map(createWorkerEventRecord)).toEqual([
     { event: 'claimed', ...fields },
     { event: 'finished', ...fields, outcome: 'failed', costUsd: 0.25, durationMs: 1500, reason: 'no luck' },
     { event: 'finished', ...fields, outcome: 'returned', costUsd: 0.25, durationMs: 1500, reason: 'stopped' },
@@ -60,7 +60,7 @@ test('records have the task, its batch, cost and duration', () => {
 });
 
 test('the text log has events that the batch status does not show', () => {
-  expect(EVENTS.map(formatEvent).filter((line) => line !== undefined)).toEqual([
+  expect(EVENTS.map(formatWorkerEvent).filter((line) => line !== undefined)).toEqual([
     'openai is not available here, next try in 30 s: no key',
     'Schedule nightly is due: submitted batch nightly-1.',
     'The queue is away.',
@@ -68,8 +68,8 @@ test('the text log has events that the batch status does not show', () => {
 });
 
 test('metrics count the events, in the text format of Prometheus', () => {
-  const totals = EVENTS.reduce(addEvent, NO_TOTALS);
-  const samples = formatMetrics(totals)
+  const totals = EVENTS.reduce(addWorkerEvent, NO_WORKER_TOTALS);
+  const samples = formatWorkerMetrics(totals)
     .split('\n')
     .filter((line) => !line.startsWith('#'));
   expect(samples).toEqual([
@@ -85,8 +85,8 @@ test('metrics count the events, in the text format of Prometheus', () => {
     'ouro_worker_queue_up 0',
     '',
   ]);
-  expect(formatMetrics(totals)).toMatch(
+  expect(formatWorkerMetrics(totals)).toMatch(
     /^(?:# HELP (\w+) [^\n]+\n# TYPE \1 (?:gauge|counter)\n(?:\1(?:\{\w+="\w+"\})? [\d.]+\n)+)+$/,
   );
-  expect(formatMetrics(addEvent(totals, { kind: 'reconnected' }))).toContain('ouro_worker_queue_up 1\n');
+  expect(formatWorkerMetrics(addWorkerEvent(totals, { kind: 'reconnected' }))).toContain('ouro_worker_queue_up 1\n');
 });

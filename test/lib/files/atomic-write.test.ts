@@ -2,7 +2,12 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type WriteFs, type WriteHandle, WriteRefused, writeAtomically } from '../../../src/lib/files/atomic-write.ts';
+import {
+  type AtomicWriteFs,
+  type WritableFileHandle,
+  WriteRefused,
+  writeAtomically,
+} from '../../../src/lib/files/atomic-write.ts';
 import { readExtendedAttributes, setExtendedAttribute } from '../../../src/lib/files/extended-attributes.ts';
 
 let root = '';
@@ -15,13 +20,13 @@ const place = () => fs.mkdtemp(path.join(root, 'case-'));
 const bytes = (text: string) => Buffer.from(text);
 
 /** A disk on which the n-th call fails with `code`. */
-function failingAt(n: number, code: string): WriteFs & { readonly calls: () => number } {
+function failingAt(n: number, code: string): AtomicWriteFs & { readonly calls: () => number } {
   let calls = 0;
   const step = async () => {
     calls += 1;
     if (calls === n) throw Object.assign(new Error(`${code}: injected`), { code });
   };
-  const wrap = (handle: fs.FileHandle): WriteHandle => ({
+  const wrap = (handle: fs.FileHandle): WritableFileHandle => ({
     stat: () => step().then(() => handle.stat()),
     writeFile: async (data) => {
       await handle.write(data.subarray(0, 1));
@@ -81,7 +86,7 @@ describe('writeAtomically', () => {
     const dir = await place();
     await fs.mkdir(path.join(dir, 'in'));
     await fs.mkdir(path.join(dir, 'out'));
-    const swapping: WriteFs = {
+    const swapping: AtomicWriteFs = {
       ...fs,
       open: async (file, flags, mode) => {
         const handle = await fs.open(file, flags, mode);
@@ -99,7 +104,7 @@ describe('writeAtomically', () => {
   test('a file changed meanwhile is kept', async () => {
     const file = path.join(await place(), 'f');
     await fs.writeFile(file, 'old');
-    const racing: WriteFs = {
+    const racing: AtomicWriteFs = {
       ...fs,
       open: async (name, flags, mode) => {
         await fs.writeFile(file, 'theirs');
@@ -157,7 +162,7 @@ describe('writeAtomically', () => {
     const { ino } = await fs.stat(file);
     const refuse = () => Promise.reject(Object.assign(new Error(code), { code }));
     const whole = failingAt(0, code);
-    const refusing: WriteFs = {
+    const refusing: AtomicWriteFs = {
       ...whole,
       open: (at, flags, mode) => (call === 'open' && at !== file ? refuse() : whole.open(at, flags, mode)),
       rename: call === 'rename' ? refuse : whole.rename,

@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readLines } from '../../../src/lib/files/read-lines.ts';
+import { readLinesInRange } from '../../../src/lib/files/read-lines.ts';
 
 async function linesOf(text: string): Promise<readonly string[]> {
   const dir = await mkdtemp(join(tmpdir(), 'ouro-jsonl-'));
@@ -10,7 +10,7 @@ async function linesOf(text: string): Promise<readonly string[]> {
   await writeFile(path, text);
   const file = await open(path, 'r');
   const lines: string[] = [];
-  await readLines(file, { from: 0, to: Buffer.byteLength(text) }, (line) => void lines.push(line.toString()));
+  await readLinesInRange(file, { from: 0, to: Buffer.byteLength(text) }, (line) => void lines.push(line.toString()));
   await file.close();
   await rm(dir, { recursive: true });
   return lines;

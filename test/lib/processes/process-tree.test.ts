@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { getProcessStartTime } from '../../../src/lib/processes/process-info.ts';
 import {
   CALL_MARKER,
-  killLeftovers,
+  killLeftoverProcessGroups,
   killProcessTree,
   listMarkedProcesses,
   listRemainingProcesses,
@@ -35,21 +35,23 @@ async function start(command: string) {
 
 test('processes left by a run are ended at the next start', async () => {
   const { groupId, marker, startTime } = await start('setsid sleep 300 & sleep 300 & echo up; sleep 300');
-  expect(await killLeftovers([{ pgid: groupId, startTime, marker }])).toBe(1);
+  expect(await killLeftoverProcessGroups([{ pgid: groupId, startTime, marker }])).toBe(1);
   expect(await listMarkedProcesses(marker)).toEqual([]);
-  expect(await killLeftovers([{ pgid: groupId, startTime, marker }])).toBe(0);
+  expect(await killLeftoverProcessGroups([{ pgid: groupId, startTime, marker }])).toBe(0);
 });
 
 test('processes left by an ended leader are found by their marker', async () => {
   const { child, groupId, marker, startTime } = await start('setsid sleep 300 >/dev/null & echo up');
   if (child.exitCode === null) await once(child, 'exit');
-  expect(await killLeftovers([{ pgid: groupId, startTime, marker }])).toBe(1);
+  expect(await killLeftoverProcessGroups([{ pgid: groupId, startTime, marker }])).toBe(1);
 });
 
 test('a process with a reused pid is left alone', async () => {
   const { groupId, marker, startTime } = await start('echo up; sleep 300');
-  expect(await killLeftovers([{ pgid: groupId, startTime: `${Number(startTime) - 1}`, marker: 'another' }])).toBe(0);
-  expect(await killLeftovers([{ pgid: groupId, startTime: '', marker: 'another' }])).toBe(0);
+  expect(
+    await killLeftoverProcessGroups([{ pgid: groupId, startTime: `${Number(startTime) - 1}`, marker: 'another' }]),
+  ).toBe(0);
+  expect(await killLeftoverProcessGroups([{ pgid: groupId, startTime: '', marker: 'another' }])).toBe(0);
   expect(await listMarkedProcesses(marker)).not.toEqual([]);
 });
 

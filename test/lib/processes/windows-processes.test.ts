@@ -3,7 +3,7 @@ import {
   endWindowsTree,
   getWindowsStartTime,
   listWindowsProcesses,
-  type ProcessFunctions,
+  type WindowsProcessFunctions,
 } from '../../../src/lib/processes/windows-processes.ts';
 
 /** Pid, parent, start time, and whether the process has exited while somebody holds a handle of it. */
@@ -22,7 +22,7 @@ function createKernel(rows: readonly Row[]) {
     entry.writeUInt32LE(row[1], 32);
     return 1;
   };
-  const functions: ProcessFunctions = {
+  const functions: WindowsProcessFunctions = {
     CreateToolhelp32Snapshot() {
       open.add(HANDLE_OF_SNAPSHOT);
       return HANDLE_OF_SNAPSHOT;

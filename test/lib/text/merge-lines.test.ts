@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeLines } from '../../../src/lib/text/diff.ts';
+import { mergeLinesThreeWay } from '../../../src/lib/text/diff.ts';
 import { runs } from '../../support/runs.ts';
 
 test.each([
@@ -12,17 +12,17 @@ test.each([
   ['a missing last newline is a change of its line', 'a\nb', 'a\nb\n', 'A\nb', 'A\nb\n'],
   ['an insertion into removed lines is kept by nobody', 'a\nb\nc\n', '', 'a\nx\nb\nc\n', undefined],
 ])('%s', (_, base, one, other, merged) => {
-  expect(mergeLines(base, one, other)).toBe(merged);
-  expect(mergeLines(base, other, one)).toBe(merged);
+  expect(mergeLinesThreeWay(base, one, other)).toBe(merged);
+  expect(mergeLinesThreeWay(base, other, one)).toBe(merged);
 });
 
 test('a one-sided change is always taken, and the order of sides does not matter', () => {
   const text = fc.array(fc.constantFrom('a\n', 'b\n', '\n', 'c\r\n', 'd')).map((lines) => lines.join(''));
   fc.assert(
     fc.property(text, text, text, (base, one, other) => {
-      expect(mergeLines(base, one, base)).toBe(one);
-      expect(mergeLines(base, one, one)).toBe(one);
-      expect(mergeLines(base, one, other)).toBe(mergeLines(base, other, one));
+      expect(mergeLinesThreeWay(base, one, base)).toBe(one);
+      expect(mergeLinesThreeWay(base, one, one)).toBe(one);
+      expect(mergeLinesThreeWay(base, one, other)).toBe(mergeLinesThreeWay(base, other, one));
     }),
     runs(200),
   );

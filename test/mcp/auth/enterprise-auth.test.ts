@@ -5,8 +5,8 @@ import { auth } from '@modelcontextprotocol/sdk/client/auth.js';
 import { expect, test } from 'vitest';
 import type { McpIdentityProvider } from '../../../src/contracts/settings.ts';
 import { createEnterpriseAuth } from '../../../src/mcp/auth/enterprise-auth.ts';
-import { loginInBrowser } from '../../../src/mcp/auth/login.ts';
-import type { OAuthConfig } from '../../../src/mcp/configured-server.ts';
+import { loginToMcpServer } from '../../../src/mcp/auth/mcp-login.ts';
+import type { OAuthConfig } from '../../../src/mcp/configured-mcp-server.ts';
 import { type CompanyFaults, startCompany } from '../../support/api/company-server.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { createTempProject } from '../../support/temp-project.ts';
@@ -216,6 +216,6 @@ test('configures enterprise login where ouro logs in by itself', async () => {
   const oauth = launch.kind === 'http' ? launch.oauth : undefined;
   const openPage = () => expect.unreachable();
   await expect(
-    loginInBrowser({ url: company.url, oauth, ouroHome: project.ouroHome, openPage, signal: inTime() }),
+    loginToMcpServer({ url: company.url, oauth, ouroHome: project.ouroHome, openPage, signal: inTime() }),
   ).rejects.toThrow('configures a login without a web page');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { McpServerConfig } from '../../../src/contracts/settings.ts';
 import { type McpConfigInput, resolveMcpConfig } from '../../../src/mcp/config/resolve-config.ts';
-import { type ConfiguredServer, describeLaunchDetails } from '../../../src/mcp/configured-server.ts';
+import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../../src/mcp/configured-mcp-server.ts';
 
 const variable = (name: string) => `\${${name}}`;
 const PROJECT = JSON.stringify({
@@ -54,7 +54,7 @@ test('a project server waits for approval, with its variables expanded', async (
       message: `waits for approval: docs-server --port ${variable('PORT:-80')}, with TOKEN=${variable('TOKEN')}`,
     },
     { reason: 'approval', message: expect.stringContaining(', with x-key=k') },
-  ] satisfies readonly ConfiguredServer['blocked'][]);
+  ] satisfies readonly ConfiguredMcpServer['blocked'][]);
 });
 
 test('an approval applies to exactly what was approved', async () => {
@@ -67,7 +67,7 @@ test('an approval applies to exactly what was approved', async () => {
   expect([approved.servers[0]?.blocked, changed.servers[0]?.blocked]).toEqual([
     undefined,
     { reason: 'approval', message: expect.stringContaining('changed since') },
-  ] satisfies readonly ConfiguredServer['blocked'][]);
+  ] satisfies readonly ConfiguredMcpServer['blocked'][]);
 });
 
 test('an untrusted folder defines no servers, user settings and flags do', async () => {
@@ -162,7 +162,7 @@ test('a variable with an id token is named while waiting, and hidden where its v
   expect(servers[0]?.blocked?.message).toContain(`"idToken":"${variable('ID')}"`);
   const launch = servers[0]?.launch;
   expect(launch).toMatchObject({ oauth: { identityProvider: { idToken: 'person' } } });
-  expect(launch === undefined ? '' : describeLaunchDetails(launch)).not.toContain('person');
+  expect(launch === undefined ? '' : describeMcpLaunchDetails(launch)).not.toContain('person');
 });
 
 test.each([
@@ -172,7 +172,7 @@ test.each([
   [`Basic ${variable('A')}:x${variable('B')}$`, `…${variable('A')}…${variable('B')}…`],
 ])('of a secret %s an approval shows the variables only', (clientSecret, shown) => {
   const launch = { kind: 'http', url: 'https://example.com', headers: {}, oauth: { clientSecret } } as const;
-  expect(describeLaunchDetails(launch)).toContain(`"clientSecret":"${shown}"`);
+  expect(describeMcpLaunchDetails(launch)).toContain(`"clientSecret":"${shown}"`);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readProfileRegion } from '../../../src/model/providers/aws-profile.ts';
+import { readAwsProfileRegion } from '../../../src/model/providers/aws-profile.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const CONFIG = `# of a person
@@ -45,7 +45,7 @@ test('the region of a profile is the one AWS tools would use', async () => {
     { AWS_PROFILE: 'corp' },
     { AWS_CONFIG_FILE },
   ];
-  expect(asked.map((more) => readProfileRegion({ HOME, ...more }))).toEqual([
+  expect(asked.map((more) => readAwsProfileRegion({ HOME, ...more }))).toEqual([
     'us-west-2',
     'us-west-2',
     'eu-central-1',
@@ -61,5 +61,5 @@ test('the region of a profile is the one AWS tools would use', async () => {
 });
 
 test('without files there is no region', () => {
-  expect(readProfileRegion({ HOME: '/proc/nobody' })).toBeUndefined();
+  expect(readAwsProfileRegion({ HOME: '/proc/nobody' })).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { CloudSettings } from '../../../src/model/providers/cloud-settings.ts';
-import { openEntraSource } from '../../../src/model/providers/entra-token.ts';
+import { openEntraTokenSource } from '../../../src/model/providers/entra-token.ts';
 import { createModelRegistry } from '../../../src/model/registry/model-registry.ts';
 import { says } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
@@ -60,7 +60,7 @@ test('a user signed in with az needs no key, and is asked once for many requests
   const az = join(project.dir, 'az');
   const token = JSON.stringify({ accessToken: 'right', expires_on: Math.round(Date.now() / 1000) + 3600 });
   await writeFile(az, `#!/bin/sh\necho "$@" >> '${project.dir}/asked'\necho '${token}'\n`, { mode: 0o755 });
-  const source = openEntraSource({ variables: { PATH: `${project.dir}:/usr/bin:/bin` }, keys: {} });
+  const source = openEntraTokenSource({ variables: { PATH: `${project.dir}:/usr/bin:/bin` }, keys: {} });
   expect([await source(), await source()]).toEqual(['right', 'right']);
   expect(await readFile(join(project.dir, 'asked'), 'utf8')).toBe(
     'account get-access-token --resource https://cognitiveservices.azure.com --output json\n',
@@ -88,7 +88,7 @@ test.each([
   await once(entra, 'listening');
   const address = entra.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const source = openEntraSource({ variables: surroundings(`http://127.0.0.1:${port}`), keys: {} });
+  const source = openEntraTokenSource({ variables: surroundings(`http://127.0.0.1:${port}`), keys: {} });
   expect([await source(), await source()]).toEqual(['right', 'right']);
   entra.closeAllConnections();
   entra.close();

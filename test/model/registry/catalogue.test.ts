@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { PROVIDER_PRESETS } from '../../../src/model/provider-presets.ts';
-import { BUNDLED_PAGES, loadBundledPage } from '../../../src/model/registry/catalogue.ts';
+import { BUNDLED_CATALOGUE_PAGES, loadCataloguePage } from '../../../src/model/registry/catalogue.ts';
 import { extractModelFacts } from '../../../src/model/registry/model-facts.ts';
 
 test('every bundled catalogue page is valid, and its models have a window and a price', async () => {
-  for (const name of BUNDLED_PAGES.keys()) {
-    const page = await loadBundledPage(name);
+  for (const name of BUNDLED_CATALOGUE_PAGES.keys()) {
+    const page = await loadCataloguePage(name);
     const facts = (page?.models ?? []).map((entry) => extractModelFacts(entry, page?.asOf ?? ''));
     expect(facts.length, name).toBeGreaterThan(0);
     for (const fact of facts) expect(fact.contextWindow, `${name} ${fact.label}`).toBeGreaterThan(0);
@@ -16,9 +16,9 @@ test('every bundled catalogue page is valid, and its models have a window and a 
 
 test('every page belongs to a known provider', () => {
   const named = [...PROVIDER_PRESETS].map(([name, { catalogueId }]) => catalogueId ?? name);
-  expect([...BUNDLED_PAGES.keys()].filter((name) => !named.includes(name))).toEqual(['anthropic']);
+  expect([...BUNDLED_CATALOGUE_PAGES.keys()].filter((name) => !named.includes(name))).toEqual(['anthropic']);
 });
 
 test('an unknown provider has no page', async () => {
-  expect(await loadBundledPage('nowhere')).toBeUndefined();
+  expect(await loadCataloguePage('nowhere')).toBeUndefined();
 });

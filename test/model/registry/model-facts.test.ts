@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { extractModelFacts, modelEntrySchema } from '../../../src/model/registry/model-facts.ts';
+import { catalogueEntrySchema, extractModelFacts } from '../../../src/model/registry/model-facts.ts';
 
 const ENTRY = {
   id: 'gpt-9',
@@ -14,7 +14,7 @@ const ENTRY = {
 };
 
 test('an entry has window, output, price with cache, images, efforts, tools and a date', () => {
-  expect(extractModelFacts(modelEntrySchema.parse(ENTRY), '2026-11-10')).toEqual({
+  expect(extractModelFacts(catalogueEntrySchema.parse(ENTRY), '2026-11-10')).toEqual({
     label: 'GPT-9',
     contextWindow: 400_000,
     maxOutputTokens: 128_000,
@@ -35,7 +35,7 @@ test('an entry has window, output, price with cache, images, efforts, tools and 
 
 test('an unknown price stays unknown, and an output limit as large as the window leaves space for the prompt', () => {
   const { cost: _cost, ...free } = { ...ENTRY, limit: { context: 32_000, output: 32_000 } };
-  const facts = extractModelFacts(modelEntrySchema.parse(free), '2026-11-10');
+  const facts = extractModelFacts(catalogueEntrySchema.parse(free), '2026-11-10');
   expect(facts).not.toHaveProperty('price');
   expect(facts).toMatchObject({ contextWindow: 32_000, maxOutputTokens: 16_000 });
 });
@@ -48,5 +48,5 @@ test.each([
 ])('thinking described by %j', (options, thinking) => {
   const { reasoning_options: _options, ...entry } = ENTRY;
   const said = { ...entry, ...(options && { reasoning_options: options }) };
-  expect(extractModelFacts(modelEntrySchema.parse(said), 'now').thinking).toEqual(thinking);
+  expect(extractModelFacts(catalogueEntrySchema.parse(said), 'now').thinking).toEqual(thinking);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_MODEL, SMALL_MODEL } from '../../../src/model/built-in-models.ts';
+import { DEFAULT_MODEL, DEFAULT_SMALL_MODEL } from '../../../src/model/built-in-models.ts';
 import type { ModelConfig } from '../../../src/model/registry/model-config.ts';
 import { createModelRegistry } from '../../../src/model/registry/model-registry.ts';
 import { parseModelName } from '../../../src/model/registry/model-route.ts';
-import { NO_API_KEY } from '../../../src/model/registry/unavailable-model.ts';
+import { NO_ANTHROPIC_KEY_MESSAGE } from '../../../src/model/registry/unavailable-model.ts';
 import { ANTHROPIC, OPENAI } from '../dialects.ts';
 import { startFaultServer, status, stream } from '../fault-server.ts';
 import { drain, REQUEST } from '../support.ts';
@@ -51,7 +51,11 @@ const QUICK = { retry: { limits: () => ({ maxRetries: 0 }) } };
 
 describe('choosePort', () => {
   test('without a key the message names the three ways', () => {
-    expect(createModelRegistry({ model: 'sonnet' })).toEqual({ ok: false, problem: NO_API_KEY, code: 'no_api_key' });
+    expect(createModelRegistry({ model: 'sonnet' })).toEqual({
+      ok: false,
+      problem: NO_ANTHROPIC_KEY_MESSAGE,
+      code: 'no_api_key',
+    });
   });
 
   test('with a key it says which model, and where the key came from', () => {
@@ -182,7 +186,7 @@ describe('choosePort', () => {
   test('a model that needs a key reports it instead of sending a request', async () => {
     const { port } = chosen({ model: 'demo', ...QUICK });
     expect(await drain(port, { request: { ...REQUEST, model: 'claude-opus-5-5' } })).toMatchObject({
-      outcome: { failure: { kind: 'auth', message: NO_API_KEY } },
+      outcome: { failure: { kind: 'auth', message: NO_ANTHROPIC_KEY_MESSAGE } },
     });
   });
 
@@ -221,7 +225,7 @@ describe('the small model for side requests', () => {
   test('follows the current model, also after a switch', () => {
     const { getSmallModel } = chosen({ model: 'sonnet', apiKey: 'k', providers: { groq: key } });
     expect(['sonnet', 'groq/x', 'ollama/x', 'demo'].map(getSmallModel)).toEqual([
-      SMALL_MODEL,
+      DEFAULT_SMALL_MODEL,
       'groq/llama-3.1-8b-instant',
       undefined,
       undefined,

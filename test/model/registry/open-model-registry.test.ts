@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import type { Settings } from '../../../src/contracts/settings.ts';
-import type { StoredKeys } from '../../../src/model/keys/stored-keys.ts';
+import type { StoredApiKeys } from '../../../src/model/keys/stored-api-keys.ts';
 import { openModelRegistry } from '../../../src/model/registry/open-model-registry.ts';
 import { readProviderConfigs } from '../../../src/model/registry/provider-settings.ts';
 import { discoverLocalServers } from '../../../src/model/registry/server-discovery.ts';
-import { explainMissingModel, NO_API_KEY } from '../../../src/model/registry/unavailable-model.ts';
-import { resolveLimits } from '../../../src/settings/effective-environment.ts';
+import { explainMissingModel, NO_ANTHROPIC_KEY_MESSAGE } from '../../../src/model/registry/unavailable-model.ts';
+import { resolveTimeoutsAndRetries } from '../../../src/settings/effective-environment.ts';
 import { startOpenAiServer } from '../../support/api/openai-server.ts';
 import { runOptions } from '../../support/run-options.ts';
 
@@ -24,8 +24,10 @@ function choose({ flag, env = KEY, settings = {}, stored = {} }: Said) {
   const options = flag === undefined ? OPTIONS : { ...OPTIONS, model: flag };
   const environment = readEnvironment(env);
   const { apiKey, ...rest } = stored;
-  const keys: StoredKeys = new Map(apiKey === undefined ? [] : [['anthropic', { key: apiKey, source: 'stored key' }]]);
-  return openModelRegistry(options, settings, environment, () => resolveLimits(environment, settings), {
+  const keys: StoredApiKeys = new Map(
+    apiKey === undefined ? [] : [['anthropic', { key: apiKey, source: 'stored key' }]],
+  );
+  return openModelRegistry(options, settings, environment, () => resolveTimeoutsAndRetries(environment, settings), {
     ...rest,
     keys,
   });
@@ -93,7 +95,7 @@ test('limits come from the environment first, then from the settings', () => {
     OURO_HEADER_TIMEOUT_MS: '0',
   });
   const settings = { timeouts: { bashMs: 7, bashMaxMs: 9 }, maxRetries: 2 };
-  expect(resolveLimits(environment, settings)).toMatchObject({
+  expect(resolveTimeoutsAndRetries(environment, settings)).toMatchObject({
     bashTimeoutMs: 5,
     bashMaxTimeoutMs: 9,
     maxRetries: 2,
@@ -109,12 +111,12 @@ test('without a key a server on this machine is named with the command to use it
     { name: 'Nobody', prefix: 'nobody', port: 1 },
   ];
   const { problem } = await explainMissingModel(
-    { problem: NO_API_KEY, code: 'no_api_key' },
+    { problem: NO_ANTHROPIC_KEY_MESSAGE, code: 'no_api_key' },
     { groq: { apiKey: 'k', keySource: 'GROQ_API_KEY' }, github: { apiKey: 'k', keySource: 'GITHUB_TOKEN' } },
     () => discoverLocalServers({ servers }),
   );
   expect(problem).toBe(
-    `${NO_API_KEY}\nFound an API key for Groq (GROQ_API_KEY): --model groq/openai/gpt-oss-120b\nOllama is running on this machine: --model ollama/qwen3:8b`,
+    `${NO_ANTHROPIC_KEY_MESSAGE}\nFound an API key for Groq (GROQ_API_KEY): --model groq/openai/gpt-oss-120b\nOllama is running on this machine: --model ollama/qwen3:8b`,
   );
 });
 

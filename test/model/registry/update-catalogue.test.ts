@@ -2,8 +2,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  type CatalogueUpdate,
-  createPageLoader,
+  type CatalogueUpdateCounts,
+  createCataloguePageLoader,
   updateCatalogue,
 } from '../../../src/model/registry/catalogue-store.ts';
 import { startJsonServer } from '../../support/json-server.ts';
@@ -25,10 +25,10 @@ test('downloaded pages are used, older models stay, and unknown providers are om
   await using project = await createTempProject();
   await using server = await startJsonServer({ '/api.json': CATALOGUE });
   const order = { url: `${server.url}/api.json`, folder: project.dir, today: '2026-12-24', send: fetch };
-  const expected: CatalogueUpdate = { providers: 1, models: 1, skipped: 1 };
+  const expected: CatalogueUpdateCounts = { providers: 1, models: 1, skipped: 1 };
   expect(await updateCatalogue(order)).toEqual(expected);
   expect((await readdir(project.dir)).filter((name) => name.endsWith('.json'))).toEqual(['openai.json']);
-  const page = await createPageLoader(project.dir)('openai');
+  const page = await createCataloguePageLoader(project.dir)('openai');
   expect(page?.asOf).toBe('2026-12-24');
   expect(page?.models[0]).toMatchObject({ id: 'gpt-99', limit: { context: 5_000_000 } });
   expect(page?.models.map(({ id }) => id)).toContain('gpt-5');
@@ -40,7 +40,7 @@ test('pages of a newer program override earlier downloads', async () => {
     '/api.json': { openai: { models: { 'gpt-5': { id: 'gpt-5', name: 'Old' } } } },
   });
   await updateCatalogue({ url: `${server.url}/api.json`, folder: project.dir, today: '2020-01-01', send: fetch });
-  const page = await createPageLoader(project.dir)('openai');
+  const page = await createCataloguePageLoader(project.dir)('openai');
   expect(page?.models.find(({ id }) => id === 'gpt-5')?.name).toBe('GPT-5');
 });
 
@@ -59,6 +59,6 @@ test('a damaged file is ignored', async () => {
   await using project = await createTempProject();
   await mkdir(project.dir, { recursive: true });
   await writeFile(join(project.dir, 'openai.json'), '{"v":1,"asOf":"2030-01-01","models":[{]');
-  expect((await createPageLoader(project.dir)('openai'))?.models.length).toBeGreaterThan(10);
-  expect(await createPageLoader(project.dir)('nowhere')).toBeUndefined();
+  expect((await createCataloguePageLoader(project.dir)('openai'))?.models.length).toBeGreaterThan(10);
+  expect(await createCataloguePageLoader(project.dir)('nowhere')).toBeUndefined();
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { FAILURE_KINDS } from '../../../src/contracts/model.ts';
-import { classifyResponse, isRetryable } from '../../../src/model/stream/error-response.ts';
+import { MODEL_FAILURE_KINDS } from '../../../src/contracts/model.ts';
+import { classifyErrorResponse, isRetryable } from '../../../src/model/stream/error-response.ts';
 import { classifyErrorEvent, classifyThrown } from '../../../src/model/stream/failures.ts';
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return classifyResponse({ status, body: text, header: (name) => headers[name] });
+  return classifyErrorResponse({ status, body: text, header: (name) => headers[name] });
 }
 
 function apiError(type: string, message = 'words') {
@@ -154,7 +154,7 @@ describe('classifyResponse', () => {
 
 describe('isRetryable', () => {
   test('only temporary failures are retried', () => {
-    const healing = FAILURE_KINDS.filter((kind) => isRetryable({ kind, message: '' }));
+    const healing = MODEL_FAILURE_KINDS.filter((kind) => isRetryable({ kind, message: '' }));
     expect(healing).toEqual(['stalled', 'cut', 'overloaded', 'rate_limited', 'server', 'network']);
   });
 });

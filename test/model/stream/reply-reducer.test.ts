@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/contracts/json.ts';
-import { buildReplyMessage, createReplyState, reduceReply } from '../../../src/model/stream/reply-reducer.ts';
+import {
+  buildReplyMessage,
+  createMessagesReplyState,
+  reduceMessagesReply,
+} from '../../../src/model/stream/reply-reducer.ts';
 
 function feed(events: readonly JsonObject[]) {
-  let reply = createReplyState('claude-test');
+  let reply = createMessagesReplyState('claude-test');
   const steps = events.map((event) => {
-    const step = reduceReply(reply, event, () => 'made-up');
+    const step = reduceMessagesReply(reply, event, () => 'made-up');
     reply = step.reply;
     return step;
   });

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildJudgePrompt, parseJudgement } from '../../../src/permissions/auto-mode/judge-prompt.ts';
+import {
+  buildPermissionJudgePrompt,
+  parsePermissionJudgement,
+} from '../../../src/permissions/auto-mode/judge-prompt.ts';
 import { runs } from '../../support/runs.ts';
 
 test.each([
@@ -15,18 +18,18 @@ test.each([
   'ALLOWED: fine',
   'ASK: not this one',
 ])('anything but a plain yes is a question: %j', (answer) => {
-  expect(parseJudgement(answer).verdict).toBe('ask');
+  expect(parsePermissionJudgement(answer).verdict).toBe('ask');
 });
 
 test.each(['ALLOW: it builds', 'ALLOW - it builds', '**ALLOW**: it builds', 'ALLOW: it builds\n\nMore words.'])(
   'a plain yes is a yes: %j',
   (answer) => {
-    expect(parseJudgement(answer)).toEqual({ verdict: 'allow', why: 'it builds' });
+    expect(parsePermissionJudgement(answer)).toEqual({ verdict: 'allow', why: 'it builds' });
   },
 );
 
 test('a reason is one short line without control characters', () => {
-  const { why } = parseJudgement(`ASK: \u001b[2J${'long '.repeat(200)}`);
+  const { why } = parsePermissionJudgement(`ASK: \u001b[2J${'long '.repeat(200)}`);
   expect(why.length).toBeLessThanOrEqual(240);
   expect(why).not.toContain('\u001b');
 });
@@ -36,7 +39,7 @@ test('nothing in a call can end its part of the prompt or start another', () => 
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const command = pieces.join('');
-      const question = buildJudgePrompt({
+      const question = buildPermissionJudgePrompt({
         facts: { tool: 'Bash', kind: 'shell', command, input: { command, description: 'WORDS-OF-THE-MODEL' } },
         cwd: '/ws',
         reasons: [command],

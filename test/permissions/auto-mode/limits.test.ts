@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { EMPTY_JUDGE_LEDGER, findBudgetProblem, reduceJudgeLedger } from '../../../src/permissions/auto-mode/limits.ts';
+import {
+  EMPTY_JUDGE_LEDGER,
+  findJudgeBudgetProblem,
+  reduceJudgeLedger,
+} from '../../../src/permissions/auto-mode/limits.ts';
 
 const LIMITS = { inARow: 2, usd: 1 };
 
@@ -11,9 +15,9 @@ test('a user message resets the count, and spent budget stays spent', () => {
   ] as const;
   const full = events.reduce(reduceJudgeLedger, EMPTY_JUDGE_LEDGER);
   expect(full).toEqual({ inARow: 2, usd: 0.4, allowed: ['a', 'b'] });
-  expect(findBudgetProblem(full, LIMITS)).toContain('2 calls in a row');
+  expect(findJudgeBudgetProblem(full, LIMITS)).toContain('2 calls in a row');
   const heard = reduceJudgeLedger(full, { is: 'person_spoke' });
-  expect(findBudgetProblem(heard, LIMITS)).toBeUndefined();
-  expect(findBudgetProblem(reduceJudgeLedger(heard, { is: 'paid', usd: 0.6 }), LIMITS)).toContain('$1');
+  expect(findJudgeBudgetProblem(heard, LIMITS)).toBeUndefined();
+  expect(findJudgeBudgetProblem(reduceJudgeLedger(heard, { is: 'paid', usd: 0.6 }), LIMITS)).toContain('$1');
   expect(reduceJudgeLedger(full, { is: 'turn_ended' })).toEqual({ inARow: 2, usd: 0.4, allowed: [] });
 });

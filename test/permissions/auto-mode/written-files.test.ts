@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findWrittenFiles } from '../../../src/permissions/auto-mode/judge-prompt.ts';
+import { findSessionWrittenFiles } from '../../../src/permissions/auto-mode/judge-prompt.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 test.each([
@@ -24,14 +24,16 @@ test.each([
 ])('a file written in the session is found by any name in the command: %s', async (command) => {
   await using project = await createTempProject({ 'run.js': 'WRITTEN', 'not.ts': 'OTHER' });
   const written = ['run.js', 'not.ts', 'gone.js'].map((name) => join(project.dir, name));
-  expect(findWrittenFiles({ command }, written)).toEqual([{ path: join(project.dir, 'run.js'), text: 'WRITTEN' }]);
+  expect(findSessionWrittenFiles({ command }, written)).toEqual([
+    { path: join(project.dir, 'run.js'), text: 'WRITTEN' },
+  ]);
 });
 
 test('files not written in the session are not shown, and truncated ones are marked', async () => {
   await using project = await createTempProject({ 'run.js': 'THEIRS', 'own.js': 'x'.repeat(8_001) });
-  expect(findWrittenFiles({ command: 'node run.js' }, [])).toEqual([]);
-  expect(findWrittenFiles({ command: 'node run.js' }, [join(project.dir, 'own.js')])).toEqual([]);
-  expect(findWrittenFiles({ command: 'node own.js' }, [join(project.dir, 'own.js')])).toBe('too long');
+  expect(findSessionWrittenFiles({ command: 'node run.js' }, [])).toEqual([]);
+  expect(findSessionWrittenFiles({ command: 'node run.js' }, [join(project.dir, 'own.js')])).toEqual([]);
+  expect(findSessionWrittenFiles({ command: 'node own.js' }, [join(project.dir, 'own.js')])).toBe('too long');
   writeFileSync(join(project.dir, 'own.js'), 'short');
-  expect(findWrittenFiles({ command: 'node own.js' }, [join(project.dir, 'own.js')])).toHaveLength(1);
+  expect(findSessionWrittenFiles({ command: 'node own.js' }, [join(project.dir, 'own.js')])).toHaveLength(1);
 });

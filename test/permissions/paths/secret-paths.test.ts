@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSegmentTest, isExactPattern } from '../../../src/permissions/paths/folder-scan.ts';
+import { createGlobSegmentTest, isExactGlobPattern } from '../../../src/permissions/paths/folder-scan.ts';
 import { getSecretPathReason, SECRET_GLOBS } from '../../../src/permissions/paths/secret-paths.ts';
 import { makeFixture, policyFor } from '../fixture.ts';
 
@@ -99,7 +99,9 @@ test('the Docker configuration is one, in any folder', () => {
 });
 
 test('searches omit the same names', () => {
-  const tests = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactPattern(glob)).map(createSegmentTest);
+  const tests = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactGlobPattern(glob)).map(
+    createGlobSegmentTest,
+  );
   const isExcluded = (name: string) => tests.some((matches) => matches(name));
   expect(SECRETS.filter((name) => name === name.toLowerCase() && !isExcluded(name))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import {
   isExactHost,
   matchesDeniedHost,
   matchesHostPattern,
-  parseDestination,
+  parseNetworkDestination,
 } from '../../../src/sandbox/network/host-pattern.ts';
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   ['::ffff:127.0.0.1', '::ffff:7f00:1'],
   ['my_host.test', 'my_host.test'],
 ] as const)('%s is the host %s', (spelled, host) => {
-  expect(parseDestination(spelled, 443)).toEqual({ host, port: 443 });
+  expect(parseNetworkDestination(spelled, 443)).toEqual({ host, port: 443 });
 });
 
 test.each([
@@ -42,14 +42,15 @@ test.each([
   '1.2.3.4.5.6.7.8',
   '256.256.256.256',
 ])('%j is not a host name', (spelled) => {
-  expect(parseDestination(spelled, 443)).toBeUndefined();
+  expect(parseNetworkDestination(spelled, 443)).toBeUndefined();
 });
 
 test('ports are validated', () => {
-  for (const port of [0, -1, 65_536, 1.5, Number.NaN]) expect(parseDestination('example.com', port)).toBeUndefined();
+  for (const port of [0, -1, 65_536, 1.5, Number.NaN])
+    expect(parseNetworkDestination('example.com', port)).toBeUndefined();
 });
 
-const goal = (host: string, port = 443) => parseDestination(host, port) ?? { host: '', port: 0 };
+const goal = (host: string, port = 443) => parseNetworkDestination(host, port) ?? { host: '', port: 0 };
 
 test.each([
   ['example.com', 'example.com', true],

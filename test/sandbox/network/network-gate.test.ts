@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PermissionAnswer, PermissionMode, PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { SandboxSettings } from '../../../src/contracts/settings.ts';
-import { createPolicySource } from '../../../src/permissions/policy.ts';
+import { createPermissionPolicySource } from '../../../src/permissions/permission-policy-source.ts';
 import { createNetworkGate } from '../../../src/sandbox/network/network-gate.ts';
 import { testCore } from '../../support/core.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -21,7 +21,7 @@ async function gateOf(project: TempProject, given: Given) {
   const core = await testCore(project);
   const asked: PermissionRequest[] = [];
   const granted: string[] = [...allow];
-  const { getPolicy } = createPolicySource({
+  const { getPolicy } = createPermissionPolicySource({
     options: { allowedTools: granted, disallowedTools: deny, addDirs: [] },
     environment: core.environment,
     cwd: project.dir,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { resolveDestination } from '../../../src/sandbox/network/outbound.ts';
+import { resolveNetworkDestination } from '../../../src/sandbox/network/outbound.ts';
 
 const CLOSED = { ok: false, found: 'closed', why: 'x.test resolves to an address that is not public' };
 
 async function leads(addresses: readonly string[], named: readonly string[] = [], host = 'x.test') {
-  return resolveDestination({ host, port: 443 }, named, async () => addresses);
+  return resolveNetworkDestination({ host, port: 443 }, named, async () => addresses);
 }
 
 test.each([

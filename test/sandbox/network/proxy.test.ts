@@ -2,8 +2,12 @@ import { createServer } from 'node:http';
 import { connect, createServer as createPlain, type Server } from 'node:net';
 import { expect, test } from 'vitest';
 import { createByteReader } from '../../../src/sandbox/network/byte-reader.ts';
-import type { Destination } from '../../../src/sandbox/network/host-pattern.ts';
-import { type ConnectResult, connectTo, serveConnection } from '../../../src/sandbox/network/proxy.ts';
+import type { NetworkDestination } from '../../../src/sandbox/network/host-pattern.ts';
+import {
+  connectToFirstAddress,
+  type ProxyConnectResult,
+  serveProxyConnection,
+} from '../../../src/sandbox/network/proxy.ts';
 
 async function listening(server: Server | ReturnType<typeof createServer>): Promise<number> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -13,21 +17,21 @@ async function listening(server: Server | ReturnType<typeof createServer>): Prom
 
 /** A proxy that leads every allowed host to one server, which says back what it hears. */
 async function proxied(text: string, answer: 'heard' | 'page' = 'heard') {
-  const goals: (Destination & { token: string })[] = [];
+  const goals: (NetworkDestination & { token: string })[] = [];
   const server =
     answer === 'page'
       ? createServer((request, response) => void request.on('end', () => response.end('page')).resume())
       : createPlain({ allowHalfOpen: true }, (socket) => void socket.pipe(socket));
   const port = await listening(server);
-  const pass = async (goal: Destination, token: string): Promise<ConnectResult> => {
+  const pass = async (goal: NetworkDestination, token: string): Promise<ProxyConnectResult> => {
     goals.push({ ...goal, token });
     if (goal.host === 'no.test') return { ok: false, kind: 'refused', why: 'No.' };
     if (goal.host === 'gone.test') return { ok: false, kind: 'unreachable', why: 'Gone.' };
-    return { ok: true, socket: await connectTo(['127.0.0.1'], port) };
+    return { ok: true, socket: await connectToFirstAddress(['127.0.0.1'], port) };
   };
   const proxy = createPlain(
     { allowHalfOpen: true },
-    (socket) => void serveConnection(socket, createByteReader(socket), pass),
+    (socket) => void serveProxyConnection(socket, createByteReader(socket), pass),
   );
   const said = await new Promise<string>((resolve, reject) => {
     listening(proxy).then((at) => {

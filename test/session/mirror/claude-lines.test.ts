@@ -5,10 +5,10 @@ import { getSessionMessages } from '@anthropic-ai/claude-agent-sdk';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { listBlocks, type Message } from '../../../src/contracts/message.ts';
-import type { RecordBody } from '../../../src/contracts/session.ts';
+import { listMessageBlocks, type Message } from '../../../src/contracts/message.ts';
+import type { SessionRecordBody } from '../../../src/contracts/session.ts';
 import { createClaudeLineConverter } from '../../../src/session/mirror/claude-lines.ts';
-import { parseRecords } from '../../../src/session/records/parse-records.ts';
+import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { runs } from '../../support/runs.ts';
 import { exchanges, memoryDisk, openTest, tellConversation } from '../conversation-events.ts';
@@ -47,18 +47,20 @@ test('the SDK reads from the lines what ouro would send, also after a rewind, a 
         for (const event of events.slice(told, upTo)) await transcript.recordEvent(event);
         told = upTo;
         const body =
-          what === 'goes on' ? undefined : bodyOf(what, rebuildSession(parseRecords(disk.text()).records).messages);
+          what === 'goes on'
+            ? undefined
+            : bodyOf(what, rebuildSession(parseSessionRecords(disk.text()).records).messages);
         if (body !== undefined) await transcript.append(body);
       }
       await transcript.close();
-      const { records } = parseRecords(disk.text());
+      const { records } = parseSessionRecords(disk.text());
       const sessionId = crypto.randomUUID();
       const linesOf = createClaudeLineConverter({ sessionId });
       const lines = records.flatMap(linesOf).map((line) => `${JSON.stringify(line)}\n`);
       await writeFile(join(home, 'projects', '-somewhere', `${sessionId}.jsonl`), lines.join(''));
       const read = await getSessionMessages(sessionId);
       const sent = rebuildSession(records).messages.flatMap((message) =>
-        listBlocks(message).map(({ type, ...block }) => gist(type, block)),
+        listMessageBlocks(message).map(({ type, ...block }) => gist(type, block)),
       );
       // What stands beside results is marked as no words of a person, and not read.
       expect(read.flatMap(({ message }) => partsOf(message))).toEqual(
@@ -73,7 +75,7 @@ test('the SDK reads from the lines what ouro would send, also after a rewind, a 
 function bodyOf(
   what: { readonly back: number } | { readonly keep: number },
   messages: readonly Message[],
-): RecordBody | undefined {
+): SessionRecordBody | undefined {
   if ('back' in what) {
     const prompts = messages.filter((message) => message.role === 'user' && message.origin === 'prompt');
     const messageId = prompts.at(-1 - what.back)?.id;

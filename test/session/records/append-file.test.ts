@@ -2,7 +2,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type AppendOptions, type AppendStatus, createAppendFile } from '../../../src/session/records/append-file.ts';
+import {
+  type AppendFileOptions,
+  type AppendFileStatus,
+  createAppendFile,
+} from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
 import { openUnsavedLines, readUnsavedLines } from '../../../src/session/records/unsaved-lines.ts';
 
@@ -73,7 +77,7 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
 test('the content of a deleted file is kept until it can be recreated', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
-  const news: AppendStatus[] = [];
+  const news: AppendFileStatus[] = [];
   const file = createAppendFile(path, diskAppendFs, (one) => void news.push(one));
   await file.append('one\n');
   await rm(folder, { recursive: true });
@@ -85,7 +89,7 @@ test('the content of a deleted file is kept until it can be recreated', async ()
   await file.append('three\n');
   await file.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n');
-  expect(news.slice(1)).toEqual<AppendStatus[]>([{ type: 'restored' }, { type: 'works' }]);
+  expect(news.slice(1)).toEqual<AppendFileStatus[]>([{ type: 'restored' }, { type: 'works' }]);
   await rm(home, { recursive: true });
 });
 
@@ -93,9 +97,9 @@ test('what one disk refuses is stored on another, and moved when possible', asyn
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
   const [places, blocked] = [[join(home, 'gone'), home], join(home, 'blocked')];
   const path = join(blocked, 's.jsonl');
-  const news: AppendStatus[] = [];
+  const news: AppendFileStatus[] = [];
   const open = () => {
-    const options: AppendOptions = {
+    const options: AppendFileOptions = {
       fallback: openUnsavedLines('s', places),
       unsavedLines: readUnsavedLines('s', places),
     };
@@ -106,7 +110,7 @@ test('what one disk refuses is stored on another, and moved when possible', asyn
   await killed.append('one\n');
   await killed.append('two\n');
   expect(readUnsavedLines('s', places)).toEqual(['one', 'two']);
-  expect(news).toEqual<AppendStatus[]>([
+  expect(news).toEqual<AppendFileStatus[]>([
     { type: 'failed', why: expect.any(String), fallbackPath: expect.stringContaining(home) },
   ]);
   const next = open();

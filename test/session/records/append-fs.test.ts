@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AppendFs } from '../../../src/session/records/append-fs.ts';
-import { parseRecords } from '../../../src/session/records/parse-records.ts';
+import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { openTest, plain, tellConversation } from '../conversation-events.ts';
 
@@ -84,7 +84,7 @@ test.each([
   for (let at = 1; at <= (await operations()) - 1; at += 1) {
     const disk = failingDisk(code, at, times, share);
     const { told, waiting } = await play(disk);
-    const { records } = parseRecords(disk.text());
+    const { records } = parseSessionRecords(disk.text());
     const kept = plain(rebuildSession(records).messages);
     // What fails at the very end has no later write that could bring it after.
     if (waiting === 0) expect(kept).toEqual(messages);
@@ -108,5 +108,5 @@ test('a disk that works again gets everything, and that is reported', async () =
   const { told, waiting } = await play(disk);
   expect(waiting).toBe(0);
   expect(told).toEqual([expect.stringContaining('could not be saved'), 'info: The session is being saved again.']);
-  expect(plain(rebuildSession(parseRecords(disk.text()).records).messages)).toEqual(messages);
+  expect(plain(rebuildSession(parseSessionRecords(disk.text()).records).messages)).toEqual(messages);
 });

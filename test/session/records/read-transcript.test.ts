@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
-import type { RecordBody } from '../../../src/contracts/session.ts';
+import type { SessionRecordBody } from '../../../src/contracts/session.ts';
 import {
   dropBeforeLostRewind,
-  readRecentRecords,
+  readRecentSessionRecords,
   readTranscript,
 } from '../../../src/session/records/read-transcript.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
-import { createRecord } from '../../../src/session/records/record-writer.ts';
+import { createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -27,9 +27,9 @@ async function fileOf(lines: readonly string[]): Promise<string> {
 }
 
 const newId = () => crypto.randomUUID();
-function line(body: RecordBody, uuid: string = newId()): string {
+function line(body: SessionRecordBody, uuid: string = newId()): string {
   const head = { uuid, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: '0' };
-  return JSON.stringify(createRecord(body, head));
+  return JSON.stringify(createSessionRecord(body, head));
 }
 
 const typed = (id: string, text = id): Message & { role: 'user' } => ({
@@ -73,7 +73,7 @@ test('everything after the last boundary is read, before it only small records',
   const idsOf = ({ records }: { readonly records: readonly { readonly uuid: string }[] }) =>
     records.map(({ uuid }) => uuid);
   expect(idsOf(await readTranscript(path))).toEqual(['old', 'named', 'b1', 'mid', 'b2', 'new']);
-  expect(idsOf(await readRecentRecords(path, 'from-boundary'))).toEqual(['named', 'b2', 'new']);
+  expect(idsOf(await readRecentSessionRecords(path, 'from-boundary'))).toEqual(['named', 'b2', 'new']);
 });
 
 const LONG = [
@@ -83,7 +83,9 @@ const LONG = [
 const ROOM = 6_000;
 
 test('of a conversation that is too long its end is read from a prompt on, plus earlier prompts', async () => {
-  const { records, omittedBytes } = await readRecentRecords(await fileOf(LONG), 'from-boundary', { mostBytes: ROOM });
+  const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(LONG), 'from-boundary', {
+    mostBytes: ROOM,
+  });
   const gone = `left-out-${omittedBytes}`;
   expect(messagesIn(records)).toEqual(['p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
   expect(rebuildSession(records).title?.title).toBe('named');
@@ -92,21 +94,29 @@ test('of a conversation that is too long its end is read from a prompt on, plus 
 
 test('if one prompt led to all of that, it starts with a reply', async () => {
   const lines = [prompt('p1'), ...turn('t1', 9_000), ...turn('t2'), ...turn('t3')];
-  const { records, omittedBytes } = await readRecentRecords(await fileOf(lines), 'from-boundary', { mostBytes: 3_000 });
+  const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(lines), 'from-boundary', {
+    mostBytes: 3_000,
+  });
   expect(messagesIn(records)).toEqual(['p1', `left-out-${omittedBytes}`, 't3', 'a-t3']);
 });
 
 test('a summary stays, whatever is omitted after it', async () => {
   const lines = [prompt('p0'), boundary('b', [typed('kept')]), ...LONG];
-  const { records, omittedBytes } = await readRecentRecords(await fileOf(lines), 'from-boundary', { mostBytes: ROOM });
+  const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(lines), 'from-boundary', {
+    mostBytes: ROOM,
+  });
   const gone = `left-out-${omittedBytes}`;
   expect(messagesIn(records)).toEqual(['kept', 'p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
 });
 
 test('pages of NUL bytes lose no record', async () => {
-  const { records, omittedBytes } = await readRecentRecords(await fileOf([...LONG, '\0'.repeat(1_000_000)]), 'all', {
-    mostBytes: 100_000,
-  });
+  const { records, omittedBytes } = await readRecentSessionRecords(
+    await fileOf([...LONG, '\0'.repeat(1_000_000)]),
+    'all',
+    {
+      mostBytes: 100_000,
+    },
+  );
   expect([omittedBytes, messagesIn(records).length]).toEqual([
     0,
     messagesIn((await readTranscript(await fileOf(LONG))).records).length,
@@ -114,14 +124,14 @@ test('pages of NUL bytes lose no record', async () => {
 });
 
 test('after a rewind to an earlier prompt, later messages are gone', async () => {
-  const { records } = await readRecentRecords(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', {
+  const { records } = await readRecentSessionRecords(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', {
     mostBytes: ROOM,
   });
   expect(messagesIn(records)).toEqual(['p1', 'p4']);
 });
 
 test('after a rewind to an omitted message, nothing earlier is left', async () => {
-  const { records } = await readRecentRecords(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', {
+  const { records } = await readRecentSessionRecords(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', {
     mostBytes: ROOM,
   });
   expect(rebuildSession(records).incomplete).toBe(true);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
-import { LOST_RESULT } from '../../../src/session/records/conversation-state.ts';
-import { parseRecords } from '../../../src/session/records/parse-records.ts';
+import { LOST_TOOL_RESULT } from '../../../src/session/records/conversation-state.ts';
+import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
@@ -30,7 +30,7 @@ function expectSound(messages: readonly Message[], text: string): void {
         : [];
     expect(answers).toEqual(calls);
   }
-  const { records } = parseRecords(text);
+  const { records } = parseSessionRecords(text);
   const dead = new Set(records.flatMap((record) => (record.type === 'tombstone' ? [record.messageId] : [])));
   const sent = JSON.stringify(messages);
   for (const record of records) {
@@ -47,7 +47,7 @@ test('a file that ends at any record has every message, block and result once', 
       const lines = (await written(said)).text.split('\n').slice(0, -1);
       for (let count = 1; count <= lines.length; count += 1) {
         const text = `${lines.slice(0, count).join('\n')}\n`;
-        expectSound(rebuildSession(parseRecords(text).records).messages, text);
+        expectSound(rebuildSession(parseSessionRecords(text).records).messages, text);
       }
     }),
     runs(25),
@@ -66,10 +66,10 @@ test('a record cut off at any byte is dropped and nothing before it is affected'
   ]);
   const bytes = Buffer.from(text);
   const start = bytes.lastIndexOf(0x0a, bytes.length - 2) + 1;
-  const before = rebuildSession(parseRecords(bytes.subarray(0, start).toString('utf8')).records).messages;
+  const before = rebuildSession(parseSessionRecords(bytes.subarray(0, start).toString('utf8')).records).messages;
   for (let end = start; end < bytes.length - 1; end += 1) {
     const torn = bytes.subarray(0, end).toString('utf8');
-    expect(rebuildSession(parseRecords(torn).records).messages).toEqual(before);
+    expect(rebuildSession(parseSessionRecords(torn).records).messages).toEqual(before);
   }
 });
 
@@ -86,7 +86,7 @@ test('continuing after a cut-off record keeps both sides', async () => {
   const lines = text.split('\n').slice(0, -1);
   for (const [at, line] of lines.entries()) {
     const half = line.slice(0, Math.floor(line.length / 2));
-    const { records, damaged } = parseRecords([...lines.slice(0, at), half, ...lines.slice(at), ''].join('\n'));
+    const { records, damaged } = parseSessionRecords([...lines.slice(0, at), half, ...lines.slice(at), ''].join('\n'));
     expect(plain(rebuildSession(records).messages)).toEqual(messages);
     expect(damaged).toBe(0);
   }
@@ -99,11 +99,11 @@ test('a call without a result is marked, and the next prompt follows it', async 
     0,
     lines.findIndex((line) => line.includes('"type":"result"')),
   );
-  const { messages, dangling } = rebuildSession(parseRecords(cut.join('\n')).records);
+  const { messages, dangling } = rebuildSession(parseSessionRecords(cut.join('\n')).records);
   expect(dangling).toMatchObject([{ tool: 'Echo' }]);
   expect(messages.at(-1)).toMatchObject({
     role: 'user',
-    blocks: [{ type: 'tool_result', content: LOST_RESULT, is_error: true }],
+    blocks: [{ type: 'tool_result', content: LOST_TOOL_RESULT, is_error: true }],
   });
   const next = JSON.stringify({
     v: 1,
@@ -111,7 +111,7 @@ test('a call without a result is marked, and the next prompt follows it', async 
     uuid: 'later',
     message: { role: 'user', id: 'user-x', origin: 'prompt', blocks: [{ type: 'text', text: 'go on' }] },
   });
-  const again = rebuildSession(parseRecords([...cut, next].join('\n')).records);
+  const again = rebuildSession(parseSessionRecords([...cut, next].join('\n')).records);
   expect(again.messages.slice(0, -1)).toEqual(messages);
   expect(again.messages.at(-1)).toMatchObject({ id: 'user-x' });
 });
@@ -148,7 +148,7 @@ test('the same call id in two turns keeps each its own result', () => {
     },
   ];
   const text = [...turn(1), ...turn(2)].map((one) => JSON.stringify(one)).join('\n');
-  const results = rebuildSession(parseRecords(text).records).messages.flatMap((message) =>
+  const results = rebuildSession(parseSessionRecords(text).records).messages.flatMap((message) =>
     message.role === 'user' ? message.blocks : [],
   );
   expect(results).toMatchObject([{ content: 'turn 1' }, { content: 'turn 2' }]);
@@ -168,7 +168,7 @@ test('when the model got a different result than the tool returned, the sent one
     );
     await transcript.recordEvent({ type: 'message_end', message: { ...event.message, blocks } });
   }
-  const last = rebuildSession(parseRecords(disk.text()).records).messages.at(-1);
+  const last = rebuildSession(parseSessionRecords(disk.text()).records).messages.at(-1);
   expect(last).toMatchObject({ blocks: [{ content: 'shortened' }, { type: 'text' }] });
 });
 
@@ -186,10 +186,10 @@ test('after a boundary only kept messages remain, and a rewind before it restore
     { role: 'user', id: 's', origin: 'summary', blocks: [{ type: 'text', text: 'sum' }] },
   ];
   await transcript.recordEvent({ type: 'compacted', boundary, messages: kept, postTokens: 1 });
-  expect(rebuildSession(parseRecords(disk.text()).records).messages).toEqual(kept);
+  expect(rebuildSession(parseSessionRecords(disk.text()).records).messages).toEqual(kept);
   const second = messages[2]?.id ?? '';
   await transcript.append({ type: 'system', subtype: 'rewind', data: { messageId: second } });
-  const back = rebuildSession(parseRecords(disk.text()).records);
+  const back = rebuildSession(parseSessionRecords(disk.text()).records);
   expect(plain(back.messages)).toEqual(messages.slice(0, 2));
   expect(back.incomplete).toBe(false);
 });
@@ -211,7 +211,7 @@ test('settings, the title and the queue have their newest value', async () => {
   };
   await transcript.recordEvent({ type: 'queue', item, state: 'queued' });
   await transcript.append({ type: 'title', title: 'Named', by: 'person' });
-  const { liveSettings, queued, title } = rebuildSession(parseRecords(disk.text()).records);
+  const { liveSettings, queued, title } = rebuildSession(parseSessionRecords(disk.text()).records);
   expect(liveSettings).toEqual({ model: 'b', effort: 'low', mode: 'plan', grants: GRANTS });
   expect(queued).toEqual([item]);
   expect(title).toEqual({ type: 'title', title: 'Named', by: 'person' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SessionRecord } from '../../../src/contracts/session.ts';
-import { ENDED_WITH_RUN, listRefusals, listTasksEndedWithRun } from '../../../src/session/resume/earlier-run.ts';
+import { listRefusals, listTasksEndedWithRun, TASKS_ENDED_WITH_RUN } from '../../../src/session/resume/earlier-run.ts';
 
 const AROUND = {
   v: 1,
@@ -51,7 +51,7 @@ test('what ended with the last run is reported until a message is sent', () => {
   const ended: SessionRecord = {
     ...AROUND,
     type: 'system',
-    subtype: ENDED_WITH_RUN,
+    subtype: TASKS_ENDED_WITH_RUN,
     data: { titles: ['npm run dev'] },
   };
   const said: SessionRecord = {

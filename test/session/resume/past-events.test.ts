@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { AssistantBlock, Message } from '../../../src/contracts/message.ts';
 import type { SessionRecord } from '../../../src/contracts/session.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
-import { createEventRecorder, createRecord } from '../../../src/session/records/record-writer.ts';
+import { createEventRecorder, createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
 import { buildPastEvents } from '../../../src/session/resume/past-events.ts';
 
 type Timed = readonly [second: number, event: AgentEvent | { readonly spentUsd: number }];
@@ -15,7 +15,7 @@ function recordsOf(told: readonly Timed[]): readonly SessionRecord[] {
     const bodies =
       'type' in event ? bodiesOf(event) : [{ type: 'system' as const, subtype: 'live', data: { ...event } }];
     return bodies.map((body, part) =>
-      createRecord(body, {
+      createSessionRecord(body, {
         uuid: `r${at}-${part}`,
         parentUuid: null,
         sessionId: 's',

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DialogueItem, type ExportedSession, exportSession } from '../../../src/session/store/export-session.ts';
+import {
+  type DialogueItem,
+  exportSession,
+  type SessionExportInput,
+} from '../../../src/session/store/export-session.ts';
 import { anyText } from '../../support/any-text.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -38,7 +42,7 @@ const itemOf = (text: string): readonly DialogueItem[] => [
   { kind: 'note', text, at: '' },
   { kind: 'call', id: 'c', tool: text, input: { [text]: text }, result: text, status: text, at: '' },
 ];
-const sessionOf = (text: string): ExportedSession => {
+const sessionOf = (text: string): SessionExportInput => {
   return { id: text, title: text, cwd: text, gitBranch: text, items: itemOf(text) };
 };
 /** Everything in it that a browser takes for markup, in order. */

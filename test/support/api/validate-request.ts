@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isDeeperThan } from '../../../src/lib/json.ts';
+import { isNestedDeeperThan } from '../../../src/lib/json.ts';
 import { type IssuedContent, violationOfMessages } from './validate-messages.ts';
 import { violationOfThinking, violationOfToolChoice, violationOfTools } from './validate-tools.ts';
 import { type Dict, isDict, isText, isWellFormed } from './values.ts';
@@ -43,7 +43,7 @@ export function violationOf(body: unknown, headers: IncomingHttpHeaders, issued:
   if (!headers['anthropic-version']) return 'anthropic-version: header is required';
   if (!String(headers['content-type']).startsWith('application/json')) return 'content-type: must be application/json';
   if (!isDict(body) || Object.keys(body).length === 0) return 'The request body is not valid JSON';
-  if (isDeeperThan(body, DEEPEST)) return 'The request body is not valid JSON: recursion limit exceeded';
+  if (isNestedDeeperThan(body, DEEPEST)) return 'The request body is not valid JSON: recursion limit exceeded';
   if (!isWellFormed(body)) return 'The request body is not valid JSON: no low surrogate in string';
   return (
     unknownField(body, String(headers['anthropic-beta'] ?? '')) ??

@@ -11,7 +11,7 @@ import type {
 } from '../../../src/contracts/model.ts';
 import { DEFAULT_LOOP_GUARD, type QueryConfig, type QueryDeps } from '../../../src/contracts/query.ts';
 import type { PreparedCall, Tool, ToolOutcome } from '../../../src/contracts/tool.ts';
-import { toRequestMessages } from '../../../src/engine/request/build-request.ts';
+import { toRequestMessages } from '../../../src/engine/request/build-model-request.ts';
 
 /** One reply of the scripted model. */
 export type ScriptedReply = {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { analyzeShell } from '../../../src/permissions/shell/analyze.ts';
-import { listShownFiles } from '../../../src/tools/bash/shown-files.ts';
+import { listFilesShownByCommand } from '../../../src/tools/bash/shown-files.ts';
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-shown-')));
 writeFileSync(join(cwd, 'a.ts'), '');
 afterAll(() => rmSync(cwd, { recursive: true }));
 
 const shown = (command: string, output = '') =>
-  listShownFiles(analyzeShell(command), cwd, output).map((file) => file.replace(`${cwd}/`, ''));
+  listFilesShownByCommand(analyzeShell(command), cwd, output).map((file) => file.replace(`${cwd}/`, ''));
 
 test.each([
   ['cat a.ts b.ts', ['a.ts', 'b.ts']],

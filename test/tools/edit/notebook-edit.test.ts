@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { editNotebookCell } from '../../../src/tools/edit/edit-notebook-cell.ts';
 import { createNotebookEditTool } from '../../../src/tools/edit/notebook-edit.ts';
-import { spliceCell } from '../../../src/tools/edit/splice-cell.ts';
 import { createReadTool } from '../../../src/tools/read/read.ts';
 import { callTool, createWorkbench } from '../file-workbench.ts';
 
@@ -38,10 +38,10 @@ const pretty = `{
 
 describe('spliceCell', () => {
   test('a replaced source keeps its form, and all other bytes', () => {
-    expect(spliceCell(pretty, { mode: 'replace', cellId: 'one', source: 'x\ny\nz' })).toBe(
+    expect(editNotebookCell(pretty, { mode: 'replace', cellId: 'one', source: 'x\ny\nz' })).toBe(
       pretty.replace('"a = 1\\n",\n    "b = 2"', '"x\\n",\n    "y\\n",\n    "z"'),
     );
-    expect(spliceCell(pretty, { mode: 'replace', cellId: 'cell-1', source: '# "Ho"' })).toBe(
+    expect(editNotebookCell(pretty, { mode: 'replace', cellId: 'cell-1', source: '# "Ho"' })).toBe(
       pretty.replace('"# Hi"', '"# \\"Ho\\""'),
     );
   });
@@ -49,17 +49,25 @@ describe('spliceCell', () => {
     const cell = { mode: 'insert', source: 'n\nm', cellType: 'markdown', newId: 'new' } as const;
     const json =
       '{\n   "cell_type": "markdown",\n   "id": "new",\n   "metadata": {},\n   "source": [\n    "n\\n",\n    "m"\n   ]\n  }';
-    expect(spliceCell(pretty, { ...cell, after: 'two' })).toBe(pretty.replace('# Hi"\n  }', `# Hi"\n  },\n  ${json}`));
-    expect(spliceCell(pretty, cell)).toBe(pretty.replace('[\n  {', `[\n  ${json},\n  {`));
+    expect(editNotebookCell(pretty, { ...cell, after: 'two' })).toBe(
+      pretty.replace('# Hi"\n  }', `# Hi"\n  },\n  ${json}`),
+    );
+    expect(editNotebookCell(pretty, cell)).toBe(pretty.replace('[\n  {', `[\n  ${json},\n  {`));
   });
   test('deleting every cell leaves an empty list', () => {
-    const one = spliceCell(pretty, { mode: 'delete', cellId: 'two' });
+    const one = editNotebookCell(pretty, { mode: 'delete', cellId: 'two' });
     expect(one).toBe(`${pretty.slice(0, pretty.indexOf(',\n  {\n   "cell_type": "markdown"'))}\n ]\n}\n`);
-    expect(JSON.parse(spliceCell(one, { mode: 'delete', cellId: 'one' })).cells).toEqual([]);
+    expect(JSON.parse(editNotebookCell(one, { mode: 'delete', cellId: 'one' })).cells).toEqual([]);
   });
   test('a notebook on one line stays on one line', () => {
     const flat = JSON.stringify({ cells: [{ cell_type: 'code', source: ['a'] }], nbformat: 4, nbformat_minor: 2 });
-    const edited = spliceCell(flat, { mode: 'insert', after: 'cell-0', source: 'b', cellType: 'code', newId: 'x' });
+    const edited = editNotebookCell(flat, {
+      mode: 'insert',
+      after: 'cell-0',
+      source: 'b',
+      cellType: 'code',
+      newId: 'x',
+    });
     expect(edited).not.toContain('\n');
     expect(JSON.parse(edited).cells[1]).toEqual({
       cell_type: 'code',
@@ -68,11 +76,13 @@ describe('spliceCell', () => {
       outputs: [],
       source: ['b'],
     });
-    expect(spliceCell(flat, { mode: 'replace', cellId: 'cell-0', source: 'c' })).toBe(flat.replace('["a"]', '["c"]'));
+    expect(editNotebookCell(flat, { mode: 'replace', cellId: 'cell-0', source: 'c' })).toBe(
+      flat.replace('["a"]', '["c"]'),
+    );
   });
   test('an unknown cell is answered with the existing ones', () => {
-    expect(() => spliceCell(pretty, { mode: 'delete', cellId: 'three' })).toThrow('The cells are: one, two.');
-    expect(() => spliceCell('[]', { mode: 'delete', cellId: 'a' })).toThrow('not a notebook');
+    expect(() => editNotebookCell(pretty, { mode: 'delete', cellId: 'three' })).toThrow('The cells are: one, two.');
+    expect(() => editNotebookCell('[]', { mode: 'delete', cellId: 'a' })).toThrow('not a notebook');
   });
 });
 

@@ -8,7 +8,7 @@ import { createDiagnosticsTool } from '../../../src/tools/diagnostics.ts';
 import { createEditTool } from '../../../src/tools/edit/edit.ts';
 import { createMultiEditTool } from '../../../src/tools/edit/multi-edit.ts';
 import { createNotebookEditTool } from '../../../src/tools/edit/notebook-edit.ts';
-import { createReadState } from '../../../src/tools/files/read-state.ts';
+import { createFileReadState } from '../../../src/tools/files/file-read-state.ts';
 import { createGlobTool } from '../../../src/tools/glob.ts';
 import { createGrepTool } from '../../../src/tools/grep.ts';
 import { createLspTool } from '../../../src/tools/lsp.ts';
@@ -28,7 +28,7 @@ import { createWriteTool } from '../../../src/tools/write.ts';
 
 /** All built-in tools, to prepare calls with; none of them does anything. */
 export function createAllTools(): readonly Tool[] {
-  const files = { readState: createReadState(), home: '/home/ann' };
+  const files = { readState: createFileReadState(), home: '/home/ann' };
   const search = { locator: createWalkBackend(), home: '/home/ann', excluded: () => [] };
   const shells = createShellRegistry(Date.now, () => undefined);
   const unused = async (): Promise<never> => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../../src/contracts/json.ts';
 import { findTool } from '../../../src/engine/tool-calls/find-tool.ts';
-import type { CallForms } from '../../../src/tools/input/call-forms.ts';
+import type { AcceptedCallForms } from '../../../src/tools/input/call-forms.ts';
 import { foldArgument } from '../../../src/tools/input/normalize-arguments.ts';
 import { TOOL_TRAITS } from '../../../src/tools/tool-traits.ts';
 import { createAllTools } from './all-tools.ts';
@@ -37,7 +37,7 @@ const VALID: Readonly<Record<string, JsonObject>> = {
   Write: { file_path: 'a', content: 'b' },
 };
 
-type KnownTool = (typeof tools)[number] & { readonly forms: CallForms; readonly valid: JsonObject };
+type KnownTool = (typeof tools)[number] & { readonly forms: AcceptedCallForms; readonly valid: JsonObject };
 
 const known: readonly KnownTool[] = tools.flatMap((tool) => {
   const forms = TOOL_TRAITS.find(({ name }) => name === tool.name)?.forms;

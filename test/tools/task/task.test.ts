@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { ToolProgress } from '../../../src/contracts/tool.ts';
-import { createTaskTool, type SubAgentTask, type TaskDeps } from '../../../src/tools/task/task.ts';
+import { createTaskTool, type SubAgentTask, type TaskToolDeps } from '../../../src/tools/task/task.ts';
 import { callTool } from '../../support/call-tool.ts';
 
 const USAGE = { inputTokens: 700, outputTokens: 200, cacheReadTokens: 5, cacheWriteTokens: 6 };
 
-function setUp(more: Partial<TaskDeps> = {}) {
+function setUp(more: Partial<TaskToolDeps> = {}) {
   const orders: SubAgentTask[] = [];
   const tool = createTaskTool({
     listTypes: () => [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WebSearchSettings } from '../../../src/contracts/settings.ts';
 import { createProviderSearch } from '../../../src/tools/web-search/search-providers.ts';
-import type { SearchOptions } from '../../../src/tools/web-search/web-search.ts';
+import type { WebSearchOptions } from '../../../src/tools/web-search/web-search.ts';
 import { startJsonServer } from '../../support/json-server.ts';
 
 const KEY = 'key-of-the-user-123';
@@ -10,7 +10,7 @@ const VARIABLES = { PATH: '/usr/bin:/bin' };
 function searchWith(
   settings: WebSearchSettings,
   query: string,
-  options: SearchOptions = {},
+  options: WebSearchOptions = {},
   key: string | undefined = KEY,
 ) {
   const search = createProviderSearch({ settings, key, send: fetch, variables: VARIABLES });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWebSearchTool, type SearchOptions } from '../../../src/tools/web-search/web-search.ts';
+import { createWebSearchTool, type WebSearchOptions } from '../../../src/tools/web-search/web-search.ts';
 import { callTool } from '../../support/call-tool.ts';
 
 const found = { text: 'Bun 1.4 is out.', pages: [{ title: 'Blog', url: 'https://bun.example/blog' }] };
@@ -16,7 +16,7 @@ test('results have their URLs, marked as content of the web', async () => {
 });
 
 test('domains reach the provider as bare hosts', async () => {
-  const asked: SearchOptions[] = [];
+  const asked: WebSearchOptions[] = [];
   const tool = createWebSearchTool(async (_, options) => {
     asked.push(options);
     return found;

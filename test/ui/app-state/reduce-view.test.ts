@@ -6,7 +6,7 @@ import { reduceView } from '../../../src/ui/app-state/reduce-view.ts';
 import { createViewState, type ViewState } from '../../../src/ui/app-state/view-state.ts';
 import type { RenderContext } from '../../../src/ui/text/render-context.ts';
 import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
-import { type HistoryItem, listOutboxItems } from '../../../src/ui/widgets/history/history-item.ts';
+import { type HistoryItem, listUnprintedItems } from '../../../src/ui/widgets/history/history-item.ts';
 import type { DialogForm } from '../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { isDialogCollapsed } from '../../../src/ui/widgets/permission-dialog/reduce-dialog.ts';
 import { describeActivity } from '../../../src/ui/widgets/status-line/activity-text.ts';
@@ -42,7 +42,7 @@ const told = (events: readonly AgentEvent[], from: ViewState = START, nowMs = 0)
 
 /** What is printed, in a word and its text. */
 function printed({ outbox }: ViewState): readonly string[] {
-  return listOutboxItems(outbox).map((item) => `${item.kind} ${wordsOf(item)}`.trim());
+  return listUnprintedItems(outbox).map((item) => `${item.kind} ${wordsOf(item)}`.trim());
 }
 
 function wordsOf(item: HistoryItem): string {

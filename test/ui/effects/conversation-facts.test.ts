@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { LastSession } from '../../../src/contracts/frontend/conversation.ts';
-import { createViewState, type StatusFacts, type ViewState } from '../../../src/ui/app-state/view-state.ts';
+import { createViewState, type StatusLineFacts, type ViewState } from '../../../src/ui/app-state/view-state.ts';
 import {
-  changesStatusFacts,
+  changesStatusLineFacts,
   createBanner,
-  getStatusFacts,
+  getStatusLineFacts,
   offerLastSession,
-  refreshStatusFacts,
+  refreshStatusLineFacts,
   runStatusLineScript,
 } from '../../../src/ui/effects/conversation-facts.ts';
-import { type Banner, listOutboxItems } from '../../../src/ui/widgets/history/history-item.ts';
+import { type Banner, listUnprintedItems } from '../../../src/ui/widgets/history/history-item.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { effectHost } from './test-host.ts';
 
@@ -27,16 +27,19 @@ test('the status line is the output of a script if there is one', async () => {
 
 test('the status line shows another working folder of the shell, and the earlier cost of the session', () => {
   const below = fakeConversation({ info: { cwd: '/project/deep/down', earlierCostUsd: 2 } });
-  const facts = getStatusFacts(below);
-  expect(facts).toMatchObject<Partial<StatusFacts>>({ shellFolder: 'deep/down', costUsd: 2 + below.usage().costUsd });
-  expect(getStatusFacts(fakeConversation({ info: { cwd: '/other' } })).shellFolder).toBe('../other');
-  const back = refreshStatusFacts({ ...facts, scriptOutput: 'mine' }, fakeConversation());
+  const facts = getStatusLineFacts(below);
+  expect(facts).toMatchObject<Partial<StatusLineFacts>>({
+    shellFolder: 'deep/down',
+    costUsd: 2 + below.usage().costUsd,
+  });
+  expect(getStatusLineFacts(fakeConversation({ info: { cwd: '/other' } })).shellFolder).toBe('../other');
+  const back = refreshStatusLineFacts({ ...facts, scriptOutput: 'mine' }, fakeConversation());
   expect(back.shellFolder).toBeUndefined();
   expect(back.scriptOutput).toBe('mine');
 });
 
 test('a model changed in the settings is shown from its first turn on', () => {
-  expect(changesStatusFacts({ type: 'turn_start', turn: 1, model: 'model-b' })).toBe(true);
+  expect(changesStatusLineFacts({ type: 'turn_start', turn: 1, model: 'model-b' })).toBe(true);
 });
 
 const NOW_MS = new Date(2026, 10, 23, 15).getTime();
@@ -48,7 +51,7 @@ const LAST = {
 
 test('the start shows the last session of the folder until a message is sent', async () => {
   const printed = async (last: LastSession | undefined, lastPrompt: string) => {
-    let view: ViewState = { ...createViewState(getStatusFacts(fakeConversation())), lastPrompt };
+    let view: ViewState = { ...createViewState(getStatusLineFacts(fakeConversation())), lastPrompt };
     const storedSessions = { last: async () => last };
     await offerLastSession(
       { agent: fakeConversation().agent, storedSessions },
@@ -57,7 +60,7 @@ test('the start shows the last session of the folder until a message is sent', a
       },
       NOW_MS,
     );
-    return listOutboxItems(view.outbox);
+    return listUnprintedItems(view.outbox);
   };
   const { worked } = LAST;
   expect(await printed(LAST, '')).toEqual([

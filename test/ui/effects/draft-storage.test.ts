@@ -1,32 +1,36 @@
 import { expect, test } from 'vitest';
-import type { Draft, DraftPort } from '../../../src/contracts/frontend/conversation.ts';
+import type { PromptDraft, PromptDraftPort } from '../../../src/contracts/frontend/conversation.ts';
 import { createViewState } from '../../../src/ui/app-state/view-state.ts';
-import { getStatusFacts } from '../../../src/ui/effects/conversation-facts.ts';
+import { getStatusLineFacts } from '../../../src/ui/effects/conversation-facts.ts';
 import {
   captureDraft,
   createLeftoverOffer,
   describeUnsent,
   restoreDraft,
 } from '../../../src/ui/effects/draft-storage.ts';
-import { applyEditorAction } from '../../../src/ui/widgets/composer/editor-actions.ts';
-import { createEditor } from '../../../src/ui/widgets/composer/editor-state.ts';
+import { applyDraftEditorAction } from '../../../src/ui/widgets/composer/draft-editor-actions.ts';
+import { createDraftEditor } from '../../../src/ui/widgets/composer/draft-editor-state.ts';
 import { createOpenDialog, type DialogForm } from '../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
 test('the stash is restored with the draft, and both are saved again before any key', async () => {
-  const saved: Draft[] = [];
+  const saved: PromptDraft[] = [];
   const port = {
     load: async () => saved.at(-1),
-    save: (draft: Draft) => void saved.push(draft),
+    save: (draft: PromptDraft) => void saved.push(draft),
     clear: async () => undefined,
   };
   const conversation = fakeConversation({ more: { draft: port } });
-  const empty = createViewState(getStatusFacts(conversation), []);
-  let editor = createEditor({ draft: { text: 'first', caret: 5 } });
+  const empty = createViewState(getStatusLineFacts(conversation), []);
+  let editor = createDraftEditor({ draft: { text: 'first', caret: 5 } });
   for (const text of ['second', 'third']) {
-    editor = applyEditorAction(applyEditorAction(editor, { type: 'stash' }, 0), { type: 'set-text', text }, 0);
+    editor = applyDraftEditorAction(
+      applyDraftEditorAction(editor, { type: 'stash' }, 0),
+      { type: 'set-text', text },
+      0,
+    );
   }
-  saved.push(captureDraft({ ...empty, editor: applyEditorAction(editor, { type: 'stash' }, 0) }));
+  saved.push(captureDraft({ ...empty, editor: applyDraftEditorAction(editor, { type: 'stash' }, 0) }));
   let view = empty;
   await restoreDraft(
     conversation,
@@ -36,17 +40,17 @@ test('the stash is restored with the draft, and both are saved again before any 
     0,
   );
   expect(view.hint?.text).toMatch(/stashed \(ctrl\+s on an empty draft restores it\)/);
-  expect(applyEditorAction(view.editor, { type: 'stash' }, 0).text).toBe('first\n\nsecond\n\nthird');
+  expect(applyDraftEditorAction(view.editor, { type: 'stash' }, 0).text).toBe('first\n\nsecond\n\nthird');
   expect(saved).toHaveLength(2);
   expect(saved[1]).toEqual(saved[0]);
 });
 
 test('text typed for a question is stored beside the draft', () => {
-  const empty = createViewState(getStatusFacts(fakeConversation()), []);
-  const userDraft = createEditor({ draft: { text: 'my draft', caret: 8 } });
-  const written = (text: string, initialText = ''): Draft => {
+  const empty = createViewState(getStatusLineFacts(fakeConversation()), []);
+  const userDraft = createDraftEditor({ draft: { text: 'my draft', caret: 8 } });
+  const written = (text: string, initialText = ''): PromptDraft => {
     const form: DialogForm = { ...createOpenDialog(0).form, typing: 'custom_answer', initialText, userDraft };
-    const editor = createEditor({ draft: { text, caret: 0 } });
+    const editor = createDraftEditor({ draft: { text, caret: 0 } });
     return captureDraft({ ...empty, editor, dialog: { ...createOpenDialog(0), form } });
   };
   expect(written('own words')).toMatchObject({ text: 'my draft', stash: 'own words' });
@@ -55,13 +59,17 @@ test('text typed for a question is stored beside the draft', () => {
 });
 
 test('text typed at the start is kept, and the restored draft is offered', async () => {
-  const kept: Draft = { text: 'from last time', caret: 4, pastes: [], queue: [{ lane: 'next', text: 'queued' }] };
-  const saved: Draft[] = [];
-  const port = { load: async () => kept, save: (draft: Draft) => void saved.push(draft), clear: async () => undefined };
+  const kept: PromptDraft = { text: 'from last time', caret: 4, pastes: [], queue: [{ lane: 'next', text: 'queued' }] };
+  const saved: PromptDraft[] = [];
+  const port = {
+    load: async () => kept,
+    save: (draft: PromptDraft) => void saved.push(draft),
+    clear: async () => undefined,
+  };
   const conversation = fakeConversation({ more: { draft: port } });
   let view = {
-    ...createViewState(getStatusFacts(conversation), []),
-    editor: createEditor({ draft: { text: 'new', caret: 3 } }),
+    ...createViewState(getStatusLineFacts(conversation), []),
+    editor: createDraftEditor({ draft: { text: 'new', caret: 3 } }),
   };
   const change = (update: (now: typeof view) => typeof view) => {
     view = update(view);
@@ -73,21 +81,21 @@ test('text typed at the start is kept, and the restored draft is offered', async
 
 test('an unsent draft of another session is the newest history entry until it is sent', async () => {
   const dropped: string[] = [];
-  const draft: Draft = {
+  const draft: PromptDraft = {
     text: 'left behind',
     caret: 0,
     pastes: [],
     queue: [{ lane: 'next', text: 'queued' }],
     at: '2026-01-02T10:00:00Z',
   };
-  const port: DraftPort = {
+  const port: PromptDraftPort = {
     ...fakeConversation().draft,
     loadLeftover: async () => ({ draft, discard: async () => void dropped.push(draft.text) }),
   };
   const conversation = fakeConversation({ more: { draft: port } });
   let view = {
-    ...createViewState(getStatusFacts(conversation), []),
-    editor: createEditor({ history: ['sent before'] }),
+    ...createViewState(getStatusLineFacts(conversation), []),
+    editor: createDraftEditor({ history: ['sent before'] }),
   };
   const updateView = (update: (now: typeof view) => typeof view) => {
     view = update(view);
@@ -98,16 +106,20 @@ test('an unsent draft of another session is the newest history entry until it is
   const sending = [{ type: 'prompt', parts: [] }] as const;
   leftover.noteSent(view, sending); // Something else was sent: the offer stands.
   expect(dropped).toEqual([]);
-  view = { ...view, editor: applyEditorAction(view.editor, { type: 'older' }, 0) };
+  view = { ...view, editor: applyDraftEditorAction(view.editor, { type: 'older' }, 0) };
   expect(view.editor.text).toBe('queued\n\nleft behind');
   leftover.noteSent(view, sending);
   expect(dropped).toEqual(['left behind']);
 });
 
 test('leaving reports how much is kept', () => {
-  const empty = createViewState(getStatusFacts(fakeConversation()), []);
+  const empty = createViewState(getStatusLineFacts(fakeConversation()), []);
   expect(describeUnsent(empty)).toBeUndefined();
-  const editor = applyEditorAction(createEditor({ draft: { text: 'aside', caret: 0 } }), { type: 'stash' }, 0);
+  const editor = applyDraftEditorAction(
+    createDraftEditor({ draft: { text: 'aside', caret: 0 } }),
+    { type: 'stash' },
+    0,
+  );
   const message = { role: 'user', id: 'm', origin: 'steer', blocks: [{ type: 'text', text: 'next' }] } as const;
   expect(describeUnsent({ ...empty, editor, queue: [{ id: 'q', lane: 'next', message }] })).toBe(
     '1 queued message and 1 draft',

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openView } from '../../../src/ui/effects/run-slash-command.ts';
+import { openRequestedView } from '../../../src/ui/effects/run-and-show-slash-command.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { effectHost } from './test-host.ts';
 
@@ -14,7 +14,7 @@ test('an edited file gets the saved changes, beside changes by others', async ()
       if (meanwhile !== undefined) await writeFile(path, meanwhile);
       return saved;
     };
-    await openView('edit_file', path, { ...host, editFile });
+    await openRequestedView('edit_file', path, { ...host, editFile });
     return [await readFile(path, 'utf8'), host.told()];
   };
   expect(await editing(undefined)).toEqual(['one\ntwo\nthree\n', undefined]);

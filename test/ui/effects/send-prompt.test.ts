@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runEffect } from '../../../src/ui/effects/run-effect.ts';
+import { runUiEffect } from '../../../src/ui/effects/run-ui-effect.ts';
 import { effectHost } from './test-host.ts';
 
 test('a message with missing mentions is returned once, and sent on the second Enter', async () => {
@@ -13,7 +13,7 @@ test('a message with missing mentions is returned once, and sent on the second E
       },
     },
   });
-  const send = (text: string) => runEffect({ type: 'prompt', parts: [{ kind: 'text', text }] }, host);
+  const send = (text: string) => runUiEffect({ type: 'prompt', parts: [{ kind: 'text', text }] }, host);
   await send('read @gone.md');
   expect(asked).toEqual([]);
   expect(host.getView().editor.text).toBe('read @gone.md');

@@ -1,13 +1,13 @@
 import type { Message } from '../../../src/contracts/message.ts';
 import type { ViewState } from '../../../src/ui/app-state/view-state.ts';
-import { createSequencer, type EffectHost } from '../../../src/ui/effects/effect-host.ts';
 import { createSessionListActions } from '../../../src/ui/effects/session-list-actions.ts';
-import { listOutboxItems } from '../../../src/ui/widgets/history/history-item.ts';
+import { createOperationSequencer, type UiEffectHost } from '../../../src/ui/effects/ui-effect-host.ts';
+import { listUnprintedItems } from '../../../src/ui/widgets/history/history-item.ts';
 import { type FakeOptions, fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { openStage } from '../widgets/screen/stage-screen.ts';
 
 /** What effects act on, in front of a terminal buffer. */
-export type TestHost = EffectHost & {
+export type TestHost = UiEffectHost & {
   view(): ViewState;
   written(): string;
   /** The last thing that was printed for the person. */
@@ -19,10 +19,10 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
   const conversation = fakeConversation(options);
   let written = '';
   let told: string | undefined;
-  const updateView: EffectHost['updateView'] = (update) => {
+  const updateView: UiEffectHost['updateView'] = (update) => {
     screen.change((view) => {
       const next = update(view);
-      const last = listOutboxItems(next.outbox).at(-1);
+      const last = listUnprintedItems(next.outbox).at(-1);
       if (last?.kind === 'notice') told = last.text;
       return next;
     });
@@ -47,7 +47,7 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
     getView: screen.view,
     getMessages: () => messages,
     updateView,
-    runInOrder: createSequencer(),
+    runInOrder: createOperationSequencer(),
     leave: () => undefined,
     suspend: () => undefined,
     openExternalEditor: () => undefined,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
 import { reduceView } from '../../../src/ui/app-state/reduce-view.ts';
-import { openPastePage, showLiveText, showTranscript } from '../../../src/ui/effects/viewer-pages.ts';
+import { openLiveOutputPage, openPastePage, openTranscriptPage } from '../../../src/ui/effects/viewer-pages.ts';
 import { asked, begins, ends, grows, over, starts } from '../widgets/screen/events.ts';
 import { effectHost } from './test-host.ts';
 
@@ -20,7 +20,7 @@ test('a growing page opens at its end and follows it, unless scrolled up', async
     const { rows, top } = overlay.viewer;
     return [rows[top]?.text, rows.at(-1)?.text, top + 23 >= rows.length];
   };
-  await showLiveText('In the background', 'ps show shell_1', said(), host);
+  await openLiveOutputPage('In the background', 'ps show shell_1', said(), host);
   expect(seen()).toEqual(['- tick 18', '- tick 40', true]);
   count = 50;
   await vi.advanceTimersByTimeAsync(1000);
@@ -73,7 +73,7 @@ test('the transcript opens at the last cut output, unfolded; commands are shown 
     ...[grows('Done.'), over()],
   ];
   host.updateView((view) => events.reduce((next, event) => reduceView(next, event, 0), view));
-  await showTranscript(host);
+  await openTranscriptPage(host);
   const { overlay } = host.view();
   if (overlay?.kind !== 'viewer') throw new Error('Nothing is open.');
   const rows = overlay.viewer.rows.map(({ text }) => text);

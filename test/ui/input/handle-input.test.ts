@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelFailure } from '../../../src/contracts/model.ts';
 import { needsHighlighter } from '../../../src/ui/app-state/needs-highlighter.ts';
-import type { SessionList } from '../../../src/ui/app-state/overlay.ts';
-import type { Effect } from '../../../src/ui/input/input-result.ts';
+import type { ResumableSessionList } from '../../../src/ui/app-state/overlay.ts';
+import type { UiEffect } from '../../../src/ui/input/input-result.ts';
 import { showMenuChoices } from '../../../src/ui/widgets/composer/draft-actions.ts';
 import { asked, begins, ends, fails, over, queued, reports, starts } from '../widgets/screen/events.ts';
 import { openStage, type StageScreen } from '../widgets/screen/stage-screen.ts';
@@ -30,7 +30,7 @@ test('a message is added to the history, unless it starts with a blank', () => {
   expect(screen.effects.map(({ type }) => type)).not.toContain('remember');
   screen.type('for all');
   screen.press('enter');
-  expect(screen.effects).toContainEqual<Effect>({ type: 'remember', text: 'for all' });
+  expect(screen.effects).toContainEqual<UiEffect>({ type: 'remember', text: 'for all' });
 });
 
 test.each([
@@ -110,14 +110,14 @@ describe('enter', () => {
     const screen = stage();
     screen.tell(begins(), over('aborted_streaming'));
     screen.press('enter', 'enter');
-    expect(screen.effects).toEqual<readonly Effect[]>([{ type: 'continue', text: '' }]);
+    expect(screen.effects).toEqual<readonly UiEffect[]>([{ type: 'continue', text: '' }]);
   });
 
   test('on a failed message retries without sending it twice', () => {
     const screen = stage();
     screen.tell(begins(), asked('my words'), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
     screen.press('enter');
-    expect(screen.effects).toEqual<readonly Effect[]>([{ type: 'continue', text: 'my words' }]);
+    expect(screen.effects).toEqual<readonly UiEffect[]>([{ type: 'continue', text: 'my words' }]);
     screen.tell(begins(), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
     screen.type('!');
     screen.press('enter');
@@ -219,7 +219,7 @@ describe('menus', () => {
 
   test('of sessions switch with tab: this folder, all folders, this branch if there is one', async () => {
     const screen = stage();
-    const overlay: SessionList = {
+    const overlay: ResumableSessionList = {
       kind: 'sessions',
       scope: 'folder',
       choices: [],
@@ -313,7 +313,7 @@ describe('at a usage limit', () => {
     await screen.waitForText(/in (2h00m|1h59m)/);
     const other = limited();
     other.press('enter');
-    expect(other.effects).toEqual<readonly Effect[]>([{ type: 'continue', text: '' }]);
+    expect(other.effects).toEqual<readonly UiEffect[]>([{ type: 'continue', text: '' }]);
   });
 
   test('w is a letter in a draft, and during a run', () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ACTION_GROUPS, ACTION_NAMES, ACTIONS } from '../../../src/ui/input/key-actions.ts';
-import { createKeymap, DEFAULT_KEYS, resolveUserKeys } from '../../../src/ui/input/keymap.ts';
+import { KEY_ACTION_GROUPS, KEY_ACTION_NAMES, KEY_ACTIONS } from '../../../src/ui/input/key-actions.ts';
+import { createKeymap, DEFAULT_KEY_BINDINGS, resolveUserKeyBindings } from '../../../src/ui/input/keymap.ts';
 
 describe('user key bindings', () => {
   test('replace the default ones in any notation, and `none` unbinds a key', () => {
-    const { keys, problems } = resolveUserKeys({
+    const { keys, problems } = resolveUserKeyBindings({
       'Ctrl+K': 'send',
       'Meta+Return': 'newline',
       'ctrl+s': 'none',
@@ -23,7 +23,9 @@ describe('user key bindings', () => {
   });
 
   test('may be sequences of two keys', () => {
-    const { findBinding } = createKeymap(resolveUserKeys({ 'ctrl+x t': 'tasks', 'ctrl+k ctrl+k': 'transcript' }).keys);
+    const { findBinding } = createKeymap(
+      resolveUserKeyBindings({ 'ctrl+x t': 'tasks', 'ctrl+k ctrl+k': 'transcript' }).keys,
+    );
     expect([findBinding('', 'ctrl+x'), findBinding('ctrl+x', 't'), findBinding('ctrl+x', 'ctrl+e')]).toEqual([
       'prefix',
       'tasks',
@@ -40,11 +42,11 @@ describe('user key bindings', () => {
     [{ 'ctrl+k ctrl+k': 'tasks' }, /ctrl\+k is bound to delete-to-line-end and also starts "ctrl\+k ctrl\+k"/],
     [{ enter: 'newline' }, /No other key is bound to send, so enter keeps this binding/],
   ])('%o is reported', (bindings, message) => {
-    expect(resolveUserKeys(bindings).problems.join('\n')).toMatch(message);
+    expect(resolveUserKeyBindings(bindings).problems.join('\n')).toMatch(message);
   });
 
   test('an invalid binding leaves every other key unchanged', () => {
-    expect(resolveUserKeys({ 'hyper+k': 'send', 'ctrl+k': 'sned' }).keys).toEqual(DEFAULT_KEYS);
+    expect(resolveUserKeyBindings({ 'hyper+k': 'send', 'ctrl+k': 'sned' }).keys).toEqual(DEFAULT_KEY_BINDINGS);
   });
 });
 
@@ -52,14 +54,14 @@ test('docs/keys.md lists every action with its keys from the table', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/keys.md'), 'utf8');
   // The formatter pads the tables, so padding is removed before comparing.
   const plain = page.replaceAll(/ {2,}\|/g, ' |').replaceAll(/-{4,}/g, '---');
-  for (const group of ACTION_GROUPS) expect(plain).toContain(tableOf(group));
+  for (const group of KEY_ACTION_GROUPS) expect(plain).toContain(tableOf(group));
 });
 
 /** Returns a section of the page, generated from the table. */
-function tableOf(group: (typeof ACTION_GROUPS)[number]): string {
-  const rows = ACTION_NAMES.filter((name) => ACTIONS[name].group === group).map((name) => {
-    const keys = Object.keys(DEFAULT_KEYS).filter((chord) => DEFAULT_KEYS[chord] === name);
-    return `| ${keys.map((key) => `\`${key}\``).join(', ')} | ${ACTIONS[name].description} | \`${name}\` |\n`;
+function tableOf(group: (typeof KEY_ACTION_GROUPS)[number]): string {
+  const rows = KEY_ACTION_NAMES.filter((name) => KEY_ACTIONS[name].group === group).map((name) => {
+    const keys = Object.keys(DEFAULT_KEY_BINDINGS).filter((chord) => DEFAULT_KEY_BINDINGS[chord] === name);
+    return `| ${keys.map((key) => `\`${key}\``).join(', ')} | ${KEY_ACTIONS[name].description} | \`${name}\` |\n`;
   });
   return `## ${group}\n\n| Key | Effect | Name |\n| --- | --- | --- |\n${rows.join('')}`;
 }

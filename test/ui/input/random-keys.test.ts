@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
-import { openPanel } from '../../../src/ui/widgets/panel/panel-state.ts';
+import { createPanelState } from '../../../src/ui/widgets/panel/panel-state.ts';
 import { runs } from '../../support/runs.ts';
 import type { ScreenSize } from '../../support/terminal/terminal-screen.ts';
 import { RULES } from '../widgets/panel/some-panels.ts';
@@ -197,7 +197,7 @@ async function happens(person: Person, one: Step, at: number): Promise<void> {
       return screen.tell({ type: 'subagent', callId: 'c0', agentId: 'a1', agentType: 'Explore', event });
     }
     case 'list':
-      return screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+      return screen.change((view) => ({ ...view, overlay: createPanelState(RULES, undefined) }));
     case 'plan':
       return screen.tell(asks(`p${at}`, { kind: 'plan', plan: 'Do it.' }));
     case 'settled': {

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { markAsPrintable } from '../../../src/lib/printable.ts';
-import { diffFrames, EMPTY_FRAME, type Frame } from '../../../src/ui/terminal/frame-diff.ts';
+import { diffFrames, EMPTY_FRAME, type ScreenFrame } from '../../../src/ui/terminal/frame-diff.ts';
 import { runs } from '../../support/runs.ts';
 import { createScreen } from '../../support/terminal/terminal-screen.ts';
 
@@ -35,7 +35,9 @@ const row = fc.oneof(
 );
 const frame = fc
   .tuple(fc.array(row, { minLength: 1, maxLength: 8 }), fc.nat(7), fc.nat(20))
-  .map(([rows, y, x]): Frame => ({ rows: rows.map(markAsPrintable), caret: { x, y: Math.min(y, rows.length - 1) } }));
+  .map(
+    ([rows, y, x]): ScreenFrame => ({ rows: rows.map(markAsPrintable), caret: { x, y: Math.min(y, rows.length - 1) } }),
+  );
 const line = fc.oneof(
   words,
   fc.constantFrom('y'.repeat(58), 'y'.repeat(60), 'y'.repeat(150), '\u001b[31mred\u001b[0m'),
@@ -84,7 +86,7 @@ test('a spinner and a counter cost a few bytes, also below printed lines', () =>
     markAsPrintable(
       ` \u001b[1;7m ask \u001b[0m  \u001b[33m${sign}\u001b[0m writing 3s · ${count} tokens\u001b[2m  esc stop   sonnet   0%   $0.00\u001b[0m`,
     );
-  const frame = (sign: string, count: number): Frame => ({
+  const frame = (sign: string, count: number): ScreenFrame => ({
     rows: ['draft', status(sign, count)].map((row) => markAsPrintable(row)),
     caret: { x: 5, y: 0 },
   });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createViewState, type StatusFacts, type ViewState } from '../../../src/ui/app-state/view-state.ts';
+import { createViewState, type StatusLineFacts, type ViewState } from '../../../src/ui/app-state/view-state.ts';
 import { getRedrawIntervalMs } from '../../../src/ui/terminal/frame-scheduler.ts';
 import type { ToolEntry } from '../../../src/ui/widgets/tool-calls/tool-entry.ts';
 
-const FACTS: StatusFacts = {
+const FACTS: StatusLineFacts = {
   mode: 'default',
   model: 'm',
   contextTokens: 0,

@@ -8,7 +8,7 @@ import { markAsPrintable } from '../../../src/lib/printable.ts';
 import { readLaidOutRows } from '../../../src/ui/terminal/ink-layout.ts';
 import { PrintableText } from '../../../src/ui/text/Rows.tsx';
 import { ScreenContext } from '../../../src/ui/text/use-screen-context.ts';
-import { INITIAL_RENDER_STATE } from '../../../src/ui/widgets/history/history-lines.ts';
+import { INITIAL_HISTORY_RENDER_STATE } from '../../../src/ui/widgets/history/history-lines.ts';
 import { layoutScreen } from '../../../src/ui/widgets/screen/layout-screen.ts';
 import { Screen } from '../../../src/ui/widgets/screen/Screen.tsx';
 import { runs } from '../../support/runs.ts';
@@ -103,7 +103,7 @@ test('the screen of a growing answer is read: no cell of it is drawn', () => {
     );
     stage.type('a draft');
     const context = stage.drawing();
-    const plan = layoutScreen(stage.view(), context, INITIAL_RENDER_STATE);
+    const plan = layoutScreen(stage.view(), context, INITIAL_HISTORY_RENDER_STATE);
     const screen = (
       <ScreenContext value={{ context, paint: markAsPrintable }}>
         <Screen view={stage.view()} layout={plan} />

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { createKeyboard } from '../../../src/ui/input/keyboard.ts';
+import { createKeyboardReader } from '../../../src/ui/input/keyboard-reader.ts';
 import { showOpeningPrompt } from '../../../src/ui/terminal/opening-prompt.ts';
 import { createScreen, type TerminalScreen } from '../../support/terminal/terminal-screen.ts';
 
@@ -50,7 +50,7 @@ test('the next reader gets every byte, and the frame begins where the prompt beg
   prompt.handOver();
   const keys: string[] = [];
   const received = new Promise<void>((resolve) => {
-    createKeyboard(input, (events) => {
+    createKeyboardReader(input, (events) => {
       for (const event of events) keys.push(event.type === 'key' ? event.chord : event.type);
       if (keys.length === 5) resolve();
     }).open();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTerminalHandover } from '../../../src/ui/terminal/terminal-handover.ts';
-import { MODES_OFF, MODES_ON } from '../../../src/ui/terminal/terminal-modes.ts';
+import { TERMINAL_MODES_OFF, TERMINAL_MODES_ON } from '../../../src/ui/terminal/terminal-modes.ts';
 import { effectHost } from '../effects/test-host.ts';
 
 /** The screen's terminal, and in which order what was done to it. */
@@ -11,7 +11,8 @@ function lent(editor: string | undefined) {
     output: {
       pause: () => order.push('aside'),
       resume: () => order.push('back'),
-      write: (text) => order.push(text === MODES_OFF ? 'modes off' : text === MODES_ON ? 'modes on' : text),
+      write: (text) =>
+        order.push(text === TERMINAL_MODES_OFF ? 'modes off' : text === TERMINAL_MODES_ON ? 'modes on' : text),
     },
     keyboard: { open: () => order.push('reads'), close: () => order.push('reads no more') },
     getView,

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createViewState, IDLE_ACTIVITY, type ViewState } from '../../../src/ui/app-state/view-state.ts';
-import { getStatusFacts } from '../../../src/ui/effects/conversation-facts.ts';
+import { getStatusLineFacts } from '../../../src/ui/effects/conversation-facts.ts';
 import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createTerminalStatus } from '../../../src/ui/terminal/terminal-status.ts';
 import { queryTmux, type TmuxFacts } from '../../../src/ui/terminal/tmux.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
-const IDLE = createViewState(getStatusFacts(fakeConversation()), []);
+const IDLE = createViewState(getStatusLineFacts(fakeConversation()), []);
 const BUSY: ViewState = { ...IDLE, activity: { ...IDLE_ACTIVITY, status: 'requesting' } };
 const FAILED: ViewState = { ...IDLE, lastRunEnd: 'failed' };
 const AWAY: ViewState = { ...IDLE, keys: { ...IDLE.keys, window: 'away' } };

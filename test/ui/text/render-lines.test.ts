@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { markAsPrintable } from '../../../src/lib/printable.ts';
 import { getTextWidth } from '../../../src/lib/text/text-width.ts';
 import { colored, createLine, createProseLine, type LogicalLine, plain } from '../../../src/ui/text/line.ts';
-import { type RenderTarget, renderLines } from '../../../src/ui/text/render-lines.ts';
+import { type RenderLinesOptions, renderLines } from '../../../src/ui/text/render-lines.ts';
 
-const HISTORY: RenderTarget = { width: 12, paint: markAsPrintable, zone: 'history', links: 'printed' };
-const LIVE: RenderTarget = { ...HISTORY, zone: 'live' };
+const HISTORY: RenderLinesOptions = { width: 12, paint: markAsPrintable, zone: 'history', links: 'printed' };
+const LIVE: RenderLinesOptions = { ...HISTORY, zone: 'live' };
 
 const spans = fc.array(
   fc.constantFrom('word ', 'a', '中文', '\n', '\t', '\u001b[2J', 'https://example.com/a/long/path').map(plain),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchScreen, type BatchScreenContent, type TaskRow } from '../../../src/ui/widgets/BatchScreen.tsx';
+import { BatchScreen, type BatchScreenContent, type BatchTaskRow } from '../../../src/ui/widgets/BatchScreen.tsx';
 import { renderPart } from './screen/render-part.tsx';
 
 const PICTURE: BatchScreenContent = {
@@ -35,7 +35,10 @@ test('shows progress, cost, wait reasons, running and failed tasks', () => {
 });
 
 test('a thousand tasks fit on the smallest screen, and failed ones are visible', () => {
-  const many = Array.from({ length: 1_000 }, (_, at): TaskRow => ({ title: `task-${at}`, state: 'a'.repeat(200) }));
+  const many = Array.from(
+    { length: 1_000 },
+    (_, at): BatchTaskRow => ({ title: `task-${at}`, state: 'a'.repeat(200) }),
+  );
   for (const [width, rows] of [
     [80, 23],
     [120, 39],

@@ -2,20 +2,24 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import type { Environment } from '../../../contracts/environment.ts';
 import { isTypedByUser } from '../../../contracts/message.ts';
-import type { ImportFolders, ImportItem, ImportScope } from '../../../extensions/foreign/import-item.ts';
+import type {
+  ForeignImportFolders,
+  ForeignImportItem,
+  ForeignImportScope,
+} from '../../../extensions/foreign/foreign-import-item.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { parseServerEntry } from '../../../mcp/config/parse-server-entry.ts';
-import { describeServerLaunch } from '../../../mcp/configured-server.ts';
+import { parseMcpServerEntry } from '../../../mcp/config/parse-mcp-server-entry.ts';
+import { describeMcpServerLaunch } from '../../../mcp/configured-mcp-server.ts';
 import { storeImportedSession } from '../../../session/store/import-session.ts';
 import { editSettingsFile, getSettingsPath } from '../../../settings/settings-file.ts';
-import { createMcpManager } from '../../mcp/manage-servers.ts';
+import { createMcpConfigActions } from '../../mcp/mcp-config-actions.ts';
 import { answerImportOffer } from '../import-claude-files.ts';
-import { getCommandPath, getImportFolders, type Importable } from './find-importable.ts';
+import { getImportedCommandPath, getImportFolders, type Importable } from './find-importable.ts';
 
 /** Formats what an import would take, what of it is lost, and what is left. */
-export function formatImportPlan({ items, skipped }: Importable, places: ImportFolders): readonly string[] {
+export function formatImportPlan({ items, skipped }: Importable, places: ForeignImportFolders): readonly string[] {
   const lines = items.flatMap((item) => [
     `${item.assistant}: ${describeItem(item, places)}`,
     ...item.lost.map((text) => `    not imported: ${text}`),
@@ -23,15 +27,15 @@ export function formatImportPlan({ items, skipped }: Importable, places: ImportF
   return [...lines, ...skipped.map((text) => `not imported: ${text}`)].map((line) => sanitize(line, 'line'));
 }
 
-function describeItem(item: ImportItem, places: ImportFolders): string {
+function describeItem(item: ForeignImportItem, places: ForeignImportFolders): string {
   switch (item.kind) {
     case 'settings':
       return `${item.holds.join(', ')} of ${item.from}, copied to ${places.ouroHome}`;
     case 'instructions':
       return `instructions ${item.entry} (${formatCount(item.files.length, 'file')}), read where they are`;
     case 'servers': {
-      const parsed = parseServerEntry(item.entry);
-      const launch = parsed.ok ? describeServerLaunch(parsed.launch) : `invalid: ${parsed.problem}`;
+      const parsed = parseMcpServerEntry(item.entry);
+      const launch = parsed.ok ? describeMcpServerLaunch(parsed.launch) : `invalid: ${parsed.problem}`;
       return `MCP server ${item.name} of ${item.path}: ${launch}`;
     }
     case 'commands':
@@ -47,7 +51,7 @@ function describeItem(item: ImportItem, places: ImportFolders): string {
 
 const TITLE_CHARS = 60;
 
-function getSessionTitle({ title, messages }: Extract<ImportItem, { kind: 'sessions' }>): string {
+function getSessionTitle({ title, messages }: Extract<ForeignImportItem, { kind: 'sessions' }>): string {
   const first = messages.find(isTypedByUser)?.blocks.find((block) => block.type === 'text');
   const text = title ?? (first?.type === 'text' ? first.text : '');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, TITLE_CHARS);
@@ -58,7 +62,7 @@ export type ImportResult = { readonly taken: readonly string[]; readonly failed:
 
 /** Imports items. Existing files, servers and settings are never replaced. */
 export async function applyImports(
-  items: readonly ImportItem[],
+  items: readonly ForeignImportItem[],
   environment: Environment,
   folder: string,
 ): Promise<ImportResult> {
@@ -76,9 +80,9 @@ const NOTHING: ImportResult = { taken: [], failed: [] };
 
 /** Adds the instruction files of one scope to the settings: of the user, or of this project on this machine. */
 async function saveInstructions(
-  items: readonly ImportItem[],
-  scope: ImportScope,
-  { cwd, ouroHome }: ImportFolders,
+  items: readonly ForeignImportItem[],
+  scope: ForeignImportScope,
+  { cwd, ouroHome }: ForeignImportFolders,
 ): Promise<ImportResult> {
   const entries = items.flatMap((item) => (item.kind === 'instructions' && item.scope === scope ? [item.entry] : []));
   if (entries.length === 0) return NOTHING;
@@ -95,7 +99,11 @@ async function saveInstructions(
   }
 }
 
-async function takeItem(item: ImportItem, environment: Environment, places: ImportFolders): Promise<ImportResult> {
+async function takeItem(
+  item: ForeignImportItem,
+  environment: Environment,
+  places: ForeignImportFolders,
+): Promise<ImportResult> {
   try {
     switch (item.kind) {
       case 'settings': {
@@ -103,12 +111,12 @@ async function takeItem(item: ImportItem, environment: Environment, places: Impo
         return { taken: [summary], failed: notes };
       }
       case 'servers': {
-        const manager = createMcpManager(environment, places.cwd);
+        const manager = createMcpConfigActions(environment, places.cwd);
         const added = await manager.add(item.name, item.entry, item.scope === 'user' ? 'user' : 'local');
         return added.ok ? { taken: [added.message], failed: [] } : { taken: [], failed: [added.message] };
       }
       case 'commands': {
-        const file = getCommandPath(item, places);
+        const file = getImportedCommandPath(item, places);
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, item.text, { flag: 'wx' });
         return { taken: [`command /${item.name} (${relative(places.cwd, file)})`], failed: [] };

@@ -4,23 +4,27 @@ import { basename, join, relative } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Environment } from '../../../contracts/environment.ts';
-import { convertCommand } from '../../../extensions/foreign/convert-commands.ts';
-import { convertServers } from '../../../extensions/foreign/convert-servers.ts';
+import { convertForeignCommand } from '../../../extensions/foreign/convert-foreign-command.ts';
+import { convertForeignMcpServers } from '../../../extensions/foreign/convert-foreign-mcp-servers.ts';
+import type {
+  ForeignImportFolders,
+  ForeignImportItem,
+  ForeignImportScope,
+} from '../../../extensions/foreign/foreign-import-item.ts';
 import {
-  COMMAND_LOCATIONS,
-  INSTRUCTION_LOCATIONS,
-  SERVER_LOCATIONS,
+  FOREIGN_COMMAND_PATHS,
+  FOREIGN_INSTRUCTION_PATHS,
+  FOREIGN_MCP_SERVER_PATHS,
 } from '../../../extensions/foreign/foreign-locations.ts';
-import type { ImportFolders, ImportItem, ImportScope } from '../../../extensions/foreign/import-item.ts';
 import { findRepositoryRoot } from '../../../git/repository-root.ts';
-import { getErrorMessage, ignoreMissing } from '../../../lib/errors.ts';
-import { openServerFiles } from '../../../mcp/config/server-files.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../../lib/errors.ts';
+import { openMcpServerFiles } from '../../../mcp/config/mcp-server-files.ts';
 import { parseMemory } from '../../../prompt/memory/parse-memory.ts';
 import { getSettingsPath } from '../../../settings/settings-file.ts';
 import { findImportOffer } from '../import-claude-files.ts';
 
 /** The items that can be imported, and those that cannot, with the reasons. */
-export type Importable = { readonly items: readonly ImportItem[]; readonly skipped: readonly string[] };
+export type Importable = { readonly items: readonly ForeignImportItem[]; readonly skipped: readonly string[] };
 
 type Found = Importable;
 const NOTHING: Found = { items: [], skipped: [] };
@@ -29,7 +33,7 @@ const NOTHING: Found = { items: [], skipped: [] };
 export function getImportFolders(
   { home, ouroHome }: Pick<Environment, 'home' | 'ouroHome'>,
   cwd: string,
-): ImportFolders {
+): ForeignImportFolders {
   return { cwd: findRepositoryRoot(cwd), home, ouroHome };
 }
 
@@ -42,8 +46,8 @@ export async function findImportable(
   const places = getImportFolders(environment, folder);
   // Sessions are many and large, so they are only looked for on request.
   if (wanted.includes('sessions')) {
-    const { findSessions } = await import('./find-sessions.ts');
-    return findSessions(places, wanted.includes('all') ? 'all' : 'project');
+    const { findForeignSessions } = await import('./find-foreign-sessions.ts');
+    return findForeignSessions(places, wanted.includes('all') ? 'all' : 'project');
   }
   const parts = await Promise.all([
     findClaudeFiles(environment),
@@ -58,12 +62,14 @@ export async function findImportable(
 export async function listForeignFiles(environment: Environment, folder: string): Promise<readonly string[]> {
   const places = getImportFolders(environment, folder);
   const found = await Promise.all(
-    [...INSTRUCTION_LOCATIONS, ...SERVER_LOCATIONS, ...COMMAND_LOCATIONS].map(async ({ scope, pattern }) => {
-      const count = (await listMatches(pattern, scope, places)).length;
-      if (count === 0) return [];
-      const name = pattern.replace(/\/(?:\*\*\/)?\*.*$/, '');
-      return [`${scope === 'user' ? '~/' : ''}${name}`];
-    }),
+    [...FOREIGN_INSTRUCTION_PATHS, ...FOREIGN_MCP_SERVER_PATHS, ...FOREIGN_COMMAND_PATHS].map(
+      async ({ scope, pattern }) => {
+        const count = (await listMatches(pattern, scope, places)).length;
+        if (count === 0) return [];
+        const name = pattern.replace(/\/(?:\*\*\/)?\*.*$/, '');
+        return [`${scope === 'user' ? '~/' : ''}${name}`];
+      },
+    ),
   );
   return [...new Set(found.flat())];
 }
@@ -72,7 +78,7 @@ async function findClaudeFiles(environment: Environment): Promise<Found> {
   const offer = await findImportOffer(environment);
   if (offer === undefined) return NOTHING;
   const { from, holds } = offer;
-  const item: ImportItem = {
+  const item: ForeignImportItem = {
     kind: 'settings',
     assistant: 'Claude Code',
     scope: 'user',
@@ -87,18 +93,18 @@ async function findClaudeFiles(environment: Environment): Promise<Found> {
 const namedSchema = z.object({ instructionFiles: z.array(z.string()).catch([]) }).catch({ instructionFiles: [] });
 
 /** Lists the instruction files that settings of the user or the project name, whether they are in effect or not. */
-async function listNamedEntries(places: ImportFolders): Promise<readonly string[]> {
+async function listNamedEntries(places: ForeignImportFolders): Promise<readonly string[]> {
   const files = (['user', 'project', 'local'] as const).map((scope) => getSettingsPath(scope, places));
-  const texts = await Promise.all(files.map((file) => ignoreMissing(readFile(file, 'utf8'))));
+  const texts = await Promise.all(files.map((file) => ignoreMissingFile(readFile(file, 'utf8'))));
   return texts.flatMap((text) => namedSchema.parse(parse(text ?? '')).instructionFiles);
 }
 
-async function findInstructions(places: ImportFolders): Promise<Found> {
+async function findInstructions(places: ForeignImportFolders): Promise<Found> {
   const named = await listNamedEntries(places);
   const own = ['CLAUDE.md', 'AGENTS.md'].map((name) => join(places.cwd, name)).filter((path) => existsSync(path));
   const ownPaths = own.map((path) => realpathSync(path));
   const items = await Promise.all(
-    INSTRUCTION_LOCATIONS.map(async ({ assistant, scope, pattern }): Promise<readonly ImportItem[]> => {
+    FOREIGN_INSTRUCTION_PATHS.map(async ({ assistant, scope, pattern }): Promise<readonly ForeignImportItem[]> => {
       const entry = scope === 'user' ? `~/${pattern}` : pattern;
       const matches = await listMatches(pattern, scope, places);
       const files = matches.filter((path) => !ownPaths.includes(realpathSync(path)));
@@ -117,16 +123,16 @@ async function describeLostRule(path: string): Promise<readonly string[]> {
   return paths?.length === 0 ? [`${basename(path)} applies only when it is named: mention it with @`] : [];
 }
 
-async function findServers(places: ImportFolders): Promise<Found> {
-  const files = openServerFiles(places.ouroHome, places.cwd);
+async function findServers(places: ForeignImportFolders): Promise<Found> {
+  const files = openMcpServerFiles(places.ouroHome, places.cwd);
   const seen = new Set<string>();
-  const items: ImportItem[] = [];
+  const items: ForeignImportItem[] = [];
   const skipped: string[] = [];
-  for (const { assistant, scope, pattern, format } of SERVER_LOCATIONS) {
+  for (const { assistant, scope, pattern, format } of FOREIGN_MCP_SERVER_PATHS) {
     for (const file of await listMatches(pattern, scope, places)) {
       const path = scope === 'user' ? `~/${pattern}` : pattern;
       try {
-        for (const { name, entry, lost } of convertServers(await readFile(file, 'utf8'), format)) {
+        for (const { name, entry, lost } of convertForeignMcpServers(await readFile(file, 'utf8'), format)) {
           const isKnown = seen.has(name) || (await files.findScopes(name)).length > 0;
           seen.add(name);
           if (isKnown) skipped.push(`server ${name} of ${path}: you have one already`);
@@ -140,19 +146,19 @@ async function findServers(places: ImportFolders): Promise<Found> {
   return { items, skipped };
 }
 
-async function findCommands(places: ImportFolders): Promise<Found> {
+async function findCommands(places: ForeignImportFolders): Promise<Found> {
   const seen = new Set<string>();
-  const items: ImportItem[] = [];
+  const items: ForeignImportItem[] = [];
   const skipped: string[] = [];
-  for (const { assistant, scope, pattern, format } of COMMAND_LOCATIONS) {
+  for (const { assistant, scope, pattern, format } of FOREIGN_COMMAND_PATHS) {
     for (const file of await listMatches(pattern, scope, places)) {
       const path = `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file)}`;
       const name = basename(file).replace(/(?:\.prompt)?\.(?:md|toml)$/, '');
-      const target = getCommandPath({ scope, name }, places);
+      const target = getImportedCommandPath({ scope, name }, places);
       try {
         if (seen.has(target) || existsSync(target)) skipped.push(`command ${name} of ${path}: you have one already`);
         else {
-          const { text, lost } = await convertCommand(await readFile(file, 'utf8'), format);
+          const { text, lost } = await convertForeignCommand(await readFile(file, 'utf8'), format);
           items.push({ kind: 'commands', assistant, scope, path, name, text, lost });
         }
         seen.add(target);
@@ -165,16 +171,20 @@ async function findCommands(places: ImportFolders): Promise<Found> {
 }
 
 /** Returns the file that an imported command is written to. */
-export function getCommandPath(
-  { scope, name }: { readonly scope: ImportScope; readonly name: string },
-  { cwd, ouroHome }: ImportFolders,
+export function getImportedCommandPath(
+  { scope, name }: { readonly scope: ForeignImportScope; readonly name: string },
+  { cwd, ouroHome }: ForeignImportFolders,
 ): string {
   return join(scope === 'user' ? join(ouroHome, 'commands') : join(cwd, '.claude', 'commands'), `${name}.md`);
 }
 
-const getBase = (scope: ImportScope, { cwd, home }: ImportFolders) => (scope === 'user' ? home : cwd);
+const getBase = (scope: ForeignImportScope, { cwd, home }: ForeignImportFolders) => (scope === 'user' ? home : cwd);
 
-async function listMatches(pattern: string, scope: ImportScope, places: ImportFolders): Promise<readonly string[]> {
+async function listMatches(
+  pattern: string,
+  scope: ForeignImportScope,
+  places: ForeignImportFolders,
+): Promise<readonly string[]> {
   // In the home folder, files of the project and of the user are the same.
   if (scope === 'project' && places.cwd === places.home) return [];
   const { glob } = await import('fast-glob');

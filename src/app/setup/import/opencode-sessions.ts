@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { OpencodeRecords } from '../../../extensions/foreign/sessions/opencode-session.ts';
-import { ignoreMissing } from '../../../lib/errors.ts';
-import { parseJson, readObject, readString } from '../../../model/stream/json-values.ts';
+import { ignoreMissingFile } from '../../../lib/errors.ts';
+import { narrowToObject, narrowToString, parseNetworkJson } from '../../../model/stream/json-values.ts';
 
 /** A session of opencode, with its messages to be read when they are needed. */
 type StoredSession = {
@@ -39,14 +39,14 @@ async function readMessages(storage: string, sessionFile: string) {
   return Promise.all(
     infos.map(async (info) => ({
       info,
-      parts: await readJsonFolder(join(storage, 'part', readString(info.id) ?? '')),
+      parts: await readJsonFolder(join(storage, 'part', narrowToString(info.id) ?? '')),
     })),
   );
 }
 
 /** Reads the objects of a folder, in the order of their names, which are ids that rise with time. */
 async function readJsonFolder(folder: string): Promise<readonly JsonObject[]> {
-  const names = (await ignoreMissing(readdir(folder))) ?? [];
+  const names = (await ignoreMissingFile(readdir(folder))) ?? [];
   return Promise.all(
     names
       .filter((name) => name.endsWith('.json'))
@@ -56,7 +56,7 @@ async function readJsonFolder(folder: string): Promise<readonly JsonObject[]> {
 }
 
 const readJsonFile = async (path: string): Promise<JsonObject> =>
-  readObject(parseJson(await readFile(path, 'utf8'))) ?? {};
+  narrowToObject(parseNetworkJson(await readFile(path, 'utf8'))) ?? {};
 
 const sessionRow = z.object({
   id: z.string(),
@@ -94,4 +94,4 @@ async function readDatabase(file: string): Promise<readonly StoredSession[]> {
   }));
 }
 
-const parseRow = (data: string): JsonObject => readObject(parseJson(data)) ?? {};
+const parseRow = (data: string): JsonObject => narrowToObject(parseNetworkJson(data)) ?? {};

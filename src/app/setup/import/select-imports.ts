@@ -1,4 +1,4 @@
-import { IMPORT_KINDS, type ImportItem } from '../../../extensions/foreign/import-item.ts';
+import { FOREIGN_IMPORT_KINDS, type ForeignImportItem } from '../../../extensions/foreign/foreign-import-item.ts';
 import type { Importable } from './find-importable.ts';
 
 /** The names of assistants as arguments: `copilot` for GitHub Copilot, `vscode` for VS Code. */
@@ -23,7 +23,7 @@ type Selection =
 
 /** Selects items by kinds and assistants: `cursor servers` means the servers of Cursor. */
 export function selectImports(importable: Importable, words: readonly string[]): Selection {
-  const kinds: readonly string[] = IMPORT_KINDS;
+  const kinds: readonly string[] = FOREIGN_IMPORT_KINDS;
   // `all` belongs to sessions, and was taken into account when they were looked for.
   const names = words.includes('sessions') ? words.filter((word) => word !== 'all') : words;
   const unknown = names.find((word) => !kinds.includes(word) && !Object.hasOwn(ASSISTANTS, word));
@@ -33,7 +33,7 @@ export function selectImports(importable: Importable, words: readonly string[]):
   }
   const wantedKinds = words.filter((word) => kinds.includes(word));
   const wantedAssistants = words.flatMap((word) => ASSISTANTS[word] ?? []);
-  const isSelected = ({ kind, assistant }: ImportItem) =>
+  const isSelected = ({ kind, assistant }: ForeignImportItem) =>
     (wantedKinds.length === 0 || wantedKinds.includes(kind)) &&
     (wantedAssistants.length === 0 || wantedAssistants.includes(assistant));
   const items = importable.items.filter(isSelected);

@@ -21,19 +21,19 @@ const MODES = [
 ];
 
 /** Returns the selectable permission modes; bypass is offered only if it was chosen at the start. */
-export function listModes(conversation: Conversation): SessionModeState {
+export function listAcpPermissionModes(conversation: Conversation): SessionModeState {
   const { mode } = conversation.info();
   const bypass = { id: 'bypassPermissions', name: 'Bypass', description: 'Skips all permission prompts' };
   return { currentModeId: mode, availableModes: mode === 'bypassPermissions' ? [...MODES, bypass] : MODES };
 }
 
 /** Returns the options an editor shows next to the prompt: model, thinking effort and permission mode. */
-export async function listConfigOptions(conversation: Conversation): Promise<SessionConfigOption[]> {
+export async function listAcpConfigOptions(conversation: Conversation): Promise<SessionConfigOption[]> {
   const { model, effort, efforts } = conversation.info();
   const listed = (await conversation.models()).map(({ id, label }) => ({ value: id, name: label }));
   // The current model may be missing from the list.
   const models = listed.some(({ value }) => value === model) ? listed : [{ value: model, name: model }, ...listed];
-  const { currentModeId, availableModes } = listModes(conversation);
+  const { currentModeId, availableModes } = listAcpPermissionModes(conversation);
   const modes = availableModes.map(({ id, name, description }) => ({
     value: id,
     name,
@@ -54,7 +54,7 @@ export async function listConfigOptions(conversation: Conversation): Promise<Ses
 }
 
 /** Sets one of these options; returns the reason of a failure. */
-export async function setConfigOption(
+export async function setAcpConfigOption(
   conversation: Conversation,
   option: string,
   value: string,

@@ -13,13 +13,13 @@ import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { convertDiff, createProposedDiff, getLocations, getToolKind } from './tool-content.ts';
+import { convertDiffToAcp, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './tool-content.ts';
 
 /**
  * Creates a listener that sends the questions of an agent and its sub-agents to the editor, and withdraws those that are
  * answered elsewhere.
  */
-export function createQuestionRelay(agent: Agent, asker: QuestionTarget): (event: AgentEvent) => void {
+export function createAcpQuestionRelay(agent: Agent, asker: QuestionTarget): (event: AgentEvent) => void {
   const pending = new Map<string, AbortController>();
 
   function createPending(id: string): AbortSignal {
@@ -83,10 +83,10 @@ async function askPermission(
   const toolCall: ToolCallUpdate = {
     toolCallId: callId,
     title: request.title,
-    kind: getToolKind(toolName),
+    kind: getAcpToolKind(toolName),
     status: 'pending',
-    content: createRequestContent(request),
-    locations: getLocations(facts.input),
+    content: createAcpPermissionContent(request),
+    locations: getAcpCallLocations(facts.input),
     rawInput: facts.input,
   };
   const chosen = await choose(
@@ -229,9 +229,9 @@ const MODE_NAMES = { form: 'form', url: 'page to visit' } as const;
  *
  * @internal Exported for tests.
  */
-export function createRequestContent(request: PermissionRequest): ToolCallContent[] {
+export function createAcpPermissionContent(request: PermissionRequest): ToolCallContent[] {
   const { facts, toolName, preview } = request;
-  const change = convertDiff(preview) ?? createProposedDiff(toolName, facts.input);
+  const change = convertDiffToAcp(preview) ?? createProposedDiff(toolName, facts.input);
   const texts = [...listWarnings(request), ...(change.length === 0 ? formatCall(request) : [])];
   return [...texts.map((text): ToolCallContent => ({ type: 'content', content: { type: 'text', text } })), ...change];
 }

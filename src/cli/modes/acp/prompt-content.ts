@@ -73,7 +73,7 @@ function uriToPath(uri: string): string {
 }
 
 /** Converts the MCP servers of an editor to the form of `--mcp-config`. */
-export function convertMcpServers(servers: readonly McpServer[]): readonly string[] {
+export function convertAcpMcpServers(servers: readonly McpServer[]): readonly string[] {
   if (servers.length === 0) return [];
   const entries = servers.flatMap((server): readonly (readonly [string, JsonObject])[] => {
     // Servers inside the editor process are not supported.

@@ -3,19 +3,19 @@ import type { AgentEvent } from '../../../contracts/event.ts';
 import type { CommandInfo } from '../../../contracts/frontend/command.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../../contracts/message.ts';
-import { isReminder } from '../../../lib/text/is-reminder.ts';
-import { createProposedDiff, createResultContent, getLocations, getToolKind } from './tool-content.ts';
+import { isSystemReminder } from '../../../lib/text/is-system-reminder.ts';
+import { createAcpResultContent, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './tool-content.ts';
 
 /** Converts an event to ACP session updates; most events have none. */
-export function convertEvent(event: AgentEvent): readonly SessionUpdate[] {
+export function convertEventToAcp(event: AgentEvent): readonly SessionUpdate[] {
   switch (event.type) {
     case 'message_update':
       if (event.kind === 'input') return [];
-      return [event.kind === 'text' ? createTextUpdate(event.delta) : createThoughtUpdate(event.delta)];
+      return [event.kind === 'text' ? createAcpTextUpdate(event.delta) : createThoughtUpdate(event.delta)];
     case 'block_end':
       return event.block.type === 'tool_use' ? [createToolCall(event.block)] : [];
     case 'subagent':
-      return convertEvent(event.event).flatMap((update) => nestUnderCall(update, event.callId));
+      return convertEventToAcp(event.event).flatMap((update) => nestUnderCall(update, event.callId));
     case 'tool_start':
       return [
         {
@@ -23,7 +23,7 @@ export function convertEvent(event: AgentEvent): readonly SessionUpdate[] {
           toolCallId: event.callId,
           status: 'in_progress',
           title: event.title,
-          kind: getToolKind(event.tool),
+          kind: getAcpToolKind(event.tool),
         },
       ];
     case 'tool_update':
@@ -41,7 +41,7 @@ export function convertEvent(event: AgentEvent): readonly SessionUpdate[] {
     }
     case 'tombstone':
       // Text that was sent cannot be removed, only marked as discarded.
-      return [createTextUpdate(`\n\n_${event.why}_\n\n`)];
+      return [createAcpTextUpdate(`\n\n_${event.why}_\n\n`)];
     case 'mode':
       return [{ sessionUpdate: 'current_mode_update', currentModeId: event.mode }];
     case 'notice':
@@ -64,20 +64,20 @@ function nestUnderCall(update: SessionUpdate, parent: string): readonly SessionU
 }
 
 /** Converts the messages of a stored session to updates. */
-export function convertMessages(messages: readonly Message[]): readonly SessionUpdate[] {
+export function convertMessagesToAcp(messages: readonly Message[]): readonly SessionUpdate[] {
   return messages.flatMap((message) => {
     if (message.role === 'assistant') return message.blocks.flatMap(replayBlock);
     if (message.role !== 'user') return [];
     const isTyped = message.origin === 'prompt' || message.origin === 'steer' || message.origin === 'follow_up';
     return message.blocks.flatMap((block): readonly SessionUpdate[] => {
       if (block.type === 'tool_result') return [createToolResult(block, undefined)];
-      return isTyped && block.type === 'text' && !isReminder(block.text) ? [createUserUpdate(block)] : [];
+      return isTyped && block.type === 'text' && !isSystemReminder(block.text) ? [createUserUpdate(block)] : [];
     });
   });
 }
 
 /** Creates the update that lists the slash commands. */
-export function createCommandsUpdate(commands: readonly CommandInfo[]): SessionUpdate {
+export function createAcpCommandsUpdate(commands: readonly CommandInfo[]): SessionUpdate {
   return {
     sessionUpdate: 'available_commands_update',
     availableCommands: commands.map(({ name, description, argumentHint }) => ({
@@ -89,7 +89,7 @@ export function createCommandsUpdate(commands: readonly CommandInfo[]): SessionU
 }
 
 /** Creates the update of the context usage and the cost of the session. */
-export function createUsageUpdate(conversation: Conversation): SessionUpdate {
+export function createAcpUsageUpdate(conversation: Conversation): SessionUpdate {
   const { contextTokens, modelInfo } = conversation.info();
   const { costUsd, isComplete } = conversation.usage();
   const isKnown = isComplete || costUsd > 0;
@@ -98,7 +98,7 @@ export function createUsageUpdate(conversation: Conversation): SessionUpdate {
 }
 
 /** Creates a chunk of agent text. */
-export const createTextUpdate = (text: string): SessionUpdate => ({
+export const createAcpTextUpdate = (text: string): SessionUpdate => ({
   sessionUpdate: 'agent_message_chunk',
   content: { type: 'text', text },
 });
@@ -114,7 +114,7 @@ const createUserUpdate = ({ text }: Extract<UserBlock, { type: 'text' }>): Sessi
 });
 
 function replayBlock(block: AssistantBlock): readonly SessionUpdate[] {
-  if (block.type === 'text') return [createTextUpdate(block.text)];
+  if (block.type === 'text') return [createAcpTextUpdate(block.text)];
   if (block.type === 'thinking') return [createThoughtUpdate(block.thinking)];
   return block.type === 'tool_use' ? [createToolCall(block)] : [];
 }
@@ -125,10 +125,10 @@ function createToolCall(block: Extract<AssistantBlock, { type: 'tool_use' }>): S
     toolCallId: block.id,
     title: block.name,
     name: block.name,
-    kind: getToolKind(block.name),
+    kind: getAcpToolKind(block.name),
     status: 'pending',
     content: createProposedDiff(block.name, block.input),
-    locations: getLocations(block.input),
+    locations: getAcpCallLocations(block.input),
     rawInput: block.input,
   };
 }
@@ -140,7 +140,7 @@ function createToolResult(result: ToolEnd['result'], display: ToolEnd['display']
     sessionUpdate: 'tool_call_update',
     toolCallId: result.tool_use_id,
     status: result.is_error === true ? 'failed' : 'completed',
-    content: createResultContent(result, display),
+    content: createAcpResultContent(result, display),
   };
 }
 

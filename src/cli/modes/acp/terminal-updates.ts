@@ -5,7 +5,7 @@ import type { ToolResultBlock } from '../../../contracts/message.ts';
 import { isCommandTool } from './tool-content.ts';
 
 /** Rewrites the updates of an event for an editor that shows commands in display-only terminals. */
-export type TerminalUpdates = (event: AgentEvent, updates: readonly SessionUpdate[]) => readonly SessionUpdate[];
+export type AcpTerminalUpdates = (event: AgentEvent, updates: readonly SessionUpdate[]) => readonly SessionUpdate[];
 
 /** Output sent to a terminal: its last characters, its length, and false for `isWhole` after a gap. */
 type TerminalState = { readonly end: string; readonly chars: number; readonly isWhole: boolean };
@@ -19,7 +19,7 @@ const GAP = '\n[…]\n';
  * Creates terminal updates for editors that can show the output of a command that ouro runs itself. The output is sent
  * in `_meta`, by convention as `terminal_info`, `terminal_output` and `terminal_exit`.
  */
-export function createTerminalUpdates({ _meta }: ClientCapabilities, cwd: () => string): TerminalUpdates {
+export function createAcpTerminalUpdates({ _meta }: ClientCapabilities, cwd: () => string): AcpTerminalUpdates {
   if (_meta?.terminal_output !== true) return (_, updates) => updates;
   const terminals = new Map<string, TerminalState>();
 

@@ -21,7 +21,7 @@ const TOOL_KINDS: Readonly<Record<string, ToolKind>> = {
 };
 
 /** Returns the ACP kind of a tool, by which the editor chooses an icon. */
-export function getToolKind(tool: string): ToolKind {
+export function getAcpToolKind(tool: string): ToolKind {
   return TOOL_KINDS[tool] ?? 'other';
 }
 
@@ -33,7 +33,7 @@ export function isCommandTool(tool: string): boolean {
 /** Returns the change an edit call proposes, as far as its input shows. */
 export function createProposedDiff(tool: string, input: JsonValue): ToolCallContent[] {
   const path = getPath(input);
-  if (getToolKind(tool) !== 'edit' || path === undefined || !isJsonObject(input)) return [];
+  if (getAcpToolKind(tool) !== 'edit' || path === undefined || !isJsonObject(input)) return [];
   const toDiff = (edit: JsonValue | undefined): ToolCallContent[] =>
     isJsonObject(edit) && typeof edit.old_string === 'string' && typeof edit.new_string === 'string'
       ? [{ type: 'diff', path, oldText: edit.old_string, newText: edit.new_string }]
@@ -44,7 +44,7 @@ export function createProposedDiff(tool: string, input: JsonValue): ToolCallCont
 }
 
 /** Converts a diff display to one content item per hunk; returns `undefined` for other displays. */
-export function convertDiff(display: Display | undefined): ToolCallContent[] | undefined {
+export function convertDiffToAcp(display: Display | undefined): ToolCallContent[] | undefined {
   if (display?.kind !== 'diff') return undefined;
   const { path, created } = display;
   return display.hunks.map((hunk) => ({
@@ -56,8 +56,8 @@ export function convertDiff(display: Display | undefined): ToolCallContent[] | u
 }
 
 /** Returns the result of a call: a diff for file changes, otherwise the text the model got. */
-export function createResultContent(result: ToolResultBlock, display: Display | undefined): ToolCallContent[] {
-  const diff = convertDiff(display);
+export function createAcpResultContent(result: ToolResultBlock, display: Display | undefined): ToolCallContent[] {
+  const diff = convertDiffToAcp(display);
   if (diff !== undefined) return diff;
   const parts = typeof result.content === 'string' ? [{ type: 'text' as const, text: result.content }] : result.content;
   return parts.flatMap((part): ToolCallContent[] => {
@@ -76,7 +76,7 @@ function joinLines(hunk: DiffHunk, side: 'add' | 'del'): string {
 }
 
 /** Returns the file a call works on, which the editor can open. */
-export function getLocations(input: JsonValue): ToolCallLocation[] {
+export function getAcpCallLocations(input: JsonValue): ToolCallLocation[] {
   const path = getPath(input);
   if (path === undefined) return [];
   const line = isJsonObject(input) && typeof input.offset === 'number' ? { line: input.offset } : {};

@@ -1,12 +1,21 @@
-import { findLocalModels, listServerModels, openFirstRun, saveFirstRunAnswers } from '../../../app/setup/first-run.ts';
+import {
+  findLocalModelServers,
+  listServerModels,
+  loadFirstRunQuestions,
+  saveFirstRunAnswers,
+} from '../../../app/setup/first-run.ts';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import { DEMO_PROMPT, type FirstRunAnswers, type FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
 import type { FirstRunDeps } from '../../../ui/widgets/first-run/show-first-run.ts';
-import type { Io } from '../../io.ts';
+import type { ProcessIo } from '../../process-io.ts';
 
 /** The input of an interactive session: the run options, the first prompt, and text typed during startup. */
-export type StartInput = { readonly run: RunOptions; readonly prompt: string | undefined; readonly typed: string };
+export type InteractiveStart = {
+  readonly run: CliRunOptions;
+  readonly prompt: string | undefined;
+  readonly typed: string;
+};
 
 /** The terminal for the questions, and a callback before it is used. */
 type QuestionScreen = Pick<FirstRunDeps, 'out' | 'rendering'> & { readonly beforeQuestions: () => void };
@@ -14,13 +23,13 @@ type QuestionScreen = Pick<FirstRunDeps, 'out' | 'rendering'> & { readonly befor
 /**
  * Asks for trust and for a model before anything of the folder is read. Returns `left` when the user quits instead.
  */
-export async function runFirstRun(
-  run: RunOptions,
+export async function askFirstRunQuestions(
+  run: CliRunOptions,
   prompt: string | undefined,
-  io: Io,
+  io: ProcessIo,
   screen: QuestionScreen,
-): Promise<StartInput | 'left'> {
-  let first = await openFirstRun(run, io.environment);
+): Promise<InteractiveStart | 'left'> {
+  let first = await loadFirstRunQuestions(run, io.environment);
   let typed = '';
   while (first.state === 'asking') {
     const { question } = first;
@@ -49,7 +58,7 @@ async function ask(
     out,
     in: process.stdin,
     rendering,
-    findLocalServers: findLocalModels,
+    findLocalServers: findLocalModelServers,
     listModels: listServerModels,
     recognizeKey: recognizeKeyProvider,
     now: () => performance.now(),
@@ -62,13 +71,13 @@ async function ask(
   return answer;
 }
 
-async function settleImport(from: string, answer: 'yes' | 'no', { environment, stderr }: Io): Promise<void> {
+async function settleImport(from: string, answer: 'yes' | 'no', { environment, stderr }: ProcessIo): Promise<void> {
   const { answerImportOffer } = await import('../../../app/setup/import-claude-files.ts');
   for (const line of await answerImportOffer(answer, from, environment.ouroHome)) stderr.write(`${line}\r\n`);
 }
 
 /** A new demo session starts with the demo prompt. */
-function createStartInput(run: RunOptions, prompt: string | undefined, typed: string): StartInput {
+function createStartInput(run: CliRunOptions, prompt: string | undefined, typed: string): InteractiveStart {
   const isNewDemo = run.model === 'demo' && run.session.kind === 'new';
   return { run, prompt: isNewDemo ? (prompt ?? DEMO_PROMPT) : prompt, typed };
 }

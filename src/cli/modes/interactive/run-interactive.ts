@@ -1,18 +1,18 @@
 import type { Environment } from '../../../contracts/environment.ts';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
-import type { OpenScreen, ScreenTerminal } from '../../../ui/open-screen.ts';
+import type { ScreenHandle, ScreenTerminal } from '../../../ui/open-screen.ts';
 import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
 import { type OpeningPrompt, showOpeningPrompt } from '../../../ui/terminal/opening-prompt.ts';
-import type { TerminalOutput } from '../../../ui/terminal/screen-host.ts';
+import type { TerminalOutput } from '../../../ui/terminal/screen-frame-writer.ts';
 import type { Invocation } from '../../args/invocation.ts';
 import { getSignalExitCode } from '../../exit-code.ts';
-import type { Io } from '../../io.ts';
+import type { ProcessIo } from '../../process-io.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
 import { recordTerminal } from './record-terminal.ts';
-import { detectRendering, type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
+import { detectTerminalRendering, type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
 
 /** `--resume` without a session starts in the session list. */
 const SESSION_PICKER: InitialScreenContent = { prompt: undefined, typed: '', opens: 'sessions' };
@@ -21,7 +21,7 @@ const SESSION_PICKER: InitialScreenContent = { prompt: undefined, typed: '', ope
 const ROWS_ABOVE_COMPOSER = 3;
 
 /** Runs interactive mode and returns the exit code. Nothing but a prompt is loaded before it takes keys. */
-export async function runInteractive(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runInteractive(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const { run, prompt } = invocation;
   // Set first, so that keys typed during startup are neither echoed nor translated but kept for the composer.
   process.stdin.setRawMode(true);
@@ -30,11 +30,11 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
   const terminal = openTerminal(io, out);
   const openingPrompt = isLinear ? undefined : openPrompt(invocation, io, terminal.out);
   await readTypedKeys();
-  const { runFirstRun } = await import('./first-run.ts');
+  const { askFirstRunQuestions } = await import('./first-run.ts');
   await readTypedKeys();
-  const starting = runFirstRun(run, prompt, io, {
+  const starting = askFirstRunQuestions(run, prompt, io, {
     out,
-    rendering: isLinear ? 'lines' : detectRendering(io.environment),
+    rendering: isLinear ? 'lines' : detectTerminalRendering(io.environment),
     beforeQuestions: () => openingPrompt?.handOver(),
   });
   // Preloaded while files are read: this module takes longest to load and is needed soon.
@@ -48,7 +48,7 @@ export async function runInteractive(invocation: Invocation, io: Io, shutdown: S
   const { createConversation } = await import('../../../app/compose.ts');
   await readTypedKeys();
   const isPickingSession = start.run.session.kind === 'resume' && start.run.session.wanted === '';
-  let options: RunOptions = isPickingSession ? { ...start.run, session: { kind: 'new' } } : start.run;
+  let options: CliRunOptions = isPickingSession ? { ...start.run, session: { kind: 'new' } } : start.run;
   let initialScreen: InitialScreenContent = isPickingSession ? SESSION_PICKER : start;
   for (;;) {
     const composed = await createConversation(options, io.environment);
@@ -90,17 +90,21 @@ function readTypedKeys(): Promise<void> {
  * Shows the prompt that takes keys while the program is loading. There is none where symbols are ASCII, where a prompt
  * is about to be sent, and before the list of sessions.
  */
-function openPrompt({ run, prompt }: Invocation, { environment }: Io, out: TerminalOutput): OpeningPrompt | undefined {
+function openPrompt(
+  { run, prompt }: Invocation,
+  { environment }: ProcessIo,
+  out: TerminalOutput,
+): OpeningPrompt | undefined {
   const isNew = run.session.kind === 'new';
   const isUnneeded = prompt !== undefined || (run.session.kind === 'resume' && run.session.wanted === '');
-  if (isUnneeded || run.model === 'demo' || detectRendering(environment).glyphs === 'ascii') return undefined;
+  if (isUnneeded || run.model === 'demo' || detectTerminalRendering(environment).glyphs === 'ascii') return undefined;
   const shown = showOpeningPrompt(process.stdin, out, isNew ? ROWS_ABOVE_COMPOSER : 0);
   process.once('exit', shown.close);
   return shown;
 }
 
 /** Returns the terminal of the process, recorded if `OURO_DEBUG_SCREEN` names a file. */
-function openTerminal({ environment: { screenRecording }, stderr }: Io, out: TerminalOutput): ScreenTerminal {
+function openTerminal({ environment: { screenRecording }, stderr }: ProcessIo, out: TerminalOutput): ScreenTerminal {
   const terminal = { out, in: process.stdin };
   if (screenRecording === undefined) return terminal;
   const recorded = recordTerminal(terminal, screenRecording, Date.now);
@@ -110,7 +114,7 @@ function openTerminal({ environment: { screenRecording }, stderr }: Io, out: Ter
 }
 
 /** Prints how to resume the session, and which unsent drafts were saved. */
-function printResumeHint({ agent, info }: Conversation, savedDrafts: string | undefined, { stderr }: Io): void {
+function printResumeHint({ agent, info }: Conversation, savedDrafts: string | undefined, { stderr }: ProcessIo): void {
   if (agent.state().messages.length > 0) stderr.write(`Resume: ouro --resume ${agent.sessionId}\n`);
   if (savedDrafts !== undefined && info().transcriptPath !== undefined)
     stderr.write(`Not sent, saved for the next start in this folder: ${savedDrafts}.\n`);
@@ -136,7 +140,7 @@ async function openFrontend(
   initialScreen: InitialScreenContent,
   invocation: Pick<Invocation, 'rendering'>,
   openingPrompt: OpeningPrompt | undefined,
-): Promise<OpenScreen> {
+): Promise<ScreenHandle> {
   const settings = await conversation.readFrontendSettings?.();
   const options = resolveScreenOptions(environment, initialScreen, settings);
   const linearReason = findLinearReason(environment, invocation, settings);

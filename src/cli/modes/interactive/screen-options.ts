@@ -1,9 +1,9 @@
 import type { Environment } from '../../../contracts/environment.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
-import { createKeymap, resolveUserKeys } from '../../../ui/input/keymap.ts';
-import { chooseNotifyMethod, supportsProgress } from '../../../ui/terminal/osc-sequences.ts';
+import { createKeymap, resolveUserKeyBindings } from '../../../ui/input/keymap.ts';
+import { chooseNotifyMethod, supportsTerminalProgress } from '../../../ui/terminal/osc-sequences.ts';
 import type { ScreenOptions } from '../../../ui/terminal/screen-options.ts';
-import type { StartInput } from './first-run.ts';
+import type { InteractiveStart } from './first-run.ts';
 
 /** Terminals with hyperlink support, by `TERM_PROGRAM`. */
 const HYPERLINK_TERMINALS: readonly string[] = ['iTerm.app', 'WezTerm', 'ghostty', 'vscode', 'Hyper', 'Tabby'];
@@ -19,7 +19,7 @@ const UTF_8 = /utf-?8/i;
 const EAST_ASIAN = /^(?:zh|ja|ko)/;
 
 /** The initial content of a screen. */
-export type InitialScreenContent = Pick<StartInput, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
+export type InitialScreenContent = Pick<InteractiveStart, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
 /** Resolves the screen options from the environment, the settings and the initial content. */
 export function resolveScreenOptions(
@@ -29,9 +29,9 @@ export function resolveScreenOptions(
 ): ScreenOptions {
   const { term, editor, isCi } = environment;
   const isDumb = term.name === 'dumb';
-  const { keys, problems } = resolveUserKeys(settings.keybindings ?? {});
+  const { keys, problems } = resolveUserKeyBindings(settings.keybindings ?? {});
   return {
-    ...detectRendering(environment),
+    ...detectTerminalRendering(environment),
     terminal: term.isRemote ? 'remote' : 'here',
     theme: settings.theme ?? 'auto',
     ...(settings.ascii === true || settings.ambiguous === 'wide' ? { glyphs: 'ascii' as const } : {}),
@@ -48,7 +48,7 @@ export function resolveScreenOptions(
         : term.tmux
           ? 'tmux'
           : chooseNotifyMethod(term),
-    progress: (settings.progress ?? supportsProgress(term)) ? 'shown' : 'off',
+    progress: (settings.progress ?? supportsTerminalProgress(term)) ? 'shown' : 'off',
     ...(term.tmux ? { tmux: async () => (await import('../../../ui/terminal/tmux.ts')).queryTmux() } : {}),
     dialogDelayMs: settings.dialogDelayMs ?? 400,
     vim: settings.editorMode === 'vim' ? 'on' : 'off',
@@ -63,7 +63,7 @@ export function resolveScreenOptions(
 }
 
 /** Derives colour depth, background and glyphs from the environment, before the terminal is queried. */
-export function detectRendering({
+export function detectTerminalRendering({
   term,
 }: Environment): Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'resizeMode'> {
   return {

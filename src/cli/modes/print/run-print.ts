@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Invocation } from '../../args/invocation.ts';
 import { UsageError } from '../../args/usage-error.ts';
-import type { Io } from '../../io.ts';
+import type { ProcessIo } from '../../process-io.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createStartFailure } from '../../stream-json/run-result.ts';
-import { resolveInput } from '../resolve-input.ts';
+import { resolveUserInput } from '../resolve-user-input.ts';
 import { denyUnattendedRequests } from '../unattended-answers.ts';
-import { printOnce } from './print-once.ts';
+import { runAndPrintPrompt } from './run-and-print-prompt.ts';
 
 /** Runs print mode (`ouro -p`) and returns the exit code. */
-export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runPrint(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const { run, output } = invocation;
   if (run.session.kind === 'resume' && run.session.wanted === '') {
     throw new UsageError('--resume needs the id or title of a session: print mode cannot show the session list.');
   }
   // The module loads while stdin is read.
   const composing = import('../../../app/compose.ts');
-  const prompt = await readPrompt(invocation.prompt, io);
+  const prompt = await readPromptFromArgsAndStdin(invocation.prompt, io);
   if (prompt === undefined) throw new UsageError(formatMissingPrompt(invocation));
   const { createConversation } = await composing;
   const composed = await createConversation(run, io.environment);
@@ -31,7 +31,7 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   io.stdout.onClosed(() => shutdown.start('shutdown'));
   if (run.permissionPrompt === undefined) denyUnattendedRequests(conversation.agent, 'declined');
   else (await import('../permission-responses.ts')).answerWithMcpTool(conversation, run.permissionPrompt, 'declined');
-  const code = await printOnce(conversation, await resolveInput(conversation, prompt), output, {
+  const code = await runAndPrintPrompt(conversation, await resolveUserInput(conversation, prompt), output, {
     write: io.stdout.write,
     warn: (text) => io.stderr.write(`${text}\n`),
     newId: randomUUID,
@@ -44,9 +44,9 @@ export async function runPrint(invocation: Invocation, io: Io, shutdown: Shutdow
   return shutdown.reason() === 'shutdown' ? 0 : code;
 }
 
-async function loadLiveText(io: Io) {
-  const { createLiveText } = await import('./live-text.ts');
-  return createLiveText(io.environment.term, io.stdout.columns(), io.stdout.writePrintable);
+async function loadLiveText(io: ProcessIo) {
+  const { createLiveReplyOutput } = await import('./live-reply-output.ts');
+  return createLiveReplyOutput(io.environment.term, io.stdout.columns(), io.stdout.writePrintable);
 }
 
 /** Usually a list flag before the prompt has taken it as another value. */
@@ -60,9 +60,9 @@ function formatMissingPrompt({ run }: Invocation): string {
 const STDIN_TIMEOUT_MS = 3_000;
 
 /** Returns the prompt from the command line followed by stdin, `undefined` when both are empty. */
-export async function readPrompt(
+export async function readPromptFromArgsAndStdin(
   argument: string | undefined,
-  io: Pick<Io, 'stdin' | 'stderr'>,
+  io: Pick<ProcessIo, 'stdin' | 'stderr'>,
   timeoutMs: number = STDIN_TIMEOUT_MS,
 ): Promise<string | undefined> {
   const piped = io.stdin.isTty || io.stdin.kind === 'none' ? '' : await readStdin(argument, io, timeoutMs);
@@ -72,7 +72,7 @@ export async function readPrompt(
 
 async function readStdin(
   argument: string | undefined,
-  io: Pick<Io, 'stdin' | 'stderr'>,
+  io: Pick<ProcessIo, 'stdin' | 'stderr'>,
   timeoutMs: number,
 ): Promise<string> {
   const stdin = readAll(io);
@@ -89,7 +89,7 @@ async function readStdin(
   return '';
 }
 
-function readAll(io: Pick<Io, 'stdin'>): { readonly started: Promise<void>; readonly text: Promise<string> } {
+function readAll(io: Pick<ProcessIo, 'stdin'>): { readonly started: Promise<void>; readonly text: Promise<string> } {
   const { promise: started, resolve } = Promise.withResolvers<void>();
   const text = (async () => {
     const decoder = new TextDecoder();

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
-import type { NumberedLine } from '../../read-lines.ts';
+import type { NumberedLine } from '../../read-non-blank-lines.ts';
 import { createStartFailure } from '../../stream-json/run-result.ts';
-import { createRequestHandler, type RequestHandlerDeps } from './incoming-requests.ts';
-import { type InputLine, type ParsedInputLine, parseInputLine, type UserLine } from './input-lines.ts';
+import { type ControlDispatcherDeps, createControlDispatcher } from './incoming-requests.ts';
+import { type HostInputLine, type HostUserLine, type ParsedHostInputLine, parseHostInputLine } from './input-lines.ts';
 import { createLazyConversation, type OpenedConversation } from './lazy-conversation.ts';
 
-type BadLine = Extract<ParsedInputLine, { ok: false }>;
+type BadLine = Extract<ParsedHostInputLine, { ok: false }>;
 
 /** The connection to the host, and the way to open its conversation. */
-export type ControlServerDeps = RequestHandlerDeps & {
+export type ControlServerDeps = ControlDispatcherDeps & {
   /** Opens the conversation; called once, by the first line that needs it. */
-  readonly open: (options: RunOptions) => Promise<OpenedConversation>;
+  readonly open: (options: CliRunOptions) => Promise<OpenedConversation>;
 };
 
 /** The ouro side of the SDK control protocol. */
@@ -26,17 +26,17 @@ export type ControlServer = {
 const KEEP_ALIVE_MS = 1_500;
 
 /** Creates the server that answers one SDK host. */
-export function createControlServer(options: RunOptions, deps: ControlServerDeps): ControlServer {
+export function createControlServer(options: CliRunOptions, deps: ControlServerDeps): ControlServer {
   const { outgoing, write, warn } = deps;
   const lazyConversation = createLazyConversation(deps.open, warn);
-  const requests = createRequestHandler(options, lazyConversation, deps);
+  const requests = createControlDispatcher(options, lazyConversation, deps);
   /** Control requests and user lines take effect in order; responses to requests of ouro are handled immediately. */
   let tail: Promise<void> = Promise.resolve();
   const enqueue = (action: () => Promise<void> | void) => {
     tail = tail.then(action);
   };
 
-  function handleLine(line: InputLine | { readonly type: 'other' }): void {
+  function handleLine(line: HostInputLine | { readonly type: 'other' }): void {
     switch (line.type) {
       case 'control_response':
         outgoing.handleResponse(line.response);
@@ -53,7 +53,7 @@ export function createControlServer(options: RunOptions, deps: ControlServerDeps
     }
   }
 
-  async function handleUserLine(line: UserLine): Promise<void> {
+  async function handleUserLine(line: HostUserLine): Promise<void> {
     const refusal = requests.refusal();
     if (refusal !== undefined) return write(createStartFailure(refusal, randomUUID));
     try {
@@ -107,13 +107,13 @@ export function createControlServer(options: RunOptions, deps: ControlServerDeps
 /** Reads to the end. The exit code is 1 after a read error, or when the first line shows that stdin is not a host. */
 async function readAll(
   lines: AsyncIterable<NumberedLine>,
-  onLine: (line: InputLine | { readonly type: 'other' }) => void,
+  onLine: (line: HostInputLine | { readonly type: 'other' }) => void,
   onBadLine: (number: number, line: BadLine) => void,
   warn: (text: string) => void,
 ): Promise<number> {
   try {
     for await (const { number, text } of lines) {
-      const parsed = parseInputLine(text);
+      const parsed = parseHostInputLine(text);
       if (parsed.ok) {
         onLine(parsed.line);
         continue;

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../contracts/json.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
 import { requireStructuredOutput, waitThroughUsageLimits } from '../run-completion.ts';
+import type { HostMessageIdMap } from './host-message-ids.ts';
 import type { HostOutput, HostOutputDeps } from './host-output.ts';
-import type { MessageIds } from './message-ids.ts';
 
 /** The output channel and the options of a host conversation. */
 export type HostConversationDeps = HostOutputDeps & {
@@ -25,7 +25,7 @@ type CurrentRun = { readonly done: Promise<void>; readonly acceptsInput: boolean
 export function createConversationRuns(
   conversation: Conversation,
   output: HostOutput,
-  ids: MessageIds,
+  ids: HostMessageIdMap,
   deps: HostConversationDeps & Pick<OutputOptions, 'onUsageLimit'> & { readonly suggestions: PromptSuggestions },
 ) {
   const { agent } = conversation;

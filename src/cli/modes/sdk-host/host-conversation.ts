@@ -2,17 +2,17 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { UserBlock } from '../../../contracts/message.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
-import { type ResolvedInput, resolveInputBlocks } from '../resolve-input.ts';
+import { type ResolvedUserInput, resolveUserInputBlocks } from '../resolve-user-input.ts';
 import { trackBackgroundAgents } from '../run-completion.ts';
 import { createConversationRuns, createPromptSuggestions, type HostConversationDeps } from './conversation-runs.ts';
+import { createHostMessageIdMap, type HostMessageIdMap } from './host-message-ids.ts';
 import { createHostOutput } from './host-output.ts';
-import { getUserBlocks, type UserLine } from './input-lines.ts';
-import { createMessageIds, type MessageIds } from './message-ids.ts';
+import { getUserBlocks, type HostUserLine } from './input-lines.ts';
 
 /** A conversation driven by a host: user lines go in, event lines come out. */
 export type HostConversation = {
   /** Starts a run or steers the current one; resolves when the message is accepted. */
-  handleUserLine(line: UserLine): Promise<void>;
+  handleUserLine(line: HostUserLine): Promise<void>;
   /** Writes an error result for an invalid message, after the current run. */
   rejectMessage(error: string): Promise<void>;
   isRunning(): boolean;
@@ -25,7 +25,7 @@ export type HostConversation = {
   interrupt(options: InterruptOptions, onStopped: (receipt: JsonObject) => void): void;
   /** Resolves when nothing runs, including background sub-agents. */
   waitForIdle(): Promise<void>;
-  readonly ids: MessageIds;
+  readonly ids: HostMessageIdMap;
   /** Writes a line with the session id and host ids filled in. */
   writeLine(line: JsonObject): void;
   /** False when the last result was an error, except for an abort by the host. */
@@ -43,7 +43,7 @@ export function createHostConversation(
 ): HostConversation {
   const { agent } = conversation;
   const backgroundAgents = trackBackgroundAgents();
-  const ids = createMessageIds();
+  const ids = createHostMessageIdMap();
   const hostOutput = createHostOutput(conversation, output, ids, deps);
   const suggestions = createPromptSuggestions(conversation, hostOutput.writeLine);
   const runs = createConversationRuns(conversation, hostOutput, ids, {
@@ -125,10 +125,10 @@ function stopBackgroundTasks({ background, control }: Conversation): void {
 
 /** Adds a message to the conversation without asking the model. */
 async function appendWithoutQuery(
-  { uuid }: UserLine,
+  { uuid }: HostUserLine,
   blocks: readonly UserBlock[],
   { agent }: Conversation,
-  ids: MessageIds,
+  ids: HostMessageIdMap,
   { now, newId }: HostConversationDeps,
 ): Promise<void> {
   const at = new Date(now()).toISOString();
@@ -138,13 +138,13 @@ async function appendWithoutQuery(
 }
 
 async function resolveUserLine(
-  line: UserLine,
+  line: HostUserLine,
   blocks: readonly UserBlock[],
   conversation: Conversation,
-): Promise<ResolvedInput> {
+): Promise<ResolvedUserInput> {
   if (!blocks.some(hasContent)) return { kind: 'answer', outcome: 'failed', text: 'The message is empty.' };
   if (line.client_composed === true) return { kind: 'prompt', prompt: blocks };
-  return resolveInputBlocks(conversation, blocks);
+  return resolveUserInputBlocks(conversation, blocks);
 }
 
 function hasContent(block: UserBlock): boolean {

@@ -1,6 +1,6 @@
 import type { HostMcpServer } from '../../../contracts/frontend/host-capabilities.ts';
 import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
-import type { OutgoingRequests } from './outgoing-requests.ts';
+import type { ControlRequestSender } from './control-request-sender.ts';
 
 /** The MCP servers inside the host process, by name. */
 export type HostMcpServers = {
@@ -11,7 +11,7 @@ export type HostMcpServers = {
 };
 
 /** Creates the MCP servers of a host, which are reached through control requests. */
-export function createHostMcpServers(outgoing: OutgoingRequests): HostMcpServers {
+export function createHostMcpServers(outgoing: ControlRequestSender): HostMcpServers {
   const entries = new Map<string, { readonly server: HostMcpServer; readonly listeners: Set<Listener> }>();
 
   function create(name: string) {

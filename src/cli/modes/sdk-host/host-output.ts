@@ -3,10 +3,10 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
-import { createLineContext, createLineWriter } from '../../stream-json/event-lines.ts';
-import { createRunRecord, type RunRecord } from '../../stream-json/run-result.ts';
-import { createInitLine } from '../../stream-json/system-lines.ts';
-import type { MessageIds } from './message-ids.ts';
+import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
+import { createRunResultCollector, type RunResultCollector } from '../../stream-json/run-result.ts';
+import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
+import type { HostMessageIdMap } from './host-message-ids.ts';
 
 /** The output of one conversation to its host: exchanges, each with an init line, event lines and a result. */
 export type HostOutput = {
@@ -40,11 +40,11 @@ type Exchange = {
 export function createHostOutput(
   conversation: Conversation,
   output: OutputOptions,
-  ids: Pick<MessageIds, 'getHostId'>,
+  ids: Pick<HostMessageIdMap, 'getHostId'>,
   deps: HostOutputDeps,
 ): HostOutput {
-  const writer = createLineWriter(output, createLineContext(conversation, deps));
-  let record: RunRecord = createRunRecord(conversation, deps.now);
+  const writer = createStreamJsonWriter(output, createStreamJsonContext(conversation, deps));
+  let record: RunResultCollector = createRunResultCollector(conversation, deps.now);
   let exchange: Exchange = { held: [], isReplyFinal: false, result: {} };
 
   function writeLine(line: JsonObject): void {
@@ -58,8 +58,8 @@ export function createHostOutput(
     writeLine({ type: 'system', subtype: 'session_state_changed', state: name });
 
   function beginExchange(state?: 'running'): void {
-    record = createRunRecord(conversation, deps.now);
-    writeLine(createInitLine(conversation));
+    record = createRunResultCollector(conversation, deps.now);
+    writeLine(createStreamJsonInitLine(conversation));
     for (const line of exchange.held ?? []) writeLine(line);
     exchange = { ...exchange, held: undefined, isReplyFinal: false };
     if (state !== undefined) writeState(state);

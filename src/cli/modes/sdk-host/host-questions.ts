@@ -6,7 +6,7 @@ import type { PermissionRequest } from '../../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { type PermissionResponse, parsePermissionResponse } from '../permission-responses.ts';
-import type { OutgoingRequests } from './outgoing-requests.ts';
+import type { ControlRequestSender } from './control-request-sender.ts';
 
 /**
  * Forwards permission requests and questions to the host, and withdraws those that are answered elsewhere. `asks` limits
@@ -14,7 +14,7 @@ import type { OutgoingRequests } from './outgoing-requests.ts';
  */
 export function relayQuestionsToHost(
   conversation: Conversation,
-  outgoing: OutgoingRequests,
+  outgoing: ControlRequestSender,
   asks: 'everything' | 'elicitations only',
 ): () => void {
   const { agent } = conversation;
@@ -68,7 +68,7 @@ export function relayQuestionsToHost(
 }
 
 async function requestPermission(
-  outgoing: OutgoingRequests,
+  outgoing: ControlRequestSender,
   request: JsonObject,
   signal: AbortSignal,
 ): Promise<PermissionResponse> {
@@ -114,7 +114,7 @@ const answersSchema = z.object({ answers: z.record(z.string(), z.union([z.string
 
 /** Sends a plan or questions as a tool call to approve, and an elicitation as such. */
 async function requestAnswer(
-  outgoing: OutgoingRequests,
+  outgoing: ControlRequestSender,
   callId: string,
   question: UserQuestion,
   signal: AbortSignal,
@@ -177,7 +177,7 @@ const elicitationSchema = z.object({
 
 /** Sends an elicitation of an MCP server to the host: a form, or a URL to open. */
 async function elicitFromHost(
-  outgoing: OutgoingRequests,
+  outgoing: ControlRequestSender,
   { server, message, wants }: Elicitation,
   signal: AbortSignal,
 ): Promise<UserAnswer> {

@@ -1,19 +1,19 @@
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
-import { mcpHandlers } from './handlers/mcp.ts';
-import { modelHandlers, sessionHandlers } from './handlers/session.ts';
-import { usageHandlers } from './handlers/usage.ts';
+import { type ControlHandler, UnsupportedRequest } from './control-handler.ts';
+import type { ControlRequestSender } from './control-request-sender.ts';
+import { mcpControlHandlers } from './handlers/mcp.ts';
+import { modelControlHandlers, sessionControlHandlers } from './handlers/session.ts';
+import { usageControlHandlers } from './handlers/usage.ts';
 import { createHostMcpServers } from './host-mcp-servers.ts';
 import { applyInitialize, createInitializeResponse, describeUnknownFields } from './initialize.ts';
 import type { ControlRequest } from './input-lines.ts';
 import type { LazyConversation } from './lazy-conversation.ts';
-import type { OutgoingRequests } from './outgoing-requests.ts';
-import { type Handler, UnsupportedRequest } from './request-handler.ts';
 
 /** The connection to the host that control requests are answered on. */
-export type RequestHandlerDeps = {
-  readonly outgoing: OutgoingRequests;
+export type ControlDispatcherDeps = {
+  readonly outgoing: ControlRequestSender;
   readonly write: (line: JsonObject) => void;
   readonly warn: (text: string) => void;
   readonly pid: number;
@@ -22,10 +22,10 @@ export type RequestHandlerDeps = {
 };
 
 /** Creates the handler of control requests from a host. */
-export function createRequestHandler(
-  options: RunOptions,
+export function createControlDispatcher(
+  options: CliRunOptions,
   lazyConversation: LazyConversation,
-  { outgoing, write, warn, pid, awaitsInitialize }: RequestHandlerDeps,
+  { outgoing, write, warn, pid, awaitsInitialize }: ControlDispatcherDeps,
 ) {
   const servers = createHostMcpServers(outgoing);
   /** The initialize request the conversation was opened with. */
@@ -65,7 +65,7 @@ export function createRequestHandler(
   }
 
   async function runHandler(request: ControlRequest['request']): Promise<JsonObject> {
-    const handler = REQUEST_HANDLERS.get(request.subtype);
+    const handler = CONTROL_REQUEST_HANDLERS.get(request.subtype);
     if (handler === undefined) throw new UnsupportedRequest(request.subtype);
     const { conversation, hostConversation } = await lazyConversation.open(options);
     return handler(request, { conversation, servers, ids: hostConversation.ids });
@@ -109,6 +109,11 @@ export function createRequestHandler(
  *
  * @internal Exported for tests.
  */
-export const REQUEST_HANDLERS: ReadonlyMap<string, Handler> = new Map(
-  Object.entries({ ...modelHandlers, ...usageHandlers, ...mcpHandlers, ...sessionHandlers }),
+export const CONTROL_REQUEST_HANDLERS: ReadonlyMap<string, ControlHandler> = new Map(
+  Object.entries({
+    ...modelControlHandlers,
+    ...usageControlHandlers,
+    ...mcpControlHandlers,
+    ...sessionControlHandlers,
+  }),
 );

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import { HOOK_EVENTS, type Hook, type HookEvent } from '../../../contracts/hook.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { findSchemaProblem } from '../../args/schema-problem.ts';
+import { describeSchemaError } from './control-handler.ts';
+import type { ControlRequestSender } from './control-request-sender.ts';
 import type { HostMcpServers } from './host-mcp-servers.ts';
-import { describeAgent, describeCommand, describeModels } from './listings.ts';
-import type { OutgoingRequests } from './outgoing-requests.ts';
-import { describeSchemaError } from './request-handler.ts';
-import { addToolPolicies, serverConfigSchema } from './server-tool-policy.ts';
+import { describeAgentForSdk, describeCommandForSdk, describeModelsForSdk } from './listings.ts';
+import { addHostToolPolicies, serverToolPolicySchema } from './server-tool-policy.ts';
 
 const jsonObjectSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
@@ -36,7 +36,7 @@ const requestSchema = z.object({
   skills: z.array(z.string()).nullish(),
   planModeInstructions: z.string().nullish(),
   promptSuggestions: z.boolean().nullish(),
-  sdkMcpServerConfigs: z.record(z.string(), serverConfigSchema).nullish(),
+  sdkMcpServerConfigs: z.record(z.string(), serverToolPolicySchema).nullish(),
   title: z.string().nullish(),
   plugins: z.array(pluginSchema).nullish(),
   perTaskStopAffordance: z.boolean().nullish(),
@@ -60,11 +60,11 @@ const DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
 
 /** Merges an initialize request into the run options; throws the reason why it is invalid. */
 export function applyInitialize(
-  options: RunOptions,
+  options: CliRunOptions,
   request: JsonObject,
-  outgoing: OutgoingRequests,
+  outgoing: ControlRequestSender,
   servers: HostMcpServers,
-): RunOptions {
+): CliRunOptions {
   const parsed = requestSchema.safeParse(request);
   if (!parsed.success) throw new Error(describeSchemaError(parsed.error));
   const fields = parsed.data;
@@ -82,7 +82,7 @@ export function applyInitialize(
     ...(fields.planModeInstructions == null ? {} : { planInstructions: fields.planModeInstructions }),
     ...(fields.promptSuggestions === true ? { promptSuggestions: true } : {}),
     ...(fields.plugins == null ? {} : { pluginDirs: mergePluginDirs(options, fields.plugins) }),
-    ...addToolPolicies(options.policy, fields.sdkMcpServerConfigs ?? {}),
+    ...addHostToolPolicies(options.policy, fields.sdkMcpServerConfigs ?? {}),
     ...(fields.jsonSchema == null ? {} : { jsonSchema: fields.jsonSchema }),
     ...(fields.mcpServers == null
       ? {}
@@ -95,7 +95,7 @@ export function applyInitialize(
   };
 }
 
-function mergePluginDirs({ pluginDirs = [], cwd }: RunOptions, plugins: readonly z.output<typeof pluginSchema>[]) {
+function mergePluginDirs({ pluginDirs = [], cwd }: CliRunOptions, plugins: readonly z.output<typeof pluginSchema>[]) {
   const added = plugins.map(({ path, skipMcpDiscovery }) => ({
     folder: resolve(cwd, path),
     servers: skipMcpDiscovery === true ? ('excluded' as const) : ('started' as const),
@@ -118,7 +118,7 @@ const UNBLOCKABLE_EVENTS: readonly HookEvent[] = ['Stop', 'SubagentStop', 'TaskC
 /** Creates one hook per callback; unknown events are ignored. */
 function createHooks(
   groups: Readonly<Record<string, readonly z.output<typeof hookMatcherSchema>[]>>,
-  outgoing: OutgoingRequests,
+  outgoing: ControlRequestSender,
 ): Hook[] {
   return HOOK_EVENTS.flatMap((event) =>
     (groups[event] ?? []).flatMap((group) =>
@@ -151,9 +151,9 @@ export async function createInitializeResponse(
   const { control } = conversation;
   const info = conversation.info();
   return {
-    commands: conversation.commands().map(describeCommand),
-    agents: control?.agents?.().map(describeAgent) ?? info.agents.map((name) => ({ name, description: '' })),
-    models: await describeModels(conversation),
+    commands: conversation.commands().map(describeCommandForSdk),
+    agents: control?.agents?.().map(describeAgentForSdk) ?? info.agents.map((name) => ({ name, description: '' })),
+    models: await describeModelsForSdk(conversation),
     output_style: info.outputStyle,
     available_output_styles: control?.outputStyles?.() ?? [info.outputStyle],
     account: control?.account?.() ?? { apiKeySource: info.apiKeySource },

@@ -57,21 +57,21 @@ const lineSchema = z.union([
 ]);
 
 /** A line sent by the host. */
-export type InputLine = z.output<typeof lineSchema>;
+export type HostInputLine = z.output<typeof lineSchema>;
 /** A message of the user. */
-export type UserLine = Extract<InputLine, { type: 'user' }>;
+export type HostUserLine = Extract<HostInputLine, { type: 'user' }>;
 /** A request of the host to ouro. */
-export type ControlRequest = Extract<InputLine, { type: 'control_request' }>;
+export type ControlRequest = Extract<HostInputLine, { type: 'control_request' }>;
 /** The host's response to a request of ouro. */
-export type ControlResponse = Extract<InputLine, { type: 'control_response' }>['response'];
+export type ControlResponse = Extract<HostInputLine, { type: 'control_response' }>['response'];
 
 /** A parsed line; a bad one has its line type, and the id of the request that waits for a response. */
-export type ParsedInputLine =
-  | { readonly ok: true; readonly line: InputLine | { readonly type: 'other' } }
+export type ParsedHostInputLine =
+  | { readonly ok: true; readonly line: HostInputLine | { readonly type: 'other' } }
   | { readonly ok: false; readonly why: string; readonly lineType?: string; readonly requestId?: string };
 
 /** Parses one line from the host. Unknown line types become `other`, since hosts may be newer. */
-export function parseInputLine(text: string): ParsedInputLine {
+export function parseHostInputLine(text: string): ParsedHostInputLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -86,7 +86,7 @@ export function parseInputLine(text: string): ParsedInputLine {
   }
 }
 
-function parseLine(value: unknown): ParsedInputLine {
+function parseLine(value: unknown): ParsedHostInputLine {
   const parsed = lineSchema.safeParse(value);
   if (parsed.success) return { ok: true, line: parsed.data };
   const type = getLineType(value);
@@ -99,7 +99,7 @@ function getLineType(value: unknown): string | undefined {
   return z.object({ type: z.string() }).safeParse(value).data?.type;
 }
 
-function createFailure(value: unknown, type: string, why: string): ParsedInputLine {
+function createFailure(value: unknown, type: string, why: string): ParsedHostInputLine {
   const requestId = type === 'control_request' ? requestIdSchema.safeParse(value).data?.request_id : undefined;
   return { ok: false, why, lineType: type, ...(requestId === undefined ? {} : { requestId }) };
 }
@@ -117,7 +117,7 @@ const requestIdSchema = z.object({ request_id: z.string() });
 const KNOWN_TYPES = ['user', 'control_request', 'control_response', 'control_cancel_request'];
 
 /** Returns the content of a user line as blocks. */
-export function getUserBlocks(line: UserLine): readonly UserBlock[] {
+export function getUserBlocks(line: HostUserLine): readonly UserBlock[] {
   const { content } = line.message;
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }

@@ -1,5 +1,5 @@
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import type { HostConversation } from './host-conversation.ts';
 
 /** The result of opening a conversation for a host. */
@@ -11,7 +11,7 @@ export type OpenedConversation =
 export type LazyConversation = {
   isStarted(): boolean;
   /** Returns the conversation, opening it with these options on the first call; throws the reason of a failure. */
-  open(options: RunOptions): Promise<Extract<OpenedConversation, { ok: true }>>;
+  open(options: CliRunOptions): Promise<Extract<OpenedConversation, { ok: true }>>;
   /** Returns the conversation once it is open. */
   getHostConversation(): HostConversation | undefined;
   hasFailed(): boolean;
@@ -21,7 +21,7 @@ export type LazyConversation = {
 
 /** Creates a conversation that is opened on demand, at most once. */
 export function createLazyConversation(
-  open: (options: RunOptions) => Promise<OpenedConversation>,
+  open: (options: CliRunOptions) => Promise<OpenedConversation>,
   warn: (text: string) => void,
 ): LazyConversation {
   let pending: Promise<OpenedConversation> | undefined;

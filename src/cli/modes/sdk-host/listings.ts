@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelInfo } from '../../../contracts/model.ts';
 
 /** Describes a slash command in the form of the SDK. */
-export function describeCommand({ name, description, argumentHint, aliases, source }: CommandInfo): JsonObject {
+export function describeCommandForSdk({ name, description, argumentHint, aliases, source }: CommandInfo): JsonObject {
   return {
     name,
     description,
@@ -15,7 +15,7 @@ export function describeCommand({ name, description, argumentHint, aliases, sour
 }
 
 /** Describes the selectable models in the form of the SDK; the first is the default model of the run. */
-export async function describeModels(
+export async function describeModelsForSdk(
   conversation: Pick<Conversation, 'models' | 'info'>,
 ): Promise<readonly JsonObject[]> {
   const { defaultModel, modelInfo, model } = conversation.info();
@@ -44,7 +44,7 @@ function describeModel(model: ModelInfo): JsonObject {
 }
 
 /** Describes a sub-agent in the form of the SDK. */
-export function describeAgent(agent: {
+export function describeAgentForSdk(agent: {
   readonly name: string;
   readonly description: string;
   readonly model?: string;

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { Invocation, OutputOptions } from '../../args/invocation.ts';
 import { getSignalExitCode } from '../../exit-code.ts';
-import type { Io } from '../../io.ts';
-import { readLines } from '../../read-lines.ts';
+import type { ProcessIo } from '../../process-io.ts';
+import { readNonBlankLines } from '../../read-non-blank-lines.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { denyUnattendedRequests } from '../unattended-answers.ts';
+import { createControlRequestSender } from './control-request-sender.ts';
 import { createControlServer } from './control-server.ts';
 import { createHostConversation } from './host-conversation.ts';
 import { relayQuestionsToHost } from './host-questions.ts';
 import type { OpenedConversation } from './lazy-conversation.ts';
-import { createOutgoingRequests } from './outgoing-requests.ts';
 
 /** Serves an SDK host over stdin and stdout until stdin ends; returns the exit code. */
-export async function runSdkHost(invocation: Invocation, io: Io, shutdown: Shutdown): Promise<number> {
+export async function runSdkHost(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const write = (line: JsonObject) => io.stdout.write(`${JSON.stringify(line)}\n`);
   const warn = (text: string) => io.stderr.write(`${text}\n`);
-  const outgoing = createOutgoingRequests(write, randomUUID);
+  const outgoing = createControlRequestSender(write, randomUUID);
 
-  async function open(options: RunOptions): Promise<OpenedConversation> {
+  async function open(options: CliRunOptions): Promise<OpenedConversation> {
     const { createConversation } = await import('../../../app/compose.ts');
     const composed = await createConversation(options, io.environment);
     if (!composed.ok) return composed;
@@ -60,7 +60,7 @@ export async function runSdkHost(invocation: Invocation, io: Io, shutdown: Shutd
   const { promise: stdinEnded, resolve: onStdinEnd } = Promise.withResolvers<void>();
   // A detached process keeps serving while its stdin is open, so a lost parent alone is no reason to exit.
   io.onOrphaned(() => void stdinEnded.then(() => shutdown.start('shutdown')));
-  const lines = withEndListener(readLines(io.stdin.chunks()), onStdinEnd);
+  const lines = withEndListener(readNonBlankLines(io.stdin.chunks()), onStdinEnd);
   const outcome = await Promise.race([server.serve(lines), shutdown.started]);
   if (typeof outcome === 'number') return outcome === 0 && !server.hasSucceeded() ? 1 : outcome;
   await server.waitForIdle();

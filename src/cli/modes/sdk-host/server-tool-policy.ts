@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 
 /** The permission policies of the tools of one MCP server inside the host. */
-export const serverConfigSchema = z.looseObject({
+export const serverToolPolicySchema = z.looseObject({
   tools: z.array(z.object({ name: z.string(), permission_policy: z.string().optional() })).catch([]),
 });
 
-type ServerConfigs = Readonly<Record<string, z.output<typeof serverConfigSchema>>>;
+type ServerConfigs = Readonly<Record<string, z.output<typeof serverToolPolicySchema>>>;
 
 const policySchema = z.looseObject({
   permissions: z.looseObject({ deny: z.array(z.string()).catch([]), ask: z.array(z.string()).catch([]) }).catch({
@@ -19,10 +19,10 @@ const policySchema = z.looseObject({
  * Adds the `always_ask` and `always_deny` tools of the host's servers to its policy. Other values add nothing: a policy
  * cannot allow.
  */
-export function addToolPolicies(policy: string | undefined, configs: ServerConfigs): Pick<RunOptions, 'policy'> {
+export function addHostToolPolicies(policy: string | undefined, configs: ServerConfigs): Pick<CliRunOptions, 'policy'> {
   const namedRules = Object.entries(configs).flatMap(([server, { tools }]) =>
     tools.map(({ name, permission_policy: toolPolicy }) => ({
-      rule: `${formatServerRule(server)}__${name}`,
+      rule: `${formatMcpServerRule(server)}__${name}`,
       toolPolicy,
     })),
   );
@@ -41,7 +41,7 @@ export function addToolPolicies(policy: string | undefined, configs: ServerConfi
 }
 
 /** Returns the permission rule that matches all tools of an MCP server. */
-export function formatServerRule(server: string): string {
+export function formatMcpServerRule(server: string): string {
   const normalizedName = server
     .replaceAll(/[^\w-]/g, '_')
     .replaceAll(/_+/g, '_')

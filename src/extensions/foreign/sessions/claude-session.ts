@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ImageBlock, ResultBlock, TextBlock } from '../../../contracts/message.ts';
-import { readObject, readObjects, readString } from '../../../model/stream/json-values.ts';
+import { narrowToObject, narrowToObjects, narrowToString } from '../../../model/stream/json-values.ts';
 import {
   type ConversationBuilder,
   createConversationBuilder,
@@ -19,15 +19,15 @@ export function convertClaudeSession(text: string): ForeignSession | undefined {
     ({ type, isSidechain }) => (type === 'user' || type === 'assistant') && isSidechain !== true,
   );
   const last = spoken.at(-1);
-  const id = readString(last?.sessionId);
+  const id = narrowToString(last?.sessionId);
   if (last === undefined || id === undefined) return undefined;
   const builder = createConversationBuilder(id);
   for (const line of listAncestors(last, lines)) addLine(line, builder);
   const titles = lines.map(({ type, customTitle, aiTitle, summary }) =>
     type === 'custom-title' ? customTitle : type === 'ai-title' ? aiTitle : type === 'summary' ? summary : undefined,
   );
-  const title = titles.flatMap((one) => readString(one) ?? []).at(-1);
-  return { id, cwd: readString(spoken[0]?.cwd) ?? '', title, ...builder.build() };
+  const title = titles.flatMap((one) => narrowToString(one) ?? []).at(-1);
+  return { id, cwd: narrowToString(spoken[0]?.cwd) ?? '', title, ...builder.build() };
 }
 
 function listAncestors(last: JsonObject, lines: readonly JsonObject[]): readonly JsonObject[] {
@@ -37,25 +37,25 @@ function listAncestors(last: JsonObject, lines: readonly JsonObject[]): readonly
   for (let line: JsonObject | undefined = last; line !== undefined && !seen.has(line); ) {
     seen.add(line);
     path.unshift(line);
-    line = byId.get(readString(line.parentUuid) ?? '');
+    line = byId.get(narrowToString(line.parentUuid) ?? '');
   }
   return path;
 }
 
 function addLine(line: JsonObject, builder: ConversationBuilder): void {
-  const { content, model } = readObject(line.message) ?? {};
-  const at = readString(line.timestamp);
+  const { content, model } = narrowToObject(line.message) ?? {};
+  const at = narrowToString(line.timestamp);
   if (line.type === 'assistant') {
     // Messages of the program, for example about failed requests.
     if (model === '<synthetic>') return;
-    for (const block of readObjects(content)) addReplyBlock(block, readString(model) ?? '', at, builder);
+    for (const block of narrowToObjects(content)) addReplyBlock(block, narrowToString(model) ?? '', at, builder);
     return;
   }
   if (line.type !== 'user' || line.isMeta === true) return;
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : readObjects(content);
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : narrowToObjects(content);
   for (const { type, tool_use_id, content: output, is_error } of blocks)
     if (type === 'tool_result')
-      builder.addResult(readString(tool_use_id) ?? '', readResult(output), { isError: is_error === true });
+      builder.addResult(narrowToString(tool_use_id) ?? '', readResult(output), { isError: is_error === true });
   builder.addPrompt(
     blocks.flatMap((block) => readPromptBlock(block, builder)),
     at,
@@ -65,10 +65,14 @@ function addLine(line: JsonObject, builder: ConversationBuilder): void {
 function addReplyBlock(block: JsonObject, model: string, at: string | undefined, builder: ConversationBuilder): void {
   switch (block.type) {
     case 'text':
-      builder.addText(model, readString(block.text) ?? '', at);
+      builder.addText(model, narrowToString(block.text) ?? '', at);
       return;
     case 'tool_use': {
-      const call = { id: readString(block.id) ?? '', name: readString(block.name) ?? '', input: block.input ?? {} };
+      const call = {
+        id: narrowToString(block.id) ?? '',
+        name: narrowToString(block.name) ?? '',
+        input: block.input ?? {},
+      };
       builder.addCall(model, call, at);
       return;
     }
@@ -85,7 +89,7 @@ function addReplyBlock(block: JsonObject, model: string, at: string | undefined,
 function readPromptBlock(block: JsonObject, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
   if (block.type === 'tool_result') return [];
   if (block.type === 'text') {
-    const text = readString(block.text) ?? '';
+    const text = narrowToString(block.text) ?? '';
     // Reminders of the program.
     return text.trim() === '' || text.startsWith('<system-reminder>') ? [] : [{ type: 'text', text }];
   }
@@ -95,14 +99,14 @@ function readPromptBlock(block: JsonObject, builder: ConversationBuilder): reado
 }
 
 function readImage({ type, source }: JsonObject): ImageBlock | undefined {
-  const { media_type, data } = readObject(source) ?? {};
-  return type === 'image' ? createImageBlock(readString(media_type) ?? '', readString(data) ?? '') : undefined;
+  const { media_type, data } = narrowToObject(source) ?? {};
+  return type === 'image' ? createImageBlock(narrowToString(media_type) ?? '', narrowToString(data) ?? '') : undefined;
 }
 
 function readResult(output: JsonObject[string]): string | readonly ResultBlock[] {
   if (typeof output === 'string') return output;
-  return readObjects(output).flatMap((block): readonly ResultBlock[] => {
-    if (block.type === 'text') return [{ type: 'text', text: readString(block.text) ?? '' }];
+  return narrowToObjects(output).flatMap((block): readonly ResultBlock[] => {
+    if (block.type === 'text') return [{ type: 'text', text: narrowToString(block.text) ?? '' }];
     const source = readImage(block)?.source;
     return source?.type === 'base64' ? [{ type: 'image', source }] : [];
   });

@@ -1,6 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import type { ImageBlock, TextBlock } from '../../../contracts/message.ts';
-import { parseJson, readObject, readObjects, readString } from '../../../model/stream/json-values.ts';
+import {
+  narrowToObject,
+  narrowToObjects,
+  narrowToString,
+  parseNetworkJson,
+} from '../../../model/stream/json-values.ts';
 import {
   type ConversationBuilder,
   createConversationBuilder,
@@ -17,27 +22,27 @@ const INSERTED =
 export function convertCodexSession(text: string): ForeignSession | undefined {
   const lines = parseJsonLines(text);
   const meta = lines.find(({ type }) => type === 'session_meta');
-  const data = readObject(meta?.payload) ?? {};
-  const id = readString(data.id);
+  const data = narrowToObject(meta?.payload) ?? {};
+  const id = narrowToString(data.id);
   if (id === undefined) return undefined;
   const builder = createConversationBuilder(id);
   let model = 'openai/unknown';
   for (const { type, payload, timestamp } of lines) {
-    const item = readObject(payload) ?? {};
-    const at = readString(timestamp);
-    if (type === 'turn_context') model = `openai/${readString(item.model) ?? 'unknown'}`;
+    const item = narrowToObject(payload) ?? {};
+    const at = narrowToString(timestamp);
+    if (type === 'turn_context') model = `openai/${narrowToString(item.model) ?? 'unknown'}`;
     if (type === 'response_item') addItem(item, { model, at, builder });
     if (type === 'compacted') replaceHistory(item, { model, at, builder });
   }
-  return { id, cwd: readString(data.cwd) ?? '', title: undefined, ...builder.build() };
+  return { id, cwd: narrowToString(data.cwd) ?? '', title: undefined, ...builder.build() };
 }
 
 type Place = { readonly model: string; readonly at: string | undefined; readonly builder: ConversationBuilder };
 
 /** A compaction replaces the history, by a summary or by other items. */
 function replaceHistory({ message, replacement_history: items }: JsonObject, place: Place): void {
-  const replacement = readObjects(items);
-  const summary = readString(message) ?? '';
+  const replacement = narrowToObjects(items);
+  const summary = narrowToString(message) ?? '';
   if (replacement.length === 0 && summary === '') return;
   place.builder.clear();
   if (replacement.length > 0) for (const item of replacement) addItem(item, place);
@@ -45,7 +50,7 @@ function replaceHistory({ message, replacement_history: items }: JsonObject, pla
 }
 
 function addItem(item: JsonObject, { model, at, builder }: Place): void {
-  const callId = readString(item.call_id) ?? readString(item.id) ?? '';
+  const callId = narrowToString(item.call_id) ?? narrowToString(item.id) ?? '';
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') builder.addText(model, joinText(item.content), at);
@@ -55,16 +60,20 @@ function addItem(item: JsonObject, { model, at, builder }: Place): void {
       builder.countLoss('thought');
       return;
     case 'function_call': {
-      const text = readString(item.arguments) ?? '';
-      const input = readObject(parseJson(text)) ?? { arguments: text };
-      builder.addCall(model, { id: callId, name: readString(item.name) ?? '', input }, at);
+      const text = narrowToString(item.arguments) ?? '';
+      const input = narrowToObject(parseNetworkJson(text)) ?? { arguments: text };
+      builder.addCall(model, { id: callId, name: narrowToString(item.name) ?? '', input }, at);
       return;
     }
     case 'custom_tool_call':
-      builder.addCall(model, { id: callId, name: readString(item.name) ?? '', input: { input: item.input ?? '' } }, at);
+      builder.addCall(
+        model,
+        { id: callId, name: narrowToString(item.name) ?? '', input: { input: item.input ?? '' } },
+        at,
+      );
       return;
     case 'local_shell_call': {
-      const { command } = readObject(item.action) ?? {};
+      const { command } = narrowToObject(item.action) ?? {};
       builder.addCall(model, { id: callId, name: 'shell', input: { command: command ?? [] } }, at);
       return;
     }
@@ -79,26 +88,26 @@ function addItem(item: JsonObject, { model, at, builder }: Place): void {
 }
 
 function readParts(content: JsonValue | undefined, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
-  return readObjects(content).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
+  return narrowToObjects(content).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
     if (part.type === 'input_text') {
-      const text = readString(part.text) ?? '';
+      const text = narrowToString(part.text) ?? '';
       return text.trim() === '' || INSERTED.test(text) ? [] : [{ type: 'text', text }];
     }
-    const image = part.type === 'input_image' ? createImageBlock('', readString(part.image_url) ?? '') : undefined;
+    const image = part.type === 'input_image' ? createImageBlock('', narrowToString(part.image_url) ?? '') : undefined;
     if (image === undefined) builder.countLoss('attachment');
     return image === undefined ? [] : [image];
   });
 }
 
 const joinText = (content: JsonValue | undefined) =>
-  readObjects(content)
-    .map(({ text }) => readString(text) ?? '')
+  narrowToObjects(content)
+    .map(({ text }) => narrowToString(text) ?? '')
     .join('');
 
 /** An output is a text, a list of parts, or an object with the content; some are JSON in a text. */
 function readOutput(output: JsonValue | undefined): string {
   if (typeof output !== 'string')
-    return Array.isArray(output) ? joinText(output) : (readString(readObject(output)?.content) ?? '');
-  const wrapped = readObject(parseJson(output));
-  return readString(wrapped?.output) ?? output;
+    return Array.isArray(output) ? joinText(output) : (narrowToString(narrowToObject(output)?.content) ?? '');
+  const wrapped = narrowToObject(parseNetworkJson(output));
+  return narrowToString(wrapped?.output) ?? output;
 }

@@ -9,7 +9,7 @@ import type {
   UserMessage,
 } from '../../../contracts/message.ts';
 import { formatCount } from '../../../lib/text/format.ts';
-import { parseJson, readObject } from '../../../model/stream/json-values.ts';
+import { narrowToObject, parseNetworkJson } from '../../../model/stream/json-values.ts';
 
 /** A conversation with another assistant, converted to messages of ouro. */
 export type ForeignSession = {
@@ -159,7 +159,7 @@ const cleanName = (name: string) => name.replaceAll(/[^\w-]/g, '_').slice(0, 64)
 export function parseJsonLines(text: string): readonly JsonObject[] {
   return text
     .split('\n')
-    .map((line) => readObject(parseJson(line)))
+    .map((line) => narrowToObject(parseNetworkJson(line)))
     .filter((line) => line !== undefined);
 }
 

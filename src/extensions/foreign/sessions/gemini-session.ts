@@ -1,6 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import type { ImageBlock, TextBlock } from '../../../contracts/message.ts';
-import { parseJson, readObject, readObjects, readString } from '../../../model/stream/json-values.ts';
+import {
+  narrowToObject,
+  narrowToObjects,
+  narrowToString,
+  parseNetworkJson,
+} from '../../../model/stream/json-values.ts';
 import {
   type ConversationBuilder,
   createConversationBuilder,
@@ -16,31 +21,32 @@ import {
  */
 export function convertGeminiSession(text: string, cwd: string): ForeignSession | undefined {
   const { fields, messages } = readRecords(text);
-  const id = readString(fields.sessionId);
+  const id = narrowToString(fields.sessionId);
   if (id === undefined || fields.kind === 'subagent') return undefined;
   const builder = createConversationBuilder(id);
   for (const message of messages) addMessage(message, builder);
-  return { id, cwd, title: readString(fields.summary), ...builder.build() };
+  return { id, cwd, title: narrowToString(fields.summary), ...builder.build() };
 }
 
 type Records = { readonly fields: JsonObject; readonly messages: readonly JsonObject[] };
 
 function readRecords(text: string): Records {
-  const whole = readObject(parseJson(text));
+  const whole = narrowToObject(parseNetworkJson(text));
   if (whole !== undefined && Array.isArray(whole.messages))
-    return { fields: whole, messages: readObjects(whole.messages) };
+    return { fields: whole, messages: narrowToObjects(whole.messages) };
   let fields: JsonObject = {};
   const messages = new Map<string, JsonObject>();
   for (const record of parseJsonLines(text)) {
-    const changed = readObject(record.$set);
-    const rewindTo = readString(record.$rewindTo);
-    const id = readString(record.id);
+    const changed = narrowToObject(record.$set);
+    const rewindTo = narrowToString(record.$rewindTo);
+    const id = narrowToString(record.id);
     if (rewindTo !== undefined) removeFrom(rewindTo, messages);
     else if (changed !== undefined) {
       fields = { ...fields, ...changed };
       if (Array.isArray(changed.messages)) {
         messages.clear();
-        for (const message of readObjects(changed.messages)) messages.set(readString(message.id) ?? '', message);
+        for (const message of narrowToObjects(changed.messages))
+          messages.set(narrowToString(message.id) ?? '', message);
       }
     } else if (id !== undefined && typeof record.type === 'string') messages.set(id, record);
     else fields = { ...fields, ...record };
@@ -54,42 +60,42 @@ function removeFrom(id: string, messages: Map<string, JsonObject>): void {
 }
 
 function addMessage(message: JsonObject, builder: ConversationBuilder): void {
-  const at = readString(message.timestamp);
+  const at = narrowToString(message.timestamp);
   if (message.type === 'user') {
     builder.addPrompt(readParts(message.content, builder), at);
     return;
   }
   // Notices of the program.
   if (message.type !== 'gemini') return;
-  const model = createModelName('google', readString(message.model));
-  builder.countLoss('thought', readObjects(message.thoughts).length);
+  const model = createModelName('google', narrowToString(message.model));
+  builder.countLoss('thought', narrowToObjects(message.thoughts).length);
   for (const part of readParts(message.content, builder))
     if (part.type === 'text') builder.addText(model, part.text, at);
-  const calls = readObjects(message.toolCalls);
+  const calls = narrowToObjects(message.toolCalls);
   for (const { id, name, args } of calls)
-    builder.addCall(model, { id: readString(id) ?? '', name: readString(name) ?? '', input: args ?? {} }, at);
+    builder.addCall(model, { id: narrowToString(id) ?? '', name: narrowToString(name) ?? '', input: args ?? {} }, at);
   for (const { id, result, status } of calls)
     if (result !== undefined && result !== null)
-      builder.addResult(readString(id) ?? '', readResult(result), { isError: status === 'error' });
+      builder.addResult(narrowToString(id) ?? '', readResult(result), { isError: status === 'error' });
 }
 
 /** A list of parts is a text, one part, or several. */
 function listParts(value: JsonValue | undefined): readonly JsonObject[] {
   if (typeof value === 'string') return [{ text: value }];
-  const one = readObject(value);
+  const one = narrowToObject(value);
   if (one !== undefined) return [one];
   if (!Array.isArray(value)) return [];
   return value
-    .map((part) => (typeof part === 'string' ? { text: part } : readObject(part)))
+    .map((part) => (typeof part === 'string' ? { text: part } : narrowToObject(part)))
     .filter((part) => part !== undefined);
 }
 
 function readParts(value: JsonValue | undefined, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
   return listParts(value).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
-    const text = readString(part.text);
+    const text = narrowToString(part.text);
     if (text !== undefined) return text.trim() === '' ? [] : [{ type: 'text', text }];
-    const { mimeType, data } = readObject(part.inlineData) ?? {};
-    const image = createImageBlock(readString(mimeType) ?? '', readString(data) ?? '');
+    const { mimeType, data } = narrowToObject(part.inlineData) ?? {};
+    const image = createImageBlock(narrowToString(mimeType) ?? '', narrowToString(data) ?? '');
     if (image === undefined) builder.countLoss('attachment');
     return image === undefined ? [] : [image];
   });
@@ -98,9 +104,9 @@ function readParts(value: JsonValue | undefined, builder: ConversationBuilder): 
 function readResult(value: JsonValue): string {
   return listParts(value)
     .map((part) => {
-      const response = readObject(readObject(part.functionResponse)?.response);
-      if (response === undefined) return readString(part.text) ?? '';
-      return readString(response.output) ?? readString(response.error) ?? JSON.stringify(response);
+      const response = narrowToObject(narrowToObject(part.functionResponse)?.response);
+      if (response === undefined) return narrowToString(part.text) ?? '';
+      return narrowToString(response.output) ?? narrowToString(response.error) ?? JSON.stringify(response);
     })
     .join('\n');
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ImageBlock, TextBlock } from '../../../contracts/message.ts';
-import { readNumber, readObject, readString } from '../../../model/stream/json-values.ts';
+import { narrowToNumber, narrowToObject, narrowToString } from '../../../model/stream/json-values.ts';
 import {
   type ConversationBuilder,
   createConversationBuilder,
@@ -18,11 +18,11 @@ export type OpencodeRecords = {
 
 /** Converts a session of opencode; sessions of its sub-agents are left out. */
 export function convertOpencodeSession({ session, messages }: OpencodeRecords): ForeignSession | undefined {
-  const id = readString(session.id);
+  const id = narrowToString(session.id);
   if (id === undefined || typeof session.parentID === 'string') return undefined;
   const builder = createConversationBuilder(id);
   for (const { info, parts } of messages) {
-    const created = readNumber(readObject(info.time)?.created);
+    const created = narrowToNumber(narrowToObject(info.time)?.created);
     const at = created === undefined ? undefined : new Date(created).toISOString();
     if (info.role === 'user') {
       builder.addPrompt(
@@ -30,21 +30,21 @@ export function convertOpencodeSession({ session, messages }: OpencodeRecords): 
         at,
       );
     } else {
-      const model = createModelName(readString(info.providerID), readString(info.modelID));
+      const model = createModelName(narrowToString(info.providerID), narrowToString(info.modelID));
       for (const part of parts) addReplyPart(part, { model, at, builder });
     }
   }
-  return { id, cwd: readString(session.directory) ?? '', title: readString(session.title), ...builder.build() };
+  return { id, cwd: narrowToString(session.directory) ?? '', title: narrowToString(session.title), ...builder.build() };
 }
 
 /** Texts that opencode itself inserts are marked as synthetic. */
 function readPromptPart(part: JsonObject, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
   if (part.type === 'text') {
-    const text = readString(part.text) ?? '';
+    const text = narrowToString(part.text) ?? '';
     return text.trim() === '' || part.synthetic === true || part.ignored === true ? [] : [{ type: 'text', text }];
   }
   if (part.type !== 'file') return [];
-  const image = createImageBlock(readString(part.mime) ?? '', readString(part.url) ?? '');
+  const image = createImageBlock(narrowToString(part.mime) ?? '', narrowToString(part.url) ?? '');
   if (image === undefined) builder.countLoss('attachment');
   return image === undefined ? [] : [image];
 }
@@ -54,17 +54,17 @@ type Place = { readonly model: string; readonly at: string | undefined; readonly
 function addReplyPart(part: JsonObject, { model, at, builder }: Place): void {
   switch (part.type) {
     case 'text':
-      builder.addText(model, readString(part.text) ?? '', at);
+      builder.addText(model, narrowToString(part.text) ?? '', at);
       return;
     case 'reasoning':
       builder.countLoss('thought');
       return;
     case 'tool': {
-      const id = readString(part.callID) ?? '';
-      const { input, status, output, error } = readObject(part.state) ?? {};
-      builder.addCall(model, { id, name: readString(part.tool) ?? '', input: input ?? {} }, at);
-      if (status === 'completed') builder.addResult(id, readString(output) ?? '');
-      if (status === 'error') builder.addResult(id, readString(error) ?? '', { isError: true });
+      const id = narrowToString(part.callID) ?? '';
+      const { input, status, output, error } = narrowToObject(part.state) ?? {};
+      builder.addCall(model, { id, name: narrowToString(part.tool) ?? '', input: input ?? {} }, at);
+      if (status === 'completed') builder.addResult(id, narrowToString(output) ?? '');
+      if (status === 'error') builder.addResult(id, narrowToString(error) ?? '', { isError: true });
       return;
     }
     case 'step-start':

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import type { ImageBlock, ResultBlock, TextBlock } from '../../../contracts/message.ts';
-import { readObject, readObjects, readString } from '../../../model/stream/json-values.ts';
+import { narrowToObject, narrowToObjects, narrowToString } from '../../../model/stream/json-values.ts';
 import {
   type ConversationBuilder,
   createConversationBuilder,
@@ -13,24 +13,26 @@ import {
 /** Converts a session of pi: a header, and entries that are a tree; the last entry is the current position. */
 export function convertPiSession(text: string): ForeignSession | undefined {
   const [header, ...entries] = parseJsonLines(text);
-  const id = readString(header?.id);
+  const id = narrowToString(header?.id);
   if (header?.type !== 'session' || id === undefined) return undefined;
   const builder = createConversationBuilder(id);
   for (const entry of applyCompaction(listPath(entries))) addEntry(entry, builder);
-  const title = entries.flatMap(({ type, name }) => (type === 'session_info' ? (readString(name) ?? []) : [])).at(-1);
-  return { id, cwd: readString(header.cwd) ?? '', title, ...builder.build() };
+  const title = entries
+    .flatMap(({ type, name }) => (type === 'session_info' ? (narrowToString(name) ?? []) : []))
+    .at(-1);
+  return { id, cwd: narrowToString(header.cwd) ?? '', title, ...builder.build() };
 }
 
 /** Returns the entries from the root to the last one. The first version of the format had no parents. */
 function listPath(entries: readonly JsonObject[]): readonly JsonObject[] {
   if (entries.every(({ parentId }) => parentId === undefined)) return entries;
-  const byId = new Map(entries.map((entry) => [readString(entry.id) ?? '', entry] as const));
+  const byId = new Map(entries.map((entry) => [narrowToString(entry.id) ?? '', entry] as const));
   const path: JsonObject[] = [];
   const seen = new Set<JsonObject>();
   for (let entry = entries.at(-1); entry !== undefined && !seen.has(entry); ) {
     seen.add(entry);
     path.unshift(entry);
-    entry = byId.get(readString(entry.parentId) ?? '');
+    entry = byId.get(narrowToString(entry.parentId) ?? '');
   }
   return path;
 }
@@ -45,15 +47,15 @@ function applyCompaction(path: readonly JsonObject[]): readonly JsonObject[] {
 }
 
 function addEntry(entry: JsonObject, builder: ConversationBuilder): void {
-  const at = readString(entry.timestamp);
+  const at = narrowToString(entry.timestamp);
   switch (entry.type) {
     case 'message':
-      addMessage(readObject(entry.message) ?? {}, at, builder);
+      addMessage(narrowToObject(entry.message) ?? {}, at, builder);
       return;
     case 'compaction':
     case 'branch_summary':
       builder.addPrompt(
-        [{ type: 'text', text: `Summary of the conversation so far:\n\n${readString(entry.summary) ?? ''}` }],
+        [{ type: 'text', text: `Summary of the conversation so far:\n\n${narrowToString(entry.summary) ?? ''}` }],
         at,
       );
       return;
@@ -75,11 +77,11 @@ function addMessage(message: JsonObject, at: string | undefined, builder: Conver
     const parts = readParts(content, builder).flatMap((part): readonly ResultBlock[] =>
       part.type === 'text' ? [part] : part.source.type === 'base64' ? [{ type: 'image', source: part.source }] : [],
     );
-    builder.addResult(readString(message.toolCallId) ?? '', parts, { isError: message.isError === true });
+    builder.addResult(narrowToString(message.toolCallId) ?? '', parts, { isError: message.isError === true });
     return;
   }
   if (role === 'bashExecution') {
-    const text = `I ran: ${readString(message.command) ?? ''}\n\n${readString(message.output) ?? ''}`;
+    const text = `I ran: ${narrowToString(message.command) ?? ''}\n\n${narrowToString(message.output) ?? ''}`;
     builder.addPrompt([{ type: 'text', text }], at);
     return;
   }
@@ -87,14 +89,14 @@ function addMessage(message: JsonObject, at: string | undefined, builder: Conver
     builder.countLoss('entry');
     return;
   }
-  const model = createModelName(readString(message.provider), readString(message.model));
-  for (const block of readObjects(content)) {
-    if (block.type === 'text') builder.addText(model, readString(block.text) ?? '', at);
+  const model = createModelName(narrowToString(message.provider), narrowToString(message.model));
+  for (const block of narrowToObjects(content)) {
+    if (block.type === 'text') builder.addText(model, narrowToString(block.text) ?? '', at);
     else if (block.type === 'thinking') builder.countLoss('thought');
     else if (block.type === 'toolCall')
       builder.addCall(
         model,
-        { id: readString(block.id) ?? '', name: readString(block.name) ?? '', input: block.arguments ?? {} },
+        { id: narrowToString(block.id) ?? '', name: narrowToString(block.name) ?? '', input: block.arguments ?? {} },
         at,
       );
     else builder.countLoss('entry');
@@ -103,9 +105,9 @@ function addMessage(message: JsonObject, at: string | undefined, builder: Conver
 
 function readParts(content: JsonValue | undefined, builder: ConversationBuilder): readonly (TextBlock | ImageBlock)[] {
   if (typeof content === 'string') return content.trim() === '' ? [] : [{ type: 'text', text: content }];
-  return readObjects(content).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
-    if (part.type === 'text') return [{ type: 'text', text: readString(part.text) ?? '' }];
-    const image = createImageBlock(readString(part.mimeType) ?? '', readString(part.data) ?? '');
+  return narrowToObjects(content).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
+    if (part.type === 'text') return [{ type: 'text', text: narrowToString(part.text) ?? '' }];
+    const image = createImageBlock(narrowToString(part.mimeType) ?? '', narrowToString(part.data) ?? '');
     if (image === undefined) builder.countLoss('attachment');
     return image === undefined ? [] : [image];
   });

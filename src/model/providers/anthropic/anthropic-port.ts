@@ -1,7 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { ModelPort } from '../../../contracts/model.ts';
 import { getOrigin } from '../../stream/http-stream.ts';
-import { buildClientOptions, createMessagesPort } from './messages-port.ts';
+import { buildAnthropicClientOptions, createMessagesApiPort } from './messages-api-port.ts';
 import type { MessagesSettings } from './messages-settings.ts';
 
 /** Credentials and address for Anthropic's Messages API, or for a gateway that implements it. */
@@ -22,7 +22,7 @@ export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   // The client adds `/v1` itself, so the base URL may be given with or without it.
   const baseUrl = (settings.baseUrl ?? DEFAULT_BASE_URL).replace(/(?:\/v1)?\/*$/, '');
   let clientPromise: Promise<Anthropic> | undefined;
-  return createMessagesPort(
+  return createMessagesApiPort(
     {
       name: 'anthropic',
       getOrigin: () => getOrigin(baseUrl),
@@ -62,7 +62,7 @@ async function loadClient(settings: AnthropicSettings, baseUrl: string): Promise
   // A fetched key is added per request by `headers`; passing the function on would make the SDK fetch it again.
   const isFetched = 'apiKey' in credentials && typeof credentials.apiKey !== 'string';
   return new Anthropic({
-    ...buildClientOptions(settings),
+    ...buildAnthropicClientOptions(settings),
     ...(isFetched ? { apiKey: 'set per request' } : credentials),
     baseURL: baseUrl,
     // The SDK refuses to run in a browser unless told that exposing the key is intended.

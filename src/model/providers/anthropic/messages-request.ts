@@ -6,12 +6,12 @@ import type {
   ModelInfo,
   ModelRequest,
   RequestMessage,
-  RequestPieces,
+  SerializedRequestPieces,
 } from '../../../contracts/model.ts';
 import { exhaustive } from '../../../lib/errors.ts';
 import { copyAsJson } from '../../../lib/json.ts';
 import { clampEffort } from '../../efforts.ts';
-import { readObject } from '../../stream/json-values.ts';
+import { narrowToObject } from '../../stream/json-values.ts';
 
 const CACHE_CONTROL = { type: 'ephemeral' } as const;
 const MAX_BREAKPOINTS = 4;
@@ -50,13 +50,13 @@ function trimPausedReply(message: RequestMessage): RequestMessage {
 }
 
 /** Serializes a request independently of the provider; equal texts mean equal requests. */
-export function serializeRequest(request: ModelRequest): string {
-  const { before, messages, serializeMessage, after } = serializeRequestParts(request);
+export function serializeModelRequest(request: ModelRequest): string {
+  const { before, messages, serializeMessage, after } = serializeModelRequestParts(request);
   return `${before}${messages.map(serializeMessage).join(',')}${after}`;
 }
 
 /** Returns the serialized request in parts, so that the text of unchanged messages can be reused. */
-export function serializeRequestParts(request: ModelRequest): RequestPieces {
+export function serializeModelRequestParts(request: ModelRequest): SerializedRequestPieces {
   const { model, maxOutputTokens, messages, effort, thinkingBudgetTokens, forcedTool, betas, webSearch } = request;
   const limits = { model, maxOutputTokens, effort, thinkingBudgetTokens, forcedTool, betas, webSearch };
   const system = JSON.stringify(request.system.map(({ text }) => text));
@@ -179,7 +179,7 @@ function buildMedia({ type, source }: Extract<UserBlock, { type: 'image' | 'docu
 /** Wraps tool input that is not an object, because the API accepts only objects. */
 function toInputObject(block: Extract<AssistantBlock, { type: 'tool_use' }>): JsonObject {
   if (block.unparsed !== undefined) return { unparsed: block.unparsed };
-  return readObject(block.input) ?? { value: block.input };
+  return narrowToObject(block.input) ?? { value: block.input };
 }
 
 function buildThinkingFields(request: ModelRequest, info: ModelInfo): JsonObject {

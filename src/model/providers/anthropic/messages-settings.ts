@@ -1,5 +1,5 @@
 import type { ModelInfo } from '../../../contracts/model.ts';
-import type { StreamTimeouts } from '../../stream/attempt.ts';
+import type { StreamTimeouts } from '../../stream/model-attempt.ts';
 
 /** Settings common to all services with the Messages API. */
 export type MessagesSettings = {

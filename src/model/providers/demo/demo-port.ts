@@ -1,8 +1,8 @@
 import type { AssistantBlock, AssistantMessage, Usage } from '../../../contracts/message.ts';
 import type { ModelEvent, ModelOutcome, ModelPort, ModelRequest } from '../../../contracts/model.ts';
 import { ABORTED_FAILURE } from '../../stream/failures.ts';
-import { serializeRequest } from '../anthropic/messages-request.ts';
-import { buildNextReply } from './next-reply.ts';
+import { serializeModelRequest } from '../anthropic/messages-request.ts';
+import { buildDemoReply } from './demo-reply.ts';
 import type { DemoProject } from './tour.ts';
 
 /** Settings of the demo model. */
@@ -21,7 +21,7 @@ export function createDemoPort({ project, sleep }: DemoSettings): ModelPort {
   return {
     name: 'demo',
     async *stream(request, _options, signal) {
-      const blocks = buildNextReply(request, project);
+      const blocks = buildDemoReply(request, project);
       const sentBlocks: AssistantBlock[] = [];
       const buildMessage = (): AssistantMessage => ({
         role: 'assistant',
@@ -87,7 +87,7 @@ async function* streamBlock(
 function estimateUsage(request: ModelRequest, blocks: readonly AssistantBlock[]): Usage {
   const tokens = (length: number) => Math.ceil(length / 4);
   return {
-    inputTokens: tokens(serializeRequest(request).length),
+    inputTokens: tokens(serializeModelRequest(request).length),
     outputTokens: tokens(JSON.stringify(blocks).length),
     cacheReadTokens: 0,
     cacheWriteTokens: 0,

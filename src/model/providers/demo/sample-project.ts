@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { RunOptions } from '../../../contracts/frontend/run-options.ts';
+import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 
 /** Writes the sample project of the demo. One of its tests fails until a line is corrected. */
 export async function writeSampleProject(dir: string): Promise<void> {
-  const { SAMPLE_FILES } = await import('./sample-files.ts');
-  for (const [path, content] of Object.entries(SAMPLE_FILES)) {
+  const { SAMPLE_PROJECT_FILES } = await import('./sample-project-files.ts');
+  for (const [path, content] of Object.entries(SAMPLE_PROJECT_FILES)) {
     const file = join(dir, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);
@@ -22,13 +22,13 @@ async function createSampleProject(): Promise<string> {
 }
 
 /** Moves a run into a sample project, which needs no trust prompt because it contains only the sample files. */
-export async function moveToSampleProject(run: RunOptions): Promise<RunOptions> {
+export async function moveToSampleProject(run: CliRunOptions): Promise<CliRunOptions> {
   const cwd = isSampleProject(run.cwd) ? run.cwd : await createSampleProject();
   return { effort: 'medium', ...run, cwd, model: 'demo', trust: 'this-run' };
 }
 
 /** Adds a sample project as an additional directory of a demo run that keeps its working directory. */
-export async function addSampleProject(run: RunOptions): Promise<RunOptions> {
+export async function addSampleProject(run: CliRunOptions): Promise<CliRunOptions> {
   if (run.model !== 'demo' || run.session.kind !== 'new' || isSampleProject(run.cwd)) return run;
   const demoProject = await createSampleProject();
   return { effort: 'medium', ...run, demoProject, addDirs: [...run.addDirs, demoProject] };

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { ToolResultBlock, UserBlock } from '../../../contracts/message.ts';
 import type { RequestMessage } from '../../../contracts/model.ts';
-import { SAMPLE_FIX } from './sample-files.ts';
+import { SAMPLE_PROJECT_FIX } from './sample-project-files.ts';
 
 /** Sample project of the demo, and the directory the tools run in. */
 export type DemoProject = { readonly projectDir: string; readonly cwd: string };
@@ -9,7 +9,7 @@ export type DemoProject = { readonly projectDir: string; readonly cwd: string };
 /** The steps of the tour, in order. */
 export const TOUR_STEPS = ['search', 'read', 'test', 'edit', 'retest', 'receipt'] as const;
 /** Name of a tour step. */
-export type StepName = (typeof TOUR_STEPS)[number];
+export type TourStepName = (typeof TOUR_STEPS)[number];
 
 /** One reply of the tour: thinking, text and one tool call. */
 type TourStep = {
@@ -18,15 +18,15 @@ type TourStep = {
   readonly tool: string;
   readonly input: JsonObject;
   /** Text and next step after the user denied the call. */
-  readonly declined: { readonly text: string; readonly next: StepName | 'end' };
+  readonly declined: { readonly text: string; readonly next: TourStepName | 'end' };
 };
 
 /** Returns a step of the tour for a sample project. */
-export function getTourStep(name: StepName, project: DemoProject): TourStep {
+export function getTourStep(name: TourStepName, project: DemoProject): TourStep {
   return STEP_BUILDERS[name](project);
 }
 
-const STEP_BUILDERS: Readonly<Record<StepName, (project: DemoProject) => TourStep>> = {
+const STEP_BUILDERS: Readonly<Record<TourStepName, (project: DemoProject) => TourStep>> = {
   search: ({ projectDir }) => ({
     text: 'This is the built-in demo: my text is scripted, everything else is real. The tools run, the files change, and you are asked before anything that matters.\n\nThis small shop has a failing test. I start by searching for the code that applies discounts.',
     tool: 'Grep',
@@ -36,7 +36,7 @@ const STEP_BUILDERS: Readonly<Record<StepName, (project: DemoProject) => TourSte
   read: ({ projectDir }) => ({
     text: 'The discount is applied in `src/cart.mjs`. I read the file.',
     tool: 'Read',
-    input: { file_path: `${projectDir}/${SAMPLE_FIX.file}` },
+    input: { file_path: `${projectDir}/${SAMPLE_PROJECT_FIX.file}` },
     declined: { text: NOTHING_DONE, next: 'end' },
   }),
   test: (project) => ({
@@ -51,12 +51,12 @@ const STEP_BUILDERS: Readonly<Record<StepName, (project: DemoProject) => TourSte
     text: '`applyDiscount` takes the *number* off, not the *percentage*: 200.00 minus 10 cents. One line to correct. You see it as a diff before it is written.',
     tool: 'Edit',
     input: {
-      file_path: `${projectDir}/${SAMPLE_FIX.file}`,
-      old_string: SAMPLE_FIX.before,
-      new_string: SAMPLE_FIX.after,
+      file_path: `${projectDir}/${SAMPLE_PROJECT_FIX.file}`,
+      old_string: SAMPLE_PROJECT_FIX.before,
+      new_string: SAMPLE_PROJECT_FIX.after,
     },
     declined: {
-      text: `The file stays as it is. The line I had in mind for \`${SAMPLE_FIX.file}\`:\n\n\`\`\`js\n${SAMPLE_FIX.after.trim()}\n\`\`\`\n\nThis text comes from the built-in demo. Say \`go on\` to see the diff again.`,
+      text: `The file stays as it is. The line I had in mind for \`${SAMPLE_PROJECT_FIX.file}\`:\n\n\`\`\`js\n${SAMPLE_PROJECT_FIX.after.trim()}\n\`\`\`\n\nThis text comes from the built-in demo. Say \`go on\` to see the diff again.`,
       next: 'end',
     },
   }),
@@ -78,7 +78,7 @@ const STEP_BUILDERS: Readonly<Record<StepName, (project: DemoProject) => TourSte
 };
 
 /** Returns the text that ends the tour. */
-export function buildClosingText({ projectDir }: DemoProject): string {
+export function buildTourClosingText({ projectDir }: DemoProject): string {
   return `That was the tour: search, read, run, think, edit, check, ask. The project is in \`${projectDir}\`; \`/undo\` takes the edit back.\n\nWith a model behind it ouro does this in your own code: set ANTHROPIC_API_KEY and start again, or choose a local model with \`/model\`.`;
 }
 
@@ -93,15 +93,15 @@ type StepState = 'open' | 'done' | 'declined' | 'stale';
 
 /** Progress of the tour in a conversation. */
 export type TourProgress = {
-  readonly states: Readonly<Record<StepName, StepState>>;
+  readonly states: Readonly<Record<TourStepName, StepState>>;
   /** Step of the latest tool result; `undefined` if the last message has none. */
-  readonly answeredStep: StepName | undefined;
+  readonly answeredStep: TourStepName | undefined;
   /** Text of the user's last message. */
   readonly userText: string;
 };
 
 /** Reads the progress from the conversation. */
-export function readTourProgress(messages: readonly RequestMessage[]): TourProgress {
+export function deriveTourProgress(messages: readonly RequestMessage[]): TourProgress {
   const results = new Map(
     messages
       .flatMap((message): readonly UserBlock[] => (message.role === 'user' ? message.blocks : []))
@@ -118,7 +118,7 @@ export function readTourProgress(messages: readonly RequestMessage[]): TourProgr
   const answeredStep = recent
     .map(({ tool_use_id }) => parseStepName(tool_use_id))
     .findLast((step) => step !== undefined);
-  const getState = (step: StepName) => {
+  const getState = (step: TourStepName) => {
     const id = ids.findLast((candidate) => parseStepName(candidate) === step);
     return classifyResult(step, id === undefined ? undefined : results.get(id));
   };
@@ -137,23 +137,23 @@ export function readTourProgress(messages: readonly RequestMessage[]): TourProgr
 }
 
 /** Creates a tool call id that contains the step and is unique within the conversation. */
-export function createCallId(step: StepName, messages: readonly RequestMessage[]): string {
+export function createTourCallId(step: TourStepName, messages: readonly RequestMessage[]): string {
   return `demo_${step}_${messages.length}`;
 }
 
 /** Finds the sample project of a tour that started in another working directory. */
-export function findEarlierProject(messages: readonly RequestMessage[]): DemoProject | undefined {
+export function findEarlierSampleProject(messages: readonly RequestMessage[]): DemoProject | undefined {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.blocks : []));
   const search = calls.find((block) => block.type === 'tool_use' && parseStepName(block.id) === 'search');
   const path = search?.type === 'tool_use' && isJsonObject(search.input) ? search.input.path : undefined;
   return typeof path === 'string' ? { projectDir: path, cwd: '' } : undefined;
 }
 
-function parseStepName(id: string): StepName | undefined {
+function parseStepName(id: string): TourStepName | undefined {
   return TOUR_STEPS.find((step) => id.startsWith(`demo_${step}_`));
 }
 
-function classifyResult(step: StepName, result: ToolResultBlock | undefined): StepState {
+function classifyResult(step: TourStepName, result: ToolResultBlock | undefined): StepState {
   if (!result) return 'open';
   const text = readResultText(result);
   if (/interrupted/i.test(text) && result.is_error) return 'open';

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelPort, ModelRequest } from '../../../contracts/model.ts';
 import { parseGeminiGeneration } from '../../efforts.ts';
-import type { StreamTimeouts } from '../../stream/attempt.ts';
-import { postJson } from '../../stream/http-stream.ts';
-import { parseJson, readNumber, readObject } from '../../stream/json-values.ts';
-import { createStreamingPort, createVariantSender } from '../../stream/streaming-port.ts';
-import { mapToolNames } from '../tool-identifiers.ts';
-import { createGeminiReader } from './gemini-reader.ts';
+import { postStreamingRequest } from '../../stream/http-stream.ts';
+import { narrowToNumber, narrowToObject, parseNetworkJson } from '../../stream/json-values.ts';
+import type { StreamTimeouts } from '../../stream/model-attempt.ts';
+import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
+import { mapSentToolNames } from '../tool-identifiers.ts';
 import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT } from './gemini-request.ts';
+import { createGeminiTranslator } from './gemini-translator.ts';
 
 /** Connection settings for Google's Gemini API. */
 export type GeminiSettings = {
@@ -29,7 +29,7 @@ const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 300_000, idleTimeout
 export function createGeminiPort(settings: GeminiSettings): ModelPort {
   const { name, timeouts, fetch: send = fetch } = settings;
   const baseUrl = settings.baseUrl.replace(/\/+$/, '').replace(/\/openai$/, '');
-  const sendVariant = createVariantSender(DEFAULT_GEMINI_VARIANT, adaptGeminiVariant);
+  const sendVariant = createRequestVariantSender(DEFAULT_GEMINI_VARIANT, adaptGeminiVariant);
   const buildUrl = (model: string, method: string) =>
     `${baseUrl}/models/${encodeURIComponent(model.replace(/^models\//, ''))}:${method}`;
 
@@ -46,16 +46,16 @@ export function createGeminiPort(settings: GeminiSettings): ModelPort {
         sendRequest: (request, requestKey, attempt) =>
           sendVariant(request.model, attempt, (variant) => {
             const url = buildUrl(request.model, 'streamGenerateContent?alt=sse');
-            return postJson(
+            return postStreamingRequest(
               url,
               { headers: buildHeaders(requestKey), body: buildGeminiRequest(request, variant), send },
               attempt,
             );
           }),
         createReader: ({ model, tools }, newId) =>
-          createGeminiReader(
+          createGeminiTranslator(
             newId,
-            mapToolNames(tools),
+            mapSentToolNames(tools),
             parseGeminiGeneration(model) >= 3 ? 'per query' : 'per prompt',
           ),
       },
@@ -66,7 +66,7 @@ export function createGeminiPort(settings: GeminiSettings): ModelPort {
         const body = JSON.stringify(buildCountBody(request));
         const headers = { 'content-type': 'application/json', ...buildHeaders() };
         const response = await send(buildUrl(request.model, 'countTokens'), { method: 'POST', headers, body, signal });
-        return readNumber(readObject(parseJson(await response.text()))?.totalTokens);
+        return narrowToNumber(narrowToObject(parseNetworkJson(await response.text()))?.totalTokens);
       } catch {
         // Counting is optional: the caller falls back to an estimate.
         return undefined;

@@ -10,11 +10,11 @@ import type {
 } from '../../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, RequestMessage } from '../../../contracts/model.ts';
 import { parseGeminiGeneration } from '../../efforts.ts';
-import { parseJson, readObject, readString } from '../../stream/json-values.ts';
-import { encodeToolName } from '../tool-identifiers.ts';
+import { narrowToObject, narrowToString, parseNetworkJson } from '../../stream/json-values.ts';
+import { shortenToolName } from '../tool-identifiers.ts';
 
 /** Request variant that a model accepts, learned from rejected requests. */
-export type GeminiVariant = {
+export type GeminiRequestVariant = {
   /** Thinking config: with the requested effort, with the model's default, or none. */
   readonly thinking: 'requested' | 'model default' | 'omitted';
   /** Images are part of the tool results they belong to, or follow them. */
@@ -22,10 +22,10 @@ export type GeminiVariant = {
 };
 
 /** Request variant that most models accept. */
-export const DEFAULT_GEMINI_VARIANT: GeminiVariant = { thinking: 'requested', images: 'inside results' };
+export const DEFAULT_GEMINI_VARIANT: GeminiRequestVariant = { thinking: 'requested', images: 'inside results' };
 
 /** Builds the body of a `generateContent` request. The same request always gives the same bytes. */
-export function buildGeminiRequest(request: ModelRequest, variant: GeminiVariant): JsonObject {
+export function buildGeminiRequest(request: ModelRequest, variant: GeminiRequestVariant): JsonObject {
   const system = [...request.system.map(({ text }) => text), formatDomains(request)].filter(
     (text) => text.trim() !== '',
   );
@@ -40,7 +40,7 @@ export function buildGeminiRequest(request: ModelRequest, variant: GeminiVariant
       tools: [
         {
           functionDeclarations: request.tools.map(({ name, description, input_schema }) => ({
-            name: encodeToolName(name),
+            name: shortenToolName(name),
             description,
             parametersJsonSchema: input_schema,
           })),
@@ -49,7 +49,7 @@ export function buildGeminiRequest(request: ModelRequest, variant: GeminiVariant
     }),
     ...(request.forcedTool && {
       toolConfig: {
-        functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [encodeToolName(request.forcedTool)] },
+        functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [shortenToolName(request.forcedTool)] },
       },
     }),
     contents: request.messages.flatMap((message) =>
@@ -60,7 +60,10 @@ export function buildGeminiRequest(request: ModelRequest, variant: GeminiVariant
 }
 
 /** Returns the variant to try after a request was rejected for a field; `undefined` if there is none. */
-export function adaptGeminiVariant(variant: GeminiVariant, { kind, message }: ModelFailure): GeminiVariant | undefined {
+export function adaptGeminiVariant(
+  variant: GeminiRequestVariant,
+  { kind, message }: ModelFailure,
+): GeminiRequestVariant | undefined {
   if (kind !== 'invalid') return undefined;
   if (/functionResponse|function.response/i.test(message) && /parts|inline.?data|multimodal/i.test(message)) {
     return variant.images === 'inside results' ? { ...variant, images: 'after results' } : undefined;
@@ -84,7 +87,7 @@ function formatDomains({ webSearch }: ModelRequest): string {
 /** Builds the thinking config: a level since generation 3, a token budget since 2.5, nothing before. */
 function buildThinkingConfig(
   { effort, model }: ModelRequest,
-  { thinking }: GeminiVariant,
+  { thinking }: GeminiRequestVariant,
   generation: number,
 ): JsonObject | undefined {
   if (generation < 2.5) return undefined;
@@ -119,13 +122,13 @@ const THINKING_BUDGETS: Readonly<Record<ThinkingEffort, number>> = {
 type MessageContext = {
   /** Tool names by call id; tool results must contain the name. */
   readonly names: ReadonlyMap<string, string>;
-  readonly variant: GeminiVariant;
+  readonly variant: GeminiRequestVariant;
   readonly generation: number;
 };
 
 function listCallNames({ blocks }: RequestMessage): readonly (readonly [string, string])[] {
   return blocks.flatMap((block) =>
-    block.type === 'tool_use' ? [[block.id, encodeToolName(block.name)] as const] : [],
+    block.type === 'tool_use' ? [[block.id, shortenToolName(block.name)] as const] : [],
   );
 }
 
@@ -164,16 +167,16 @@ function buildModelParts(blocks: readonly AssistantBlock[], generation: number):
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator';
 
 function buildFunctionCall({ id, name, input, unparsed }: ToolUseBlock): JsonObject {
-  const args = unparsed === undefined ? (readObject(input) ?? { value: input }) : { unparsed };
-  return { id, name: encodeToolName(name), args };
+  const args = unparsed === undefined ? (narrowToObject(input) ?? { value: input }) : { unparsed };
+  return { id, name: shortenToolName(name), args };
 }
 
 /** Reads a signature, which is wrapped in JSON if it came through the chat completions endpoint. */
 function readSignature({ signature }: ToolUseBlock): string | undefined {
   if (signature === undefined) return undefined;
-  const wrapper = readObject(parseJson(signature));
+  const wrapper = narrowToObject(parseNetworkJson(signature));
   if (wrapper === undefined) return signature;
-  return readString(readObject(readObject(wrapper.extra_content)?.google)?.thought_signature);
+  return narrowToString(narrowToObject(narrowToObject(wrapper.extra_content)?.google)?.thought_signature);
 }
 
 function buildResultPart(block: ToolResultBlock, { names, variant, generation }: MessageContext): JsonObject {

@@ -8,11 +8,11 @@ import type {
 } from '../../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, RefusedPosition, RequestMessage } from '../../../contracts/model.ts';
 import type { ReasoningParameter } from '../../provider-presets.ts';
-import { parseJson, readObject, readObjects } from '../../stream/json-values.ts';
-import { type CallIdFormatter, encodeToolName } from '../tool-identifiers.ts';
+import { narrowToObject, narrowToObjects, parseNetworkJson } from '../../stream/json-values.ts';
+import { shortenToolName, type ToolCallIdFormatter } from '../tool-identifiers.ts';
 
 /** Request variant that a model accepts, learned from rejected requests. */
-export type ChatVariant = {
+export type ChatRequestVariant = {
   readonly limitField: 'max_tokens' | 'max_completion_tokens';
   readonly usage: 'requested' | 'omitted';
   readonly forcedTool: 'requested' | 'omitted';
@@ -23,7 +23,7 @@ export type ChatVariant = {
 };
 
 /** Request variant that most servers accept. */
-export const DEFAULT_CHAT_VARIANT: ChatVariant = {
+export const DEFAULT_CHAT_VARIANT: ChatRequestVariant = {
   limitField: 'max_tokens',
   usage: 'requested',
   forcedTool: 'requested',
@@ -34,8 +34,8 @@ export const DEFAULT_CHAT_VARIANT: ChatVariant = {
 /** Builds the body of a chat completion request. The same request always gives the same bytes. */
 export function buildChatRequest(
   request: ModelRequest,
-  variant: ChatVariant,
-  formatCallId: CallIdFormatter = (id) => id,
+  variant: ChatRequestVariant,
+  formatCallId: ToolCallIdFormatter = (id) => id,
 ): JsonObject {
   const system = request.system.map(({ text }) => text).filter((text) => text.trim() !== '');
   const forced = variant.forcedTool === 'requested' ? request.forcedTool : undefined;
@@ -45,11 +45,11 @@ export function buildChatRequest(
     ...(request.tools.length > 0 && {
       tools: request.tools.map(({ name, description, input_schema }) => ({
         type: 'function',
-        function: { name: encodeToolName(name), description, parameters: input_schema },
+        function: { name: shortenToolName(name), description, parameters: input_schema },
       })),
     }),
     ...buildEffortField(request.effort, variant.effort),
-    ...(forced && { tool_choice: { type: 'function', function: { name: encodeToolName(forced) } } }),
+    ...(forced && { tool_choice: { type: 'function', function: { name: shortenToolName(forced) } } }),
     messages: [
       ...(system.length > 0 ? [{ role: 'system', content: system.join('\n\n') }] : []),
       ...request.messages.flatMap((message) => buildMessage(message, variant.reasoning, formatCallId)),
@@ -68,13 +68,19 @@ function buildEffortField(effort: Effort, parameter: ReasoningParameter | undefi
 }
 
 /** Returns the variant to try after a request was rejected for a field; `undefined` if there is none. */
-export function adaptChatVariant(variant: ChatVariant, { kind, message }: ModelFailure): ChatVariant | undefined {
+export function adaptChatVariant(
+  variant: ChatRequestVariant,
+  { kind, message }: ModelFailure,
+): ChatRequestVariant | undefined {
   if (kind !== 'invalid' && kind !== 'output_limit' && kind !== 'server') return undefined;
-  const changed: ChatVariant = { ...variant, ...findChange(variant, message) };
+  const changed: ChatRequestVariant = { ...variant, ...findChange(variant, message) };
   return JSON.stringify(changed) === JSON.stringify(variant) ? undefined : changed;
 }
 
-function findChange({ limitField, effort, reasoning }: ChatVariant, message: string): Partial<ChatVariant> {
+function findChange(
+  { limitField, effort, reasoning }: ChatRequestVariant,
+  message: string,
+): Partial<ChatRequestVariant> {
   const isUnknown = UNKNOWN_FIELD.test(message);
   if (limitField === 'max_tokens' && /max_completion_tokens/.test(message))
     return { limitField: 'max_completion_tokens' };
@@ -97,7 +103,7 @@ const UNKNOWN_FIELD =
  * Maps a rejected position in the wire messages to a position in `ModelRequest`: the system prompt and each tool result
  * are messages of their own in this API.
  */
-export function locateInRequest(request: ModelRequest, wirePosition: RefusedPosition): RefusedPosition {
+export function locateInModelRequest(request: ModelRequest, wirePosition: RefusedPosition): RefusedPosition {
   if ('tool' in wirePosition) return wirePosition;
   const offset = request.system.some(({ text }) => text.trim() !== '') ? 1 : 0;
   const origins = request.messages.flatMap((message, messageIndex) =>
@@ -126,8 +132,8 @@ export function locateInRequest(request: ModelRequest, wirePosition: RefusedPosi
 
 function buildMessage(
   message: RequestMessage,
-  reasoning: ChatVariant['reasoning'],
-  formatCallId: CallIdFormatter,
+  reasoning: ChatRequestVariant['reasoning'],
+  formatCallId: ToolCallIdFormatter,
 ): readonly JsonObject[] {
   return message.role === 'assistant'
     ? [buildAssistantMessage(message.blocks, reasoning, formatCallId)]
@@ -137,8 +143,8 @@ function buildMessage(
 /** Builds an assistant message. Server tool blocks and unknown blocks cannot be expressed in this API and are omitted. */
 function buildAssistantMessage(
   blocks: readonly AssistantBlock[],
-  reasoning: ChatVariant['reasoning'],
-  formatCallId: CallIdFormatter,
+  reasoning: ChatRequestVariant['reasoning'],
+  formatCallId: ToolCallIdFormatter,
 ): JsonObject {
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
   const calls = blocks.filter((block) => block.type === 'tool_use');
@@ -158,7 +164,7 @@ const MISSING_REASONING = '(not kept)';
 /** Builds the reasoning fields: the original details, or the thinking in its original field, which `signature` names. */
 function buildReasoning(blocks: readonly AssistantBlock[]): JsonObject {
   const details = blocks.flatMap((block) =>
-    block.type === 'tool_use' ? readObjects(parseSignature(block)?.reasoning_details) : [],
+    block.type === 'tool_use' ? narrowToObjects(parseSignature(block)?.reasoning_details) : [],
   );
   if (details.length > 0) return { reasoning_details: details };
   const thoughts = blocks.filter((block) => block.type === 'thinking');
@@ -166,19 +172,19 @@ function buildReasoning(blocks: readonly AssistantBlock[]): JsonObject {
   return field && /^[a-z_]+$/.test(field) ? { [field]: thoughts.map(({ thinking }) => thinking).join('\n\n') } : {};
 }
 
-function buildToolCall(block: ToolUseBlock, formatCallId: CallIdFormatter): JsonObject {
+function buildToolCall(block: ToolUseBlock, formatCallId: ToolCallIdFormatter): JsonObject {
   const input = block.unparsed === undefined ? block.input : { unparsed: block.unparsed };
-  const extra_content = readObject(parseSignature(block)?.extra_content);
-  const fn = { name: encodeToolName(block.name), arguments: JSON.stringify(input) };
+  const extra_content = narrowToObject(parseSignature(block)?.extra_content);
+  const fn = { name: shortenToolName(block.name), arguments: JSON.stringify(input) };
   return { id: formatCallId(block.id), type: 'function', function: fn, ...(extra_content && { extra_content }) };
 }
 
 function parseSignature({ signature }: ToolUseBlock): JsonObject | undefined {
-  return signature === undefined ? undefined : readObject(parseJson(signature));
+  return signature === undefined ? undefined : narrowToObject(parseNetworkJson(signature));
 }
 
 /** Builds a message per tool result, then one user message, which also contains the images of the results. */
-function buildUserMessages(blocks: readonly UserBlock[], formatCallId: CallIdFormatter): readonly JsonObject[] {
+function buildUserMessages(blocks: readonly UserBlock[], formatCallId: ToolCallIdFormatter): readonly JsonObject[] {
   const results = blocks.filter((block) => block.type === 'tool_result');
   const userParts = blocks.flatMap(buildUserParts);
   const images = results.flatMap(({ content }) =>
@@ -203,7 +209,7 @@ function joinParts(parts: readonly JsonObject[]): JsonObject[string] {
   return parts.every((part) => part.type === 'text') ? parts.map(({ text }) => text).join('\n\n') : parts;
 }
 
-function buildResultMessage({ tool_use_id, content }: ToolResultBlock, formatCallId: CallIdFormatter): JsonObject {
+function buildResultMessage({ tool_use_id, content }: ToolResultBlock, formatCallId: ToolCallIdFormatter): JsonObject {
   const text =
     typeof content === 'string'
       ? content

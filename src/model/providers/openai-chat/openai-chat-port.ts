@@ -1,11 +1,11 @@
 import type { ModelFailure, ModelPort, ModelRequest } from '../../../contracts/model.ts';
 import type { ReasoningParameter } from '../../provider-presets.ts';
-import type { StreamTimeouts } from '../../stream/attempt.ts';
-import { getOrigin, postJson } from '../../stream/http-stream.ts';
-import { createStreamingPort, createVariantSender } from '../../stream/streaming-port.ts';
-import { getCallIdFormatter, mapToolNames } from '../tool-identifiers.ts';
-import { createChatReader } from './chat-reader.ts';
-import { adaptChatVariant, buildChatRequest, DEFAULT_CHAT_VARIANT, locateInRequest } from './chat-request.ts';
+import { getOrigin, postStreamingRequest } from '../../stream/http-stream.ts';
+import type { StreamTimeouts } from '../../stream/model-attempt.ts';
+import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
+import { getToolCallIdFormatter, mapSentToolNames } from '../tool-identifiers.ts';
+import { adaptChatVariant, buildChatRequest, DEFAULT_CHAT_VARIANT, locateInModelRequest } from './chat-request.ts';
+import { createChatTranslator } from './chat-translator.ts';
 
 /** Connection settings for a server with a chat completions API. */
 export type OpenAiSettings = {
@@ -30,10 +30,10 @@ const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 600_000, idleTimeout
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
   const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
   const { fetch: send = fetch, apiKey, name = 'openai-compatible', reasoning, timeouts } = settings;
-  const formatCallId = getCallIdFormatter(getOrigin(url));
+  const formatCallId = getToolCallIdFormatter(getOrigin(url));
   const isOpenAi = getOrigin(url) === 'https://api.openai.com';
   const limitField = isOpenAi ? ({ limitField: 'max_completion_tokens' } as const) : {};
-  const sendVariant = createVariantSender(
+  const sendVariant = createRequestVariantSender(
     { ...DEFAULT_CHAT_VARIANT, effort: reasoning, ...limitField },
     adaptChatVariant,
   );
@@ -45,9 +45,13 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
         sendVariant(request.model, attempt, (variant) => {
           const key = requestKey ?? apiKey;
           const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
-          return postJson(url, { headers, body: buildChatRequest(request, variant, formatCallId), send }, attempt);
+          return postStreamingRequest(
+            url,
+            { headers, body: buildChatRequest(request, variant, formatCallId), send },
+            attempt,
+          );
         }),
-      createReader: ({ tools }, newId) => createChatReader(newId, mapToolNames(tools)),
+      createReader: ({ tools }, newId) => createChatTranslator(newId, mapSentToolNames(tools)),
       locateFailure: locateFailure,
     },
     timeouts,
@@ -57,5 +61,5 @@ export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
 /** Maps the rejected position in the wire request back to a position in `ModelRequest`. */
 function locateFailure(failure: ModelFailure, request: ModelRequest): ModelFailure {
   const { refusedAt } = failure;
-  return refusedAt === undefined ? failure : { ...failure, refusedAt: locateInRequest(request, refusedAt) };
+  return refusedAt === undefined ? failure : { ...failure, refusedAt: locateInModelRequest(request, refusedAt) };
 }

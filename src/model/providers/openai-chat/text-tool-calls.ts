@@ -1,25 +1,25 @@
 import type { JsonObject } from '../../../contracts/json.ts';
-import { parseJson, readObject, readObjects, readString } from '../../stream/json-values.ts';
+import { narrowToObject, narrowToObjects, narrowToString, parseNetworkJson } from '../../stream/json-values.ts';
 
 /** A tool call that a model wrote as text, because its server did not parse it. */
 export type TextToolCall = { readonly name: string; readonly json: string };
 
 /** The held-back text of a reply: plain text, or calls of offered tools. */
-export type HeldText = { readonly text: string; readonly calls: readonly TextToolCall[] };
+export type HeldBackReplyText = { readonly text: string; readonly calls: readonly TextToolCall[] };
 
 /** Splitter that separates tool calls from the text of a reply. */
-export type ToolCallSplitter = {
+export type TextToolCallSplitter = {
   /** Adds text; returns the part that cannot belong to a tool call. */
   push(text: string): string;
   /** Ends the text; returns the part held back as a possible tool call. */
-  flush(): HeldText;
+  flush(): HeldBackReplyText;
 };
 
 /**
  * Creates a splitter for the text of a reply. Tool calls are recognized only if nothing but calls follows until the end
  * and each names an offered tool, so that an example within an explanation remains text.
  */
-export function createToolCallSplitter(tools: ReadonlySet<string>): ToolCallSplitter {
+export function createTextToolCallSplitter(tools: ReadonlySet<string>): TextToolCallSplitter {
   let held = '';
   let lineIsBlank = true;
   let isCode = false;
@@ -79,7 +79,7 @@ const readTaggedCall = ([, name = '', body = '']: RegExpExecArray) => [
   { name, json: JSON.stringify(parseParameters(body)) },
 ];
 const readNamedCall = ([, name = '', json = '']: RegExpExecArray) =>
-  readObject(parseJson(json)) === undefined ? undefined : [{ name, json: json.trim() }];
+  narrowToObject(parseNetworkJson(json)) === undefined ? undefined : [{ name, json: json.trim() }];
 
 const CALL_SYNTAXES: readonly CallSyntax[] = [
   // Qwen Coder, with or without the Hermes envelope.
@@ -161,15 +161,15 @@ function parseCalls(text: string): readonly TextToolCall[] | undefined {
 
 /** Parses one call or a list of calls in JSON; the field of the input has several names. */
 function parseJsonCalls(body: string): readonly TextToolCall[] | undefined {
-  const parsed = parseJson(body);
-  const one = readObject(parsed);
-  const list = one === undefined ? readObjects(parsed) : [one];
+  const parsed = parseNetworkJson(body);
+  const one = narrowToObject(parsed);
+  const list = one === undefined ? narrowToObjects(parsed) : [one];
   const calls = list.map((raw) => {
-    const call = readObject(raw.function) ?? raw;
-    const name = readString(call.name);
+    const call = narrowToObject(raw.function) ?? raw;
+    const name = narrowToString(call.name);
     const input = call.arguments ?? call.parameters ?? call.input ?? {};
-    const json = readString(input) ?? JSON.stringify(input);
-    return name === undefined || readObject(parseJson(json)) === undefined ? undefined : { name, json };
+    const json = narrowToString(input) ?? JSON.stringify(input);
+    return name === undefined || narrowToObject(parseNetworkJson(json)) === undefined ? undefined : { name, json };
   });
   const whole = calls.filter((call) => call !== undefined);
   return whole.length === 0 || whole.length < calls.length ? undefined : whole;
@@ -182,5 +182,5 @@ function parseParameters(body: string): JsonObject {
 }
 
 function parseValue(text: string): JsonObject[string] {
-  return /^(?:[[{]|true$|false$|-?\d+(?:\.\d+)?$)/.test(text) ? (parseJson(text) ?? text) : text;
+  return /^(?:[[{]|true$|false$|-?\d+(?:\.\d+)?$)/.test(text) ? (parseNetworkJson(text) ?? text) : text;
 }

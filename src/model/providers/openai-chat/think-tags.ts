@@ -2,7 +2,7 @@
 export type ReplyPiece = { readonly kind: 'text' | 'thinking'; readonly text: string };
 
 /** Splitter that separates thinking from text in a reply that starts with a thinking tag; others pass unchanged. */
-export type ThinkSplitter = {
+export type ThinkTagSplitter = {
   /** Adds text; returns the pieces that are certain. */
   push(text: string): readonly ReplyPiece[];
   /** Ends the reply; returns the text held back as a possible tag. */
@@ -23,7 +23,7 @@ const THINK_TAGS = [
 ] as const;
 
 /** Creates a splitter for one reply. */
-export function createThinkSplitter(): ThinkSplitter {
+export function createThinkTagSplitter(): ThinkTagSplitter {
   let state: 'start' | 'opening' | 'thinking' | 'after' | 'text' = 'start';
   let held = '';
   let endTag = '';

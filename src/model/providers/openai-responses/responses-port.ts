@@ -1,16 +1,16 @@
 import type { OpenAI } from 'openai/client';
 import type { ModelPort } from '../../../contracts/model.ts';
 import { createLazy } from '../../../lib/memoize.ts';
-import type { StreamTimeouts } from '../../stream/attempt.ts';
 import { classifyThrown } from '../../stream/failures.ts';
 import { getOrigin } from '../../stream/http-stream.ts';
-import { createStreamingPort, createVariantSender } from '../../stream/streaming-port.ts';
-import { getCallIdFormatter, mapToolNames } from '../tool-identifiers.ts';
-import { createResponsesReader } from './responses-reader.ts';
+import type { StreamTimeouts } from '../../stream/model-attempt.ts';
+import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
+import { getToolCallIdFormatter, mapSentToolNames } from '../tool-identifiers.ts';
 import { adaptResponsesVariant, buildResponsesRequest, DEFAULT_RESPONSES_VARIANT } from './responses-request.ts';
+import { createResponsesTranslator } from './responses-translator.ts';
 
 /** Connection settings for OpenAI's Responses API, Azure OpenAI, or a compatible gateway. */
-export type ResponsesSettings = {
+export type ResponsesApiSettings = {
   /** Includes the version: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string;
@@ -30,10 +30,10 @@ const SDK_TIMEOUT_MS = 86_400_000;
  * Creates a port for the Responses API, with one attempt per stream. A request rejected for an unsupported field is
  * resent in another variant, which is kept for the model.
  */
-export function createResponsesPort(settings: ResponsesSettings): ModelPort {
+export function createResponsesPort(settings: ResponsesApiSettings): ModelPort {
   const { baseUrl, name, timeouts } = settings;
-  const formatCallId = getCallIdFormatter('https://api.openai.com');
-  const sendVariant = createVariantSender(DEFAULT_RESPONSES_VARIANT, adaptResponsesVariant);
+  const formatCallId = getToolCallIdFormatter('https://api.openai.com');
+  const sendVariant = createRequestVariantSender(DEFAULT_RESPONSES_VARIANT, adaptResponsesVariant);
   const client = createLazy(() => loadClient(settings));
   return createStreamingPort(
     {
@@ -51,14 +51,14 @@ export function createResponsesPort(settings: ResponsesSettings): ModelPort {
             return attempt.getFailure() ?? classifyThrown(thrown, getOrigin(baseUrl));
           }
         }),
-      createReader: ({ tools }) => createResponsesReader(mapToolNames(tools)),
+      createReader: ({ tools }) => createResponsesTranslator(mapSentToolNames(tools)),
     },
     timeouts,
   );
 }
 
 async function buildAuthHeaders(
-  { apiKey, getAzureToken }: ResponsesSettings,
+  { apiKey, getAzureToken }: ResponsesApiSettings,
   requestKey: string | undefined,
 ): Promise<Record<string, string | null>> {
   const key = requestKey ?? apiKey;
@@ -67,7 +67,7 @@ async function buildAuthHeaders(
   return { authorization: `Bearer ${await getAzureToken()}` };
 }
 
-async function loadClient({ baseUrl, fetch: send }: ResponsesSettings): Promise<OpenAI> {
+async function loadClient({ baseUrl, fetch: send }: ResponsesApiSettings): Promise<OpenAI> {
   const { OpenAI } = await import('openai/client');
   return new OpenAI({
     // The SDK requires a key; the real one is set per request.

@@ -13,11 +13,11 @@ import {
   type ModelRequest,
   type RequestMessage,
 } from '../../../contracts/model.ts';
-import { parseJson, readObject } from '../../stream/json-values.ts';
-import { type CallIdFormatter, encodeToolName } from '../tool-identifiers.ts';
+import { narrowToObject, parseNetworkJson } from '../../stream/json-values.ts';
+import { shortenToolName, type ToolCallIdFormatter } from '../tool-identifiers.ts';
 
 /** Request variant that a model accepts, learned from rejected requests. */
-export type ResponsesVariant = {
+export type ResponsesRequestVariant = {
   /** Supported efforts, once they are known; empty if there are none. */
   readonly efforts: readonly string[] | undefined;
   readonly summary: 'requested' | 'omitted';
@@ -26,7 +26,7 @@ export type ResponsesVariant = {
 };
 
 /** Request variant that most models accept. */
-export const DEFAULT_RESPONSES_VARIANT: ResponsesVariant = {
+export const DEFAULT_RESPONSES_VARIANT: ResponsesRequestVariant = {
   efforts: undefined,
   summary: 'requested',
   encrypted: 'requested',
@@ -38,8 +38,8 @@ const MIN_OUTPUT_TOKENS = 16;
 /** Builds the body of a Responses API request. The server stores nothing, so each request contains the conversation. */
 export function buildResponsesRequest(
   request: ModelRequest,
-  variant: ResponsesVariant,
-  formatCallId: CallIdFormatter,
+  variant: ResponsesRequestVariant,
+  formatCallId: ToolCallIdFormatter,
 ): JsonObject {
   const system = [...request.system.map(({ text }) => text), formatBlockedDomains(request)].filter(
     (text) => text.trim() !== '',
@@ -56,7 +56,7 @@ export function buildResponsesRequest(
     ...(system.length > 0 && { instructions: system.join('\n\n') }),
     ...(tools.length > 0 && { tools }),
     ...(request.webSearch?.maxUses !== undefined && { max_tool_calls: request.webSearch.maxUses }),
-    ...(request.forcedTool && { tool_choice: { type: 'function', name: encodeToolName(request.forcedTool) } }),
+    ...(request.forcedTool && { tool_choice: { type: 'function', name: shortenToolName(request.forcedTool) } }),
     input: request.messages.flatMap((message) => buildInputItems(message, formatCallId)),
     ...(reasoning && { reasoning }),
     ...(include.length > 0 && { include }),
@@ -69,7 +69,7 @@ export function buildResponsesRequest(
 function buildTools({ tools, webSearch }: ModelRequest): readonly JsonObject[] {
   const functions = tools.map(({ name, description, input_schema }) => ({
     type: 'function',
-    name: encodeToolName(name),
+    name: shortenToolName(name),
     description,
     parameters: input_schema,
     strict: false,
@@ -89,7 +89,7 @@ function formatBlockedDomains({ webSearch }: ModelRequest): string {
 }
 
 /** Builds the reasoning field. Without an effort the model decides; the summary is requested in any case. */
-function buildReasoningField(effort: Effort, { efforts, summary }: ResponsesVariant): JsonObject | undefined {
+function buildReasoningField(effort: Effort, { efforts, summary }: ResponsesRequestVariant): JsonObject | undefined {
   if (efforts?.length === 0) return undefined;
   const chosenEffort = effort === 'auto' ? undefined : chooseEffort(effort, efforts);
   const field = { ...(chosenEffort && { effort: chosenEffort }), ...(summary === 'requested' && { summary: 'auto' }) };
@@ -109,15 +109,15 @@ function chooseEffort(effort: Effort, supportedEfforts: readonly string[] | unde
 
 /** Returns the variant to try after a request was rejected for a field; `undefined` if there is none. */
 export function adaptResponsesVariant(
-  variant: ResponsesVariant,
+  variant: ResponsesRequestVariant,
   { kind, message }: ModelFailure,
-): ResponsesVariant | undefined {
+): ResponsesRequestVariant | undefined {
   if (kind !== 'invalid') return undefined;
-  const changed: ResponsesVariant = { ...variant, ...findChange(message) };
+  const changed: ResponsesRequestVariant = { ...variant, ...findChange(message) };
   return JSON.stringify(changed) === JSON.stringify(variant) ? undefined : changed;
 }
 
-function findChange(message: string): Partial<ResponsesVariant> {
+function findChange(message: string): Partial<ResponsesRequestVariant> {
   if (/encrypted.content/i.test(message) && /not supported|unsupported|does not support/i.test(message))
     return { encrypted: 'omitted' };
   if (/summar/i.test(message)) return { summary: 'omitted' };
@@ -127,7 +127,7 @@ function findChange(message: string): Partial<ResponsesVariant> {
   return { efforts, ...(efforts.length === 0 && { summary: 'omitted', encrypted: 'omitted' }) };
 }
 
-function buildInputItems(message: RequestMessage, formatCallId: CallIdFormatter): readonly JsonObject[] {
+function buildInputItems(message: RequestMessage, formatCallId: ToolCallIdFormatter): readonly JsonObject[] {
   if (message.role === 'assistant') return message.blocks.flatMap((block) => buildReplyItems(block, formatCallId));
   const results = message.blocks.filter((block) => block.type === 'tool_result');
   const parts = message.blocks.flatMap((block) => (block.type === 'tool_result' ? [] : [buildInputPart(block)]));
@@ -138,7 +138,7 @@ function buildInputItems(message: RequestMessage, formatCallId: CallIdFormatter)
 }
 
 /** Builds the items of an assistant message, without item ids: the server stores no items they could refer to. */
-function buildReplyItems(block: AssistantBlock, formatCallId: CallIdFormatter): readonly JsonObject[] {
+function buildReplyItems(block: AssistantBlock, formatCallId: ToolCallIdFormatter): readonly JsonObject[] {
   switch (block.type) {
     case 'text':
       // The phase marks text as commentary or final answer; without it models treat commentary as the end of a turn.
@@ -149,7 +149,7 @@ function buildReplyItems(block: AssistantBlock, formatCallId: CallIdFormatter): 
       const input = block.unparsed === undefined ? block.input : { unparsed: block.unparsed };
       const call = {
         call_id: formatCallId(block.id),
-        name: encodeToolName(block.name),
+        name: shortenToolName(block.name),
         arguments: JSON.stringify(input),
       };
       return [{ type: 'function_call', ...call }];
@@ -165,11 +165,11 @@ function isPhase(signature: string | undefined): boolean {
 
 /** Returns the original reasoning item, which is stored as the block's signature. */
 function buildReasoningItems({ signature }: ThinkingBlock): readonly JsonObject[] {
-  const item = readObject(parseJson(signature));
+  const item = narrowToObject(parseNetworkJson(signature));
   return item?.type === 'reasoning' && typeof item.encrypted_content === 'string' ? [item] : [];
 }
 
-function buildResultItem({ tool_use_id, content }: ToolResultBlock, formatCallId: CallIdFormatter): JsonObject {
+function buildResultItem({ tool_use_id, content }: ToolResultBlock, formatCallId: ToolCallIdFormatter): JsonObject {
   const isText = typeof content === 'string' || content.every(({ type }) => type === 'text');
   const output = isText ? joinResultText(content) : [...content].map(buildInputPart);
   return { type: 'function_call_output', call_id: formatCallId(tool_use_id), output };

@@ -1,14 +1,19 @@
 import { basename } from 'node:path/posix';
 import type { Rule } from '../../../contracts/permission.ts';
-import { type DecisionContext, describeRule, resolveContextPath } from '../../decision-context.ts';
+import { type DecisionContext, describeRule, resolveCallPath } from '../../decision-context.ts';
 import { canRuleMatchInside } from '../../rules/path-rules.ts';
 import { getRuleFamily } from '../../rules/rule-families.ts';
 import type { ParseScript } from '../analyze.ts';
-import { getArgv, getBaseName } from '../parse/arguments.ts';
-import { findProgram, getExactProgram, isUnknownProgram, mayRunScripts } from '../programs/find-program.ts';
-import type { ShellEffects } from './collect-effects.ts';
+import { getCommandArgv, getProgramBaseName } from '../parse/shell-words.ts';
+import {
+  findProgramFacts,
+  getExactProgramFacts,
+  isUnknownProgram,
+  mayRunScripts,
+} from '../programs/find-program-facts.ts';
+import type { ShellEffects } from './collect-shell-effects.ts';
 import type { ComputedArg } from './computed-args.ts';
-import { findExecStarts, findNestedStarts, findWrappedStarts } from './nested-commands.ts';
+import { findExecCommandStarts, findNestedCommandStarts, findWrappedCommandStarts } from './nested-commands.ts';
 import { listWrittenArgs } from './written-args.ts';
 
 /** Expansions, whose value is only known when the command line runs. */
@@ -42,8 +47,10 @@ function matchesRuleUse(rule: Rule, { argv, index }: ComputedArg): boolean {
   const family = getRuleFamily(rule.tool);
   if (family !== 'read' && family !== 'edit') return false;
   // After `cd`, a rule for everything in a folder concerns any relative name.
-  if (findProgram(argv[0] ?? '').changesCwd === true) return /\/[*?[\]]*$/.test(rule.specifier ?? '');
-  const innerStarts = [...findWrappedStarts(argv), ...findExecStarts(argv)].filter((start) => start < index);
+  if (findProgramFacts(argv[0] ?? '').changesCwd === true) return /\/[*?[\]]*$/.test(rule.specifier ?? '');
+  const innerStarts = [...findWrappedCommandStarts(argv), ...findExecCommandStarts(argv)].filter(
+    (start) => start < index,
+  );
   const runs =
     innerStarts.length === 0
       ? [{ argv, index }]
@@ -54,7 +61,7 @@ function matchesRuleUse(rule: Rule, { argv, index }: ComputedArg): boolean {
 function mayOpenArg({ argv, index }: ComputedArg): boolean {
   const [name = ''] = argv;
   if (name === '>') return false;
-  const { opensNoFiles, printsArgs, textArgs, subcommands } = getExactProgram(name);
+  const { opensNoFiles, printsArgs, textArgs, subcommands } = getExactProgramFacts(name);
   if (opensNoFiles === true || printsArgs === true) return false;
   const previous = argv[index - 1] ?? '';
   if (textArgs !== undefined && textArgs !== 'all' && textArgs.options.includes(previous)) return false;
@@ -69,8 +76,8 @@ function mayChangeArg({ argv, index }: ComputedArg): boolean {
   return (
     name === '>' ||
     isWritten ||
-    findProgram(name).formatsFiles === true ||
-    (isUnknownProgram(name) && findProgram(name).opensNoFiles !== true)
+    findProgramFacts(name).formatsFiles === true ||
+    (isUnknownProgram(name) && findProgramFacts(name).opensNoFiles !== true)
   );
 }
 
@@ -89,7 +96,7 @@ function couldMatchRule(context: DecisionContext, rule: Rule, text: string, cwd:
   if (isFileRule && !/[$`/]/.test(suffix) && !ruleName.endsWith(suffix)) return false;
   if (prefix === '') return true;
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  return canRuleMatchInside(rule, resolveContextPath(context, cwd, folder || '.').real, context.policy);
+  return canRuleMatchInside(rule, resolveCallPath(context, cwd, folder || '.').real, context.policy);
 }
 
 /** Paths outside the working folder, where programs are installed. */
@@ -110,19 +117,19 @@ export function listStartedNameProblems(
   return [
     ...new Set([
       ...unknownArgs.map(
-        ({ argv, index }) => `The value of ${argv[index] ?? ''} for ${getBaseName(argv[0] ?? '')} is unknown.`,
+        ({ argv, index }) => `The value of ${argv[index] ?? ''} for ${getProgramBaseName(argv[0] ?? '')} is unknown.`,
       ),
-      ...walks.map(({ argv }) => `The programs that ${getBaseName(argv[0] ?? '')} would start are unknown.`),
+      ...walks.map(({ argv }) => `The programs that ${getProgramBaseName(argv[0] ?? '')} would start are unknown.`),
     ]),
   ];
 }
 
 /** True if the command, or one nested in it, may take an argument for the name of a program. */
 function mayStartArg([name = '', ...args]: readonly string[]): boolean {
-  const { wrapper, inputBecomes } = findProgram(name);
+  const { wrapper, inputBecomes } = findProgramFacts(name);
   if (isUnknownProgram(name)) return true;
   if (wrapper === undefined && inputBecomes === undefined) return false;
-  const command = args.find((arg) => !NO_PROGRAM.test(arg) && findProgram(arg).wrapper === undefined);
+  const command = args.find((arg) => !NO_PROGRAM.test(arg) && findProgramFacts(arg).wrapper === undefined);
   return command === undefined || isUnknownProgram(command);
 }
 
@@ -130,10 +137,10 @@ const NO_PROGRAM = /^[-+$]|[^\w.+-]|^\d+$/;
 
 /** True if a walk may start what it finds outside the working folder: `find /usr/bin -exec setpriv {} \;`. */
 function mayStartFoundFile(argv: readonly string[]): boolean {
-  if (findProgram(argv[0] ?? '').walksFolders !== true) return false;
+  if (findProgramFacts(argv[0] ?? '').walksFolders !== true) return false;
   const end = argv.findIndex((arg, index) => index > 0 && /^[-!(]/.test(arg));
   const startsOutsideCwd = argv.slice(1, end === -1 ? undefined : end).some((folder) => OUTSIDE_CWD.test(folder));
-  const runs = findExecStarts(argv).map((start) => argv.slice(start));
+  const runs = findExecCommandStarts(argv).map((start) => argv.slice(start));
   return runs.some((execArgv) => {
     const hasPlaceholder = execArgv.some((arg) => arg.includes('{}'));
     // Joined with other text, the name becomes another name.
@@ -152,9 +159,11 @@ function isFileListing({ argv, index }: ComputedArg, parseScript: ParseScript): 
   if (/^[\w-]+=/.test(text)) return true;
   const inside = /^\$\(([\s\S]*)\)$/.exec(text)?.[1];
   if (inside === undefined) return false;
-  const argvs = parseScript(inside).commands.map(({ command }) => (command.type === 'Command' ? getArgv(command) : []));
+  const argvs = parseScript(inside).commands.map(({ command }) =>
+    command.type === 'Command' ? getCommandArgv(command) : [],
+  );
   return argvs.every(([name = '', ...args]) => {
-    const { readOnlyOptions, lists, walksFolders, searches, subcommands } = getExactProgram(name);
+    const { readOnlyOptions, lists, walksFolders, searches, subcommands } = getExactProgramFacts(name);
     if (readOnlyOptions?.operands === 'none' || readOnlyOptions?.operands === 'format') return true;
     const isListing = [lists, walksFolders, searches, subcommands].some((feature) => feature !== undefined);
     return isListing && !args.some((arg) => OUTSIDE_CWD.test(arg) || /^-exec|^-ok/.test(arg));
@@ -169,12 +178,15 @@ export function listExpansionProblems({ commands, computedArgs }: ShellEffects):
   const createKey = (argv: readonly string[], index: number) => JSON.stringify([argv, index]);
   const computedKeys = new Set(
     computedArgs.flatMap(({ argv, index }) =>
-      findNestedStarts(argv).flatMap((start) => (start > index ? [] : [createKey(argv.slice(start), index - start)])),
+      findNestedCommandStarts(argv).flatMap((start) =>
+        start > index ? [] : [createKey(argv.slice(start), index - start)],
+      ),
     ),
   );
   return commands.flatMap(({ argv }) => {
     const [name = '', ...args] = argv;
-    const { textArgs, interpreter, wrapper, reads, runsShellCommands, inputBecomes, inlineScripts } = findProgram(name);
+    const { textArgs, interpreter, wrapper, reads, runsShellCommands, inputBecomes, inlineScripts } =
+      findProgramFacts(name);
     const mayRun = mayRunScripts(name);
     // The command behind a wrapper is checked on its own.
     const isWrapper =
@@ -182,7 +194,7 @@ export function listExpansionProblems({ commands, computedArgs }: ShellEffects):
       (runsShellCommands !== true || inputBecomes !== undefined || inlineScripts === 'split-string');
     if (textArgs === 'all' || isWrapper || interpreter?.isHarmless?.(args) === true) return [];
     if (!mayRun && reads !== undefined) return [];
-    const end = findExecStarts(argv)[0] ?? argv.length;
+    const end = findExecCommandStarts(argv)[0] ?? argv.length;
     const expansion = mayRun ? EXPANSIONS.inScripts : EXPANSIONS.anywhere;
     const arg = argv.find(
       (candidate, index) =>
@@ -192,6 +204,6 @@ export function listExpansionProblems({ commands, computedArgs }: ShellEffects):
         !computedKeys.has(createKey(argv, index)) &&
         textArgs?.options.includes(argv[index - 1] ?? '') !== true,
     );
-    return arg === undefined ? [] : [`The way ${getBaseName(name)} expands ${arg} is unknown.`];
+    return arg === undefined ? [] : [`The way ${getProgramBaseName(name)} expands ${arg} is unknown.`];
   });
 }

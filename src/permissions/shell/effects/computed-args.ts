@@ -1,6 +1,6 @@
 import type { Command, SyntaxNode } from 'unbash';
-import { getArgv, parseArgument } from '../parse/arguments.ts';
-import { findProgram } from '../programs/find-program.ts';
+import { getCommandArgv, parseShellArgument } from '../parse/shell-words.ts';
+import { findProgramFacts } from '../programs/find-program-facts.ts';
 import { listArgPlaceholders } from './nested-commands.ts';
 
 /** An argument that bash computes when the command line runs. */
@@ -13,10 +13,10 @@ export type ComputedArg = {
 
 /** Returns the arguments of a command, without its name, that are only known when it runs. */
 export function listComputedArgs(command: Command): readonly ComputedArg[] {
-  const argv = getArgv(command);
+  const argv = getCommandArgv(command);
   return command.args.flatMap((node, index) => {
     const value = node.type === 'Assignment' ? node.value : node;
-    const isKnown = value.type === 'Word' && /^(?:literal|glob)$/.test(parseArgument(value).kind);
+    const isKnown = value.type === 'Word' && /^(?:literal|glob)$/.test(parseShellArgument(value).kind);
     return isKnown ? [] : [{ argv, index: index + 1 }];
   });
 }
@@ -30,17 +30,20 @@ export function hasExpansion(text: string): boolean {
  * Returns the arguments that stand for names read from a pipe or a file, unless these are names of existing files:
  * `cat list | xargs cat`, `xargs cat < list`.
  */
-export function listNameArgs(node: SyntaxNode): readonly ComputedArg[] {
+export function listPipedNameArgs(node: SyntaxNode): readonly ComputedArg[] {
   const stages = node.type === 'Pipeline' ? node.commands : node.type === 'Command' ? [node] : [];
   return stages.flatMap((stage, stageIndex): readonly ComputedArg[] => {
-    const argv = stage.type === 'Command' ? getArgv(stage) : [];
+    const argv = stage.type === 'Command' ? getCommandArgv(stage) : [];
     if (stage.type !== 'Command') return [];
     // Printed names may be appended to any folder.
     const isPrinted = stages
       .slice(0, stageIndex)
-      .some((earlier) => earlier.type === 'Command' && findProgram(getArgv(earlier)[0] ?? '').printsArgs === true);
+      .some(
+        (earlier) =>
+          earlier.type === 'Command' && findProgramFacts(getCommandArgv(earlier)[0] ?? '').printsArgs === true,
+      );
     const glued = listGluedNameArgs(argv, isPrinted ? 'printed' : 'listed');
-    const { readsNames } = findProgram(argv[0] ?? '');
+    const { readsNames } = findProgramFacts(argv[0] ?? '');
     // It opens the files itself, so no command is seen that gets the names.
     if (readsNames !== undefined && argv.slice(1).some((arg) => readsNames.test(arg)))
       return [...glued, { argv: [...argv, '$(names)'], index: argv.length }];
@@ -50,9 +53,9 @@ export function listNameArgs(node: SyntaxNode): readonly ComputedArg[] {
       argv.some((arg) => NAME_FILE_OPTION.test(arg));
     const earlierArgvs = stages
       .slice(0, stageIndex)
-      .map((earlier) => (earlier.type === 'Command' ? getArgv(earlier) : []));
+      .map((earlier) => (earlier.type === 'Command' ? getCommandArgv(earlier) : []));
     const areNamesKnown = earlierArgvs.every(([name = '', ...args], index) => {
-      const { lists, walksFolders, printsArgs, searches, subcommands, keepsLines } = findProgram(name);
+      const { lists, walksFolders, printsArgs, searches, subcommands, keepsLines } = findProgramFacts(name);
       return (
         [lists, walksFolders, searches, subcommands].some((feature) => feature !== undefined) ||
         (printsArgs === true && args.every((arg) => !/[\\%]/.test(arg))) ||
@@ -75,15 +78,17 @@ const LINE_OPTION = /^(?:-[bdfghinqrRsuVk]*\d*(?:,\d+)?|[+-]?\d+)$/;
 const NAME_FILE_OPTION = /^(?:-a|--arg-file|--files0?-from|-\w*T$)/;
 
 function takesNames(argv: readonly string[]): boolean {
-  if (argv.some((arg) => findProgram(arg).inputBecomes !== undefined || /^--files0?-from/.test(arg))) return true;
-  return findProgram(argv[0] ?? '').readsRecursively === 'always' && argv.some((arg) => NAME_FILE_OPTION.test(arg));
+  if (argv.some((arg) => findProgramFacts(arg).inputBecomes !== undefined || /^--files0?-from/.test(arg))) return true;
+  return (
+    findProgramFacts(argv[0] ?? '').readsRecursively === 'always' && argv.some((arg) => NAME_FILE_OPTION.test(arg))
+  );
 }
 
 /** Returns the arguments that join such a name with other text (`xargs -I{} cat .e{}`) and so may name anything. */
 function listGluedNameArgs(argv: readonly string[], source: 'printed' | 'listed'): readonly ComputedArg[] {
   const tokens = listArgPlaceholders(argv);
   if (tokens.length === 0) return [];
-  const { walksFolders } = findProgram(argv[0] ?? '');
+  const { walksFolders } = findProgramFacts(argv[0] ?? '');
   return argv.flatMap((arg, index) => {
     const token = tokens.find((text) => arg.includes(text) && arg !== text && !/^\{[^{}]*\}$/.test(arg));
     if (index === 0 || token === undefined || /^(?:-[iIJ]|--replace)/.test(arg)) return [];

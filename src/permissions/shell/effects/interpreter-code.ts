@@ -1,10 +1,10 @@
-import { findProgram, isUnknownProgram } from '../programs/find-program.ts';
+import { findProgramFacts, isUnknownProgram } from '../programs/find-program-facts.ts';
 
 /**
  * Options of many interpreters whose value is code, with or without a space before it, and arguments that hold code in
  * place of a file name.
  */
-export const INLINE_CODE =
+export const INLINE_CODE_OPTIONS =
   /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
 const QUOTED_TEXT = /(["'`])([^"'`\n]{1,200})\1/g;
 /** Unquoted text that can only be a path: `/x`, `./x`, `~/x`, `.env`. */
@@ -14,16 +14,16 @@ const FILE_CHANGING_ARG = /write|append|unlink|remove|rmtree|rename|truncate|cop
 /** Returns the index of the interpreter that a command is or may start, or -1. */
 export function findInterpreterIndex(argv: readonly string[]): number {
   const [name = ''] = argv;
-  const { interpreter, wrapper, commandMarkers, runsShellCommands, isShell } = findProgram(name);
+  const { interpreter, wrapper, commandMarkers, runsShellCommands, isShell } = findProgramFacts(name);
   if (interpreter !== undefined) return 0;
   const mayRun = (wrapper ?? commandMarkers ?? runsShellCommands ?? isShell) !== undefined || isUnknownProgram(name);
-  return mayRun ? argv.findIndex((arg) => findProgram(arg).interpreter !== undefined) : -1;
+  return mayRun ? argv.findIndex((arg) => findProgramFacts(arg).interpreter !== undefined) : -1;
 }
 
 /** True if a command may run its standard input as code. */
 export function mayRunInputAsCode(argv: readonly string[]): boolean {
   const index = findInterpreterIndex(argv);
-  return index !== -1 && findProgram(argv[index] ?? '').interpreter?.inputIsData !== true;
+  return index !== -1 && findProgramFacts(argv[index] ?? '').interpreter?.inputIsData !== true;
 }
 
 /** Lists the file names in the code given to a command. Best effort: computed names are missed. */
@@ -43,7 +43,10 @@ export function listNamesChangedByCode(argv: readonly string[]): readonly string
 }
 
 /** Returns the file names in code on the standard input of an interpreter and whether it may change the files. */
-export function findNamesInText(text: string): { readonly names: readonly string[]; readonly mayChange: boolean } {
+export function findFileNamesInStdinCode(text: string): {
+  readonly names: readonly string[];
+  readonly mayChange: boolean;
+} {
   return { names: listNames(text, { allowsUnquoted: false }), mayChange: FILE_CHANGING_ARG.test(text) };
 }
 
@@ -53,7 +56,7 @@ function listCodeArgs(argv: readonly string[]): readonly string[] {
 }
 
 function hasUnquotedPaths(argv: readonly string[]): boolean {
-  return findProgram(argv[findInterpreterIndex(argv)] ?? '').interpreter?.hasUnquotedPaths === true;
+  return findProgramFacts(argv[findInterpreterIndex(argv)] ?? '').interpreter?.hasUnquotedPaths === true;
 }
 
 function listNames(text: string, { allowsUnquoted }: { readonly allowsUnquoted: boolean }): readonly string[] {

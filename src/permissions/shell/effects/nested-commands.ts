@@ -1,4 +1,4 @@
-import { findProgram, getExactProgram } from '../programs/find-program.ts';
+import { findProgramFacts, getExactProgramFacts } from '../programs/find-program-facts.ts';
 
 const MAX_INNER = 50;
 
@@ -6,19 +6,19 @@ const MAX_INNER = 50;
  * Returns the indexes where the command and each command nested in it start, down to the innermost. Each command
  * extends to the end of the arguments.
  */
-export function findNestedStarts(argv: readonly string[]): readonly number[] {
+export function findNestedCommandStarts(argv: readonly string[]): readonly number[] {
   const starts = new Set([0]);
   for (const outer of starts) {
     const rest = argv.slice(outer);
-    for (const start of [...findWrappedStarts(rest), ...findExecStarts(rest)])
+    for (const start of [...findWrappedCommandStarts(rest), ...findExecCommandStarts(rest)])
       if (starts.size <= MAX_INNER && outer + start < argv.length) starts.add(outer + start);
   }
   return [...starts];
 }
 
 /** Returns every index where a wrapped command may start. An unknown option is taken both with and without a value. */
-export function findWrappedStarts(argv: readonly string[]): readonly number[] {
-  const wrapper = findProgram(argv[0] ?? '').wrapper;
+export function findWrappedCommandStarts(argv: readonly string[]): readonly number[] {
+  const wrapper = findProgramFacts(argv[0] ?? '').wrapper;
   if (wrapper === undefined) return [];
   const starts = new Set<number>();
   let operands = wrapper.operands;
@@ -52,7 +52,7 @@ export function findWrappedStarts(argv: readonly string[]): readonly number[] {
 export function skipSafeWrappers(argv: readonly string[]): number | undefined {
   let start = 0;
   for (let depth = 0; depth < 4; depth += 1) {
-    const wrapper = getExactProgram(argv[start] ?? '').wrapper;
+    const wrapper = getExactProgramFacts(argv[start] ?? '').wrapper;
     if (wrapper?.safeOptions === undefined) return start;
     let index = start + 1;
     for (; index < argv.length && (argv[index] ?? '').startsWith('-'); index += 1) {
@@ -78,8 +78,8 @@ export function skipSafeWrappers(argv: readonly string[]): number | undefined {
 }
 
 /** True if a program runs its arguments or its input as shell commands. */
-export function runsScripts(name: string): boolean {
-  const { isShell, runsShellCommands } = findProgram(name);
+export function runsShellScripts(name: string): boolean {
+  const { isShell, runsShellCommands } = findProgramFacts(name);
   return isShell === true || runsShellCommands === true;
 }
 
@@ -87,25 +87,25 @@ export function runsScripts(name: string): boolean {
  * Returns the indexes of the arguments that start a command after an option: `find … -exec cmd`, `fd -x cmd`,
  * `git bisect run cmd`.
  */
-export function findExecStarts(argv: readonly string[]): readonly number[] {
-  const { commandMarkers = [] } = findProgram(argv[0] ?? '');
+export function findExecCommandStarts(argv: readonly string[]): readonly number[] {
+  const { commandMarkers = [] } = findProgramFacts(argv[0] ?? '');
   return argv.flatMap((arg, index) => (index > 0 && commandMarkers.includes(arg) ? [index + 1] : []));
 }
 
 /** Lists the arguments that a program would run as a shell script. */
 export function listInlineScripts(argv: readonly string[]): readonly string[] {
   // A single argument in place of a command goes to a shell as a whole: `git rebase -x 'cat a'`, `xterm -e 'cat a'`.
-  const execWords = findExecStarts(argv).flatMap((index) => argv[index] ?? []);
+  const execWords = findExecCommandStarts(argv).flatMap((index) => argv[index] ?? []);
   return [...execWords.filter((word) => /\s/.test(word)), ...listOwnScripts(argv)];
 }
 
 function listOwnScripts([name = '', ...args]: readonly string[]): readonly string[] {
-  const { scriptOptions = [] } = findProgram(name);
+  const { scriptOptions = [] } = findProgramFacts(name);
   return [...listOptionScripts(scriptOptions, args), ...listScriptsByForm(name, args)];
 }
 
 function listScriptsByForm(name: string, args: readonly string[]): readonly string[] {
-  const { inlineScripts, scriptOptions, runsShellCommands } = findProgram(name);
+  const { inlineScripts, scriptOptions, runsShellCommands } = findProgramFacts(name);
   switch (inlineScripts) {
     case 'scripts':
       return args.filter((arg) => !/^[-+]\w*$/.test(arg));
@@ -175,10 +175,10 @@ function listSystemCalls(text: string): readonly string[] {
 
 /** Returns the placeholders for names in the arguments of a command: `{}`, or those that its options define. */
 export function listArgPlaceholders(argv: readonly string[]): readonly string[] {
-  const { inputBecomes, lists } = findProgram(argv[0] ?? '');
+  const { inputBecomes, lists } = findProgramFacts(argv[0] ?? '');
   // A program that searches files itself knows `{/}` and similar placeholders too.
   if (inputBecomes === undefined)
-    return findExecStarts(argv).length === 0 ? [] : lists === undefined ? ['{}'] : ['{}', '{'];
+    return findExecCommandStarts(argv).length === 0 ? [] : lists === undefined ? ['{}'] : ['{}', '{'];
   const tokens = argv.flatMap(
     (arg, index) =>
       /^(?:-[iIJ]|--replace=)(.+)$/.exec(arg)?.[1] ?? (/^-[IJ]$/.test(arg) ? argv[index + 1] : undefined) ?? [],

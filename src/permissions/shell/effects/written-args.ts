@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix';
-import { getBaseName } from '../parse/arguments.ts';
-import { findProgram } from '../programs/find-program.ts';
+import { getProgramBaseName } from '../parse/shell-words.ts';
+import { findProgramFacts } from '../programs/find-program-facts.ts';
 import { listNamesChangedByCode } from './interpreter-code.ts';
 
 /** An argument that names a file to be created, changed or removed. */
@@ -11,7 +11,7 @@ const OUTPUT_OPTION =
   /^(?:-out|--out(?:put(?:-(?:file|document|dir(?:ectory)?))?|file|dir)?|--dest(?:ination)?|--pack-destination|--directory-prefix|--log-file)$/;
 /** Lists the files that one command would write. */
 export function listWrittenArgs(argv: readonly string[]): readonly WrittenArg[] {
-  const { writes, inPlaceOption, outputPrefixes = [], subcommands } = findProgram(argv[0] ?? '');
+  const { writes, inPlaceOption, outputPrefixes = [], subcommands } = findProgramFacts(argv[0] ?? '');
   const args = argv.slice(1);
   const dashes = argv.indexOf('--', 1);
   const operands = args.filter((arg, index) => !/^-./.test(arg) || (dashes !== -1 && index >= dashes));
@@ -46,7 +46,7 @@ function listTargets(argv: readonly string[], operands: readonly string[]): read
   });
   const targets = optionTargets.length > 0 ? optionTargets : operands.slice(-1);
   const nested = targets.flatMap((target) =>
-    operands.filter((arg) => arg !== target).map((arg) => join(target, getBaseName(arg))),
+    operands.filter((arg) => arg !== target).map((arg) => join(target, getProgramBaseName(arg))),
   );
   return [...targets, ...nested];
 }
@@ -59,7 +59,7 @@ function listOperandsAfter(argv: readonly string[], subcommands: readonly string
 
 /** Lists the files that the options of a command write. */
 export function listOptionOutputs(argv: readonly string[]): readonly WrittenArg[] {
-  const { outputOptions = [], dashOIsNotOutput = false, subcommands } = findProgram(argv[0] ?? '');
+  const { outputOptions = [], dashOIsNotOutput = false, subcommands } = findProgramFacts(argv[0] ?? '');
   return argv.flatMap((arg, index): readonly WrittenArg[] => {
     if (index === 0) return [];
     const [, option = '', ownValue] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(arg) ?? [];

@@ -10,22 +10,22 @@ import type {
   Statement,
 } from 'unbash';
 import { isFullyParsed } from '../parse/check-source.ts';
-import { parseRedirect } from '../parse/redirects.ts';
+import { parseShellRedirect } from '../parse/redirects.ts';
 import {
-  addProblems,
-  advanceState,
+  addAnalysisProblems,
+  advanceShellState,
   analyzeInOrder,
-  appendCommands,
-  createEmptyFlow,
-  type FlowState,
-  mergeFolders,
+  appendAnalyzedCommands,
+  type ControlFlowState,
+  createEmptyControlFlow,
+  mergeFolderLists,
 } from './control-flow.ts';
 import { resolvePrintedNames } from './expand-words.ts';
 import { analyzeForLoop, analyzeWhileLoop } from './loops.ts';
-import type { DiskLookup, ExactAnalysis, ExactCommand, ShellState } from './shell-state.ts';
+import type { DiskLookup, ExactAnalysis, ResolvedCommand, ShellState } from './shell-state.ts';
 import { analyzeSimpleCommand, resolveDirectoryChange } from './simple-command.ts';
 
-type Ends = Pick<FlowState, 'cwdsOnSuccess' | 'cwdsOnFailure'>;
+type Ends = Pick<ControlFlowState, 'cwdsOnSuccess' | 'cwdsOnFailure'>;
 
 const MAX_DEPTH = 12;
 
@@ -43,47 +43,50 @@ export function analyzeExactly(source: string, script: ParsedScript, cwd: string
   return { commands, problems: [...new Set([...problems, ...emptyProblem])] };
 }
 
-function analyzeScript(script: ParsedScript, state: ShellState): FlowState {
+function analyzeScript(script: ParsedScript, state: ShellState): ControlFlowState {
   const errors = (script.errors ?? []).map(({ message }) => `The bash syntax cannot be parsed: ${message}.`);
-  return addProblems(analyzeList(script.commands, state), errors);
+  return addAnalysisProblems(analyzeList(script.commands, state), errors);
 }
 
-function analyzeList(statements: readonly Statement[], state: ShellState): FlowState {
+function analyzeList(statements: readonly Statement[], state: ShellState): ControlFlowState {
   return analyzeInOrder(statements, state, (statement, statementState) => {
     const problems = statement.background === true ? ['The command line starts a background process.'] : [];
-    return addProblems(analyzeNode(statement.command, statementState), problems);
+    return addAnalysisProblems(analyzeNode(statement.command, statementState), problems);
   });
 }
 
-function analyzeNode(node: Statement['command'], state: ShellState): FlowState {
+function analyzeNode(node: Statement['command'], state: ShellState): ControlFlowState {
   const depth = state.depth + 1;
-  if (depth > MAX_DEPTH) return createEmptyFlow(state, 'The command line is nested too deeply.');
+  if (depth > MAX_DEPTH) return createEmptyControlFlow(state, 'The command line is nested too deeply.');
   return node.type === 'AndOr' ? analyzeAndOr(node, { ...state, depth }) : analyzePipeline(node, { ...state, depth });
 }
 
-function analyzeAndOr(node: Extract<Statement['command'], { type: 'AndOr' }>, state: ShellState): FlowState {
+function analyzeAndOr(node: Extract<Statement['command'], { type: 'AndOr' }>, state: ShellState): ControlFlowState {
   const [first, ...rest] = node.commands;
-  let flow: FlowState = first === undefined ? createEmptyFlow(state) : analyzeNode(first, state);
+  let flow: ControlFlowState = first === undefined ? createEmptyControlFlow(state) : analyzeNode(first, state);
   rest.forEach((operand, index) => {
     const isAnd = node.operators[index] === '&&';
     const startCwds = isAnd ? flow.cwdsOnSuccess : flow.cwdsOnFailure;
-    const nextFlow = analyzeNode(operand, advanceState(state, flow, startCwds.length === 0 ? state.cwds : startCwds));
+    const nextFlow = analyzeNode(
+      operand,
+      advanceShellState(state, flow, startCwds.length === 0 ? state.cwds : startCwds),
+    );
     const merged = isAnd
-      ? mergeFolders(flow.cwdsOnFailure, nextFlow.cwdsOnFailure)
-      : mergeFolders(flow.cwdsOnSuccess, nextFlow.cwdsOnSuccess);
+      ? mergeFolderLists(flow.cwdsOnFailure, nextFlow.cwdsOnFailure)
+      : mergeFolderLists(flow.cwdsOnSuccess, nextFlow.cwdsOnSuccess);
     const ends: Ends = isAnd
       ? { cwdsOnSuccess: nextFlow.cwdsOnSuccess, cwdsOnFailure: merged.folders }
       : { cwdsOnSuccess: merged.folders, cwdsOnFailure: nextFlow.cwdsOnFailure };
-    flow = { ...addProblems(appendCommands(flow, nextFlow), merged.problems), ...ends };
+    flow = { ...addAnalysisProblems(appendAnalyzedCommands(flow, nextFlow), merged.problems), ...ends };
   });
   return flow;
 }
 
-function analyzePipeline(node: PipelineNode, state: ShellState): FlowState {
+function analyzePipeline(node: PipelineNode, state: ShellState): ControlFlowState {
   if (node.type !== 'Pipeline') return analyzeCommandNode(node, state);
   const isNegated = node.prefixes.filter((prefix) => prefix.type === 'Negation').length % 2 === 1;
   const [first, ...others] = node.commands;
-  if (first === undefined) return createEmptyFlow(state, 'A command is missing.');
+  if (first === undefined) return createEmptyControlFlow(state, 'A command is missing.');
   if (others.length > 0) {
     const printedNames = node.operators[0] === '|' ? resolvePrintedNames(first, state) : undefined;
     const sequence = analyzeInOrder(node.commands, state, (command, commandState) => {
@@ -100,7 +103,7 @@ function analyzePipeline(node: PipelineNode, state: ShellState): FlowState {
   return isNegated ? { ...flow, cwdsOnSuccess: flow.cwdsOnFailure, cwdsOnFailure: flow.cwdsOnSuccess } : flow;
 }
 
-function analyzeCommandNode(node: CommandNode, state: ShellState): FlowState {
+function analyzeCommandNode(node: CommandNode, state: ShellState): ControlFlowState {
   switch (node.type) {
     case 'Command':
       return analyzeSimple(node, state);
@@ -117,27 +120,27 @@ function analyzeCommandNode(node: CommandNode, state: ShellState): FlowState {
     case 'Redirected':
       return analyzeRedirected(node, state);
     default:
-      return createEmptyFlow(
+      return createEmptyControlFlow(
         state,
         `The command line uses a construct that is not analyzed: ${formatNodeType(node.type)}.`,
       );
   }
 }
 
-function analyzeIf(node: If, state: ShellState): FlowState {
+function analyzeIf(node: If, state: ShellState): ControlFlowState {
   let flow = analyzeList(node.clause.commands, state);
   let endCwds: readonly string[] = [];
   let elseCwds = flow.cwdsOnFailure;
-  const analyzeBranch = (list: CompoundList, cwds: readonly string[]): FlowState => {
-    const branchFlow = analyzeList(list.commands, advanceState(state, flow, cwds));
-    flow = appendCommands(flow, branchFlow);
+  const analyzeBranch = (list: CompoundList, cwds: readonly string[]): ControlFlowState => {
+    const branchFlow = analyzeList(list.commands, advanceShellState(state, flow, cwds));
+    flow = appendAnalyzedCommands(flow, branchFlow);
     return branchFlow;
   };
   const addEnds = (...lists: readonly (readonly string[])[]) => {
     for (const list of lists) {
-      const merged = mergeFolders(endCwds, list);
+      const merged = mergeFolderLists(endCwds, list);
       endCwds = merged.folders;
-      flow = addProblems(flow, merged.problems);
+      flow = addAnalysisProblems(flow, merged.problems);
     }
   };
   const thenFlow = analyzeBranch(node.then, flow.cwdsOnSuccess.length === 0 ? state.cwds : flow.cwdsOnSuccess);
@@ -146,8 +149,8 @@ function analyzeIf(node: If, state: ShellState): FlowState {
     const conditionFlow = analyzeBranch(elif.clause, elseCwds);
     const elifFlow = analyzeBranch(elif.then, conditionFlow.cwdsOnSuccess);
     addEnds(elifFlow.cwdsOnSuccess, elifFlow.cwdsOnFailure);
-    const conditionEnds = mergeFolders(conditionFlow.cwdsOnSuccess, conditionFlow.cwdsOnFailure);
-    flow = addProblems(flow, conditionEnds.problems);
+    const conditionEnds = mergeFolderLists(conditionFlow.cwdsOnSuccess, conditionFlow.cwdsOnFailure);
+    flow = addAnalysisProblems(flow, conditionEnds.problems);
     elseCwds = conditionEnds.folders;
   }
   const elseFlow: Ends =
@@ -156,14 +159,14 @@ function analyzeIf(node: If, state: ShellState): FlowState {
   return { ...flow, cwdsOnSuccess: endCwds, cwdsOnFailure: endCwds };
 }
 
-function analyzeBody({ commands }: CompoundList, state: ShellState): FlowState {
+function analyzeBody({ commands }: CompoundList, state: ShellState): ControlFlowState {
   return analyzeList(commands, state);
 }
 
 /** The redirections of a compound command are opened before its body runs. */
-function analyzeRedirected({ command, redirects, pos, end }: Redirected, state: ShellState): FlowState {
-  const analyses = redirects.map((redirect) => parseRedirect(redirect, state.source, state.variables));
-  const redirectCommand: ExactCommand = {
+function analyzeRedirected({ command, redirects, pos, end }: Redirected, state: ShellState): ControlFlowState {
+  const analyses = redirects.map((redirect) => parseShellRedirect(redirect, state.source, state.variables));
+  const redirectCommand: ResolvedCommand = {
     text: state.source.slice(pos, end),
     argv: [],
     assignments: [],
@@ -171,46 +174,49 @@ function analyzeRedirected({ command, redirects, pos, end }: Redirected, state: 
     cwds: state.cwds,
     isExpanded: state.variables.size > 0,
   };
-  const opened: FlowState = { ...createEmptyFlow(state), commands: [redirectCommand] };
-  const redirectFlow = addProblems(
+  const opened: ControlFlowState = { ...createEmptyControlFlow(state), commands: [redirectCommand] };
+  const redirectFlow = addAnalysisProblems(
     opened,
     analyses.flatMap((analysis) => analysis.problems),
   );
-  const bodyFlow = analyzeCommandNode(command, advanceState(state, redirectFlow));
+  const bodyFlow = analyzeCommandNode(command, advanceShellState(state, redirectFlow));
   return {
-    ...appendCommands(redirectFlow, bodyFlow),
+    ...appendAnalyzedCommands(redirectFlow, bodyFlow),
     cwdsOnSuccess: bodyFlow.cwdsOnSuccess,
     cwdsOnFailure: bodyFlow.cwdsOnFailure,
   };
 }
 
-function analyzeSimple(node: Command, state: ShellState): FlowState {
+function analyzeSimple(node: Command, state: ShellState): ControlFlowState {
   const { command, problems, substitutions } = analyzeSimpleCommand(node, state);
   const substitutionFlow = substitutions.reduce(
-    (flow, substitution) => appendCommands(flow, analyzeSubstitution(substitution, advanceState(state, flow))),
-    createEmptyFlow(state, ...problems),
+    (flow, substitution) =>
+      appendAnalyzedCommands(flow, analyzeSubstitution(substitution, advanceShellState(state, flow))),
+    createEmptyControlFlow(state, ...problems),
   );
-  const flow = appendCommands(substitutionFlow, { commands: [command], problems: [] });
+  const flow = appendAnalyzedCommands(substitutionFlow, { commands: [command], problems: [] });
   const change = resolveDirectoryChange(command, state);
   if (change === undefined) return flow;
-  const targets = mergeFolders(change.folders, []);
+  const targets = mergeFolderLists(change.folders, []);
   const cwdProblems = change.isKnown ? [] : ['The target folder of cd is unknown.'];
   const folders = targets.folders.length === 0 ? state.cwds : targets.folders;
   return {
-    ...addProblems(flow, [...cwdProblems, ...targets.problems]),
+    ...addAnalysisProblems(flow, [...cwdProblems, ...targets.problems]),
     cwdsOnSuccess: folders,
     cwdsOnFailure: state.cwds,
   };
 }
 
-function analyzeSubstitution({ script, text, pos, end }: CommandExpansionPart, state: ShellState): FlowState {
-  if (script === undefined || text.startsWith('`')) return createEmptyFlow(state, `The value of ${text} is unknown.`);
+function analyzeSubstitution({ script, text, pos, end }: CommandExpansionPart, state: ShellState): ControlFlowState {
+  if (script === undefined || text.startsWith('`'))
+    return createEmptyControlFlow(state, `The value of ${text} is unknown.`);
   const source = script.source ?? state.source;
   const isParsed = isFullyParsed(source, script, { from: pos + 2, to: end - 1 });
   const parseProblems = isParsed ? [] : [`Part of ${text} cannot be parsed.`];
   const depth = state.depth + 1;
-  if (depth > MAX_DEPTH) return createEmptyFlow(state, ...parseProblems, 'The command line is nested too deeply.');
-  return addProblems(analyzeScript(script, { ...state, source, depth }), parseProblems);
+  if (depth > MAX_DEPTH)
+    return createEmptyControlFlow(state, ...parseProblems, 'The command line is nested too deeply.');
+  return addAnalysisProblems(analyzeScript(script, { ...state, source, depth }), parseProblems);
 }
 
 function formatNodeType(type: string): string {

@@ -1,8 +1,8 @@
-import type { Argument } from '../parse/arguments.ts';
-import { getExactProgram, isVersionQuery } from '../programs/find-program.ts';
+import type { ShellArgument } from '../parse/shell-words.ts';
+import { getExactProgramFacts, isVersionQuery } from '../programs/find-program-facts.ts';
 import {
   CURRENT_FOLDER,
-  type Program,
+  type ProgramFacts,
   READS_NOTHING,
   type ReadOnlyAnalysis,
   type ReadOnlyOptions,
@@ -10,12 +10,12 @@ import {
   refuse,
   refuseUnlisted,
   splitWords,
-} from '../programs/program.ts';
-import { createFindFilter, type FileFilter, type ParsedOption } from '../programs/search-filters.ts';
+} from '../programs/program-facts.ts';
+import { createFindFilter, type ParsedSearchOption, type SearchFileFilter } from '../programs/search-filters.ts';
 
 /** Checks one command without its wrappers against its table row: every option exactly as listed, none abbreviated. */
-export function analyzeReadOnly(argv: readonly Argument[]): ReadOnlyAnalysis {
-  const program = getExactProgram(argv[0]?.text ?? '');
+export function analyzeReadOnly(argv: readonly ShellArgument[]): ReadOnlyAnalysis {
+  const program = getExactProgramFacts(argv[0]?.text ?? '');
   const analysis = analyzeByRow(program, argv);
   if (!analysis.ok) return analysis;
   const { readsOnlyIn = 'sandbox' } = program;
@@ -26,11 +26,11 @@ export function analyzeReadOnly(argv: readonly Argument[]): ReadOnlyAnalysis {
   return { readsOnlyIn, ...analysis };
 }
 
-function findResponseFile([, ...args]: readonly Argument[]): string | undefined {
+function findResponseFile([, ...args]: readonly ShellArgument[]): string | undefined {
   return args.find(({ text }) => /^(?:-[\w-]*=?)?@/.test(text))?.text;
 }
 
-function analyzeByRow(program: Program, argv: readonly Argument[]): ReadOnlyAnalysis {
+function analyzeByRow(program: ProgramFacts, argv: readonly ShellArgument[]): ReadOnlyAnalysis {
   const [nameArg, operand] = argv;
   const name = nameArg?.text ?? '';
   if (argv.length === 2 && program.versionArg?.test(operand?.text ?? '') === true) return READS_NOTHING;
@@ -56,7 +56,7 @@ const PLAIN_OPERAND = /^(?!.*\.\.)\w[\w./@#,:-]*$/;
 
 /** `npm ls x`: a read-only sub-command with its allowed options and plain names. */
 function isReadOnlySubcommand(
-  { readOnlySubcommands = {}, maxSubcommandOperands = {}, plainOperand = PLAIN_OPERAND }: Program,
+  { readOnlySubcommands = {}, maxSubcommandOperands = {}, plainOperand = PLAIN_OPERAND }: ProgramFacts,
   [, ...args]: readonly string[],
 ): boolean {
   const subcommand = [args.slice(0, 2).join(' '), args[0] ?? ''].find((candidate) =>
@@ -73,13 +73,13 @@ function isReadOnlySubcommand(
 }
 
 /** Analyzes `find src -name '*.ts' -exec wc -l {} +`, a walk that passes each file to a program that only reads. */
-function analyzeWalk(program: Program, args: readonly Argument[]): ReadOnlyAnalysis | undefined {
+function analyzeWalk(program: ProgramFacts, args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
   const start = args.findIndex(({ text }) => text === '-exec');
   if (start === -1) return undefined;
   const end = args.findIndex(({ text }, index) => index > start && (text === ';' || text === '+'));
   const command = args.slice(start + 1, end);
   const placeholder = command.at(-1);
-  const { reads, writes } = getExactProgram(command[0]?.text ?? '');
+  const { reads, writes } = getExactProgramFacts(command[0]?.text ?? '');
   const operands = command.slice(1, -1).filter(({ text }) => !text.startsWith('-'));
   const isPlaceholderLast =
     placeholder?.text === '{}' &&
@@ -113,23 +113,23 @@ function analyzeWalk(program: Program, args: readonly Argument[]): ReadOnlyAnaly
 }
 
 /** A file that the walk found. It starts with the folder of the walk, so it cannot be an option. */
-const FOUND_FILE: Argument = { text: './*', kind: 'glob', prefix: './', home: 'none', count: 'one' };
+const FOUND_FILE: ShellArgument = { text: './*', kind: 'glob', prefix: './', home: 'none', count: 'one' };
 
 /** Returns the filter for the files that a search opens; it accepts every file unless all options are known. */
-export function createSearchFilter([name = '', ...options]: readonly string[]): FileFilter {
-  const { createFilter, readOnlyOptions } = getExactProgram(name);
+export function createSearchFileFilter([name = '', ...options]: readonly string[]): SearchFileFilter {
+  const { createFilter, readOnlyOptions } = getExactProgramFacts(name);
   if (createFilter === undefined || readOnlyOptions === undefined) return () => true;
-  const args = options.map((text): Argument => ({ text, kind: 'literal', prefix: text, home: 'none' }));
+  const args = options.map((text): ShellArgument => ({ text, kind: 'literal', prefix: text, home: 'none' }));
   const parsed = parseArgs(name, readOnlyOptions, args);
   return 'reason' in parsed ? () => true : createFilter(parsed.givenOptions);
 }
 
 /** The arguments of a command by their use. */
 type ParsedArgs = {
-  readonly operands: readonly Argument[];
-  readonly reads: readonly Argument[];
+  readonly operands: readonly ShellArgument[];
+  readonly reads: readonly ShellArgument[];
   readonly flags: ReadonlySet<string>;
-  readonly givenOptions: readonly ParsedOption[];
+  readonly givenOptions: readonly ParsedSearchOption[];
   /** True if other arguments follow the first operand. */
   readonly hasArgsAfterFirstOperand: boolean;
 };
@@ -137,9 +137,9 @@ type ParsedArgs = {
 /** Checks a command against the options of its table row. */
 function analyzeByTable(
   name: string,
-  { searches, writes, createFilter }: Program,
+  { searches, writes, createFilter }: ProgramFacts,
   options: ReadOnlyOptions,
-  args: readonly Argument[],
+  args: readonly ShellArgument[],
 ): ReadOnlyAnalysis {
   const parsed = parseArgs(name, options, args);
   if ('reason' in parsed) return parsed;
@@ -179,21 +179,21 @@ function analyzeByTable(
   };
 }
 
-function mayBeSeveral(arg: Argument): boolean {
+function mayBeSeveral(arg: ShellArgument): boolean {
   return arg.count === 'some' || (arg.kind !== 'literal' && arg.count !== 'one');
 }
 
-const HOME_FOLDER: Argument = { text: '~', kind: 'literal', prefix: '~', home: 'home' };
+const HOME_FOLDER: ShellArgument = { text: '~', kind: 'literal', prefix: '~', home: 'home' };
 const RECURSIVE_OPTIONS = ['-r', '-R', '--recursive', '--dereference-recursive'];
 /** With these options the first operand is a path already. */
 const PATTERN_OPTIONS = ['-e', '--regexp', '--files'];
 
 /** Sorts the arguments by their use, or returns the reason why one of them may do more than read. */
-function parseArgs(name: string, options: ReadOnlyOptions, args: readonly Argument[]): ParsedArgs | Refusal {
-  const operands: Argument[] = [];
-  const reads: Argument[] = [];
+function parseArgs(name: string, options: ReadOnlyOptions, args: readonly ShellArgument[]): ParsedArgs | Refusal {
+  const operands: ShellArgument[] = [];
+  const reads: ShellArgument[] = [];
   const flags = new Set<string>();
-  const givenOptions: ParsedOption[] = [];
+  const givenOptions: ParsedSearchOption[] = [];
   let isAfterDashes = false;
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
@@ -238,7 +238,7 @@ function parseArgs(name: string, options: ReadOnlyOptions, args: readonly Argume
 }
 
 /** Returns the reason why the expansion of an argument may be more than it seems. */
-function findArgProblem(arg: Argument, options: ReadOnlyOptions, position: 'operand' | 'any'): string | undefined {
+function findArgProblem(arg: ShellArgument, options: ReadOnlyOptions, position: 'operand' | 'any'): string | undefined {
   const { text, kind, prefix } = arg;
   const outputProblem = `${text} is the output of a command.`;
   if (kind === 'unknown') return `The value of ${text} is unknown.`;
@@ -253,7 +253,7 @@ function findArgProblem(arg: Argument, options: ReadOnlyOptions, position: 'oper
 }
 
 /** True for `--include=*.ts`: whatever the glob matches, the names are values of the same option. */
-function isTextOptionValue(options: ReadOnlyOptions, arg: Argument): boolean {
+function isTextOptionValue(options: ReadOnlyOptions, arg: ShellArgument): boolean {
   const name = /^--([\w-]+)=/.exec(arg.prefix)?.[1];
   return name !== undefined && splitWords(options.long ?? '').includes(`${name}=`);
 }

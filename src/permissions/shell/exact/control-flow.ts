@@ -1,12 +1,12 @@
-import type { ExactAnalysis, ExactCommand, ShellState } from './shell-state.ts';
+import type { ExactAnalysis, ResolvedCommand, ShellState } from './shell-state.ts';
 
 const MAX_FOLDERS = 8;
 /** Command lines with more commands, loop iterations included, are not analyzed. */
-export const MAX_COMMANDS = 400;
+export const MAX_ANALYZED_COMMANDS = 400;
 const TOO_MANY_COMMANDS = 'The command line has too many commands to analyze.';
 
 /** The commands of a piece of script and the folders it may end in, after success and after failure. */
-export type FlowState = ExactAnalysis & {
+export type ControlFlowState = ExactAnalysis & {
   readonly cwdsOnSuccess: readonly string[];
   readonly cwdsOnFailure: readonly string[];
 };
@@ -15,17 +15,20 @@ export type FlowState = ExactAnalysis & {
 export function analyzeInOrder<Item>(
   items: readonly Item[],
   state: ShellState,
-  analyze: (item: Item, itemState: ShellState) => FlowState,
-): FlowState {
-  const commands: ExactCommand[] = [];
+  analyze: (item: Item, itemState: ShellState) => ControlFlowState,
+): ControlFlowState {
+  const commands: ResolvedCommand[] = [];
   const problems: string[] = [];
-  let previous: Pick<FlowState, 'cwdsOnSuccess' | 'cwdsOnFailure'> = { cwdsOnSuccess: state.cwds, cwdsOnFailure: [] };
+  let previous: Pick<ControlFlowState, 'cwdsOnSuccess' | 'cwdsOnFailure'> = {
+    cwdsOnSuccess: state.cwds,
+    cwdsOnFailure: [],
+  };
   for (const item of items) {
-    if (state.commandsBefore + commands.length > MAX_COMMANDS) {
+    if (state.commandsBefore + commands.length > MAX_ANALYZED_COMMANDS) {
       problems.push(TOO_MANY_COMMANDS);
       break;
     }
-    const start = mergeFolders(previous.cwdsOnSuccess, previous.cwdsOnFailure);
+    const start = mergeFolderLists(previous.cwdsOnSuccess, previous.cwdsOnFailure);
     const flow = analyze(item, {
       ...state,
       cwds: start.folders,
@@ -39,25 +42,28 @@ export function analyzeInOrder<Item>(
 }
 
 /** Creates the flow of a construct without analyzed commands, with the reasons for that. */
-export function createEmptyFlow({ cwds }: ShellState, ...problems: readonly string[]): FlowState {
+export function createEmptyControlFlow({ cwds }: ShellState, ...problems: readonly string[]): ControlFlowState {
   return { commands: [], problems, cwdsOnSuccess: cwds, cwdsOnFailure: cwds };
 }
 
 /** Returns the analysis with more problems. */
-export function addProblems<Analysis extends ExactAnalysis>(analysis: Analysis, problems: readonly string[]): Analysis {
+export function addAnalysisProblems<Analysis extends ExactAnalysis>(
+  analysis: Analysis,
+  problems: readonly string[],
+): Analysis {
   return problems.length === 0 ? analysis : { ...analysis, problems: [...analysis.problems, ...problems] };
 }
 
 /** Appends the commands and problems of the second analysis; the folders stay those of the first. */
-export function appendCommands(left: FlowState, right: ExactAnalysis): FlowState {
-  const isFull = left.commands.length > MAX_COMMANDS;
+export function appendAnalyzedCommands(left: ControlFlowState, right: ExactAnalysis): ControlFlowState {
+  const isFull = left.commands.length > MAX_ANALYZED_COMMANDS;
   // One message is enough, not one for each of thousands of commands.
   const problems = new Set([...left.problems, ...right.problems, ...(isFull ? [TOO_MANY_COMMANDS] : [])]);
   return { ...left, commands: isFull ? left.commands : [...left.commands, ...right.commands], problems: [...problems] };
 }
 
 /** Returns the state after an analyzed piece of script, in the given folders. */
-export function advanceState(
+export function advanceShellState(
   state: ShellState,
   analysis: ExactAnalysis,
   cwds: readonly string[] = state.cwds,
@@ -66,7 +72,7 @@ export function advanceState(
 }
 
 /** Merges two lists of folders, up to a limit. */
-export function mergeFolders(
+export function mergeFolderLists(
   left: readonly string[],
   right: readonly string[],
 ): { readonly folders: readonly string[]; readonly problems: readonly string[] } {

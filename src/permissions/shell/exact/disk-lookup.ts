@@ -1,10 +1,10 @@
 import { join, relative } from 'node:path/posix';
 import { compileStarPattern } from '../../../lib/patterns/glob.ts';
-import { type DecisionContext, resolveContextPath } from '../../decision-context.ts';
-import { expandGlob, isExactPattern, scanFolder, splitRelativePath } from '../../paths/folder-scan.ts';
-import { getExactProgram } from '../programs/find-program.ts';
+import { type DecisionContext, resolveCallPath } from '../../decision-context.ts';
+import { expandGlob, isExactGlobPattern, scanFolder, splitRelativePath } from '../../paths/folder-scan.ts';
+import { getExactProgramFacts } from '../programs/find-program-facts.ts';
 import { findRepositoryTop, listTrackedFiles } from '../programs/git-repository.ts';
-import type { FoundNames, TrackedNames } from '../programs/program.ts';
+import type { FoundFileNames, TrackedFileNames } from '../programs/program-facts.ts';
 import type { DiskLookup } from './shell-state.ts';
 
 const MAX_NAMES = 1_000;
@@ -13,11 +13,11 @@ const MAX_NAMES = 1_000;
 export function createDiskLookup(context: DecisionContext): DiskLookup {
   return {
     resolveDirectory(cwd, target) {
-      const path = resolveContextPath(context, cwd, target);
+      const path = resolveCallPath(context, cwd, target);
       return path.problem === undefined ? path.real : undefined;
     },
     expandGlob(cwd, pattern) {
-      const names = isExactPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
+      const names = isExactGlobPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
       return names === 'too many' ? undefined : names;
     },
     listPrintedNames: (cwd, argv) => listPrintedNames(context, cwd, argv),
@@ -30,7 +30,7 @@ function listPrintedNames(
   cwd: string,
   [name = '', ...args]: readonly string[],
 ): readonly string[] | undefined {
-  const names = getExactProgram(name).printedNames?.(args);
+  const names = getExactProgramFacts(name).printedNames?.(args);
   if (names === undefined) return undefined;
   return names.kind === 'tracked' ? listTrackedNames(context, cwd, names) : listFoundNames(context, cwd, names);
 }
@@ -38,7 +38,7 @@ function listPrintedNames(
 function listTrackedNames(
   { fs }: DecisionContext,
   cwd: string,
-  { relativeTo, patterns }: TrackedNames,
+  { relativeTo, patterns }: TrackedFileNames,
 ): readonly string[] | undefined {
   const top = findRepositoryTop(fs, cwd);
   if (top === undefined || (relativeTo === 'top' && top !== cwd)) return undefined;
@@ -58,7 +58,7 @@ function listTrackedNames(
 function listFoundNames(
   { fs }: DecisionContext,
   cwd: string,
-  { folders, filter }: FoundNames,
+  { folders, filter }: FoundFileNames,
 ): readonly string[] | undefined {
   const found: string[] = [];
   for (const start of folders) {

@@ -1,6 +1,6 @@
 import type { CommandExpansionPart, Word } from 'unbash';
-import { type Argument, getArgv, parseArgument } from '../parse/arguments.ts';
-import { getExactProgram } from '../programs/find-program.ts';
+import { getCommandArgv, parseShellArgument, type ShellArgument } from '../parse/shell-words.ts';
+import { getExactProgramFacts } from '../programs/find-program-facts.ts';
 import { isPlainName } from './loops.ts';
 import type { ShellState } from './shell-state.ts';
 
@@ -10,7 +10,7 @@ const MAX_NAMES = 500;
  * Returns the words that a word expands to if all are known: `{a,b}.ts`, `{1..3}`, and file names that a command prints
  * before anything has changed. `undefined` for any other word.
  */
-export function expandWord(word: Word, program: string, state: ShellState): readonly Argument[] | undefined {
+export function expandWord(word: Word, program: string, state: ShellState): readonly ShellArgument[] | undefined {
   const [part, otherParts] = word.parts ?? [];
   if (part?.type === 'CommandExpansion' && otherParts === undefined) return expandSubstitution(part, program, state);
   return hasOnlyPlainBraces(word) ? expandBraces(word.text)?.map(createArgument) : undefined;
@@ -24,8 +24,8 @@ function expandSubstitution(
   { script, text }: CommandExpansionPart,
   program: string,
   state: ShellState,
-): readonly Argument[] | undefined {
-  const { readOnlyOptions, analyzeArgs, walksFolders } = getExactProgram(program);
+): readonly ShellArgument[] | undefined {
+  const { readOnlyOptions, analyzeArgs, walksFolders } = getExactProgramFacts(program);
   const takesFiles =
     readOnlyOptions !== undefined && ['pattern-then-paths', undefined].includes(readOnlyOptions.operands);
   if (!takesFiles || analyzeArgs !== undefined || walksFolders === true || text.startsWith('`')) return undefined;
@@ -41,9 +41,11 @@ export function resolvePrintedNames(node: { readonly type: string }, state: Shel
   if (command === undefined || command.redirects.length > 0 || command.prefix.length > 0) return undefined;
   // The lookup sees the disk as it was before the command line started.
   if (state.commandsBefore > 0 || state.variables.size > 0) return undefined;
-  const args = [command.name, ...command.args].flatMap((node) => (node?.type === 'Word' ? [parseArgument(node)] : []));
+  const args = [command.name, ...command.args].flatMap((node) =>
+    node?.type === 'Word' ? [parseShellArgument(node)] : [],
+  );
   if (args.length !== command.args.length + 1 || args.some(({ kind }) => kind !== 'literal')) return undefined;
-  const lists = state.cwds.map((cwd) => state.disk.listPrintedNames(cwd, getArgv(command)));
+  const lists = state.cwds.map((cwd) => state.disk.listPrintedNames(cwd, getCommandArgv(command)));
   const names = [...new Set(lists.flatMap((list) => list ?? []))];
   const isKnown = lists.every((list) => list !== undefined) && names.length <= MAX_NAMES && names.every(isPlainName);
   return isKnown ? names : undefined;
@@ -90,7 +92,7 @@ function listChoices(inside: string): readonly string[] | undefined {
   return values.map((value) => (isNumber ? String(value) : String.fromCharCode(value)));
 }
 
-function createArgument(text: string): Argument {
+function createArgument(text: string): ShellArgument {
   const wildcard = text.search(/[*?]/);
   return wildcard === -1
     ? { text, kind: 'literal', prefix: text, home: 'none' }

@@ -1,21 +1,21 @@
 import type { Assignment, CompoundList, For, SyntaxNode, While, Word } from 'unbash';
-import { getArgv, type LoopValue, type LoopVariables, parseArgument } from '../parse/arguments.ts';
-import { getExactProgram } from '../programs/find-program.ts';
+import { getCommandArgv, type LoopValue, type LoopVariables, parseShellArgument } from '../parse/shell-words.ts';
+import { getExactProgramFacts } from '../programs/find-program-facts.ts';
 import {
-  addProblems,
+  addAnalysisProblems,
   analyzeInOrder,
-  createEmptyFlow,
-  type FlowState,
-  MAX_COMMANDS,
-  mergeFolders,
+  type ControlFlowState,
+  createEmptyControlFlow,
+  MAX_ANALYZED_COMMANDS,
+  mergeFolderLists,
 } from './control-flow.ts';
 import type { ShellState } from './shell-state.ts';
 
 /** Analyzes the body of a loop; called once for each iteration. */
-type AnalyzeBody = (body: CompoundList, at: ShellState) => FlowState;
+type AnalyzeBody = (body: CompoundList, at: ShellState) => ControlFlowState;
 
 /** Analyzes a `for` loop over known words as its iterations, one after the other. */
-export function analyzeForLoop(loop: For, state: ShellState, analyzeBody: AnalyzeBody): FlowState {
+export function analyzeForLoop(loop: For, state: ShellState, analyzeBody: AnalyzeBody): ControlFlowState {
   // Before anything has run, a glob matches the same files as when the loop starts.
   const isFirst = state.commandsBefore === 0 && state.variables.size === 0;
   const expandGlob = (pattern: string) => {
@@ -23,8 +23,8 @@ export function analyzeForLoop(loop: For, state: ShellState, analyzeBody: Analyz
     return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? []);
   };
   const iterations = resolveIterations(loop, state.variables, expandGlob);
-  if (!iterations.ok) return createEmptyFlow(state, iterations.reason);
-  if (isBound(state, iterations.name)) return createEmptyFlow(state, formatReuseProblem(iterations.name));
+  if (!iterations.ok) return createEmptyControlFlow(state, iterations.reason);
+  if (isBound(state, iterations.name)) return createEmptyControlFlow(state, formatReuseProblem(iterations.name));
   return analyzeIterations(
     iterations.values.map(
       (value): Iteration => ({
@@ -46,11 +46,11 @@ export function analyzeWhileLoop(
   state: ShellState,
   names: readonly string[] | undefined,
   analyzeBody: AnalyzeBody,
-): FlowState {
+): ControlFlowState {
   const clause = parseReadClause(loop);
-  if (clause === undefined) return createEmptyFlow(state, 'The iterations of the loop are unknown.');
+  if (clause === undefined) return createEmptyControlFlow(state, 'The iterations of the loop are unknown.');
   const reused = clause.names.find((name) => isBound(state, name));
-  if (reused !== undefined) return createEmptyFlow(state, formatReuseProblem(reused));
+  if (reused !== undefined) return createEmptyControlFlow(state, formatReuseProblem(reused));
   const areNamesKnown = clause.line === 'whole' && names !== undefined && names.length <= MAX_ITERATIONS;
   const unknownLine: LoopValue = { text: 'a line', kind: 'data', prefix: '', unquoted: 'splits' };
   const bindValues = (values: readonly LoopValue[]) =>
@@ -80,21 +80,21 @@ type Iteration = Pick<ShellState, 'variables'> & { readonly mayChangeCwd: boolea
 function analyzeIterations(
   iterations: readonly Iteration[],
   state: ShellState,
-  analyze: (iterationState: ShellState) => FlowState,
-): FlowState {
+  analyze: (iterationState: ShellState) => ControlFlowState,
+): ControlFlowState {
   const sequence = analyzeInOrder(iterations, state, ({ variables, mayChangeCwd }, iterationState) => {
-    if (iterationState.commandsBefore > MAX_COMMANDS)
-      return createEmptyFlow(iterationState, 'The loop has too many iterations.');
+    if (iterationState.commandsBefore > MAX_ANALYZED_COMMANDS)
+      return createEmptyControlFlow(iterationState, 'The loop has too many iterations.');
     const flow = analyze({ ...iterationState, variables });
-    const iterationEnds = mergeFolders(flow.cwdsOnSuccess, flow.cwdsOnFailure);
+    const iterationEnds = mergeFolderLists(flow.cwdsOnSuccess, flow.cwdsOnFailure);
     const isDrifting = !mayChangeCwd && iterationEnds.folders.some((folder) => !iterationState.cwds.includes(folder));
-    return addProblems(flow, [
+    return addAnalysisProblems(flow, [
       ...iterationEnds.problems,
       ...(isDrifting ? ['The loop changes its folder in each iteration.'] : []),
     ]);
   });
-  const ends = mergeFolders(sequence.cwdsOnSuccess, sequence.cwdsOnFailure);
-  return { ...addProblems(sequence, ends.problems), cwdsOnSuccess: ends.folders, cwdsOnFailure: ends.folders };
+  const ends = mergeFolderLists(sequence.cwdsOnSuccess, sequence.cwdsOnFailure);
+  return { ...addAnalysisProblems(sequence, ends.problems), cwdsOnSuccess: ends.folders, cwdsOnFailure: ends.folders };
 }
 
 /** The values of a loop variable, one for each iteration, or the reason why they are unknown. */
@@ -126,7 +126,7 @@ function resolveIterations(
       values.push(...numbers.map((text): LoopValue => ({ text, kind: 'literal', prefix: text, unquoted: 'plain' })));
       continue;
     }
-    const argument = parseArgument(entry, undefined, variables);
+    const argument = parseShellArgument(entry, undefined, variables);
     const isKnown = (argument.kind === 'literal' || argument.kind === 'glob') && argument.problem === undefined;
     if (!isKnown || argument.home === 'home')
       return { ok: false, reason: `The loop values from ${entry.text} are unknown.` };
@@ -149,8 +149,8 @@ function resolveNumberRange({ text, parts = [] }: Word): readonly string[] | und
     firstPart?.type === 'CommandExpansion' && otherParts === undefined ? (firstPart.script?.commands ?? []) : [];
   const command = statement?.command.type === 'Command' && otherTraits === undefined ? statement.command : undefined;
   const isSimple = command?.redirects.length === 0 && command.prefix.length === 0 && statement?.background !== true;
-  const [name = '', ...operands] = command !== undefined && isSimple ? getArgv(command) : [];
-  const isCount = getExactProgram(name).printsNumbers === true && operands.length > 0 && operands.length < 3;
+  const [name = '', ...operands] = command !== undefined && isSimple ? getCommandArgv(command) : [];
+  const isCount = getExactProgramFacts(name).printsNumbers === true && operands.length > 0 && operands.length < 3;
   const range = braces?.slice(1) ?? (isCount && operands.every((operand) => /^\d{1,3}$/.test(operand)) ? operands : []);
   if (range.length === 0) return undefined;
   const [from = 1, to = 0] = range.length === 1 ? [1, Number(range[0])] : range.map(Number);
@@ -174,7 +174,7 @@ function parseReadClause({
   if (kind !== 'while' || otherTraits !== undefined || statement?.background === true || command?.type !== 'Command')
     return undefined;
   const isSimple = command.redirects.length === 0 && command.prefix.every(isFieldSeparator);
-  const args = command.args.map((node) => (node.type === 'Word' ? parseArgument(node) : undefined));
+  const args = command.args.map((node) => (node.type === 'Word' ? parseShellArgument(node) : undefined));
   if (!isSimple || command.name?.text !== 'read' || args.some((arg) => arg?.kind !== 'literal')) return undefined;
   const names = args.flatMap((arg) => arg?.text ?? []).filter((text, index) => !(index === 0 && text === '-r'));
   if (names.length === 0 || !names.every((name) => HARMLESS_VARIABLE.test(name))) return undefined;

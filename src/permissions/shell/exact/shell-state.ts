@@ -1,10 +1,10 @@
-import type { Argument, LoopVariables } from '../parse/arguments.ts';
 import type { ShellRedirect } from '../parse/redirects.ts';
+import type { LoopVariables, ShellArgument } from '../parse/shell-words.ts';
 
 /** One simple command exactly as bash will run it, and the folders it may run in. */
-export type ExactCommand = {
+export type ResolvedCommand = {
   readonly text: string;
-  readonly argv: readonly Argument[];
+  readonly argv: readonly ShellArgument[];
   readonly assignments: readonly string[];
   readonly redirects: readonly ShellRedirect[];
   readonly cwds: readonly string[];
@@ -13,7 +13,7 @@ export type ExactCommand = {
 };
 
 /** The exact analysis: anything it does not support becomes a problem, and a problem always requires approval. */
-export type ExactAnalysis = { readonly commands: readonly ExactCommand[]; readonly problems: readonly string[] };
+export type ExactAnalysis = { readonly commands: readonly ResolvedCommand[]; readonly problems: readonly string[] };
 
 /** Disk lookups that the exact analysis needs. */
 export type DiskLookup = {
@@ -46,6 +46,6 @@ export type ShellState = {
 };
 
 /** Returns the path of an argument: a quoted tilde is part of a file name, an unquoted one is the home folder. */
-export function getArgPath(word: Argument): string {
+export function getArgPath(word: ShellArgument): string {
   return word.home === 'none' && word.text.startsWith('~') ? `./${word.text}` : word.text;
 }

@@ -1,13 +1,18 @@
 import type { Command, CommandExpansionPart } from 'unbash';
-import { type Argument, listSubstitutions, PRINTABLE_EXPANSIONS, parseArgument } from '../parse/arguments.ts';
-import { listAssignmentProblems, parseRedirect } from '../parse/redirects.ts';
-import { getExactProgram } from '../programs/find-program.ts';
+import { listAssignmentProblems, parseShellRedirect } from '../parse/redirects.ts';
+import {
+  listSubstitutions,
+  PRINT_SAFE_EXPANSIONS,
+  parseShellArgument,
+  type ShellArgument,
+} from '../parse/shell-words.ts';
+import { getExactProgramFacts } from '../programs/find-program-facts.ts';
 import { expandWord } from './expand-words.ts';
-import { type ExactCommand, getArgPath, type ShellState } from './shell-state.ts';
+import { getArgPath, type ResolvedCommand, type ShellState } from './shell-state.ts';
 
 /** One command as bash will run it, the problems found in it, and the substitutions that run before it. */
 export type SimpleCommandAnalysis = {
-  readonly command: ExactCommand;
+  readonly command: ResolvedCommand;
   readonly problems: readonly string[];
   readonly substitutions: readonly CommandExpansionPart[];
 };
@@ -16,21 +21,21 @@ export type SimpleCommandAnalysis = {
 export function analyzeSimpleCommand(command: Command, state: ShellState): SimpleCommandAnalysis {
   const { source, variables, cwds } = state;
   const words = [command.name, ...command.args].filter((word) => word !== undefined);
-  const argv: Argument[] = [];
+  const argv: ShellArgument[] = [];
   let hasExpandedWords = false;
   for (const word of words) {
     if (word.type === 'Assignment') {
       const problem = `The argument ${word.text} is an assignment.`;
       argv.push({ text: word.text, kind: 'unknown', prefix: '', home: 'none', problem });
     } else {
-      const printsArgs = getExactProgram(argv[0]?.text ?? '').readOnlyOptions?.operands === 'any';
+      const printsArgs = getExactProgramFacts(argv[0]?.text ?? '').readOnlyOptions?.operands === 'any';
       const expanded = argv[0] === undefined ? undefined : expandWord(word, argv[0].text, state);
       if (expanded !== undefined) hasExpandedWords = true;
-      argv.push(...(expanded ?? [parseArgument(word, printsArgs ? PRINTABLE_EXPANSIONS : undefined, variables)]));
+      argv.push(...(expanded ?? [parseShellArgument(word, printsArgs ? PRINT_SAFE_EXPANSIONS : undefined, variables)]));
     }
   }
   const assignments = command.prefix.filter((entry) => entry.type === 'Assignment');
-  const redirects = command.redirects.map((redirect) => parseRedirect(redirect, source, variables));
+  const redirects = command.redirects.map((redirect) => parseShellRedirect(redirect, source, variables));
   const isOutsideLoops = variables.size === 0;
   return {
     command: {
@@ -51,12 +56,14 @@ export function analyzeSimpleCommand(command: Command, state: ShellState): Simpl
   };
 }
 
-function listNameProblems([name, operand]: readonly Argument[]): readonly string[] {
-  if (getExactProgram(name?.text ?? '').locateOption?.test(operand?.text ?? '') === true) return [];
+function listNameProblems([name, operand]: readonly ShellArgument[]): readonly string[] {
+  if (getExactProgramFacts(name?.text ?? '').locateOption?.test(operand?.text ?? '') === true) return [];
   if (name === undefined) return [];
   return [
     ...(name.kind === 'literal' ? [] : ['The command name is not a plain word.']),
-    ...(getExactProgram(name.text).changesShellState === true ? [`${name.text} changes how later commands run.`] : []),
+    ...(getExactProgramFacts(name.text).changesShellState === true
+      ? [`${name.text} changes how later commands run.`]
+      : []),
   ];
 }
 
@@ -64,11 +71,11 @@ function listNameProblems([name, operand]: readonly Argument[]): readonly string
  * Returns the folders a command changes to and whether these are all, or `undefined` if it does not change the folder.
  */
 export function resolveDirectoryChange(
-  { argv }: ExactCommand,
+  { argv }: ResolvedCommand,
   { cwds, disk }: ShellState,
 ): { readonly folders: readonly string[]; readonly isKnown: boolean } | undefined {
   const [name, ...args] = argv;
-  const { changesCwd, changesShellState } = getExactProgram(name?.text ?? '');
+  const { changesCwd, changesShellState } = getExactProgramFacts(name?.text ?? '');
   // Commands that change more shell state than the folder are not analyzed.
   if (changesCwd !== true || changesShellState === true) return undefined;
   const operands = args.filter((word, index) => !(index === 0 && word.text === '--'));

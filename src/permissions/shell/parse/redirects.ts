@@ -1,8 +1,8 @@
 import type { Assignment, Redirection } from 'unbash';
-import { type Argument, isLiteralHereDoc, type LoopVariables, parseArgument } from './arguments.ts';
+import { isLiteralHereDoc, type LoopVariables, parseShellArgument, type ShellArgument } from './shell-words.ts';
 
 /** A file that a redirection opens. */
-export type ShellRedirect = { readonly use: 'read' | 'write' | 'both'; readonly target: Argument };
+export type ShellRedirect = { readonly use: 'read' | 'write' | 'both'; readonly target: ShellArgument };
 
 /** The files that a redirection opens, and the reasons why they may be others than they seem. */
 export type RedirectAnalysis = { readonly redirects: readonly ShellRedirect[]; readonly problems: readonly string[] };
@@ -10,7 +10,7 @@ export type RedirectAnalysis = { readonly redirects: readonly ShellRedirect[]; r
 const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CI|TERM|COLUMNS|LINES|NODE_ENV)$/;
 
 /** Parses one redirection; `source` is the text that its positions refer to. */
-export function parseRedirect(redirect: Redirection, source: string, variables: LoopVariables): RedirectAnalysis {
+export function parseShellRedirect(redirect: Redirection, source: string, variables: LoopVariables): RedirectAnalysis {
   const problems =
     redirect.descriptor?.type === 'FileDescriptorVariable'
       ? ['A redirection stores its file descriptor in a variable.']
@@ -20,7 +20,7 @@ export function parseRedirect(redirect: Redirection, source: string, variables: 
     return isLiteralHereDoc(redirect) ? { redirects: [], problems } : reject('Bash expands the here-document.');
   }
   if (redirect.target === undefined) return reject('A redirection has no target.');
-  const target = parseArgument(redirect.target, undefined, variables);
+  const target = parseShellArgument(redirect.target, undefined, variables);
   // A number directly before the next operator is the file descriptor of that operator.
   const isNextDescriptor = /^\d+$/.test(target.text) && /[<>]/.test(source.charAt(redirect.target.end));
   if (redirect.type === 'HereString') {
@@ -40,7 +40,7 @@ export function parseRedirect(redirect: Redirection, source: string, variables: 
 
 /** Lists the reasons why an assignment before a command may change what the command does. */
 export function listAssignmentProblems(assignment: Assignment): readonly string[] {
-  const isLiteral = assignment.value.type === 'Word' && parseArgument(assignment.value).kind === 'literal';
+  const isLiteral = assignment.value.type === 'Word' && parseShellArgument(assignment.value).kind === 'literal';
   const isHarmless =
     isLiteral &&
     assignment.append !== true &&

@@ -1,15 +1,22 @@
-import { definePrograms, type NearbyFile, type Program, type Programs, refuse, splitWords } from './program.ts';
-import { analyzeTsc } from './read-only-grammars.ts';
+import {
+  defineProgramFacts,
+  type NearbyFile,
+  type ProgramFacts,
+  type ProgramFactsByName,
+  refuse,
+  splitWords,
+} from './program-facts.ts';
+import { analyzeTscCommand } from './read-only-grammars.ts';
 
 /** Sub-commands that install or run what their arguments name, so that only exact rules are suggested for them. */
 export const INSTALLING_SUBCOMMANDS = splitWords(
   'install i add ci uninstall remove update upgrade up get create init new dlx link run publish tool plugin tap services extension alias',
 );
 /** A package manager, whose sub-commands install what they name. */
-export const PACKAGE_MANAGER: Program = { suggest: 2, exactSubcommands: INSTALLING_SUBCOMMANDS };
+export const PACKAGE_MANAGER_FACTS: ProgramFacts = { suggest: 2, exactSubcommands: INSTALLING_SUBCOMMANDS };
 /** Package managers whose `run` takes the name of a project script. */
-const SCRIPT_RUNNER: Program = {
-  ...PACKAGE_MANAGER,
+const SCRIPT_RUNNER: ProgramFacts = {
+  ...PACKAGE_MANAGER_FACTS,
   exactSubcommands: INSTALLING_SUBCOMMANDS.filter((word) => word !== 'run'),
   opensNoFiles: true,
   runsProjectScripts: true,
@@ -32,7 +39,7 @@ const PACKAGE_MANAGER_FIELD: NearbyFile = { name: 'package.json', contains: /ack
 const createToolchainFile = (name: string): NearbyFile => ({ name, contains: /^\s*toolchain\b/m });
 
 /** A formatter or linter that only reads if its arguments match. */
-const createChecker = (needed: RegExp, long: string, short = 'qv'): Program => ({
+const createChecker = (needed: RegExp, long: string, short = 'qv'): ProgramFacts => ({
   reads: 'operands',
   searches: 'always',
   formatsFiles: true,
@@ -52,7 +59,7 @@ const GO_LIST_OPTION =
   /^-(?:m|json(?:=[\w,]+)?|deps|test|e|versions|find|u|vendor|f=?)$|^-f \{\{[\w.\s]+\}\}$|^\{\{[\w.\s]+\}\}$/;
 
 /** Package managers, build tools, and tools for servers and clusters. */
-export const BUILD_TOOLS: Programs = {
+export const BUILD_TOOLS: ProgramFactsByName = {
   npm: {
     ...SCRIPT_RUNNER,
     readOnlySubcommands: {
@@ -103,8 +110,8 @@ export const BUILD_TOOLS: Programs = {
       '--cwd --use-yarnrc --rc-filename --scripts-prepend-node-path --script-shell --registry --modules-folder',
     ),
   },
-  ...definePrograms('uv poetry', {
-    ...PACKAGE_MANAGER,
+  ...defineProgramFacts('uv poetry', {
+    ...PACKAGE_MANAGER_FACTS,
     commandMarkers: ['run', 'exec', '--'],
     riskyOptions: splitWords(
       `${LOCATION_OPTIONS} -P --python -p --with --with-editable --index-url --index --default-index --find-links`,
@@ -120,8 +127,8 @@ export const BUILD_TOOLS: Programs = {
     },
     subcommandsUnlessFiles: TOOLCHAIN_FILES,
   },
-  ...definePrograms('bundle rustup', {
-    ...PACKAGE_MANAGER,
+  ...defineProgramFacts('bundle rustup', {
+    ...PACKAGE_MANAGER_FACTS,
     commandMarkers: ['exec', '--'],
     riskyOptions: splitWords('--gemfile --path --toolchain'),
     readOnlySubcommands: {
@@ -159,7 +166,7 @@ export const BUILD_TOOLS: Programs = {
     ),
   },
   go: {
-    ...PACKAGE_MANAGER,
+    ...PACKAGE_MANAGER_FACTS,
     versionQuery: {
       arg: /^(?:version|help|--help|-h)$/,
       unlessFiles: [createToolchainFile('go.mod'), createToolchainFile('go.work')],
@@ -190,8 +197,8 @@ export const BUILD_TOOLS: Programs = {
       '-C -exec -toolexec -vettool -o -modfile -overlay -ldflags -gcflags -asmflags -gccgoflags -pkgdir -compiler -outputdir -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -w -u -fix -mod -test.outputdir -test.coverprofile -test.cpuprofile -test.memprofile -test.blockprofile -test.mutexprofile -test.trace -test.gocoverdir -test.testlogfile',
     ),
   },
-  ...definePrograms('pip pip3', {
-    ...PACKAGE_MANAGER,
+  ...defineProgramFacts('pip pip3', {
+    ...PACKAGE_MANAGER_FACTS,
     readOnlySubcommands: {
       list: /^--(?:format=\w+|not-required|user|local)$|^-l$/,
       show: /^(?:-f|--files)$/,
@@ -215,7 +222,7 @@ export const BUILD_TOOLS: Programs = {
     globalOptions: ['-C', '-f', '-j', '--directory', '--file'],
     riskyOptions: splitWords(`${LOCATION_OPTIONS} --makefile -I --include-dir -E -o -W --what-if NAME=`),
   },
-  ...definePrograms('mvn gradle', {
+  ...defineProgramFacts('mvn gradle', {
     suggest: 2,
     versionQuery: {
       arg: /^(?:-v|--version)$/,
@@ -232,29 +239,29 @@ export const BUILD_TOOLS: Programs = {
     ),
   },
   dotnet: {
-    ...PACKAGE_MANAGER,
+    ...PACKAGE_MANAGER_FACTS,
     versionArg: /^--list-(?:sdks|runtimes)$/,
     versionQuery: { arg: /^--(?:version|info)$/, unlessFiles: [{ name: 'global.json' }] },
     riskyOptions: splitWords(
       `${BUILD_OPTIONS} @ -t -target --target -s --settings -a --test-adapter-path -l -logger --logger --collect --results-directory --diag -d -bl -binaryLogger -fl -flp -fileLogger -dl -distributedLogger -rsp -noAutoResponse`,
     ),
   },
-  gem: { ...PACKAGE_MANAGER, readOnlySubcommands: { list: /^(?:-l|--local)$/ } },
-  zig: { ...PACKAGE_MANAGER, versionArg: /^version$/, riskyOptions: splitWords(BUILD_OPTIONS) },
-  ...definePrograms('mix flutter dart', { ...PACKAGE_MANAGER, riskyOptions: splitWords(BUILD_OPTIONS) }),
-  ...definePrograms('nx turbo', {
+  gem: { ...PACKAGE_MANAGER_FACTS, readOnlySubcommands: { list: /^(?:-l|--local)$/ } },
+  zig: { ...PACKAGE_MANAGER_FACTS, versionArg: /^version$/, riskyOptions: splitWords(BUILD_OPTIONS) },
+  ...defineProgramFacts('mix flutter dart', { ...PACKAGE_MANAGER_FACTS, riskyOptions: splitWords(BUILD_OPTIONS) }),
+  ...defineProgramFacts('nx turbo', {
     suggest: 2,
     exactSubcommands: INSTALLING_SUBCOMMANDS,
     riskyOptions: splitWords(`${LOCATION_OPTIONS} --api --token --team --runner --root-turbo-json`),
   }),
-  brew: PACKAGE_MANAGER,
+  brew: PACKAGE_MANAGER_FACTS,
   bun: {
     ...SCRIPT_RUNNER,
     readOnlySubcommands: { 'pm ls': /^--all$/ },
     subcommandsUnlessFiles: [{ name: 'bunfig.toml' }],
   },
   conda: {
-    ...PACKAGE_MANAGER,
+    ...PACKAGE_MANAGER_FACTS,
     commandMarkers: ['run', '--'],
     readOnlySubcommands: { list: /^$/, info: /^$/, 'env list': /^$/ },
   },
@@ -264,18 +271,18 @@ export const BUILD_TOOLS: Programs = {
     readOnlySubcommands: { versions: /^--bare$/, version: /^$/, which: /^$/ },
   },
   pipdeptree: { readOnlySubcommands: { '--version': /^$/ }, readOnlyOptions: { short: '', operands: 'none' } },
-  tsc: { readOnlySubcommands: { '--showConfig': /^(?:-p|--project)$/ }, analyzeArgs: analyzeTsc },
+  tsc: { readOnlySubcommands: { '--showConfig': /^(?:-p|--project)$/ }, analyzeArgs: analyzeTscCommand },
   // Without these options they write, or fix what they check.
   ruff: createChecker(
     /^(?:check(?= .*--no-fix)|format(?= .*--(?:check|diff)))/,
     'no-fix check diff quiet no-cache isolated output-format=',
   ),
-  ...definePrograms(
+  ...defineProgramFacts(
     'black isort',
     createChecker(/--(?:check|check-only|diff)(?: |$)/, 'check check-only diff quiet verbose line-length#'),
   ),
   rustfmt: createChecker(/--check(?: |$)/, 'check edition='),
-  ...definePrograms('gofmt goimports', createChecker(/^/, '', 'ldes')),
+  ...defineProgramFacts('gofmt goimports', createChecker(/^/, '', 'ldes')),
   shellcheck: { reads: 'operands', readOnlyOptions: { short: 'aW:', long: 'severity= format= color? check-sourced' } },
   hadolint: { reads: 'operands', readOnlyOptions: { short: '', long: 'no-color no-fail' } },
 };

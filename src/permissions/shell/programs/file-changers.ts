@@ -1,24 +1,24 @@
-import { definePrograms, type Program, type Programs } from './program.ts';
+import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 import { createArchiveAnalysis } from './read-only-grammars.ts';
 
 /** Creates, changes or removes its operands. */
-const WRITES_OPERANDS: Program = { writes: 'operands' };
-const NO_RULE: Program = { suggest: 'never' };
-const EDITOR: Program = {
+const WRITES_OPERANDS: ProgramFacts = { writes: 'operands' };
+const NO_RULE: ProgramFacts = { suggest: 'never' };
+const EDITOR: ProgramFacts = {
   inlineScripts: 'editor-command',
   interpreter: { hasUnquotedPaths: true, codeOptions: /^(?:-c|--cmd|-S|-s|-\w*s|-l\w*|--eval|-u|-U|\+\D.*)$/s },
 };
-const OWNERSHIP: Program = { writes: 'after-first', changesRecursively: 'recursive-flag' };
+const OWNERSHIP: ProgramFacts = { writes: 'after-first', changesRecursively: 'recursive-flag' };
 
 /** Programs that change files or use the network. */
-export const FILE_CHANGERS: Programs = {
+export const FILE_CHANGERS: ProgramFactsByName = {
   rm: { ...WRITES_OPERANDS, ...NO_RULE, opensNoFiles: true, deletes: true, changesRecursively: 'recursive-flag' },
-  ...definePrograms('unlink shred', { ...WRITES_OPERANDS, deletes: true }),
+  ...defineProgramFacts('unlink shred', { ...WRITES_OPERANDS, deletes: true }),
   rmdir: { ...WRITES_OPERANDS, opensNoFiles: true },
   mkdir: { ...WRITES_OPERANDS, opensNoFiles: true, editOptions: /^(?:-p|-v|-pv|-vp|--parents|--verbose)$/ },
   touch: { ...WRITES_OPERANDS, opensNoFiles: true, editOptions: /^(?:-[acm]+|--no-create)$/ },
-  ...definePrograms('tee truncate mkfifo mknod nano pico sponge logrotate', WRITES_OPERANDS),
-  ...definePrograms('unrar unar ar jar pax', {
+  ...defineProgramFacts('tee truncate mkfifo mknod nano pico sponge logrotate', WRITES_OPERANDS),
+  ...defineProgramFacts('unrar unar ar jar pax', {
     unpacks: /^-?[a-zA-Z]*[xer][a-zA-Z]*$/,
     readsNames: /^-?[a-zA-Z]*w[a-zA-Z]*$|^@/,
   }),
@@ -27,12 +27,12 @@ export const FILE_CHANGERS: Programs = {
     unpacks: /^(?:|-p\d*|--strip.*|-i|--input.*)$/,
     outputOptions: ['-d', '--directory', '-o', '-r'],
   },
-  ...definePrograms('vi vim nvim ex ed', { ...EDITOR, ...WRITES_OPERANDS }),
+  ...defineProgramFacts('vi vim nvim ex ed', { ...EDITOR, ...WRITES_OPERANDS }),
   view: { ...EDITOR, reads: 'operands' },
   chmod: { ...OWNERSHIP, opensNoFiles: true },
   chown: { ...OWNERSHIP, opensNoFiles: true },
   chgrp: OWNERSHIP,
-  ...definePrograms('chattr setfacl setfattr', { writes: 'after-first' }),
+  ...defineProgramFacts('chattr setfacl setfattr', { writes: 'after-first' }),
   cp: {
     writes: 'target',
     readsRecursively: 'recursive-flag',
@@ -92,7 +92,7 @@ export const FILE_CHANGERS: Programs = {
   },
   unzip: { unpacks: /^(?!-)/, outputOptions: ['-d'], analyzeArgs: createArchiveAnalysis(/^-(?:l|lv|lq|Z1)$/) },
   '7z': { packs: /^a$/, unpacks: /^[xe]$/, readsNames: /^@/, readsRecursively: 'always', outputPrefixes: ['-o'] },
-  ...definePrograms('7za 7zr', { unpacks: /^[xe]$/, readsNames: /^@/, outputPrefixes: ['-o'] }),
+  ...defineProgramFacts('7za 7zr', { unpacks: /^[xe]$/, readsNames: /^@/, outputPrefixes: ['-o'] }),
   cpio: {
     unpacks: /^-\w*[ip]|^--(?:extract|pass-through)$/,
     readsNames: /^-\w*[op]|^--create$/,
@@ -100,10 +100,10 @@ export const FILE_CHANGERS: Programs = {
     outputOptions: ['-D'],
   },
   wget: { ...NO_RULE, readsNames: /^-\w*i|^--input-file/, outputOptions: ['-P', '-o', '-a'] },
-  ...definePrograms('curl pkill killall', NO_RULE),
-  ...definePrograms('nc ncat', { ...NO_RULE, commandMarkers: ['-c', '-e', '--exec', '--sh-exec'] }),
+  ...defineProgramFacts('curl pkill killall', NO_RULE),
+  ...defineProgramFacts('nc ncat', { ...NO_RULE, commandMarkers: ['-c', '-e', '--exec', '--sh-exec'] }),
   socat: { ...NO_RULE, inlineScripts: 'addresses' },
   kill: { ...NO_RULE, opensNoFiles: true },
   'ssh-keygen': { outputOptions: ['-f'] },
-  ...definePrograms('mount pgrep', { dashOIsNotOutput: true }),
+  ...defineProgramFacts('mount pgrep', { dashOIsNotOutput: true }),
 };

@@ -1,10 +1,10 @@
-import { definePrograms, type Program, type Programs, refuse } from './program.ts';
-import { analyzeTail, analyzeZcat } from './read-only-grammars.ts';
+import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName, refuse } from './program-facts.ts';
+import { analyzeTailCommand, analyzeZcatCommand } from './read-only-grammars.ts';
 
-const READS_OPERANDS: Program = { reads: 'operands' };
+const READS_OPERANDS: ProgramFacts = { reads: 'operands' };
 
 /** Programs that print the contents of files and folders. */
-export const FILE_READERS: Programs = {
+export const FILE_READERS: ProgramFactsByName = {
   ls: {
     readsOnlyIn: 'anywhere',
     opensNoFiles: true,
@@ -28,7 +28,12 @@ export const FILE_READERS: Programs = {
     },
   },
   fmt: { reads: 'operands', readOnlyOptions: { short: 'cstuw:g:' } },
-  zcat: { reads: 'operands', startsPrograms: ['gzip'], analyzeArgs: analyzeZcat, readOnlyOptions: { short: 'f' } },
+  zcat: {
+    reads: 'operands',
+    startsPrograms: ['gzip'],
+    analyzeArgs: analyzeZcatCommand,
+    readOnlyOptions: { short: 'f' },
+  },
   tac: { reads: 'operands', readOnlyOptions: { short: 'br', long: 'before regex', globs: 'checked' } },
   head: {
     readsOnlyIn: 'anywhere',
@@ -45,7 +50,7 @@ export const FILE_READERS: Programs = {
     readsOnlyIn: 'anywhere',
     reads: 'operands',
     keepsLines: true,
-    analyzeArgs: analyzeTail,
+    analyzeArgs: analyzeTailCommand,
     readOnlyOptions: {
       short: 'n:c:qvzr',
       long: 'lines# bytes# quiet silent verbose zero-terminated',
@@ -150,11 +155,11 @@ export const FILE_READERS: Programs = {
     reads: 'after-pattern',
     interpreter: { inputIsData: true, isHarmless: (args) => !args.some((word) => /load|env|^-?-f/.test(word)) },
   },
-  ...definePrograms('base64 base32', {
+  ...defineProgramFacts('base64 base32', {
     reads: 'operands',
     readOnlyOptions: { short: 'diw:', long: 'decode ignore-garbage wrap#' },
   }),
-  ...definePrograms('sha224sum sha384sum more', READS_OPERANDS),
+  ...defineProgramFacts('sha224sum sha384sum more', READS_OPERANDS),
   less: {
     ...READS_OPERANDS,
     // `+!command` runs a command.
@@ -162,7 +167,7 @@ export const FILE_READERS: Programs = {
       args.some(({ text }) => text.startsWith('+')) ? refuse('less would run a command.') : undefined,
     readOnlyOptions: { short: 'NRSFXEn' },
   },
-  ...definePrograms('bat batcat', {
+  ...defineProgramFacts('bat batcat', {
     ...READS_OPERANDS,
     readOnlyOptions: {
       short: 'npAl=r=',
@@ -177,7 +182,7 @@ export const FILE_READERS: Programs = {
       defaultPath: 'cwd',
     },
   },
-  ...definePrograms('tokei scc', {
+  ...defineProgramFacts('tokei scc', {
     searches: 'always',
     reads: 'operands',
     readOnlyOptions: { short: '', long: 'files sort= by-file no-cocomo' },

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path/posix';
 import { type GitConfigEntry, parseGitConfig } from '../../../lib/text/git-config.ts';
 import type { PermissionFs } from '../../permission-fs.ts';
 import { type ResolvedPath, resolvePath } from '../../resolve-path.ts';
-import { splitWords } from './program.ts';
+import { splitWords } from './program-facts.ts';
 
 /** The result of the check, with the reason if git must not run without approval. */
 type GitRepositoryCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -12,7 +12,7 @@ type FindKey = (entry: GitConfigEntry) => string | undefined;
 /**
  * Checks if git could run a program here. Parses the configuration itself, because git would already run what it names.
  */
-export function checkGitRepository(
+export function checkGitRepositorySafety(
   fs: PermissionFs,
   cwd: string,
   root: string,
@@ -209,7 +209,7 @@ const DISPLAY_KEYS = splitWords(
  * Returns the key of an entry if it can start a program while git writes files; keys that only affect output are
  * ignored.
  */
-export function findWorktreeCommandConfigKey(entry: GitConfigEntry): string | undefined {
+export function findCheckoutCommandConfigKey(entry: GitConfigEntry): string | undefined {
   const key = findCommandConfigKey(entry);
   const isPartialClone = entry.section === 'extensions' || entry.name === 'promisor';
   return isPartialClone || DISPLAY_KEYS.some((prefix) => key?.startsWith(prefix) === true) ? undefined : key;

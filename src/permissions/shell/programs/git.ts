@@ -1,17 +1,17 @@
-import type { Argument } from '../parse/arguments.ts';
-import { findShownContents } from './git-contents.ts';
+import type { ShellArgument } from '../parse/shell-words.ts';
+import { findGitShownContents } from './git-shown-contents.ts';
 import {
   CURRENT_FOLDER,
-  type PrintedNames,
-  type Programs,
+  type PrintedFileNames,
+  type ProgramFactsByName,
   type ReadOnlyAnalysis,
   refuse,
   refuseUnlisted,
   splitWords,
-} from './program.ts';
+} from './program-facts.ts';
 
 /** Facts about git, of which some sub-commands are read-only. */
-export const GIT: Programs = {
+export const GIT_PROGRAM_FACTS: ProgramFactsByName = {
   git: {
     inlineScripts: 'settings',
     scriptOptions: ['--upload-pack', '--receive-pack', '--exec', '--extcmd', '--open-files-in-pager'],
@@ -35,7 +35,7 @@ export const GIT: Programs = {
         /^(?:stash(?! (?:list|show|drop|clear|create|store)\b)|clean\b(?!.* (?:-\w*n\w*|--dry-run)\b)|reset\b.* --(?:hard|merge|keep)|checkout\b|switch\b|restore\b(?! --staged(?!.* --worktree))|merge\b|rebase\b|pull\b|cherry-pick\b|revert\b|apply\b(?!.* --(?:check|stat|numstat|summary|cached)\b)|am\b|rm\b(?!.* --cached)|mv\b|read-tree\b.* -\w*u|checkout-index\b|bisect (?!log\b|view\b)|submodule (?!status\b|summary\b)|sparse-checkout (?!list\b)|filter-branch\b|filter-repo\b|subtree\b|lfs (?:pull|checkout)\b)/,
       folderOption: '-C',
     },
-    shownContents: findShownContents,
+    shownContents: findGitShownContents,
     suggest: 2,
     builtins: splitWords(
       'add am annotate apply archive bisect blame branch bundle cat-file check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-tree difftool fetch for-each-ref format-patch fsck gc grep help init lfs log ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv name-rev notes prune pull push range-diff read-tree rebase reflog remote request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-ref sparse-checkout stash status submodule subtree svn switch symbolic-ref tag update-index update-ref verify-commit verify-tag version whatchanged worktree',
@@ -57,7 +57,7 @@ export const GIT: Programs = {
 };
 
 /** Parses `git ls-files`, and `git diff --name-only` against the working tree. */
-function parsePrintedNames([sub, ...args]: readonly string[]): PrintedNames | undefined {
+function parsePrintedNames([sub, ...args]: readonly string[]): PrintedFileNames | undefined {
   const isRelative = args.every((word) => /^(?:--|--cached|-c|[\w*][\w./*-]*)$/.test(word) && !word.includes('..'));
   const patterns = args.filter((word) => !word.startsWith('-'));
   if (sub === 'ls-files' && isRelative) return { kind: 'tracked', relativeTo: 'cwd', patterns };
@@ -73,7 +73,7 @@ const SAFE_SUBCOMMANDS = ['status', 'diff', 'log', 'show'];
 const FILE_SHOWING_COMMANDS = ['show', 'diff', 'blame', 'log', 'grep', 'cat-file'];
 
 /** Checks if a git command is read-only. Its result requires a check of the configuration, which may name programs. */
-function analyzeGit(args: readonly Argument[]): ReadOnlyAnalysis {
+function analyzeGit(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const unclear = args.find((arg) => arg.kind !== 'literal' && !(arg.kind === 'glob' && !arg.prefix.startsWith('-')));
   if (unclear !== undefined) return refuse(`${unclear.text} is not a plain word.`);
   const dashes = args.findIndex((arg) => arg.text === '--');
@@ -87,8 +87,8 @@ function analyzeGit(args: readonly Argument[]): ReadOnlyAnalysis {
   const command = Object.hasOwn(READ_ONLY_SUBCOMMANDS, name) ? READ_ONLY_SUBCOMMANDS[name] : undefined;
   if (command === undefined)
     return name.startsWith('-') ? refuse(`git ${name} changes how git works.`) : refuseUnlisted(`git ${name}`);
-  const operands: Argument[] = [];
-  const ranges: Argument[] = [];
+  const operands: ShellArgument[] = [];
+  const ranges: ShellArgument[] = [];
   let isReadOnlyForm = false;
   let isAfterDashes = false;
   for (let index = 0; index < texts.length; index += 1) {
@@ -142,12 +142,12 @@ const PLAIN_KEYS =
   /^(?:user\.(?:name|email)|core\.[a-z]+|init\.defaultbranch|branch\.[\w./-]+|remote\.[\w./-]+\.(?:url|pushurl)|pull\.\w+|push\.\w+|commit\.\w+|merge\.(?:conflictstyle|ff)|fetch\.prune|rebase\.\w+|rerere\.enabled|diff\.(?:algorithm|renames|colormoved)|color\.\w+|format\.pretty|submodule\.recurse|tag\.(?:sort|gpgsign)|gpg\.format|user\.signingkey)$/i;
 
 /** `git diff /etc/passwd x` reads any file, as do `git grep --no-index` and `git blame --contents`. */
-function hasOutsidePath(operands: readonly Argument[]): boolean {
+function hasOutsidePath(operands: readonly ShellArgument[]): boolean {
   return operands.some((word) => /^(?:\/|~|\.\.(?:\/|$))/.test(word.text) || word.text.includes('/../'));
 }
 
 /** Returns the files that a command would print: `HEAD:secrets/key` prints `secrets/key`. */
-function listShownPaths(name: string, operands: readonly Argument[]): readonly Argument[] {
+function listShownPaths(name: string, operands: readonly ShellArgument[]): readonly ShellArgument[] {
   return operands.flatMap((arg) => {
     const paths = /^:\//.test(arg.text) ? [] : listPathsAfterColons(arg);
     if (paths.length > 0 && ['show', 'diff', 'cat-file', 'grep', 'blame', 'log', 'ls-tree'].includes(name))
@@ -160,7 +160,7 @@ function listShownPaths(name: string, operands: readonly Argument[]): readonly A
  * Returns the text after each colon as a possible path; a colon may belong to a date or a message, as in
  * `HEAD@{9:30}:file`.
  */
-function listPathsAfterColons(arg: Argument): readonly Argument[] {
+function listPathsAfterColons(arg: ShellArgument): readonly ShellArgument[] {
   const pieces = arg.text.split(':');
   return pieces.slice(1).flatMap((_, index) => {
     const text = pieces.slice(index + 1).join(':');

@@ -1,8 +1,8 @@
-import { definePrograms, type Program, type Programs } from './program.ts';
-import { analyzeAwk, analyzeNode, createSyntaxCheck } from './read-only-grammars.ts';
+import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
+import { analyzeAwkCommand, analyzeNodeCommand, createSyntaxCheck } from './read-only-grammars.ts';
 
-const INTERPRETER: Program = { interpreter: {}, inlineScripts: 'calls' };
-const NODE_INTERPRETER: Program = {
+const INTERPRETER: ProgramFacts = { interpreter: {}, inlineScripts: 'calls' };
+const NODE_INTERPRETER: ProgramFacts = {
   ...INTERPRETER,
   interpreter: {
     codeOptions:
@@ -10,8 +10,8 @@ const NODE_INTERPRETER: Program = {
   },
 };
 /** Languages in which a file name needs no quotes. */
-const UNQUOTED_INTERPRETER: Program = { interpreter: { hasUnquotedPaths: true }, inlineScripts: 'calls' };
-const IN_PLACE_INTERPRETER: Program = {
+const UNQUOTED_INTERPRETER: ProgramFacts = { interpreter: { hasUnquotedPaths: true }, inlineScripts: 'calls' };
+const IN_PLACE_INTERPRETER: ProgramFacts = {
   ...INTERPRETER,
   versionArg: /^-v$/,
   inPlaceOption: /^-[a-zA-Z]*i|^--in-place/,
@@ -19,7 +19,7 @@ const IN_PLACE_INTERPRETER: Program = {
 /** Code that starts a program, or reads or writes another file. */
 const AWK_SIDE_EFFECT =
   /\bsystem[\s\\]*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b[^;}]*>|^-[EfilW]|^--(?:exec|file|include|load)/;
-const AWK_INTERPRETER: Program = {
+const AWK_INTERPRETER: ProgramFacts = {
   inlineScripts: 'calls',
   inPlaceOption: /^inplace$/,
   interpreter: { inputIsData: true, isHarmless: (args) => !args.some((word) => AWK_SIDE_EFFECT.test(word)) },
@@ -27,19 +27,19 @@ const AWK_INTERPRETER: Program = {
 const VERSION_ARG = /^(?:--version|-V)$/;
 
 /** Programs that run code of languages other than the shell's. */
-export const INTERPRETERS: Programs = {
-  ...definePrograms('python python3', {
+export const INTERPRETERS: ProgramFactsByName = {
+  ...defineProgramFacts('python python3', {
     ...INTERPRETER,
     versionArg: VERSION_ARG,
     analyzeArgs: createSyntaxCheck(/^-m py_compile$/),
   }),
-  ...definePrograms(
+  ...defineProgramFacts(
     'python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage',
     INTERPRETER,
   ),
-  node: { ...NODE_INTERPRETER, versionArg: /^(?:--version|-v|-V)$/, analyzeArgs: analyzeNode },
-  ...definePrograms('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', INTERPRETER),
-  ...definePrograms('nodejs iojs tsx ts-node esno jiti babel-node', NODE_INTERPRETER),
+  node: { ...NODE_INTERPRETER, versionArg: /^(?:--version|-v|-V)$/, analyzeArgs: analyzeNodeCommand },
+  ...defineProgramFacts('qjs qjsc d8 jsc rhino gjs cjs phantomjs osascript', INTERPRETER),
+  ...defineProgramFacts('nodejs iojs tsx ts-node esno jiti babel-node', NODE_INTERPRETER),
   deno: { ...NODE_INTERPRETER, globalOptions: [] },
   bun: {
     ...NODE_INTERPRETER,
@@ -50,34 +50,37 @@ export const INTERPRETERS: Programs = {
   // `perl -c` runs the BEGIN blocks of the script.
   perl: IN_PLACE_INTERPRETER,
   ruby: { ...IN_PLACE_INTERPRETER, analyzeArgs: createSyntaxCheck(/^-w?c$/) },
-  ...definePrograms('raku rakudo perl6', UNQUOTED_INTERPRETER),
+  ...defineProgramFacts('raku rakudo perl6', UNQUOTED_INTERPRETER),
   php: {
     ...INTERPRETER,
     versionArg: /^(?:-[vm]|--version|--modules)$/,
     analyzeArgs: createSyntaxCheck(/^(?:-l|--syntax-check)$/),
   },
-  ...definePrograms('jruby truffleruby rbx mruby irb pry crystal php-cgi hhvm phpdbg psysh', INTERPRETER),
+  ...defineProgramFacts('jruby truffleruby rbx mruby irb pry crystal php-cgi hhvm phpdbg psysh', INTERPRETER),
   lua: { ...INTERPRETER, versionArg: /^-v$/ },
-  ...definePrograms('luajit luau texlua fennel moon tarantool', INTERPRETER),
-  ...definePrograms(
+  ...defineProgramFacts('luajit luau texlua fennel moon tarantool', INTERPRETER),
+  ...defineProgramFacts(
     'R Rscript littler octave octave-cli julia matlab maxima gap magma scilab scilab-cli wolfram wolframscript',
     INTERPRETER,
   ),
-  ...definePrograms(
+  ...defineProgramFacts(
     'guile racket gracket scheme mit-scheme chez chezscheme petite csi chicken gosh gsi gambit kawa bigloo',
     INTERPRETER,
   ),
-  ...definePrograms(
+  ...defineProgramFacts(
     'sbcl clisp ecl ccl abcl alisp lisp emacsclient clj clojure bb babashka janet newlisp picolisp',
     INTERPRETER,
   ),
   emacs: { ...INTERPRETER, writes: 'operands' },
-  ...definePrograms('tclsh wish jimsh', UNQUOTED_INTERPRETER),
+  ...defineProgramFacts('tclsh wish jimsh', UNQUOTED_INTERPRETER),
   expect: { interpreter: { hasUnquotedPaths: true }, runsShellCommands: true },
-  ...definePrograms('elixir iex erl escript ghc ghci runghc runhaskell ocaml utop ocamlscript sml', INTERPRETER),
-  ...definePrograms('jshell groovy groovysh scala-cli kotlin amm bsh csharp fsi fsharpi dotnet-script', INTERPRETER),
+  ...defineProgramFacts('elixir iex erl escript ghc ghci runghc runhaskell ocaml utop ocamlscript sml', INTERPRETER),
+  ...defineProgramFacts(
+    'jshell groovy groovysh scala-cli kotlin amm bsh csharp fsi fsharpi dotnet-script',
+    INTERPRETER,
+  ),
   java: { ...INTERPRETER, suggest: 'exact', versionArg: /^--?version$/ },
-  ...definePrograms('scala swift lein rails', { ...INTERPRETER, suggest: 'exact' }),
+  ...defineProgramFacts('scala swift lein rails', { ...INTERPRETER, suggest: 'exact' }),
   swift: {
     ...INTERPRETER,
     suggest: 2,
@@ -95,7 +98,7 @@ export const INTERPRETERS: Programs = {
       '--destination',
     ],
   },
-  ...definePrograms(
+  ...defineProgramFacts(
     'swipl gprolog yap prolog gforth pforth factor nim gst squeak rebol rexx regina wren neko',
     INTERPRETER,
   ),
@@ -103,17 +106,17 @@ export const INTERPRETERS: Programs = {
     ...UNQUOTED_INTERPRETER,
     interpreter: { hasUnquotedPaths: true, codeOptions: /^(?:-[oOkKsS]|--(?:one-line|source).*)$/ },
   },
-  ...definePrograms('nu elvish m4 gnuplot tcc cling gdb radare2 rizin', UNQUOTED_INTERPRETER),
+  ...defineProgramFacts('nu elvish m4 gnuplot tcc cling gdb radare2 rizin', UNQUOTED_INTERPRETER),
   // Their own commands start with a dot, and SQL can read files.
-  ...definePrograms('sqlite3 sqlite duckdb', {
+  ...defineProgramFacts('sqlite3 sqlite duckdb', {
     ...UNQUOTED_INTERPRETER,
     interpreter: { hasUnquotedPaths: true, codeOptions: /^\.|[\s(]|^-(?:cmd|init|c|s)$/ },
   }),
-  ...definePrograms('psql mysql mariadb isql sqlplus mongosh mongo redis-cli', UNQUOTED_INTERPRETER),
-  ...definePrograms('mawk nawk original-awk goawk frawk', AWK_INTERPRETER),
+  ...defineProgramFacts('psql mysql mariadb isql sqlplus mongosh mongo redis-cli', UNQUOTED_INTERPRETER),
+  ...defineProgramFacts('mawk nawk original-awk goawk frawk', AWK_INTERPRETER),
   gawk: { ...AWK_INTERPRETER, reads: 'after-pattern' },
-  awk: { ...AWK_INTERPRETER, reads: 'after-pattern', analyzeArgs: analyzeAwk },
-  ...definePrograms('tex latex pdftex pdflatex xetex xelatex luatex lualatex asy povray gs', {
+  awk: { ...AWK_INTERPRETER, reads: 'after-pattern', analyzeArgs: analyzeAwkCommand },
+  ...defineProgramFacts('tex latex pdftex pdflatex xetex xelatex luatex lualatex asy povray gs', {
     ...UNQUOTED_INTERPRETER,
     suggest: 'exact',
   }),

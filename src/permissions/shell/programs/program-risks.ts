@@ -1,5 +1,5 @@
 import type { CallRisk } from '../../../contracts/permission.ts';
-import { findProgram, isUnknownProgram } from './find-program.ts';
+import { findProgramFacts, isUnknownProgram } from './find-program-facts.ts';
 
 /** A risk of a program, always or if its arguments match. */
 export type ProgramRisk = {
@@ -215,7 +215,7 @@ export function isLastingRisk({ kind }: Pick<CallRisk, 'kind'>): boolean {
 
 /** Returns the arguments from the sub-command on. */
 function skipGlobalOptions(name: string, args: readonly string[]): readonly string[] {
-  const { globalOptions } = findProgram(name);
+  const { globalOptions } = findProgramFacts(name);
   if (globalOptions === undefined) return args;
   let index = 0;
   while (/^[-+]/.test(args[index] ?? '')) index += globalOptions.includes(args[index] ?? '') ? 2 : 1;
@@ -224,7 +224,7 @@ function skipGlobalOptions(name: string, args: readonly string[]): readonly stri
 
 /** Lists the risks that the words of a sub-command, a script or a target state: `npm run deploy`, `./publish.sh`. */
 function listNamedRisks(name: string, args: readonly string[], known: readonly ProgramRisk[]): readonly ProgramRisk[] {
-  const { suggest, runsProjectScripts, interpreter, builtins, commandMarkers } = findProgram(name);
+  const { suggest, runsProjectScripts, interpreter, builtins, commandMarkers } = findProgramFacts(name);
   const words = args.filter((arg) => !arg.startsWith('-')).slice(0, interpreter === undefined ? NAMING_WORDS : 2);
   const isOwn = builtins === undefined || builtins.includes(words[0] ?? '');
   // Where the sub-commands that publish are known, other words are operands.

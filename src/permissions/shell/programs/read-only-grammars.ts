@@ -1,9 +1,16 @@
-import type { Argument } from '../parse/arguments.ts';
-import { CURRENT_FOLDER, READS_NOTHING, type ReadOnlyAnalysis, refuse, refuseUnlisted, splitWords } from './program.ts';
+import type { ShellArgument } from '../parse/shell-words.ts';
+import {
+  CURRENT_FOLDER,
+  READS_NOTHING,
+  type ReadOnlyAnalysis,
+  refuse,
+  refuseUnlisted,
+  splitWords,
+} from './program-facts.ts';
 import { isHarmlessSedScript, parseSedArgs } from './sed-script.ts';
 
 /** Refuses jq programs that read more than their input. */
-export function analyzeJq(args: readonly Argument[]): ReadOnlyAnalysis | undefined {
+export function analyzeJqCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
   const readsElsewhere =
     /\benv\b|\$ENV|\$__prog|\b(?:import|include|input_filename|modulemeta|debug|halt_error|getpath)\b/;
   return args.some((arg) => readsElsewhere.test(arg.text))
@@ -12,14 +19,14 @@ export function analyzeJq(args: readonly Argument[]): ReadOnlyAnalysis | undefin
 }
 
 /** Refuses tail options that follow a file. */
-export function analyzeTail(args: readonly Argument[]): ReadOnlyAnalysis | undefined {
+export function analyzeTailCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
   return args.some((arg) => /^-[a-zA-Z]*[fF]/.test(arg.text) || /^--(?:follow|retry|pid)/.test(arg.text))
     ? refuse('tail would follow the file and never end.')
     : undefined;
 }
 
 /** Allows `date -I`, which prints a date. */
-export function analyzeDate(args: readonly Argument[]): ReadOnlyAnalysis | undefined {
+export function analyzeDateCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
   return args.some((arg) => /^-I/.test(arg.text)) &&
     args.every((arg) => /^(?:-I(?:date|hours|minutes|seconds|ns)?|-u)$/.test(arg.text))
     ? READS_NOTHING
@@ -33,13 +40,13 @@ const NODE_EXPRESSION =
 const SHADOWING_FILES = splitWords('.js .json .node /index.js /index.json /index.node /package.json').map((end) => ({
   name: `package.json${end}`,
 }));
-const PACKAGE_JSON: Argument = { ...CURRENT_FOLDER, text: './package.json', prefix: './package.json' };
+const PACKAGE_JSON: ShellArgument = { ...CURRENT_FOLDER, text: './package.json', prefix: './package.json' };
 
 /**
  * Analyzes `node --check a.js`, and `node -p process.version` and `node -p "require('./package.json').version"`, which
  * print facts about node and the package.
  */
-export function analyzeNode(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const check = checkNodeSyntax(args);
   if (check !== undefined) return check;
   const [option, code, rest] = args;
@@ -49,7 +56,7 @@ export function analyzeNode(args: readonly Argument[]): ReadOnlyAnalysis {
 }
 
 /** Creates the analysis of an interpreter that only checks the syntax of files: its option, then plain paths. */
-export function createSyntaxCheck(option: RegExp): (args: readonly Argument[]) => ReadOnlyAnalysis | undefined {
+export function createSyntaxCheck(option: RegExp): (args: readonly ShellArgument[]) => ReadOnlyAnalysis | undefined {
   return (args) => {
     const texts = args.map(({ text }) => text);
     const start = texts[0] === '-m' ? 2 : 1;
@@ -62,7 +69,7 @@ export function createSyntaxCheck(option: RegExp): (args: readonly Argument[]) =
 }
 
 /** Analyzes `tsc --noEmit`, which checks types and writes nothing, with a project or files. */
-export function analyzeTsc(args: readonly Argument[]): ReadOnlyAnalysis | undefined {
+export function analyzeTscCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
   const texts = args.map(({ text }) => text);
   const isProjectOption = (text = '') => text === '-p' || text === '--project';
   const isPlain = args.every(({ kind, text }, at) => {
@@ -87,13 +94,13 @@ const FIND_PREDICATES = new Set(
 );
 
 /** Analyzes find with predicates that only read. */
-export function analyzeFind(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzeFindCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const expanded = args.find((arg) => arg.kind !== 'literal');
   if (expanded !== undefined) return refuse(`${expanded.text} is expanded before find sees it.`);
   let index = 0;
   while (args[index]?.text === '-P') index += 1;
-  const folders: Argument[] = [];
-  const referenceFiles: Argument[] = [];
+  const folders: ShellArgument[] = [];
+  const referenceFiles: ShellArgument[] = [];
   for (; index < args.length && !/^(?:-|!|\(|\)|,)/.test(args[index]?.text ?? ''); index += 1)
     folders.push(...args.slice(index, index + 1));
   for (; index < args.length; index += 1) {
@@ -114,7 +121,7 @@ export function analyzeFind(args: readonly Argument[]): ReadOnlyAnalysis {
 }
 
 /** Analyzes sed: its script must not start programs, nor read or write other files. */
-export function analyzeSed(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzeSedCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const parsed = parseSedArgs(args.map((arg) => arg.text));
   if (parsed === undefined || parsed.isInPlace) return refuse('sed with these options may do more than print.');
   const files = args.filter((_, index) => parsed.files.includes(index));
@@ -129,7 +136,7 @@ const AWK_SIDE_EFFECT =
   /\||\bgetline|system|close|fflush|print[\s\S]*>|@|extension|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|\\\n/;
 
 /** Analyzes `awk '{print $1, $NF}'` and `awk -F: 'NR>=2'`: programs that only compute and print. */
-export function analyzeAwk(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzeAwkCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const [first, second] = args;
   const isSeparateValue = first?.text === '-F';
   const hasSeparator = isSeparateValue || (first?.kind === 'literal' && /^-F(?:.|\\t)$/.test(first.text));
@@ -145,7 +152,7 @@ export function analyzeAwk(args: readonly Argument[]): ReadOnlyAnalysis {
 }
 
 /** Creates the analysis for listing a local archive: `tar tzf x`, `unzip -l x`. */
-export function createArchiveAnalysis(listOption: RegExp): (args: readonly Argument[]) => ReadOnlyAnalysis {
+export function createArchiveAnalysis(listOption: RegExp): (args: readonly ShellArgument[]) => ReadOnlyAnalysis {
   return (args) => {
     const [option, archive, ...names] = args;
     const isLiteral = [option, archive, ...names].every((arg) => arg?.kind === 'literal');
@@ -159,7 +166,7 @@ export function createArchiveAnalysis(listOption: RegExp): (args: readonly Argum
 }
 
 /** Analyzes xxd, which takes its options one by one and writes its second file. */
-export function analyzeXxd(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzeXxdCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   let index = 0;
   for (; args[index]?.text.startsWith('-') === true && args[index]?.text !== '-'; index += 1) {
     const option = args[index]?.text ?? '';
@@ -175,13 +182,13 @@ export function analyzeXxd(args: readonly Argument[]): ReadOnlyAnalysis {
 }
 
 /** Refuses names without a known extension, for which zcat also opens the name with the extension added. */
-export function analyzeZcat(args: readonly Argument[]): ReadOnlyAnalysis | undefined {
+export function analyzeZcatCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
   const unclear = args.find(({ text }) => !/^(?:-f?|--)$|\.(?:gz|z|Z|tgz|taz)$/.test(text));
   return unclear === undefined ? undefined : refuse(`zcat ${unclear.text} may open a file with another name.`);
 }
 
 /** Allows ps options that list processes without their environment. */
-export function analyzePs(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzePsCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const areKnownOptions = args.every(
     (arg, index) =>
       arg.kind === 'literal' &&
@@ -198,7 +205,7 @@ const TEST_BINARY = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(
  * Analyzes test, which reads file attributes. `-v` and similar operators evaluate subscripts, so they are not
  * supported.
  */
-export function analyzeTest(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzeTestCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const unknownArg = args.find((arg) => arg.kind !== 'literal' && arg.count !== 'one' && !/^\$[?#$]$/.test(arg.text));
   if (unknownArg !== undefined) return refuse(`${unknownArg.text} is not a plain word.`);
   const texts = args.map((word) => word.text).filter((word, index) => !(index === 0 && word === '!'));
@@ -210,12 +217,12 @@ export function analyzeTest(args: readonly Argument[]): ReadOnlyAnalysis {
 }
 
 /** Analyzes `[ … ]`, which is `test …`. */
-export function analyzeBracket(args: readonly Argument[]): ReadOnlyAnalysis {
-  return args.at(-1)?.text === ']' ? analyzeTest(args.slice(0, -1)) : refuse('[ has no closing ].');
+export function analyzeBracketCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
+  return args.at(-1)?.text === ']' ? analyzeTestCommand(args.slice(0, -1)) : refuse('[ has no closing ].');
 }
 
 /** Analyzes printf, which must not set variables. */
-export function analyzePrintf(args: readonly Argument[]): ReadOnlyAnalysis {
+export function analyzePrintfCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const [format] = args;
   if (format === undefined || format.kind !== 'literal' || format.text.startsWith('-'))
     return refuse('printf with options may set variables.');

@@ -1,27 +1,27 @@
-import { createSegmentTest, isExactPattern } from '../../paths/folder-scan.ts';
+import { createGlobSegmentTest, isExactGlobPattern } from '../../paths/folder-scan.ts';
 
 /** An option and its value as given. */
-export type ParsedOption = { readonly flag: string; readonly value: string };
+export type ParsedSearchOption = { readonly flag: string; readonly value: string };
 
 /**
  * Tells if a search may open a file, by the names from the searched folder down to it. `isShown` tells if an ignore
  * file makes a hidden name visible again.
  */
-export type FileFilter = (inside: readonly string[], isShown: (name: string) => boolean) => boolean;
+export type SearchFileFilter = (inside: readonly string[], isShown: (name: string) => boolean) => boolean;
 
 /** Globs for a single name that all programs read in the same way. */
 const PLAIN_PATTERN = /^[^[\\{}/]+$/;
 
 /** A name is excluded only if a plain glob certainly matches, and included unless a plain glob certainly does not. */
 const excludesName = (pattern: string, name: string) =>
-  PLAIN_PATTERN.test(pattern) && isExactPattern(pattern) && createSegmentTest(pattern)(name);
+  PLAIN_PATTERN.test(pattern) && isExactGlobPattern(pattern) && createGlobSegmentTest(pattern)(name);
 const includesName = (pattern: string, name: string) =>
-  !PLAIN_PATTERN.test(pattern) || createSegmentTest(pattern)(name);
+  !PLAIN_PATTERN.test(pattern) || createGlobSegmentTest(pattern)(name);
 
 /**
  * Creates the filter of grep: the last matching --include or --exclude decides; without a match, the first option does.
  */
-export function createGrepFilter(options: readonly ParsedOption[]): FileFilter {
+export function createGrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   const folders = options.filter(({ flag }) => flag === '--exclude-dir').map(({ value }) => value.replace(/\/+$/, ''));
   const files = options.filter(({ flag }) => flag === '--include' || flag === '--exclude');
   return (inside) => {
@@ -40,10 +40,10 @@ const HIDDEN_OPTIONS = ['-.', '--hidden', '-u', '--unrestricted'];
  * Creates the filter of ripgrep: the last matching glob decides, and an including glob opens hidden files and excludes
  * all others.
  */
-export function createRipgrepFilter(options: readonly ParsedOption[]): FileFilter {
+export function createRipgrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   // Case-insensitive globs come after all others, wherever they are.
   const globs = [['-g', '--glob'], ['--iglob']].flatMap((names) => options.filter(({ flag }) => names.includes(flag)));
-  const isExclude = ({ value }: ParsedOption) => value.startsWith('!');
+  const isExclude = ({ value }: ParsedSearchOption) => value.startsWith('!');
   const includes = globs.filter((glob) => !isExclude(glob));
   const lastInclude = globs.findLastIndex((glob) => !isExclude(glob));
   const excludes = globs.slice(lastInclude + 1).map(({ value }) => value.slice(1).replace(/^(?:\*\*\/)+/, ''));
@@ -52,14 +52,14 @@ export function createRipgrepFilter(options: readonly ParsedOption[]): FileFilte
   return (inside, isShown) => {
     if (inside.some((name) => excludedNames.some((pattern) => excludesName(pattern, name)))) return false;
     if (!opensHidden && inside.some((name) => name.startsWith('.') && !isShown(name))) return false;
-    const matches = ({ flag, value }: ParsedOption, name: string) =>
+    const matches = ({ flag, value }: ParsedSearchOption, name: string) =>
       flag === '--iglob' ? includesName(value.toLowerCase(), name.toLowerCase()) : includesName(value, name);
     return includes.length === 0 || includes.some((glob) => inside.some((name) => matches(glob, name)));
   };
 }
 
 /** Creates the filter of find: a single -name, and no operators that could negate it. */
-export function createFindFilter(args: readonly string[]): FileFilter {
+export function createFindFilter(args: readonly string[]): SearchFileFilter {
   const patterns = args.flatMap((arg, index) => (/^-i?name$/.test(args[index - 1] ?? '') ? [arg] : []));
   const hasOperators = args.some((arg) => /^(?:-o|-or|-not|!|,|\(|\))$/.test(arg));
   const [pattern, otherPattern] = patterns;

@@ -1,13 +1,13 @@
-import { definePrograms, type Program, type Programs } from './program.ts';
+import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 import { createSyntaxCheck } from './read-only-grammars.ts';
 
-const COMMAND_RUNNER: Program = { runsShellCommands: true };
-const SHELL_STATE: Program = { changesShellState: true };
-const SHELL: Program = { isShell: true, inlineScripts: 'scripts' };
-const WRAPPER: Program = { wrapper: { operands: 0, valueLetters: '' } };
+const COMMAND_RUNNER: ProgramFacts = { runsShellCommands: true };
+const SHELL_STATE: ProgramFacts = { changesShellState: true };
+const SHELL: ProgramFacts = { isShell: true, inlineScripts: 'scripts' };
+const WRAPPER: ProgramFacts = { wrapper: { operands: 0, valueLetters: '' } };
 /** Runs the command after one of these arguments. */
-const createMarkerRunner = (...commandMarkers: readonly string[]): Program => ({ commandMarkers });
-const CONTAINER_RUNNER: Program = { ...COMMAND_RUNNER, ...createMarkerRunner('exec', '--'), suggest: 'never' };
+const createMarkerRunner = (...commandMarkers: readonly string[]): ProgramFacts => ({ commandMarkers });
+const CONTAINER_RUNNER: ProgramFacts = { ...COMMAND_RUNNER, ...createMarkerRunner('exec', '--'), suggest: 'never' };
 
 const INSPECTED_FIELD =
   /^\{\{(?:json )?\.(?:State|Name|Id|Created|Image|RestartCount|Mounts|NetworkSettings)(?:\.\w+)*\}\}$/;
@@ -15,32 +15,32 @@ const INSPECTED_FIELD =
 const LIST_OPTION = /^(?:-[aqlns]+|--(?:all|quiet|latest|no-trunc|size|digests|last=\d+|format=.*|filter=.*))$/;
 
 /** Shells, their builtins, and programs that run another program. */
-export const SHELLS_AND_WRAPPERS: Programs = {
-  ...definePrograms('fish csh tcsh rbash yash oksh lksh posh', SHELL),
-  ...definePrograms('sh bash zsh ksh mksh dash ash', { ...SHELL, analyzeArgs: createSyntaxCheck(/^-n$/) }),
-  ...definePrograms('pwsh powershell', {
+export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
+  ...defineProgramFacts('fish csh tcsh rbash yash oksh lksh posh', SHELL),
+  ...defineProgramFacts('sh bash zsh ksh mksh dash ash', { ...SHELL, analyzeArgs: createSyntaxCheck(/^-n$/) }),
+  ...defineProgramFacts('pwsh powershell', {
     isShell: true,
     inlineScripts: 'scripts',
     interpreter: { hasUnquotedPaths: true },
   }),
 
-  ...definePrograms('unalias hash enable set shopt declare typeset local readonly unset read let', SHELL_STATE),
-  ...definePrograms(
+  ...defineProgramFacts('unalias hash enable set shopt declare typeset local readonly unset read let', SHELL_STATE),
+  ...defineProgramFacts(
     'popd getopts compopt shift return break continue exit logout suspend fc history umask ulimit',
     SHELL_STATE,
   ),
-  ...definePrograms('wait jobs fg bg disown caller dirs', SHELL_STATE),
+  ...defineProgramFacts('wait jobs fg bg disown caller dirs', SHELL_STATE),
   set: { ...SHELL_STATE, dashOIsNotOutput: true },
   export: { ...SHELL_STATE, opensNoFiles: true },
   pushd: { ...SHELL_STATE, changesCwd: true },
-  ...definePrograms('mapfile readarray bind complete', { ...SHELL_STATE, ...COMMAND_RUNNER }),
+  ...defineProgramFacts('mapfile readarray bind complete', { ...SHELL_STATE, ...COMMAND_RUNNER }),
   compgen: COMMAND_RUNNER,
   trap: { ...SHELL_STATE, ...COMMAND_RUNNER },
   eval: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'joined' },
   alias: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'assigned' },
-  ...definePrograms('source .', { ...SHELL_STATE, ...COMMAND_RUNNER, reads: 'operands' }),
+  ...defineProgramFacts('source .', { ...SHELL_STATE, ...COMMAND_RUNNER, reads: 'operands' }),
   command: { ...SHELL_STATE, ...WRAPPER, locateOption: /^-[vV]$/ },
-  ...definePrograms('builtin coproc', { ...SHELL_STATE, ...WRAPPER }),
+  ...defineProgramFacts('builtin coproc', { ...SHELL_STATE, ...WRAPPER }),
   exec: { ...SHELL_STATE, wrapper: { operands: 0, valueLetters: 'a' } },
   '!': WRAPPER,
 
@@ -123,22 +123,22 @@ export const SHELLS_AND_WRAPPERS: Programs = {
   'ssh-agent': { wrapper: { operands: 0, valueLetters: 'aEtP' } },
   'xvfb-run': { wrapper: { operands: 0, valueLetters: 'efnpsw' } },
   'systemd-run': { wrapper: { operands: 0, valueLetters: 'pEHMtu' } },
-  ...definePrograms('setsid busybox toybox pnpx uvx firejail bwrap catchsegv valgrind ld.so', WRAPPER),
-  ...definePrograms(
+  ...defineProgramFacts('setsid busybox toybox pnpx uvx firejail bwrap catchsegv valgrind ld.so', WRAPPER),
+  ...defineProgramFacts(
     'setpriv prlimit runcon setarch linux32 linux64 numactl cgexec choom systemd-inhibit systemd-cat dbus-run-session faketime unbuffer rlwrap tini dumb-init gosu su-exec torsocks torify proxychains proxychains4 chpst softlimit setuidgid envdir envuidgid cpulimit heaptrack eatmydata fakechroot pkexec sshpass daemonize start-stop-daemon dtach abduco nsjail cross-env env-cmd chronic',
     WRAPPER,
   ),
   'run-parts': { inputBecomes: 'commands', suggest: 'never' },
-  ...definePrograms('nodemon watchexec', { ...COMMAND_RUNNER, ...WRAPPER }),
+  ...defineProgramFacts('nodemon watchexec', { ...COMMAND_RUNNER, ...WRAPPER }),
 
-  ...definePrograms('su runuser sg newgrp', { ...COMMAND_RUNNER, inputBecomes: 'commands' }),
+  ...defineProgramFacts('su runuser sg newgrp', { ...COMMAND_RUNNER, inputBecomes: 'commands' }),
   // Keys sent to a terminal may form any command.
-  ...definePrograms('tmux screen', {
+  ...defineProgramFacts('tmux screen', {
     ...COMMAND_RUNNER,
     interpreter: { inputIsData: true, codeOptions: /^(?:send(?:-keys)?|stuff)$/ },
   }),
-  ...definePrograms('at batch', { ...COMMAND_RUNNER, inputBecomes: 'commands', suggest: 'never' }),
-  ...definePrograms('hyperfine entr concurrently nix-shell', { ...COMMAND_RUNNER, suggest: 'exact' }),
+  ...defineProgramFacts('at batch', { ...COMMAND_RUNNER, inputBecomes: 'commands', suggest: 'never' }),
+  ...defineProgramFacts('hyperfine entr concurrently nix-shell', { ...COMMAND_RUNNER, suggest: 'exact' }),
   docker: {
     readsOnlyIn: 'host',
     ...CONTAINER_RUNNER,
@@ -173,9 +173,12 @@ export const SHELLS_AND_WRAPPERS: Programs = {
     globalOptions: ['-c', '--context', '-H', '--host', '--config', '-l', '--log-level'],
   },
   podman: { ...CONTAINER_RUNNER, globalOptions: ['--connection', '--url', '--log-level'] },
-  ...definePrograms('pipenv honcho foreman', { ...createMarkerRunner('run', 'exec', '--'), implicitReads: ['.env'] }),
-  ...definePrograms('dotenv dotenvx', { ...WRAPPER, implicitReads: ['.env'] }),
+  ...defineProgramFacts('pipenv honcho foreman', {
+    ...createMarkerRunner('run', 'exec', '--'),
+    implicitReads: ['.env'],
+  }),
+  ...defineProgramFacts('dotenv dotenvx', { ...WRAPPER, implicitReads: ['.env'] }),
   'docker-compose': { ...CONTAINER_RUNNER, implicitReads: ['.env'] },
-  ...definePrograms('direnv mise asdf nix pdm hatch rye pixi', createMarkerRunner('run', 'exec', '--')),
-  ...definePrograms('xterm gnome-terminal konsole', createMarkerRunner('exec', '-e', '--')),
+  ...defineProgramFacts('direnv mise asdf nix pdm hatch rye pixi', createMarkerRunner('run', 'exec', '--')),
+  ...defineProgramFacts('xterm gnome-terminal konsole', createMarkerRunner('exec', '-e', '--')),
 };

@@ -1,21 +1,21 @@
-import type { Span } from '../../text/line.ts';
+import type { StyledSpan } from '../../text/line.ts';
 import { Rows } from '../../text/Rows.tsx';
-import type { Row } from '../../text/render-lines.ts';
+import type { ScreenRow } from '../../text/render-lines.ts';
 import { useScreenContext } from '../../text/use-screen-context.ts';
-import type { Style, ThemeToken } from '../../theme/theme.ts';
+import type { TextStyle, ThemeToken } from '../../theme/theme.ts';
 import type { DraftKind } from './classify-draft.ts';
 
-const BAND_STYLE: Style = { background: 'band' };
+const BAND_STYLE: TextStyle = { background: 'band' };
 
 /** Colors of the bar for drafts that are no message, as in the status line. */
 const BAR_TOKENS: Readonly<Partial<Record<DraftKind, ThemeToken>>> = { shell: 'accent', memory: 'code' };
 
 /** The draft, with a bar at the left and a background band across the full width. */
-export function Composer({ rows, kind }: { readonly rows: readonly Row[]; readonly kind: DraftKind }) {
+export function Composer({ rows, kind }: { readonly rows: readonly ScreenRow[]; readonly kind: DraftKind }) {
   const { context } = useScreenContext();
-  const bar: Span = { text: context.glyphs.bar, style: { token: BAR_TOKENS[kind] ?? 'brand', ...BAND_STYLE } };
+  const bar: StyledSpan = { text: context.glyphs.bar, style: { token: BAR_TOKENS[kind] ?? 'brand', ...BAND_STYLE } };
   const banded = rows.map(
-    (row): Row => [
+    (row): ScreenRow => [
       bar,
       { text: ' ', style: BAND_STYLE },
       ...row.map(({ text, style }) => ({ text, style: { ...style, ...BAND_STYLE } })),

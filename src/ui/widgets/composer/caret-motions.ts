@@ -1,6 +1,6 @@
 import { exhaustive } from '../../../lib/errors.ts';
-import { findOffsetInRow, iterateRowsAbove, iterateRowsBelow, locateOffset } from './editor-layout.ts';
-import type { EditorState } from './editor-state.ts';
+import { findOffsetInRow, iterateRowsAbove, iterateRowsBelow, locateOffset } from './draft-editor-layout.ts';
+import type { DraftEditorState } from './draft-editor-state.ts';
 import {
   findLineEnd,
   findLineStart,
@@ -24,7 +24,7 @@ export type CaretMotion =
   | 'text-end';
 
 /** Returns the target offset of a motion. Repeated at a line end, line motions go to the end of the text. */
-export function resolveMotion(state: EditorState, motion: CaretMotion): number {
+export function resolveCaretMotion(state: DraftEditorState, motion: CaretMotion): number {
   const { text, caret } = state;
   switch (motion) {
     case 'left':
@@ -53,7 +53,7 @@ export function resolveMotion(state: EditorState, motion: CaretMotion): number {
 }
 
 /** Moves the caret one row, keeping its column. Returns undefined where there is no such row. */
-export function moveByRow(state: EditorState, direction: 'up' | 'down'): EditorState | undefined {
+export function moveCaretByRow(state: DraftEditorState, direction: 'up' | 'down'): DraftEditorState | undefined {
   const { row, column } = locateOffset(state, state.caret);
   const goalColumn = state.goalColumn ?? column;
   const rows = direction === 'up' ? iterateRowsAbove(state, row) : iterateRowsBelow(state, row);

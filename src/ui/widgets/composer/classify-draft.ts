@@ -1,4 +1,4 @@
-import type { EditorState } from './editor-state.ts';
+import type { DraftEditorState } from './draft-editor-state.ts';
 
 /** The kind of a draft: decides the effect of sending it. */
 export type DraftKind = 'empty' | 'message' | 'command' | 'shell' | 'memory';
@@ -17,7 +17,7 @@ const FILE_QUERY = /(?:^|[\s(（「『【，。、：；！？])@([^\s@]*)$/u;
 const LOOK_BEHIND = 300;
 
 /** Classifies a draft. Only typed text runs as a command: a pasted `/` or `!` is text. */
-export function classifyDraft({ text, isLiteral }: EditorState): DraftKind {
+export function classifyDraft({ text, isLiteral }: DraftEditorState): DraftKind {
   if (/^\s*$/.test(text)) return 'empty';
   if (isLiteral) return 'message';
   if (/^\/[\w:-]*(?=\s|$)/.test(text)) return 'command';
@@ -27,7 +27,7 @@ export function classifyDraft({ text, isLiteral }: EditorState): DraftKind {
 
 /** Returns the command argument at the caret, if the command can complete its arguments. */
 export function findArgumentTarget(
-  { text, caret, isLiteral }: EditorState,
+  { text, caret, isLiteral }: DraftEditorState,
   completes: (command: string) => boolean,
 ): CompletionTarget | undefined {
   const line = isLiteral || caret > LOOK_BEHIND ? '' : text.slice(0, caret);
@@ -38,7 +38,7 @@ export function findArgumentTarget(
 }
 
 /** Returns the command name or the file mention at the caret, if there is one. */
-export function findCompletionTarget(state: EditorState): CompletionTarget | undefined {
+export function findCompletionTarget(state: DraftEditorState): CompletionTarget | undefined {
   const { text, caret, isLiteral } = state;
   const command = isLiteral || caret > LOOK_BEHIND ? null : /^\/([\w:-]*)$/.exec(text.slice(0, caret));
   if (command) return { kind: 'command', from: 0, to: caret, query: command[1] ?? '' };

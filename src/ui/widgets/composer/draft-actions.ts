@@ -3,30 +3,30 @@ import { truncateEnd } from '../../../lib/text/text-width.ts';
 import { filterCommands } from '../../app-state/overlay.ts';
 import { isBusy, type ViewState } from '../../app-state/view-state.ts';
 import type { InputContext } from '../../input/input-context.ts';
-import { type Effect, emitEffects, type InputResult, setView } from '../../input/input-result.ts';
+import { type InputResult, type UiEffect, withEffects, withoutEffects } from '../../input/input-result.ts';
 import { classifyDraft, findArgumentTarget, findCompletionTarget } from './classify-draft.ts';
-import { applyEditorAction, type EditorAction } from './editor-actions.ts';
-import type { EditorState } from './editor-state.ts';
-import { expandPlaceholders, splitIntoParts } from './paste-placeholders.ts';
+import { applyDraftEditorAction, type DraftEditorAction } from './draft-editor-actions.ts';
+import type { DraftEditorState } from './draft-editor-state.ts';
+import { expandPlaceholders, splitDraftIntoParts } from './paste-placeholders.ts';
 
 const STASH_HINT_MS = 5000;
 const STASH_HINT_COLUMNS = 24;
 
 /** Applies an editing action to the draft and updates the menu under it. */
-export function editDraft(view: ViewState, action: EditorAction, context: InputContext): InputResult {
-  const editor = applyEditorAction(view.editor, action, context.nowMs);
+export function editDraft(view: ViewState, action: DraftEditorAction, context: InputContext): InputResult {
+  const editor = applyDraftEditorAction(view.editor, action, context.nowMs);
   const next: ViewState = {
     ...view,
     editor,
     ...(action.type === 'stash' ? formatStashHint(view.editor, editor, context.nowMs) : {}),
   };
   return editor.text === view.editor.text && editor.caret === view.editor.caret
-    ? setView(next)
+    ? withoutEffects(next)
     : updateMenu(next, context);
 }
 
 /** Returns the hint after a draft was stashed or restored. */
-function formatStashHint(before: EditorState, after: EditorState, nowMs: number): Pick<ViewState, 'hint'> {
+function formatStashHint(before: DraftEditorState, after: DraftEditorState, nowMs: number): Pick<ViewState, 'hint'> {
   const excerpt = truncateEnd(formatOneLine(before.text.trim()), STASH_HINT_COLUMNS);
   const isStashed = after.stash.length > before.stash.length;
   const left = after.stash.length === 0 ? '' : `, ${after.stash.length} more stashed`;
@@ -36,9 +36,9 @@ function formatStashHint(before: EditorState, after: EditorState, nowMs: number)
 }
 
 /** Handles a typed character: inserts it, extends the search query, or opens the help for `?` on an empty draft. */
-export function typeText(view: ViewState, text: string, context: InputContext): InputResult {
+export function typeIntoDraft(view: ViewState, text: string, context: InputContext): InputResult {
   if (text === '?' && view.editor.text === '' && view.overlay === undefined && !isUsedByDialog(view)) {
-    return setView({ ...view, overlay: { kind: 'help', filter: '', isFiltering: false } });
+    return withoutEffects({ ...view, overlay: { kind: 'help', filter: '', isFiltering: false } });
   }
   const { search } = view.editor;
   if (search !== undefined) return editDraft(view, { type: 'search', query: search.query + text }, context);
@@ -59,17 +59,18 @@ function updateMenu(view: ViewState, context: InputContext): InputResult {
     isUsedByDialog(view) || view.editor.search !== undefined
       ? undefined
       : (findCompletionTarget(view.editor) ?? findArgumentTarget(view.editor, canComplete));
-  if (target === undefined) return setView(view.overlay?.kind === 'menu' ? { ...view, overlay: undefined } : view);
+  if (target === undefined)
+    return withoutEffects(view.overlay?.kind === 'menu' ? { ...view, overlay: undefined } : view);
   if (target.kind === 'command') {
     const choices = filterCommands(context.commands, target.query, listRecentCommands(view.editor.history.entries));
-    return setView({
+    return withoutEffects({
       ...view,
       overlay: choices.length === 0 ? undefined : { kind: 'menu', target, choices, selected: 0 },
     });
   }
   const { kind, query } = target;
   const previous = view.overlay?.kind === 'menu' && view.overlay.target.kind === kind ? view.overlay.choices : [];
-  const effects: readonly Effect[] = [
+  const effects: readonly UiEffect[] = [
     kind === 'file' ? { type: 'find_files', query } : { type: 'find_arguments', line: query },
   ];
   return { view: { ...view, overlay: { kind: 'menu', target, choices: previous, selected: -1 } }, effects };
@@ -111,32 +112,37 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
   const kind = classifyDraft(editor);
   if (kind === 'empty') {
     const continues = (view.lastRunEnd === 'stopped' || view.lastRunEnd === 'limited') && !isBusy(view);
-    return continues ? emitEffects({ ...view, lastRunEnd: 'ended' }, { type: 'continue', text: '' }) : setView(view);
+    return continues
+      ? withEffects({ ...view, lastRunEnd: 'ended' }, { type: 'continue', text: '' })
+      : withoutEffects(view);
   }
   if (EXIT_WORDS.has(text) && !isBusy(view))
-    return emitEffects({ ...view, editor: applyEditorAction(editor, { type: 'clear' }, nowMs) }, { type: 'leave' });
+    return withEffects(
+      { ...view, editor: applyDraftEditorAction(editor, { type: 'clear' }, nowMs) },
+      { type: 'leave' },
+    );
   const hasFailed = view.lastRunEnd === 'failed' && !isBusy(view);
   const sent: ViewState = {
     ...view,
     overlay: undefined,
-    editor: applyEditorAction(editor, { type: 'sent', entry: text }, nowMs),
+    editor: applyDraftEditorAction(editor, { type: 'sent', entry: text }, nowMs),
   };
   // As in a shell, a line that starts with a space is not stored in the history.
-  const remember: readonly Effect[] = editor.text.startsWith(' ') ? [] : [{ type: 'remember', text: text }];
+  const remember: readonly UiEffect[] = editor.text.startsWith(' ') ? [] : [{ type: 'remember', text: text }];
   switch (kind) {
     case 'command':
       return { view: sent, effects: [...remember, { type: 'command', line: text.slice(1) }] };
     case 'shell': {
       const command = text.slice(1).trim();
-      return command === '' ? setView(view) : { view: sent, effects: [...remember, { type: 'shell', command }] };
+      return command === '' ? withoutEffects(view) : { view: sent, effects: [...remember, { type: 'shell', command }] };
     }
     case 'memory':
       return { view: sent, effects: [...remember, { type: 'command', line: `memory ${text.slice(1).trim()}` }] };
     default: {
       // The conversation already contains the failed prompt, so it is not sent a second time.
       const isSame = hasFailed && text === view.lastPrompt.trim();
-      if (isSame) return emitEffects({ ...sent, lastRunEnd: 'ended' }, { type: 'continue', text: text });
-      const parts = splitIntoParts(editor.text.trim(), editor.placeholders);
+      if (isSame) return withEffects({ ...sent, lastRunEnd: 'ended' }, { type: 'continue', text: text });
+      const parts = splitDraftIntoParts(editor.text.trim(), editor.placeholders);
       if (hasFailed) return { view: sent, effects: [...remember, { type: 'prompt_instead', parts }] };
       const type = !isBusy(view) ? 'prompt' : lane === 'next' ? 'steer' : 'follow_up';
       return { view: sent, effects: [...remember, { type, parts }] };
@@ -145,8 +151,8 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
 }
 
 /** Runs a command that was chosen from the menu. */
-export function sendCommandLine(view: ViewState, line: string): InputResult {
-  const editor = applyEditorAction(view.editor, { type: 'sent', entry: `/${line}` }, 0);
+export function runChosenMenuCommand(view: ViewState, line: string): InputResult {
+  const editor = applyDraftEditorAction(view.editor, { type: 'sent', entry: `/${line}` }, 0);
   return {
     view: { ...view, overlay: undefined, editor },
     effects: [

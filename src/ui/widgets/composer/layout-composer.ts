@@ -1,19 +1,19 @@
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
-import { colored, plain, type Span } from '../../text/line.ts';
+import { colored, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import type { Row } from '../../text/render-lines.ts';
-import type { Style } from '../../theme/theme.ts';
+import type { ScreenRow } from '../../text/render-lines.ts';
+import type { TextStyle } from '../../theme/theme.ts';
 import { classifyDraft, type DraftKind } from './classify-draft.ts';
-import { applyEditorAction } from './editor-actions.ts';
-import { getRowPieces, layoutEditor, type VisualRow } from './editor-layout.ts';
-import { getSearchMatch, getSuggestion } from './prompt-history.ts';
+import { applyDraftEditorAction } from './draft-editor-actions.ts';
+import { getRowPieces, layoutDraftEditor, type VisualRow } from './draft-editor-layout.ts';
+import { getHistorySearchMatch, getSuggestion } from './prompt-history.ts';
 import { getVimSelection } from './vim.ts';
 
 /** The rows of the draft (without the bar), and the position of the cursor. */
 export type ComposerLayout = {
-  readonly rows: readonly Row[];
+  readonly rows: readonly ScreenRow[];
   readonly caret: { readonly x: number; readonly y: number };
 };
 
@@ -40,14 +40,18 @@ const DROP_HINT = '  alt+e drops it';
 
 function layoutDraft(view: ViewState, drawing: RenderContext, height: number): ComposerLayout {
   if (view.editor.search !== undefined) return planSearch(view, drawing);
-  const editor = applyEditorAction(view.editor, { type: 'resize', width: drawing.width - MARGIN - 1 }, drawing.nowMs);
-  const full = layoutEditor(editor, { height });
+  const editor = applyDraftEditorAction(
+    view.editor,
+    { type: 'resize', width: drawing.width - MARGIN - 1 },
+    drawing.nowMs,
+  );
+  const full = layoutDraftEditor(editor, { height });
   const isCut = full.above > 0 || full.below > 0;
-  const shown = isCut && height > 2 ? layoutEditor(editor, { height: height - 1 }) : full;
+  const shown = isCut && height > 2 ? layoutDraftEditor(editor, { height: height - 1 }) : full;
   const selected = view.vim === undefined ? undefined : getVimSelection(view.vim, editor);
   const rows = shown.rows.map(({ row }) =>
     splitAtSelection(row, selected).flatMap(({ from, to, look = {} }) =>
-      getRowPieces(editor, { ...row, from, to }).map(({ kind, text }): Span => {
+      getRowPieces(editor, { ...row, from, to }).map(({ kind, text }): StyledSpan => {
         return { text, style: kind === 'placeholder' ? { token: 'code', ...look } : look };
       }),
     ),
@@ -84,7 +88,7 @@ function getPlaceholder({ dialogRequests, dialog, activity, lastPrompt }: ViewSt
 function splitAtSelection(
   { from, to }: VisualRow,
   selected: { readonly from: number; readonly to: number } | undefined,
-): readonly { readonly from: number; readonly to: number; readonly look?: Style }[] {
+): readonly { readonly from: number; readonly to: number; readonly look?: TextStyle }[] {
   if (selected === undefined || selected.to <= from || selected.from >= to) return [{ from, to }];
   const start = Math.max(from, selected.from);
   const end = Math.min(to, selected.to);
@@ -101,7 +105,7 @@ function planSearch(view: ViewState, drawing: RenderContext): ComposerLayout {
     view.editor.search?.scope ?? 'folder'
   ];
   const label = drawing.width < NARROW_COLUMNS ? `search: ${query}` : `search ${scope}: ${query}`;
-  const match = sanitizeForScreen(getSearchMatch(view.editor) ?? (query === '' ? '' : 'no match')).replaceAll(
+  const match = sanitizeForScreen(getHistorySearchMatch(view.editor) ?? (query === '' ? '' : 'no match')).replaceAll(
     '\n',
     ' ',
   );

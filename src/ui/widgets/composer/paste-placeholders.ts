@@ -66,7 +66,7 @@ export function expandPlaceholders(text: string, placeholders: PastePlaceholders
 }
 
 /** Splits a draft into texts and images, as they are sent to the model. */
-export function splitIntoParts(text: string, placeholders: PastePlaceholders): DraftPart[] {
+export function splitDraftIntoParts(text: string, placeholders: PastePlaceholders): DraftPart[] {
   const parts: DraftPart[] = [];
   let pending = '';
   for (const piece of splitAtPlaceholders(text)) {

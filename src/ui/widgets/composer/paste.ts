@@ -1,5 +1,5 @@
 import { sanitizeDraftText } from './classify-draft.ts';
-import { type EditorState, replaceText } from './editor-state.ts';
+import { type DraftEditorState, replaceDraftText } from './draft-editor-state.ts';
 import {
   createPlaceholder,
   getPlaceholderCharacter,
@@ -12,7 +12,11 @@ const MAX_INLINE_LINES = 8;
 const MAX_INLINE_CHARACTERS = 800;
 
 /** Inserts pasted text as one undo step. With `collapse`, a long text is collapsed into a placeholder. */
-export function insertPaste(state: EditorState, pasted: string, longText: 'collapse' | 'inline'): EditorState {
+export function insertPaste(
+  state: DraftEditorState,
+  pasted: string,
+  longText: 'collapse' | 'inline',
+): DraftEditorState {
   const text = sanitizeDraftText(pasted);
   if (text === '') return state;
   const isShort =
@@ -26,9 +30,9 @@ export function insertPaste(state: EditorState, pasted: string, longText: 'colla
 
 /** Inserts an image into the draft as a placeholder. */
 export function insertImage(
-  state: EditorState,
+  state: DraftEditorState,
   image: { readonly name: string; readonly bytes: number; readonly path: string },
-): EditorState {
+): DraftEditorState {
   const { name, bytes, path } = image;
   return insertPlaceholder(
     state,
@@ -38,7 +42,7 @@ export function insertImage(
 
 /** Returns the paste or image under the caret, or the one just before it. */
 export function findPlaceholderAtCaret(
-  state: EditorState,
+  state: DraftEditorState,
 ): { readonly placeholder: PastePlaceholder; readonly at: number } | undefined {
   for (const at of [state.caret, findPreviousBoundary(state.text, state.caret)]) {
     const id = getPlaceholderIdAt(state.text, at);
@@ -49,11 +53,11 @@ export function findPlaceholderAtCaret(
 }
 
 /** Replaces the collapsed paste at the caret by its text. */
-export function expandPasteAtCaret(state: EditorState): EditorState {
+export function expandPasteAtCaret(state: DraftEditorState): DraftEditorState {
   const found = findPlaceholderAtCaret(state);
   if (found?.placeholder.kind !== 'paste') return state;
   const { placeholder, at } = found;
-  return replaceText(state, {
+  return replaceDraftText(state, {
     from: at,
     to: at + getPlaceholderCharacter(placeholder.id).length,
     insert: placeholder.text,
@@ -61,14 +65,14 @@ export function expandPasteAtCaret(state: EditorState): EditorState {
   });
 }
 
-function insertPlaceholder(state: EditorState, placeholder: PastePlaceholder): EditorState {
+function insertPlaceholder(state: DraftEditorState, placeholder: PastePlaceholder): DraftEditorState {
   return insertAtCaret(
     { ...state, placeholders: new Map(state.placeholders).set(placeholder.id, placeholder) },
     getPlaceholderCharacter(placeholder.id),
   );
 }
 
-function insertAtCaret(state: EditorState, text: string): EditorState {
+function insertAtCaret(state: DraftEditorState, text: string): DraftEditorState {
   const { caret } = state;
-  return replaceText(state, { from: caret, to: caret, insert: text, isLiteral: caret === 0 || state.isLiteral });
+  return replaceDraftText(state, { from: caret, to: caret, insert: text, isLiteral: caret === 0 || state.isLiteral });
 }

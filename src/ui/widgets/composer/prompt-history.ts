@@ -1,12 +1,12 @@
-import { type DraftText, type EditorState, type HistoryScope, replaceText } from './editor-state.ts';
+import { type DraftEditorState, type DraftText, type HistoryScope, replaceDraftText } from './draft-editor-state.ts';
 
 /** Shows the next older or newer entry of the history; the draft is after the newest entry. */
-export function recallEntry(state: EditorState, direction: 'older' | 'newer'): EditorState {
+export function recallEntry(state: DraftEditorState, direction: 'older' | 'newer'): DraftEditorState {
   return goToEntry(state, state.history.position + (direction === 'older' ? 1 : -1));
 }
 
 /** Shows an entry. The text on screen is kept and shown again on the way back. */
-function goToEntry(state: EditorState, entry: number): EditorState {
+function goToEntry(state: DraftEditorState, entry: number): DraftEditorState {
   const { entries, position, edits } = state.history;
   if (entry === position || entry < 0 || entry > entries.length) return state;
   const saved = new Map(edits).set(position, { text: state.text, caret: state.caret });
@@ -16,8 +16,8 @@ function goToEntry(state: EditorState, entry: number): EditorState {
 }
 
 /** Replaces the whole draft as one undo step. */
-export function replaceDraft(state: EditorState, draft: DraftText, entry?: number): EditorState {
-  return replaceText(state, {
+export function replaceDraft(state: DraftEditorState, draft: DraftText, entry?: number): DraftEditorState {
+  return replaceDraftText(state, {
     from: 0,
     to: state.text.length,
     insert: draft.text,
@@ -28,20 +28,20 @@ export function replaceDraft(state: EditorState, draft: DraftText, entry?: numbe
 }
 
 /** Opens the history search, or updates its query. */
-export function searchHistory(state: EditorState, query: string): EditorState {
+export function searchHistory(state: DraftEditorState, query: string): DraftEditorState {
   const scope = state.search?.scope ?? 'folder';
   return { ...state, search: { query, scope, found: findEntry(state.history.entries, query, 1) } };
 }
 
 /** Moves to the next older match; stays when there is none. */
-export function searchOlder(state: EditorState): EditorState {
+export function selectOlderHistoryMatch(state: DraftEditorState): DraftEditorState {
   if (state.search === undefined) return state;
   const older = findEntry(state.history.entries, state.search.query, (state.search.found ?? 0) + 1);
   return older === undefined ? state : { ...state, search: { ...state.search, found: older } };
 }
 
 /** Moves to the next newer match; stays when there is none. */
-export function searchNewer(state: EditorState): EditorState {
+export function selectNewerHistoryMatch(state: DraftEditorState): DraftEditorState {
   if (state.search?.found === undefined) return state;
   const { entries } = state.history;
   for (let entry = state.search.found - 1; entry > 0; entry -= 1) {
@@ -52,21 +52,21 @@ export function searchNewer(state: EditorState): EditorState {
 }
 
 /** Repeats the search in another scope, whose entries are already in the state. */
-export function setSearchScope(state: EditorState, scope: HistoryScope): EditorState {
+export function setSearchScope(state: DraftEditorState, scope: HistoryScope): DraftEditorState {
   if (state.search === undefined) return state;
   const found = findEntry(state.history.entries, state.search.query, 1);
   return { ...state, search: { ...state.search, scope, found } };
 }
 
 /** Closes the search and shows the match. */
-export function acceptSearch(state: EditorState): EditorState {
+export function acceptHistorySearch(state: DraftEditorState): DraftEditorState {
   const found = state.search?.found;
-  const closed: EditorState = { ...state, search: undefined };
+  const closed: DraftEditorState = { ...state, search: undefined };
   return found === undefined ? closed : goToEntry(closed, found);
 }
 
 /** Returns the text of the current match, for display while the search is open. */
-export function getSearchMatch(state: EditorState): string | undefined {
+export function getHistorySearchMatch(state: DraftEditorState): string | undefined {
   const found = state.search?.found;
   return found === undefined ? undefined : state.history.entries.at(-found);
 }
@@ -75,7 +75,7 @@ export function getSearchMatch(state: EditorState): string | undefined {
  * Returns the inline suggestion: for an empty draft the suggested prompt; with the caret at the end, the rest of the
  * newest earlier message that starts with the draft.
  */
-export function getSuggestion(state: EditorState): string | undefined {
+export function getSuggestion(state: DraftEditorState): string | undefined {
   const { text, caret } = state;
   if (text === '' && state.history.position === 0) return state.suggestedPrompt;
   if (text === '' || caret !== text.length || state.history.position !== 0) return undefined;
@@ -86,7 +86,7 @@ export function getSuggestion(state: EditorState): string | undefined {
 }
 
 /** Stashes the draft. On an empty draft, restores the draft that was stashed last. */
-export function stashOrPop(state: EditorState): EditorState {
+export function stashOrPop(state: DraftEditorState): DraftEditorState {
   if (state.text !== '') {
     const draft: DraftText = { text: state.text, caret: state.caret };
     return replaceDraft({ ...state, stash: [...state.stash, draft] }, { text: '', caret: 0 });

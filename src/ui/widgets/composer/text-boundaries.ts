@@ -16,7 +16,7 @@ export function findNextBoundary(text: string, at: number): number {
   let ahead = LOOK_AHEAD;
   for (;;) {
     const to = Math.min(text.length, at + ahead);
-    const first = listBoundaries(text, at, to)[1] ?? to;
+    const first = listGraphemeBoundaries(text, at, to)[1] ?? to;
     if (first < to || to === text.length || ahead > LOOK_AHEAD * 64) return first;
     ahead *= 4;
   }
@@ -26,7 +26,7 @@ export function findNextBoundary(text: string, at: number): number {
 export function findPreviousBoundary(text: string, at: number): number {
   if (at <= 0) return 0;
   if (isAscii(text, at - 1) && (at === 1 || isAscii(text, at - 2))) return at - 1;
-  return listBoundaries(text, findAsciiBoundary(text, at - 1), at).at(-2) ?? 0;
+  return listGraphemeBoundaries(text, findAsciiBoundary(text, at - 1), at).at(-2) ?? 0;
 }
 
 /** Returns the closest grapheme boundary at or before an offset. */
@@ -35,7 +35,10 @@ export function findBoundaryAtOrBefore(text: string, offset: number): number {
   if (offset >= text.length) return text.length;
   if (isAscii(text, offset) && isAscii(text, offset - 1)) return offset;
   const from = findAsciiBoundary(text, offset - 1);
-  return listBoundaries(text, from, Math.min(text.length, offset + LOOK_AHEAD)).findLast((at) => at <= offset) ?? from;
+  return (
+    listGraphemeBoundaries(text, from, Math.min(text.length, offset + LOOK_AHEAD)).findLast((at) => at <= offset) ??
+    from
+  );
 }
 
 /** Returns the closest grapheme boundary at or after an offset. */
@@ -45,7 +48,7 @@ export function findBoundaryAtOrAfter(text: string, offset: number): number {
 }
 
 /** Lists the grapheme boundaries between two boundaries, both included. */
-export function listBoundaries(text: string, from: number, to: number): number[] {
+export function listGraphemeBoundaries(text: string, from: number, to: number): number[] {
   const window = text.slice(from, to);
   if (!NOT_ASCII.test(window)) return Array.from({ length: window.length + 1 }, (_, index) => from + index);
   const boundaries = [from];

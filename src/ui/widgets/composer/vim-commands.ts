@@ -1,4 +1,4 @@
-import { type EditorState, replaceText } from './editor-state.ts';
+import { type DraftEditorState, replaceDraftText } from './draft-editor-state.ts';
 import { getCurrentKill, pushKill } from './kill-ring.ts';
 import { findLineEnd, findLineStart, findNextBoundary, findPreviousBoundary } from './text-boundaries.ts';
 import { findFirstNonBlank, type VimRange } from './vim-motions.ts';
@@ -39,18 +39,22 @@ function isOperator(key: string | undefined): key is VimOperator {
 }
 
 /** Deletes, changes or yanks a range. Whole lines are stored with a final newline, which `p` recognizes. */
-export function applyOperator(editor: EditorState, { from, to, shape }: VimRange, operator: VimOperator): EditorState {
+export function applyOperator(
+  editor: DraftEditorState,
+  { from, to, shape }: VimRange,
+  operator: VimOperator,
+): DraftEditorState {
   const { text } = editor;
   const killed = text.slice(from, to) + (shape === 'lines' ? '\n' : '');
-  const stored: EditorState = { ...editor, kills: pushKill(editor.kills, killed) };
+  const stored: DraftEditorState = { ...editor, kills: pushKill(editor.kills, killed) };
   if (operator === 'y') return clampCaret({ ...stored, caret: from });
   if (operator === 'c' || shape === 'text') {
-    const cut = replaceText(stored, { from, to, insert: '' });
+    const cut = replaceDraftText(stored, { from, to, insert: '' });
     return operator === 'c' ? cut : clampCaret(cut);
   }
   // A line is removed with its newline; the last line with the newline before it.
   const isLast = to === text.length;
-  const cut = replaceText(stored, {
+  const cut = replaceDraftText(stored, {
     from: isLast ? Math.max(0, from - 1) : from,
     to: isLast ? to : to + 1,
     insert: '',
@@ -59,26 +63,26 @@ export function applyOperator(editor: EditorState, { from, to, shape }: VimRange
 }
 
 /** Inserts the last deleted or yanked text: whole lines as lines, other text next to the caret. */
-export function putKilledText(editor: EditorState, side: 'after' | 'before', count: number): EditorState {
+export function putKilledText(editor: DraftEditorState, side: 'after' | 'before', count: number): DraftEditorState {
   const killed = getCurrentKill(editor.kills);
   if (killed === '') return editor;
   const { text, caret } = editor;
   const copies = killed.repeat(count);
   if (!killed.endsWith('\n')) {
     const at = side === 'before' ? caret : Math.min(findLineEnd(text, caret), findNextBoundary(text, caret));
-    const inserted = replaceText(editor, { from: at, to: at, insert: copies });
+    const inserted = replaceDraftText(editor, { from: at, to: at, insert: copies });
     return { ...inserted, caret: findPreviousBoundary(inserted.text, inserted.caret) };
   }
   if (side === 'before') {
     const at = findLineStart(text, caret);
-    return replaceText(editor, { from: at, to: at, insert: copies, caret: at });
+    return replaceDraftText(editor, { from: at, to: at, insert: copies, caret: at });
   }
   const at = findLineEnd(text, caret);
-  return replaceText(editor, { from: at, to: at, insert: `\n${copies.slice(0, -1)}`, caret: at + 1 });
+  return replaceDraftText(editor, { from: at, to: at, insert: `\n${copies.slice(0, -1)}`, caret: at + 1 });
 }
 
 /** Moves the caret onto a character: in normal mode it is never after the last one of a line. */
-export function clampCaret(editor: EditorState): EditorState {
+export function clampCaret(editor: DraftEditorState): DraftEditorState {
   const { text, caret } = editor;
   const isAfterLast = caret === findLineEnd(text, caret) && caret > findLineStart(text, caret);
   return isAfterLast ? { ...editor, caret: findPreviousBoundary(text, caret) } : editor;

@@ -1,5 +1,5 @@
-import { moveByRow } from './caret-motions.ts';
-import type { EditorState } from './editor-state.ts';
+import { moveCaretByRow } from './caret-motions.ts';
+import type { DraftEditorState } from './draft-editor-state.ts';
 import { findLineEnd, findLineStart, findNextBoundary, findPreviousBoundary } from './text-boundaries.ts';
 
 /** The target of a motion, and the extent that an operator applies to. */
@@ -10,7 +10,7 @@ export type VimFind = { readonly kind: string; readonly character: string };
 
 /** Returns the target of a motion; undefined for an unknown motion. */
 export function resolveVimMotion(
-  editor: EditorState,
+  editor: DraftEditorState,
   motion: string,
   count: number | undefined,
 ): VimTarget | undefined {
@@ -54,7 +54,7 @@ export function resolveVimMotion(
 }
 
 /** Finds a character in the line as `f`, `F`, `t` and `T` do. */
-export function findCharacter(editor: EditorState, find: VimFind, count: number): VimTarget | undefined {
+export function findCharacter(editor: DraftEditorState, find: VimFind, count: number): VimTarget | undefined {
   const { text, caret } = editor;
   const isForward = find.kind === 'f' || find.kind === 't';
   const [from, to] = [findLineStart(text, caret), findLineEnd(text, caret)];
@@ -115,9 +115,9 @@ function findWordEnd(text: string, from: number): number {
   return Math.min(at, findPreviousBoundary(text, text.length));
 }
 
-function moveRows(editor: EditorState, direction: 'up' | 'down', times: number): number {
+function moveRows(editor: DraftEditorState, direction: 'up' | 'down', times: number): number {
   let moved = editor;
-  for (let left = times; left > 0; left -= 1) moved = moveByRow(moved, direction) ?? moved;
+  for (let left = times; left > 0; left -= 1) moved = moveCaretByRow(moved, direction) ?? moved;
   return moved.caret;
 }
 
@@ -155,7 +155,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** Returns the range of the lines between two offsets, without the last newline. */
-export function selectLines(text: string, from: number, to: number): VimRange {
+export function getVimLineRange(text: string, from: number, to: number): VimRange {
   return { from: findLineStart(text, from), to: findLineEnd(text, to), shape: 'lines' };
 }
 

@@ -1,4 +1,4 @@
-import { type EditorState, redoStep, replaceText, undoStep } from './editor-state.ts';
+import { type DraftEditorState, redoDraftEdit, replaceDraftText, undoDraftEdit } from './draft-editor-state.ts';
 import { findLineEnd, findLineStart, findNextBoundary, findPreviousBoundary } from './text-boundaries.ts';
 import {
   applyOperator,
@@ -12,8 +12,8 @@ import {
   findCharacter,
   findFirstNonBlank,
   findTextObject,
+  getVimLineRange,
   resolveVimMotion,
-  selectLines,
   type VimFind,
   type VimRange,
   type VimTarget,
@@ -32,7 +32,11 @@ export type VimState = {
 };
 
 /** The result of a key in vim mode. A key without a meaning in vim is `passed` on to the regular keymap. */
-export type VimKeyResult = { readonly vim: VimState; readonly editor: EditorState; readonly key: 'taken' | 'passed' };
+export type VimKeyResult = {
+  readonly vim: VimState;
+  readonly editor: DraftEditorState;
+  readonly key: 'taken' | 'passed';
+};
 
 /** The state when vim mode is switched on. It starts in insert mode, so that a message can be typed at once. */
 export const INITIAL_VIM_STATE: VimState = {
@@ -50,13 +54,13 @@ type TargetResult = { readonly vim: VimState; readonly found: VimTarget | undefi
 type Key = { readonly chord: string; readonly text: string };
 
 /** Handles one key. ESC is passed on only in normal mode without a pending command. */
-export function handleVimKey(vim: VimState, editor: EditorState, key: Key): VimKeyResult {
+export function handleVimKey(vim: VimState, editor: DraftEditorState, key: Key): VimKeyResult {
   if (vim.mode === 'insert') return handleInsertKey(vim, editor, key);
   if (key.chord === 'escape') {
     const isIdle = vim.mode === 'normal' && vim.pending === '';
     return { vim: { ...vim, mode: 'normal', pending: '' }, editor, key: isIdle ? 'passed' : 'taken' };
   }
-  if (key.chord === 'ctrl+r') return takeKey({ ...vim, pending: '' }, clampCaret(redoStep(editor)));
+  if (key.chord === 'ctrl+r') return takeKey({ ...vim, pending: '' }, clampCaret(redoDraftEdit(editor)));
   if (key.text === '' || /^(?:ctrl|alt|super)\+/.test(key.chord) || key.chord === 'enter' || key.chord === 'tab') {
     return { vim: { ...vim, pending: '' }, editor, key: 'passed' };
   }
@@ -68,14 +72,14 @@ export function handleVimKey(vim: VimState, editor: EditorState, key: Key): VimK
 }
 
 /** Returns the selected range, for display. */
-export function getVimSelection(vim: VimState, editor: EditorState): VimRange | undefined {
+export function getVimSelection(vim: VimState, editor: DraftEditorState): VimRange | undefined {
   if (vim.mode !== 'visual' && vim.mode !== 'visual-line') return undefined;
   const [from, last] = [Math.min(vim.anchor, editor.caret), Math.max(vim.anchor, editor.caret)];
   if (vim.mode === 'visual') return { from, to: findNextBoundary(editor.text, last), shape: 'text' };
-  return selectLines(editor.text, from, last);
+  return getVimLineRange(editor.text, from, last);
 }
 
-function handleInsertKey(vim: VimState, editor: EditorState, { chord, text }: Key): VimKeyResult {
+function handleInsertKey(vim: VimState, editor: DraftEditorState, { chord, text }: Key): VimKeyResult {
   if (chord === 'escape') {
     const caret = Math.max(findLineStart(editor.text, editor.caret), findPreviousBoundary(editor.text, editor.caret));
     return takeKey({ ...vim, mode: 'normal' }, { ...editor, caret });
@@ -85,7 +89,7 @@ function handleInsertKey(vim: VimState, editor: EditorState, { chord, text }: Ke
   return { vim: { ...vim, change: { keys, typed: next } }, editor, key: 'passed' };
 }
 
-function runCommand(vim: VimState, editor: EditorState, command: VimCommand, keys: string): VimKeyResult {
+function runCommand(vim: VimState, editor: DraftEditorState, command: VimCommand, keys: string): VimKeyResult {
   const { target, operator } = command;
   const selection = getVimSelection(vim, editor);
   if (selection !== undefined) return runOnSelection(vim, editor, selection, command);
@@ -114,7 +118,7 @@ const ALIASES: Readonly<Record<string, readonly [VimOperator, string]>> = {
 
 function operate(
   vim: VimState,
-  editor: EditorState,
+  editor: DraftEditorState,
   command: VimCommand,
   operator: VimOperator,
   keys: string,
@@ -129,13 +133,13 @@ function operate(
   );
 }
 
-function findRange(vim: VimState, editor: EditorState, command: VimCommand, operator: VimOperator): RangeResult {
+function findRange(vim: VimState, editor: DraftEditorState, command: VimCommand, operator: VimOperator): RangeResult {
   const { text, caret } = editor;
   const { target, count } = command;
   if (target === operator) {
     let last = caret;
     for (let left = (count ?? 1) - 1; left > 0; left -= 1) last = Math.min(text.length, findLineEnd(text, last) + 1);
-    return { vim, range: selectLines(text, caret, last) };
+    return { vim, range: getVimLineRange(text, caret, last) };
   }
   if (/^[ia]/.test(target)) return { vim, range: findTextObject(text, caret, target) };
   const { found, vim: after } = resolveTarget(
@@ -145,19 +149,19 @@ function findRange(vim: VimState, editor: EditorState, command: VimCommand, oper
   );
   if (found === undefined) return { vim: after, range: undefined };
   const [from, to] = [Math.min(caret, found.to), Math.max(caret, found.to)];
-  if (found.extent === 'line') return { vim: after, range: selectLines(text, from, to) };
+  if (found.extent === 'line') return { vim: after, range: getVimLineRange(text, from, to) };
   const end = found.extent === 'inclusive' ? findNextBoundary(text, to) : to;
   return { vim: after, range: { from, to: end, shape: 'text' } };
 }
 
 /** Returns the motion of `cw`: on a word it keeps the following space, so it acts like `e` from inside the word. */
-function replaceWordMotion({ text, caret }: EditorState, { count = 1, ...command }: VimCommand): VimCommand {
+function replaceWordMotion({ text, caret }: DraftEditorState, { count = 1, ...command }: VimCommand): VimCommand {
   if (!/\S/.test(text.charAt(caret))) return { ...command, count };
   const atEnd = findTextObject(text, caret, 'iw')?.to === findNextBoundary(text, caret);
   return { ...command, target: 'e', count: atEnd ? count - 1 : count };
 }
 
-function resolveTarget(vim: VimState, editor: EditorState, { target, count }: VimCommand): TargetResult {
+function resolveTarget(vim: VimState, editor: DraftEditorState, { target, count }: VimCommand): TargetResult {
   const [kind = '', character = ''] = [target.charAt(0), target.slice(1)];
   if (/^[fFtT]$/.test(kind) && character !== '') {
     const find: VimFind = { kind, character };
@@ -171,12 +175,17 @@ function resolveTarget(vim: VimState, editor: EditorState, { target, count }: Vi
   return { vim, found: findCharacter(editor, find, count ?? 1) };
 }
 
-function applyToRange(vim: VimState, editor: EditorState, range: VimRange, operator: VimOperator): VimKeyResult {
+function applyToRange(vim: VimState, editor: DraftEditorState, range: VimRange, operator: VimOperator): VimKeyResult {
   const mode = operator === 'c' ? 'insert' : 'normal';
   return takeKey({ ...vim, mode }, applyOperator(editor, range, operator));
 }
 
-function runOnSelection(vim: VimState, editor: EditorState, selection: VimRange, command: VimCommand): VimKeyResult {
+function runOnSelection(
+  vim: VimState,
+  editor: DraftEditorState,
+  selection: VimRange,
+  command: VimCommand,
+): VimKeyResult {
   const { target } = command;
   if (target === 'v' || target === 'V') return takeKey({ ...vim, mode: 'normal' }, editor);
   const operator = ({ d: 'd', x: 'd', X: 'd', c: 'c', s: 'c', y: 'y' } as const)[target];
@@ -192,7 +201,7 @@ function runOnSelection(vim: VimState, editor: EditorState, selection: VimRange,
 
 function runSimple(
   vim: VimState,
-  editor: EditorState,
+  editor: DraftEditorState,
   { target, count }: VimCommand,
   keys: string,
 ): VimKeyResult | undefined {
@@ -210,10 +219,10 @@ function runSimple(
     case 'A':
       return insertAt(end);
     case 'o':
-      return insertAt(end + 1, replaceText(editor, { from: end, to: end, insert: '\n' }));
+      return insertAt(end + 1, replaceDraftText(editor, { from: end, to: end, insert: '\n' }));
     case 'O': {
       const start = findLineStart(text, caret);
-      return insertAt(start, replaceText(editor, { from: start, to: start, insert: '\n', caret: start }));
+      return insertAt(start, replaceDraftText(editor, { from: start, to: start, insert: '\n', caret: start }));
     }
     case 'p':
     case 'P':
@@ -222,7 +231,7 @@ function runSimple(
         putKilledText(editor, target === 'p' ? 'after' : 'before', count ?? 1),
       );
     case 'u':
-      return takeKey(vim, clampCaret(undoStep(editor)));
+      return takeKey(vim, clampCaret(undoDraftEdit(editor)));
     case 'v':
     case 'V':
       return takeKey({ ...vim, mode: target === 'v' ? 'visual' : 'visual-line', anchor: caret }, editor);
@@ -231,7 +240,7 @@ function runSimple(
       if (caret === end) return takeKey(vim, editor);
       return takeKey(
         { ...vim, change: { keys, typed: '' } },
-        replaceText(editor, { from: caret, to, insert: target.slice(1), caret }),
+        replaceDraftText(editor, { from: caret, to, insert: target.slice(1), caret }),
       );
     }
     default:
@@ -239,14 +248,14 @@ function runSimple(
   }
 }
 
-function repeatChange(vim: VimState, editor: EditorState): VimKeyResult {
+function repeatChange(vim: VimState, editor: DraftEditorState): VimKeyResult {
   const { change } = vim;
   if (change.keys === '') return takeKey(vim, editor);
   let result = takeKey({ ...vim, pending: '' }, editor);
   for (const text of change.keys) result = handleVimKey(result.vim, result.editor, { chord: text, text });
   if (result.vim.mode === 'insert') {
     const at = result.editor.caret;
-    result = handleInsertKey(result.vim, replaceText(result.editor, { from: at, to: at, insert: change.typed }), {
+    result = handleInsertKey(result.vim, replaceDraftText(result.editor, { from: at, to: at, insert: change.typed }), {
       chord: 'escape',
       text: '',
     });
@@ -254,11 +263,11 @@ function repeatChange(vim: VimState, editor: EditorState): VimKeyResult {
   return takeKey({ ...result.vim, change }, result.editor);
 }
 
-function moveTo(editor: EditorState, { to, extent }: VimTarget): EditorState {
+function moveTo(editor: DraftEditorState, { to, extent }: VimTarget): DraftEditorState {
   const goalColumn = extent === 'line' ? editor.goalColumn : undefined;
   return clampCaret({ ...editor, caret: to, goalColumn, lastAction: { kind: 'none' } });
 }
 
-function takeKey(vim: VimState, editor: EditorState): VimKeyResult {
+function takeKey(vim: VimState, editor: DraftEditorState): VimKeyResult {
   return { vim, editor, key: 'taken' };
 }

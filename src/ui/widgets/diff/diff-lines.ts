@@ -1,18 +1,18 @@
 import type { DiffLine, Display } from '../../../contracts/display.ts';
-import { escapeCode } from '../../../lib/text/sanitize.ts';
-import type { TextRange } from '../../../lib/text/text-wrap.ts';
+import { escapeCodeLine } from '../../../lib/text/sanitize.ts';
+import type { RowTextRange } from '../../../lib/text/text-wrap.ts';
 import {
   colored,
   createLine,
-  type Highlight,
+  type HighlightCode,
   type LogicalLine,
   plain,
-  type Span,
+  type StyledSpan,
   sliceSpans,
 } from '../../text/line.ts';
 import { type RenderContext, shortenPath } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
-import type { Style } from '../../theme/theme.ts';
+import type { TextStyle } from '../../theme/theme.ts';
 
 type Diff = Extract<Display, { kind: 'diff' }>;
 type Hunk = Diff['hunks'][number];
@@ -39,12 +39,12 @@ function createHunkHead(
   { numberColumns, cwd }: { readonly numberColumns: number; readonly cwd: string },
 ): readonly LogicalLine[] {
   if (path !== undefined && path !== previous?.path)
-    return [createLine(plain(`  ${escapeCode(shortenPath(path, cwd))}`))];
+    return [createLine(plain(`  ${escapeCodeLine(shortenPath(path, cwd))}`))];
   return previous === undefined ? [] : [createLine(colored('dim', `${' '.repeat(numberColumns + 2)}…`))];
 }
 
 /** The syntax spans of the lines of a hunk; undefined for an unknown language. */
-type HunkSyntax = readonly (readonly Span[] | undefined)[];
+type HunkSyntax = readonly (readonly StyledSpan[] | undefined)[];
 
 /** Hunks with more lines are shown without syntax colors. */
 const MAX_HIGHLIGHTED_LINES = 2_000;
@@ -53,7 +53,7 @@ const MAX_HIGHLIGHTED_LINES = 2_000;
 export function highlightHunk(
   { lines }: Pick<Hunk, 'lines'>,
   path: string | undefined,
-  highlight: Highlight | undefined,
+  highlight: HighlightCode | undefined,
 ): HunkSyntax {
   const language = path === undefined ? '' : getLanguage(path);
   if (highlight === undefined || language === '' || lines.length > MAX_HIGHLIGHTED_LINES) return [];
@@ -97,16 +97,17 @@ function createHunkLines(hunk: Hunk, numberColumns: number, syntax: HunkSyntax):
 /** Renders a line of a hunk after its sign. The changed range is emphasized, also without colors. */
 export function renderDiffLine(
   { kind, text }: DiffLine,
-  range: TextRange | undefined,
-  syntax: readonly Span[] | undefined,
-): readonly Span[] {
+  range: RowTextRange | undefined,
+  syntax: readonly StyledSpan[] | undefined,
+): readonly StyledSpan[] {
   const spans = syntax ?? [plain(text)];
-  if (kind === 'same') return [plain('  '), ...spans.map((span) => ({ ...span, text: escapeCode(span.text) }))];
-  const style: Style = kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
+  if (kind === 'same') return [plain('  '), ...spans.map((span) => ({ ...span, text: escapeCodeLine(span.text) }))];
+  const style: TextStyle =
+    kind === 'add' ? { token: 'add', background: 'addBg' } : { token: 'del', background: 'delBg' };
   const { background } = style;
-  const createSpans = (from: number, to: number, added: Style): readonly Span[] =>
+  const createSpans = (from: number, to: number, added: TextStyle): readonly StyledSpan[] =>
     sliceSpans(spans, from, to).map((span) => ({
-      text: escapeCode(span.text),
+      text: escapeCodeLine(span.text),
       style: { ...(syntax === undefined ? style : { background }), ...span.style, ...added },
     }));
   const sign = { text: kind === 'add' ? '+ ' : '- ', style };
@@ -139,11 +140,11 @@ const WORDS = /[\p{L}\p{N}\p{M}_]+|\s+|[^\p{L}\p{N}\p{M}_\s]/gu;
  * Returns the changed range of each line of a hunk, for emphasis; undefined for lines that are new, removed or
  * completely rewritten. Lines are compared in pairs where as many lines were removed as added.
  */
-export function findChangedRanges(lines: readonly DiffLine[]): readonly (TextRange | undefined)[] {
-  const changes: (TextRange | undefined)[] = lines.map(() => undefined);
+export function findChangedRanges(lines: readonly DiffLine[]): readonly (RowTextRange | undefined)[] {
+  const changes: (RowTextRange | undefined)[] = lines.map(() => undefined);
   for (let index = 0; index < lines.length; ) {
-    const removed = countRun(lines, index, 'del');
-    const added = countRun(lines, index + removed, 'add');
+    const removed = countAdjacentDiffLines(lines, index, 'del');
+    const added = countAdjacentDiffLines(lines, index + removed, 'add');
     if (removed > 0 && removed === added) {
       for (let line = index; line < index + removed; line += 1) {
         const pair = compareLines(lines[line]?.text ?? '', lines[line + removed]?.text ?? '');
@@ -157,7 +158,7 @@ export function findChangedRanges(lines: readonly DiffLine[]): readonly (TextRan
 }
 
 /** Returns the number of adjacent lines of a kind from an index on. */
-export function countRun(lines: readonly DiffLine[], from: number, kind: DiffLine['kind']): number {
+export function countAdjacentDiffLines(lines: readonly DiffLine[], from: number, kind: DiffLine['kind']): number {
   let length = 0;
   while (lines[from + length]?.kind === kind) length += 1;
   return length;
@@ -189,7 +190,7 @@ export function formatDiffStat(
   { added, removed }: { readonly added: number; readonly removed: number },
   { minus }: Pick<Glyphs, 'minus'>,
   mode: 'diff' | 'dim' = 'dim',
-): readonly Span[] {
+): readonly StyledSpan[] {
   if (mode === 'dim') return [colored('dim', `+${added} ${minus}${removed}`)];
   return [colored('add', `+${added}`), colored('dim', ' '), colored('del', `${minus}${removed}`)];
 }

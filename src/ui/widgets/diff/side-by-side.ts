@@ -1,12 +1,12 @@
 import type { DiffHunk } from '../../../contracts/display.ts';
 import { expandTabs, getTextWidth, padToWidth } from '../../../lib/text/text-width.ts';
 import { wrapHard } from '../../../lib/text/text-wrap.ts';
-import { colored, createLine, type LogicalLine, plain, type Span, sliceSpans } from '../../text/line.ts';
+import { colored, createLine, type LogicalLine, plain, type StyledSpan, sliceSpans } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import { countRun, findChangedRanges, highlightHunk, renderDiffLine } from './diff-lines.ts';
+import { countAdjacentDiffLines, findChangedRanges, highlightHunk, renderDiffLine } from './diff-lines.ts';
 
 /** A numbered line of one side. */
-type NumberedLine = { readonly number: number; readonly spans: readonly Span[] };
+type NumberedLine = { readonly number: number; readonly spans: readonly StyledSpan[] };
 type Pair = { readonly before: NumberedLine | undefined; readonly after: NumberedLine | undefined };
 
 const TAB_WIDTH = 4;
@@ -40,9 +40,9 @@ function pairLines(hunk: DiffHunk, syntax: ReturnType<typeof highlightHunk>): re
   const pairs: Pair[] = [];
   let [oldLine, newLine] = [hunk.oldStart, hunk.newStart];
   for (let index = 0; index < hunk.lines.length; ) {
-    const removedCount = countRun(hunk.lines, index, 'del');
-    const addedCount = countRun(hunk.lines, index + removedCount, 'add');
-    const getSpans = (lineIndex: number): readonly Span[] => {
+    const removedCount = countAdjacentDiffLines(hunk.lines, index, 'del');
+    const addedCount = countAdjacentDiffLines(hunk.lines, index + removedCount, 'add');
+    const getSpans = (lineIndex: number): readonly StyledSpan[] => {
       const line = hunk.lines[lineIndex];
       return line === undefined ? [] : renderDiffLine(line, ranges[lineIndex], syntax[lineIndex]);
     };
@@ -66,7 +66,7 @@ function pairLines(hunk: DiffHunk, syntax: ReturnType<typeof highlightHunk>): re
 }
 
 /** Wraps a line into rows of its half. */
-function wrapCell(cell: NumberedLine | undefined, room: number): readonly (readonly Span[])[] {
+function wrapCell(cell: NumberedLine | undefined, room: number): readonly (readonly StyledSpan[])[] {
   if (cell === undefined) return [];
   let from = 0;
   return wrapHard(cell.spans.map(({ text }) => text).join(''), room).map((row) => {
@@ -77,11 +77,11 @@ function wrapCell(cell: NumberedLine | undefined, room: number): readonly (reado
 }
 
 function renderSide(
-  spans: readonly Span[] = [],
+  spans: readonly StyledSpan[] = [],
   number: number | undefined,
   digits: number,
   room: number,
-): readonly Span[] {
+): readonly StyledSpan[] {
   const usedWidth = spans.reduce((sum, { text }) => sum + getTextWidth(text), 0);
   const gutter = padToWidth(number === undefined ? '' : String(number).padStart(digits), digits);
   return [colored('dim', `${gutter} `), ...spans, plain(' '.repeat(Math.max(0, room - usedWidth)))];

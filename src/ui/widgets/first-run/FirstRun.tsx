@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import { createElement } from 'react';
 import { printable } from '../../../lib/printable.ts';
 import { createAsciiOutput } from '../../terminal/ascii-output.ts';
-import { createScreenHost, type TerminalOutput } from '../../terminal/screen-host.ts';
+import { createScreenFrameWriter, type TerminalOutput } from '../../terminal/screen-frame-writer.ts';
 import type { ScreenOptions } from '../../terminal/screen-options.ts';
 import { BACKGROUND_QUERY, followsBackground } from '../../terminal/terminal-modes.ts';
 import { Rows } from '../../text/Rows.tsx';
@@ -36,7 +36,7 @@ export function createFirstRunRenderer(
   onResized: () => void,
 ): FirstRunRenderer {
   const terminal = createAsciiOutput(out, () => options.glyphs === 'ascii');
-  const host = createScreenHost(terminal, onResized, options.resizeMode);
+  const host = createScreenFrameWriter(terminal, onResized, options.resizeMode);
   const createPaint = (background: FrameRendererOptions['background']) =>
     createThemePaint({ name: 'auto', customThemes: new Map(), background, depth: options.depth });
   let paint = createPaint(options.background);

@@ -3,25 +3,25 @@ import type { InputEvent } from '../../input/input-event.ts';
 import { sanitizeDraftText } from '../composer/classify-draft.ts';
 import {
   type FirstRunPage,
-  type FirstRunState,
+  type FirstRunScreenState,
   type FirstRunStep,
-  getOpenStep,
+  getOpenFirstRunStep,
   listLocalModels,
 } from './first-run-state.ts';
 import { formatFirstRun } from './first-run-text.ts';
-import { isQuestionSeen, layoutFirstRun, markSeen, scrollByPage } from './layout-first-run.ts';
+import { isQuestionSeen, layoutFirstRun, markVisibleRowsSeen, scrollFirstRunByPage } from './layout-first-run.ts';
 
 /** The result of an input event: a new state, an exit, or a server whose models are to be loaded. */
 export type FirstRunInputResult =
-  | { readonly kind: 'state'; readonly state: FirstRunState }
+  | { readonly kind: 'state'; readonly state: FirstRunScreenState }
   | { readonly kind: 'leave' }
-  | { readonly kind: 'ask_server'; readonly state: FirstRunState; readonly address: string };
+  | { readonly kind: 'ask_server'; readonly state: FirstRunScreenState; readonly address: string };
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 type InputPage = Extract<FirstRunPage, { kind: 'key' | 'address' }>;
 
 /** Handles an input event of the first-run screen. */
-export function handleFirstRunInput(state: FirstRunState, input: InputEvent): FirstRunInputResult {
+export function handleFirstRunInput(state: FirstRunScreenState, input: InputEvent): FirstRunInputResult {
   const { page } = state;
   if (input.type === 'paste') {
     return page.kind === 'key' || page.kind === 'address'
@@ -41,22 +41,22 @@ export function handleFirstRunInput(state: FirstRunState, input: InputEvent): Fi
 }
 
 /** Reports whether the input is a letter that answers nothing here, so that it starts a word. */
-export function startsWord(state: FirstRunState, input: InputEvent): boolean {
+export function startsFirstDraft(state: FirstRunScreenState, input: InputEvent): boolean {
   if (input.type !== 'key' || !/^[^\s\d]$/u.test(input.text)) return false;
-  if (input.chord === 'v' && getOpenStep(state) === 'trust') return false;
+  if (input.chord === 'v' && getOpenFirstRunStep(state) === 'trust') return false;
   return formatFirstRun(state).options.every(({ key }) => key !== input.chord);
 }
 
 /** Adds input that was typed before the screen could be read; it becomes the first draft. */
-export function addTypedAhead(state: FirstRunState, input: InputEvent): FirstRunState {
+export function addTypedAhead(state: FirstRunScreenState, input: InputEvent): FirstRunScreenState {
   const text = input.type === 'key' || input.type === 'paste' ? sanitizeDraftText(input.text) : '';
   if (input.type === 'key' && input.chord === 'backspace') return { ...state, typed: state.typed.slice(0, -1) };
   return { ...state, typed: state.typed + text };
 }
 
-function handleChoice(state: FirstRunState, { chord }: KeyInput): FirstRunInputResult {
+function handleChoice(state: FirstRunScreenState, { chord }: KeyInput): FirstRunInputResult {
   const { options } = formatFirstRun(state);
-  const step = getOpenStep(state);
+  const step = getOpenFirstRunStep(state);
   switch (chord) {
     case 'escape':
       return { kind: 'leave' };
@@ -70,7 +70,7 @@ function handleChoice(state: FirstRunState, { chord }: KeyInput): FirstRunInputR
     case ' ':
     case 'pagedown':
     case 'pageup':
-      return toResult(scrollByPage(state, chord === 'pageup' ? -1 : 1));
+      return toResult(scrollFirstRunByPage(state, chord === 'pageup' ? -1 : 1));
     case 'enter':
       return state.selected === undefined
         ? toResult({ ...state, note: 'Nothing is selected. Press a letter or a digit, or use the arrow keys first.' })
@@ -82,14 +82,14 @@ function handleChoice(state: FirstRunState, { chord }: KeyInput): FirstRunInputR
   }
 }
 
-function moveCursor(state: FirstRunState, count: number, by: 1 | -1): FirstRunState {
+function moveCursor(state: FirstRunScreenState, count: number, by: 1 | -1): FirstRunScreenState {
   const from = state.selected ?? (by === 1 ? -1 : count);
   return { ...state, selected: count === 0 ? undefined : (from + by + count) % count, note: '' };
 }
 
 /** Answers the open question by the key of an option. */
 function answerStep(
-  state: FirstRunState,
+  state: FirstRunScreenState,
   step: FirstRunStep | undefined,
   key: string | undefined,
 ): FirstRunInputResult {
@@ -109,12 +109,12 @@ function answerStep(
   }
 }
 
-function explainUnseen(state: FirstRunState): string {
+function explainUnseen(state: FirstRunScreenState): string {
   const { top, end } = layoutFirstRun(state).window;
   return top === end ? 'Enlarge the window to read all of this first.' : 'Read to the end first: space scrolls.';
 }
 
-function chooseSource(state: FirstRunState, chord: string): FirstRunInputResult {
+function chooseSource(state: FirstRunScreenState, chord: string): FirstRunInputResult {
   switch (chord) {
     case 'd':
       return toResult({ ...state, model: { kind: 'demo' } });
@@ -143,7 +143,7 @@ function chooseSource(state: FirstRunState, chord: string): FirstRunInputResult 
 }
 
 /** Offers models to choose from. A single model is chosen at once. */
-export function offerModels(state: FirstRunState, models: readonly string[]): FirstRunState {
+export function offerModels(state: FirstRunScreenState, models: readonly string[]): FirstRunScreenState {
   const [first] = models;
   if (first === undefined) return { ...state, note: 'The server offers no models.' };
   if (models.length === 1) {
@@ -152,13 +152,13 @@ export function offerModels(state: FirstRunState, models: readonly string[]): Fi
   return { ...state, page: { kind: 'models', models }, note: '' };
 }
 
-function describeNoServer({ servers }: FirstRunState): string {
+function describeNoServer({ servers }: FirstRunScreenState): string {
   return servers === 'looking'
     ? 'Still searching for local servers.'
     : 'No local server found. Start one (for example: ollama serve), or press u to enter its address.';
 }
 
-function chooseModel(state: FirstRunState, models: readonly string[], { chord }: KeyInput): FirstRunInputResult {
+function chooseModel(state: FirstRunScreenState, models: readonly string[], { chord }: KeyInput): FirstRunInputResult {
   const choices = { ...state, page: { kind: 'choices' }, selected: undefined } as const;
   if (chord === 'escape') return toResult(choices);
   if (chord === 'down' || chord === 'up')
@@ -168,7 +168,7 @@ function chooseModel(state: FirstRunState, models: readonly string[], { chord }:
   return toResult(model === undefined ? state : { ...choices, model: { kind: 'named', model } });
 }
 
-function handleInput(state: FirstRunState, page: InputPage, { chord, text }: KeyInput): FirstRunInputResult {
+function handleInput(state: FirstRunScreenState, page: InputPage, { chord, text }: KeyInput): FirstRunInputResult {
   switch (chord) {
     case 'escape':
       return toResult({ ...state, page: { kind: 'choices' }, note: '' });
@@ -183,14 +183,14 @@ function handleInput(state: FirstRunState, page: InputPage, { chord, text }: Key
   }
 }
 
-function submitKey(state: FirstRunState, text: string): FirstRunState {
+function submitKey(state: FirstRunScreenState, text: string): FirstRunScreenState {
   const key = text.trim();
   if (key === '') return { ...state, note: 'Paste a key first.' };
   if (/\s/.test(key)) return { ...state, note: 'A key contains no spaces. Paste only the key.' };
   return { ...state, page: { kind: 'choices' }, model: { kind: 'key', key }, note: '' };
 }
 
-function submitAddress(state: FirstRunState, text: string): FirstRunInputResult {
+function submitAddress(state: FirstRunScreenState, text: string): FirstRunInputResult {
   const address = text.trim();
   if (!/^https?:\/\/./.test(address) || !URL.canParse(address)) {
     return toResult({ ...state, note: 'Invalid address. Use a form like http://127.0.0.1:8080/v1.' });
@@ -201,10 +201,10 @@ function submitAddress(state: FirstRunState, text: string): FirstRunInputResult 
   return { kind: 'ask_server', state: { ...state, note: 'Loading the models.' }, address };
 }
 
-function setInput(state: FirstRunState, page: InputPage, text: string): FirstRunInputResult {
+function setInput(state: FirstRunScreenState, page: InputPage, text: string): FirstRunInputResult {
   return toResult({ ...state, page: { ...page, text: sanitizeDraftText(text).replaceAll('\n', ' ') } });
 }
 
-function toResult(state: FirstRunState): FirstRunInputResult {
-  return { kind: 'state', state: markSeen(state) };
+function toResult(state: FirstRunScreenState): FirstRunInputResult {
+  return { kind: 'state', state: markVisibleRowsSeen(state) };
 }

@@ -11,7 +11,7 @@ export const FIRST_RUN_STEPS = ['trust', 'bypass', 'model', 'takeOver'] as const
 export type FirstRunStep = (typeof FIRST_RUN_STEPS)[number];
 
 /** The state of the first-run screen. */
-export type FirstRunState = {
+export type FirstRunScreenState = {
   readonly question: FirstRunQuestions;
   /** Local model servers. */
   readonly servers: 'looking' | readonly LocalModelServer[];
@@ -41,10 +41,16 @@ export type FirstRunState = {
 export type FirstRunSize = { readonly columns: number; readonly rows: number };
 
 /** The size of a screen where lines are only appended. */
-export const UNLIMITED_SIZE: FirstRunSize = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+export const UNLIMITED_SCREEN_SIZE: FirstRunSize = {
+  columns: Number.POSITIVE_INFINITY,
+  rows: Number.POSITIVE_INFINITY,
+};
 
 /** Creates the initial state: questions that do not apply are answered already. */
-export function createFirstRunState(question: FirstRunQuestions, size: FirstRunSize = UNLIMITED_SIZE): FirstRunState {
+export function createFirstRunScreenState(
+  question: FirstRunQuestions,
+  size: FirstRunSize = UNLIMITED_SCREEN_SIZE,
+): FirstRunScreenState {
   return {
     question,
     servers: 'looking',
@@ -65,7 +71,7 @@ export function createFirstRunState(question: FirstRunQuestions, size: FirstRunS
 }
 
 /** Returns the question that is open; `undefined` when all are answered. */
-export function getOpenStep(state: FirstRunState): FirstRunStep | undefined {
+export function getOpenFirstRunStep(state: FirstRunScreenState): FirstRunStep | undefined {
   return FIRST_RUN_STEPS.find((step) => state[step] === undefined);
 }
 
@@ -76,7 +82,7 @@ export function getSettledAnswer({
   takeOver,
   bypass,
   typed,
-}: FirstRunState): FirstRunAnswers | undefined {
+}: FirstRunScreenState): FirstRunAnswers | undefined {
   if (trust === undefined || bypass === undefined || model === undefined) return undefined;
   // The demo runs in a separate folder, so the offer can wait for the next start.
   if (model.kind === 'demo') return { trust, model, takeOver: takeOver ?? 'open', bypass, typed };
@@ -84,6 +90,6 @@ export function getSettledAnswer({
 }
 
 /** Lists the models of all local servers. */
-export function listLocalModels({ servers }: FirstRunState): readonly string[] {
+export function listLocalModels({ servers }: FirstRunScreenState): readonly string[] {
   return servers === 'looking' ? [] : servers.flatMap(({ models }) => models);
 }

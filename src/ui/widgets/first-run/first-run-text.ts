@@ -8,9 +8,9 @@ import {
   insertNoBreakSpaces,
   type LogicalLine,
   plain,
-  type Span,
+  type StyledSpan,
 } from '../../text/line.ts';
-import { type FirstRunState, getOpenStep, listLocalModels } from './first-run-state.ts';
+import { type FirstRunScreenState, getOpenFirstRunStep, listLocalModels } from './first-run-state.ts';
 
 const MAX_MODELS = 9;
 /** Effects of one kind that the summary names. */
@@ -28,7 +28,7 @@ export type FirstRunText = {
 };
 
 /** Formats the open question or page. */
-export function formatFirstRun(state: FirstRunState): FirstRunText {
+export function formatFirstRun(state: FirstRunScreenState): FirstRunText {
   switch (state.page.kind) {
     case 'key':
       return formatKeyPage(state, state.page.text);
@@ -41,8 +41,8 @@ export function formatFirstRun(state: FirstRunState): FirstRunText {
   }
 }
 
-function formatQuestion(state: FirstRunState): FirstRunText {
-  switch (getOpenStep(state)) {
+function formatQuestion(state: FirstRunScreenState): FirstRunText {
+  switch (getOpenFirstRunStep(state)) {
     case 'trust':
       return formatTrust(state);
     case 'bypass':
@@ -76,7 +76,7 @@ const TRUST_TITLES = {
   'changed-meanwhile': 'This folder changed while you were asked. Do you trust it as it is now?',
 };
 
-function formatTrust({ question: { trust, parent }, details }: FirstRunState): FirstRunText {
+function formatTrust({ question: { trust, parent }, details }: FirstRunScreenState): FirstRunText {
   const { state = 'new', effects = [] } = trust ?? {};
   const listed =
     details === 'shown' ? effects.map(formatEffect) : EFFECT_GROUPS.flatMap((group) => summarizeGroup(group, effects));
@@ -123,7 +123,7 @@ function summarizeGroup({ label, kinds, listing }: EffectGroup, effects: readonl
   return [{ ...createLabeledLine(label, plain(named.join(', ')), ...suffix), hasNoBreakSpaces: true }];
 }
 
-function createLabeledLine(label: string, ...spans: readonly Span[]): LogicalLine {
+function createLabeledLine(label: string, ...spans: readonly StyledSpan[]): LogicalLine {
   return { ...createProseLine(...spans), indent: LABEL_COLUMNS, label: colored('dim', label.padEnd(LABEL_COLUMNS)) };
 }
 
@@ -136,7 +136,7 @@ function formatEffect({ kind, text, file, line }: TrustEffect): LogicalLine {
   return createProseLine(plain(`${kind}: ${formatInline(text)}`), colored('dim', sanitize(location, 'prompt')));
 }
 
-function formatModel(state: FirstRunState): FirstRunText {
+function formatModel(state: FirstRunScreenState): FirstRunText {
   const { providers } = state.question;
   const names = providers.map(({ label, source }) => `${label} (${source})`).join(', ');
   return {
@@ -160,7 +160,7 @@ function formatModel(state: FirstRunState): FirstRunText {
   };
 }
 
-function describeServers(state: FirstRunState): string {
+function describeServers(state: FirstRunScreenState): string {
   if (state.servers === 'looking') return 'searching …';
   if (listLocalModels(state).length === 0) return 'no server found (Ollama, LM Studio, llama.cpp, vLLM)';
   return state.servers
@@ -169,7 +169,7 @@ function describeServers(state: FirstRunState): string {
     .join(', ');
 }
 
-function formatOffer({ question: { offer } }: FirstRunState): FirstRunText {
+function formatOffer({ question: { offer } }: FirstRunScreenState): FirstRunText {
   const { from = '', to = '', holds = [] } = offer ?? {};
   return {
     title: 'Copy your Claude Code settings?',
@@ -189,7 +189,7 @@ function formatOffer({ question: { offer } }: FirstRunState): FirstRunText {
 
 const INPUT_MARK = '> ';
 
-function formatKeyPage({ keyProvider }: FirstRunState, text: string): FirstRunText {
+function formatKeyPage({ keyProvider }: FirstRunScreenState, text: string): FirstRunText {
   const typed = `${keyProvider === undefined ? '' : `${keyProvider} key, `}${formatCount(text.length, 'character')} · `;
   return {
     title: 'Paste an API key',

@@ -1,13 +1,13 @@
 import { getTextWidth } from '../../../lib/text/text-width.ts';
 import { colored, createLine, createProseLine, type LogicalLine, plain } from '../../text/line.ts';
-import { getRowText, type Row, wrapLines } from '../../text/render-lines.ts';
+import { getRowText, type ScreenRow, wrapLines } from '../../text/render-lines.ts';
 import type { DialogLayout } from '../permission-dialog/fit-dialog.ts';
-import type { FirstRunState } from './first-run-state.ts';
+import type { FirstRunScreenState } from './first-run-state.ts';
 import { type FirstRunOption, formatFirstRun } from './first-run-text.ts';
 
 /** The layout of the first-run screen: the program and the folder, then the open question. */
 export type FirstRunLayout = {
-  readonly head: readonly Row[];
+  readonly head: readonly ScreenRow[];
   readonly dialog: DialogLayout;
   /** Visible range of the rows of the body, and their total number. */
   readonly window: { readonly top: number; readonly end: number; readonly total: number };
@@ -22,11 +22,11 @@ const BODY_INDENT = 4;
 const GAP_ROWS = 3;
 
 /** Lays out the screen. Gaps, head and keys give way first; then the body scrolls; options are cut last. */
-export function layoutFirstRun(state: FirstRunState): FirstRunLayout {
+export function layoutFirstRun(state: FirstRunScreenState): FirstRunLayout {
   const text = formatFirstRun(state);
   const { rows: screenRows } = state.size;
   const available = Math.max(1, screenRows - 1);
-  const title: Row = [{ text: text.title, style: { bold: true } }];
+  const title: ScreenRow = [{ text: text.title, style: { bold: true } }];
   const titles = toRows(state, [createLine(...title)]);
   const body = [...titles.slice(1), ...toRows(state, text.body)];
   const note = state.note === '' ? [] : toRows(state, [createProseLine(colored('warn', state.note))]);
@@ -56,32 +56,35 @@ export function layoutFirstRun(state: FirstRunState): FirstRunLayout {
 }
 
 /** Lists all rows of a layout, from the top. */
-export function listRows({ head, dialog: { title, body, options, keys } }: FirstRunLayout): readonly Row[] {
+export function listFirstRunRows({
+  head,
+  dialog: { title, body, options, keys },
+}: FirstRunLayout): readonly ScreenRow[] {
   return [...head, title, ...body, ...options, ...keys];
 }
 
 /** Reports whether everything that an agreement refers to was visible. */
-export function isQuestionSeen(state: FirstRunState): boolean {
+export function isQuestionSeen(state: FirstRunScreenState): boolean {
   const { dialog, window } = layoutFirstRun(state);
   const lastOptions = layoutFirstRun({ ...state, top: Number.MAX_SAFE_INTEGER }).dialog;
-  return markSeen(state).seen >= window.total && (dialog.inSight === 'all' || lastOptions.inSight === 'all');
+  return markVisibleRowsSeen(state).seen >= window.total && (dialog.inSight === 'all' || lastOptions.inSight === 'all');
 }
 
 /** Marks the visible rows of the body as seen. */
-export function markSeen(state: FirstRunState): FirstRunState {
+export function markVisibleRowsSeen(state: FirstRunScreenState): FirstRunScreenState {
   const { window } = layoutFirstRun(state);
   const seen = window.top <= state.seen ? Math.max(state.seen, window.end) : state.seen;
   return { ...state, top: window.top, seen };
 }
 
 /** Scrolls the body by a page. */
-export function scrollByPage(state: FirstRunState, direction: 1 | -1): FirstRunState {
+export function scrollFirstRunByPage(state: FirstRunScreenState, direction: 1 | -1): FirstRunScreenState {
   const { window } = layoutFirstRun(state);
   const step = Math.max(1, window.end - window.top - 1);
   return { ...state, top: window.top + direction * step, note: '' };
 }
 
-function formatHead(state: FirstRunState): readonly Row[] {
+function formatHead(state: FirstRunScreenState): readonly ScreenRow[] {
   const { version, folder } = state.question;
   const rows = toRows(state, [
     createLine({ text: `ouro ${version}`, style: { bold: true } }),
@@ -101,10 +104,10 @@ function createOptionLine({ key, label }: FirstRunOption, at: number, selected: 
 }
 
 function scrollBody(
-  { top: wantedTop, size }: FirstRunState,
-  body: readonly Row[],
+  { top: wantedTop, size }: FirstRunScreenState,
+  body: readonly ScreenRow[],
   room: number,
-): { readonly rows: readonly Row[]; readonly window: FirstRunLayout['window'] } {
+): { readonly rows: readonly ScreenRow[]; readonly window: FirstRunLayout['window'] } {
   const total = body.length;
   if (total <= room) return { rows: body, window: { top: 0, end: total, total } };
   const formatPosition = (window: FirstRunLayout['window']) =>
@@ -122,7 +125,11 @@ function describePosition({ top, end, total }: FirstRunLayout['window']): string
 }
 
 /** Returns the position behind the input, or behind the last row. */
-function locateCaret({ page }: FirstRunState, head: readonly Row[], dialog: DialogLayout): FirstRunLayout['caret'] {
+function locateCaret(
+  { page }: FirstRunScreenState,
+  head: readonly ScreenRow[],
+  dialog: DialogLayout,
+): FirstRunLayout['caret'] {
   const { body, options, keys, gaps } = dialog;
   const gap = gaps === 'shown' ? 1 : 0;
   const bodyEnd = head.length + (body.length === 0 ? 0 : gap + body.length);
@@ -136,12 +143,12 @@ function locateCaret({ page }: FirstRunState, head: readonly Row[], dialog: Dial
   return { x: BODY_INDENT + getTextWidth(getRowText(keys.at(-1) ?? options.at(-1) ?? [])), y };
 }
 
-function takeLast(rows: readonly Row[], room: number): readonly Row[] {
+function takeLast(rows: readonly ScreenRow[], room: number): readonly ScreenRow[] {
   return rows.slice(Math.max(0, rows.length - Math.max(0, room)));
 }
 
 /** Wraps lines into rows, as text that the user agrees to must not be cut. */
-function toRows({ size: { columns } }: FirstRunState, lines: readonly LogicalLine[]): readonly Row[] {
+function toRows({ size: { columns } }: FirstRunScreenState, lines: readonly LogicalLine[]): readonly ScreenRow[] {
   if (columns === Number.POSITIVE_INFINITY)
     return lines.map(({ label, spans }) =>
       (label === undefined ? spans : [label, ...spans]).map((span) => ({

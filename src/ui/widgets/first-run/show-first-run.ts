@@ -1,19 +1,19 @@
 import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../../../contracts/frontend/first-run.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { createKeyboard, type TerminalInput } from '../../input/keyboard.ts';
-import { classifyBackground } from '../../terminal/first-frame.ts';
-import type { TerminalOutput } from '../../terminal/screen-host.ts';
+import { createKeyboardReader, type TerminalInput } from '../../input/keyboard-reader.ts';
+import { classifyBackground } from '../../terminal/await-background.ts';
+import type { TerminalOutput } from '../../terminal/screen-frame-writer.ts';
 import type { FrameRendererOptions } from './FirstRun.tsx';
-import { addTypedAhead, handleFirstRunInput, offerModels, startsWord } from './first-run-keys.ts';
+import { addTypedAhead, handleFirstRunInput, offerModels, startsFirstDraft } from './first-run-keys.ts';
 import {
-  createFirstRunState,
+  createFirstRunScreenState,
+  type FirstRunScreenState,
   type FirstRunSize,
-  type FirstRunState,
   getSettledAnswer,
-  UNLIMITED_SIZE,
+  UNLIMITED_SCREEN_SIZE,
 } from './first-run-state.ts';
-import { markSeen } from './layout-first-run.ts';
+import { markVisibleRowsSeen } from './layout-first-run.ts';
 import { createLineRenderer, type FirstRunRenderer } from './line-renderer.ts';
 
 /** The dependencies of the first-run screen. */
@@ -48,14 +48,14 @@ const TYPED_NOTE = 'Typed text is kept for your first message.';
 export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): FirstRunScreen {
   const { promise: answer, resolve } = Promise.withResolvers<FirstRunAnswers | 'leave'>();
   const getSize = (): FirstRunSize =>
-    parts.rendering === 'lines' ? UNLIMITED_SIZE : { columns: parts.out.columns, rows: parts.out.rows };
-  let state = markSeen(createFirstRunState(question, getSize()));
+    parts.rendering === 'lines' ? UNLIMITED_SCREEN_SIZE : { columns: parts.out.columns, rows: parts.out.rows };
+  let state = markVisibleRowsSeen(createFirstRunScreenState(question, getSize()));
   let renderer: FirstRunRenderer | undefined;
   let background: 'dark' | 'light' | undefined;
   let isOpen = true;
   let isShown = false;
 
-  function draw(next: FirstRunState): void {
+  function draw(next: FirstRunScreenState): void {
     const { page } = next;
     state = { ...next, keyProvider: page.kind === 'key' ? parts.recognizeKey(page.text) : undefined };
     const answer = getSettledAnswer(state);
@@ -80,7 +80,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
       !isShown || (isChoosing && typing.isOn()) || (state.page.kind === 'choices' && events.length > 1);
     for (const event of events) {
       const isExit = event.type === 'key' && event.chord === 'ctrl+c';
-      if ((isTypedAhead || (isChoosing && startsWord(state, event))) && !isExit) {
+      if ((isTypedAhead || (isChoosing && startsFirstDraft(state, event))) && !isExit) {
         if (isChoosing && event.type === 'key') typing.restart();
         draw({ ...addTypedAhead(state, event), ...(typing.isOn() ? { note: TYPED_NOTE } : {}) });
         continue;
@@ -109,8 +109,8 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
     draw({ ...state, note: state.note === TYPED_NOTE ? '' : state.note }),
   );
   // The rows have changed, so nothing counts as seen any more.
-  const onResize = () => draw(markSeen({ ...state, size: getSize(), top: 0, seen: 0 }));
-  const keyboard = createKeyboard(parts.in, handleEvents);
+  const onResize = () => draw(markVisibleRowsSeen({ ...state, size: getSize(), top: 0, seen: 0 }));
+  const keyboard = createKeyboardReader(parts.in, handleEvents);
   keyboard.open();
   void openRenderer(parts, onResize).then((opened) => {
     if (!isOpen) return opened.close();
@@ -118,7 +118,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
     if (background !== undefined) opened.setBackground?.(background);
     setTimeout(() => {
       isShown = true;
-      draw(markSeen({ ...state, size: getSize() }));
+      draw(markVisibleRowsSeen({ ...state, size: getSize() }));
     }, DRAIN_MS);
   });
   if (question.key === 'missing') {

@@ -1,7 +1,7 @@
 import type { PermissionAnswer, PermissionRequest } from '../../../contracts/permission.ts';
 import type { UserQuestion } from '../../../contracts/tool.ts';
 import { getUserDraft, type ViewState } from '../../app-state/view-state.ts';
-import { emitEffects, type InputResult, setView } from '../../input/input-result.ts';
+import { type InputResult, withEffects, withoutEffects } from '../../input/input-result.ts';
 import {
   createOpenDialog,
   type DialogForm,
@@ -30,7 +30,7 @@ export function applyAnswerStep(
   dialog: OpenDialog,
   step: AnswerStep,
 ): InputResult {
-  if (request.kind !== 'question') return setView(view);
+  if (request.kind !== 'question') return withoutEffects(view);
   const { question } = request;
   const { form } = dialog;
   if (step.type === 'back') {
@@ -42,21 +42,21 @@ export function applyAnswerStep(
       unsentText: undefined,
       problem: undefined,
     };
-    return setView(showPart(view, dialog, previousForm));
+    return withoutEffects(showPart(view, dialog, previousForm));
   }
   const part = listQuestionParts(question)[form.partIndex];
-  if (part === undefined) return setView(view);
+  if (part === undefined) return withoutEffects(view);
   if (step.type === 'choose' && part.multiSelect && step.mode === 'mark') {
     const marked = form.marked.includes(step.choice)
       ? form.marked.filter((choice) => choice !== step.choice)
       : [...form.marked, step.choice].sort((a, b) => a - b);
-    return setView({ ...view, dialog: { ...dialog, form: { ...form, marked } } });
+    return withoutEffects({ ...view, dialog: { ...dialog, form: { ...form, marked } } });
   }
   const parsed = createAnswer(request.question, part, form, step);
-  if (!parsed.ok) return setView({ ...view, dialog: { ...dialog, form: { ...form, problem: parsed.problem } } });
+  if (!parsed.ok) return withoutEffects({ ...view, dialog: { ...dialog, form: { ...form, problem: parsed.problem } } });
   const answers = [...form.answers, parsed.answer];
   if (question.kind === 'questions' && answers.length === question.questions.length) {
-    return emitEffects(view, { type: 'answer_question', id: request.id, answer: createUserAnswer(question, answers) });
+    return withEffects(view, { type: 'answer_question', id: request.id, answer: createUserAnswer(question, answers) });
   }
   const nextForm: DialogForm = {
     ...form,
@@ -66,7 +66,7 @@ export function applyAnswerStep(
     unsentText: undefined,
     problem: undefined,
   };
-  return setView(showPart(view, dialog, nextForm));
+  return withoutEffects(showPart(view, dialog, nextForm));
 }
 
 /** Returns the answer that a step gives to the current part. */
@@ -101,14 +101,14 @@ export function sendTypedAnswer(
 ): InputResult {
   const { form } = dialog;
   // A no needs no reason.
-  if (text === '' && form.typing !== 'reason') return setView(view);
+  if (text === '' && form.typing !== 'reason') return withoutEffects(view);
   const closed: ViewState = {
     ...view,
     editor: getUserDraft(view),
     dialog: { ...dialog, form: { ...form, typing: 'nothing', unsentText: undefined, userDraft: undefined } },
   };
   if (request.kind === 'permission') {
-    return emitEffects(closed, {
+    return withEffects(closed, {
       type: 'answer_permission',
       id: request.id,
       answer: createPermissionAnswer(request.permission, form, text),
@@ -116,7 +116,7 @@ export function sendTypedAnswer(
   }
   switch (request.question.kind) {
     case 'plan':
-      return emitEffects(closed, {
+      return withEffects(closed, {
         type: 'answer_question',
         id: request.id,
         answer:
@@ -127,11 +127,12 @@ export function sendTypedAnswer(
     default: {
       const parsed = parseTypedAnswer(request.question, form.partIndex, text);
       // Invalid text stays in the composer.
-      if (!parsed.ok) return setView({ ...view, dialog: { ...dialog, form: { ...form, problem: parsed.problem } } });
+      if (!parsed.ok)
+        return withoutEffects({ ...view, dialog: { ...dialog, form: { ...form, problem: parsed.problem } } });
       const { dialog: restored } = closed;
       return restored.stage === 'open'
         ? applyAnswerStep(closed, request, restored, { type: 'typed', text: text })
-        : setView(closed);
+        : withoutEffects(closed);
     }
   }
 }

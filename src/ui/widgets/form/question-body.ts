@@ -1,5 +1,5 @@
 import type { UserQuestion } from '../../../contracts/tool.ts';
-import { escapeName, sanitize } from '../../../lib/text/sanitize.ts';
+import { escapeDisplayName, sanitize } from '../../../lib/text/sanitize.ts';
 import { colored, createProseLine, plain } from '../../text/line.ts';
 import type { DialogForm, DialogRequest, OpenDialog } from '../permission-dialog/dialog-state.ts';
 import { type DialogBody, EMPTY_BODY } from '../permission-dialog/permission-body.ts';
@@ -34,7 +34,7 @@ export function createQuestionBody(
       const position = question.questions.length > 1 ? ` (${form.partIndex + 1}/${question.questions.length})` : '';
       return {
         ...EMPTY_BODY,
-        subject: [createProseLine(plain(escapeName(part.question)), colored('dim', position))],
+        subject: [createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position))],
         description: part.hints.map(createHint),
       };
     }
@@ -59,7 +59,8 @@ function createElicitationBody(question: Elicitation, { partIndex, answers, prob
   const part = parts[partIndex];
   const filled = part === undefined ? formatFilledFields(question, answers).map((line) => sanitize(line, 'line')) : [];
   const position = parts.length > 1 ? ` (${partIndex + 1}/${parts.length})` : '';
-  const field = part === undefined ? [] : [createProseLine(plain(escapeName(part.question)), colored('dim', position))];
+  const field =
+    part === undefined ? [] : [createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position))];
   return {
     ...EMPTY_BODY,
     warnings: problem === undefined ? [] : [createProseLine(colored('warn', sanitize(problem, 'line')))],
@@ -69,5 +70,5 @@ function createElicitationBody(question: Elicitation, { partIndex, answers, prob
 }
 
 function createHint(text: string) {
-  return createProseLine(colored('dim', escapeName(text)));
+  return createProseLine(colored('dim', escapeDisplayName(text)));
 }

@@ -1,6 +1,6 @@
 import type { UserQuestion } from '../../../contracts/tool.ts';
 import {
-  BACK,
+  BACK_OPTION,
   createAlwaysOption,
   createChoiceOption,
   createKeyOption,
@@ -8,7 +8,7 @@ import {
   createYesOption,
   type DialogAction,
   type DialogOption,
-  SHOW_ALL,
+  SHOW_ALL_OPTION,
 } from '../permission-dialog/dialog-option.ts';
 import type { DialogForm } from '../permission-dialog/dialog-state.ts';
 import {
@@ -32,7 +32,7 @@ export function createQuestionOptions(question: UserQuestion, form: DialogForm):
           initialText: '',
         }),
         createKeyOption('e', 'edit the plan', { type: 'write', purpose: 'plan', initialText: question.plan }),
-        SHOW_ALL,
+        SHOW_ALL_OPTION,
       ];
     case 'elicitation':
       return question.wants.mode === 'url'
@@ -40,7 +40,7 @@ export function createQuestionOptions(question: UserQuestion, form: DialogForm):
             createYesOption('Yes, I will open this URL', ACCEPTED),
             DECLINE,
             createKeyOption('c', 'copy URL', { type: 'copy', text: question.wants.url }),
-            SHOW_ALL,
+            SHOW_ALL_OPTION,
           ]
         : [...createFormOptions(question, form), DECLINE];
     default:
@@ -63,7 +63,7 @@ function createFormOptions(question: UserQuestion, form: DialogForm): readonly D
   if (parts.length === 0) return [createYesOption('Yes', ACCEPTED)];
   if (form.partIndex < parts.length) return createPartOptions(question, form);
   const answer = createUserAnswer(question, form.answers);
-  return [createYesOption('Yes, send it', { type: 'answer_question', answer }), BACK];
+  return [createYesOption('Yes, send it', { type: 'answer_question', answer }), BACK_OPTION];
 }
 
 function createPartOptions(question: UserQuestion, form: DialogForm): readonly DialogOption[] {
@@ -92,8 +92,8 @@ function createPartOptions(question: UserQuestion, form: DialogForm): readonly D
           },
         ]),
     ...(skip === undefined ? [] : [createKeyOption('s', skip.label, { type: 'skip' })]),
-    ...(form.partIndex === 0 ? [] : [BACK]),
-    SHOW_ALL,
+    ...(form.partIndex === 0 ? [] : [BACK_OPTION]),
+    SHOW_ALL_OPTION,
   ];
 }
 
@@ -109,7 +109,7 @@ function createApprovalOptions({ options, typedLabel, initialText }: QuestionPar
     ...(typedLabel === undefined
       ? []
       : [createKeyOption('o', typedLabel.toLowerCase(), { type: 'write', purpose: 'custom_answer', initialText })]),
-    SHOW_ALL,
+    SHOW_ALL_OPTION,
   ];
 }
 

@@ -1,7 +1,12 @@
 import type { Question, QuestionOption } from '../../../contracts/display.ts';
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
-import { type FormField, parseFieldValue, parseFormFields, validateFieldValue } from '../../../lib/form-schema.ts';
+import {
+  type FormField,
+  parseFormFields,
+  parseFormFieldValue,
+  validateFormFieldValue,
+} from '../../../lib/form-schema.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 
 /** One question of a set, or one field of a form. An answer is text, or the JSON of a field value. */
@@ -62,7 +67,7 @@ export function joinAnswers(question: UserQuestion, index: number, answers: read
   const field = getFormFields(question)[index];
   if (field === undefined) return { ok: true, answer: answers.join(', ') };
   const answer = `[${answers.join(',')}]`;
-  const problem = validateFieldValue(field, parseJson(answer));
+  const problem = validateFormFieldValue(field, parseJson(answer));
   return problem === undefined ? { ok: true, answer } : { ok: false, problem };
 }
 
@@ -70,7 +75,7 @@ export function joinAnswers(question: UserQuestion, index: number, answers: read
 export function parseTypedAnswer(question: UserQuestion, index: number, text: string): ParsedAnswer {
   const field = getFormFields(question)[index];
   if (field === undefined) return { ok: true, answer: text };
-  const parsed = parseFieldValue(field, text);
+  const parsed = parseFormFieldValue(field, text);
   return parsed.ok ? { ok: true, answer: JSON.stringify(parsed.value) } : parsed;
 }
 

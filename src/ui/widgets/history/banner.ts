@@ -1,4 +1,4 @@
-import type { WorkTotals } from '../../../contracts/session.ts';
+import type { SessionWorkTotals } from '../../../contracts/session.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
@@ -9,7 +9,7 @@ import {
   type LogicalLine,
   measureSpans,
   plain,
-  type Span,
+  type StyledSpan,
 } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
@@ -68,7 +68,10 @@ export function renderLastSession({ when, title, worked }: LastSession, { glyphs
   return { ...createLine(age, plain(titleText), ...details), indent };
 }
 
-function createWorkSpans({ turns, added, removed }: WorkTotals, glyphs: Glyphs): readonly (readonly Span[])[] {
+function createWorkSpans(
+  { turns, added, removed }: SessionWorkTotals,
+  glyphs: Glyphs,
+): readonly (readonly StyledSpan[])[] {
   const separator = colored('dim', glyphs.separator);
   const lines = added + removed === 0 ? [] : [separator, ...formatDiffStat({ added, removed }, glyphs)];
   return [[separator, colored('dim', formatCount(turns, 'turn'))], lines];

@@ -5,7 +5,7 @@ import type { RenderContext } from '../../text/render-context.ts';
 import type { HistoryItem } from './history-item.ts';
 
 /** Describes the cause of a failure in a few words, with its status code. */
-export function describeFailure(failure: ModelFailure): string {
+export function describeRunFailure(failure: ModelFailure): string {
   const code = failure.status === undefined ? '' : ` (${failure.status})`;
   return `${CAUSES[failure.kind]}${code}`;
 }
@@ -46,14 +46,14 @@ const MESSAGE_STATES = {
 } as const;
 
 /** Renders a failure that ended the run: its cause, then advice. */
-export function renderFailure(
+export function renderRunFailure(
   { failure, messageState: words }: Extract<HistoryItem, { kind: 'failure' }>,
   { glyphs }: RenderContext,
 ): readonly LogicalLine[] {
   const message = sanitizeForScreen(failure.message).split('\n', 1)[0] ?? '';
   // Most messages already contain the status code.
   const hasCode = failure.status !== undefined && message.includes(`(${failure.status})`);
-  const head = hasCode ? message : `${describeFailure(failure)}: ${message}`;
+  const head = hasCode ? message : `${describeRunFailure(failure)}: ${message}`;
   const messageState = words === undefined ? [] : [MESSAGE_STATES[words]];
   const advice = [ADVICE[failure.kind] ?? [], messageState].flat().join(' ');
   return [

@@ -1,6 +1,6 @@
 import type { Todo } from '../../../contracts/display.ts';
 import type { ModelFailure } from '../../../contracts/model.ts';
-import type { WorkTotals } from '../../../contracts/session.ts';
+import type { SessionWorkTotals } from '../../../contracts/session.ts';
 import type { MarkdownBlock } from '../markdown/markdown-stream.ts';
 import type { ToolEntry } from '../tool-calls/tool-entry.ts';
 
@@ -31,7 +31,7 @@ export type HistoryItem =
       readonly kind: 'last_session';
       readonly when: string;
       readonly title: string;
-      readonly worked: WorkTotals | undefined;
+      readonly worked: SessionWorkTotals | undefined;
     }
   | { readonly kind: 'prompt'; readonly text: string; readonly at?: string | undefined }
   /** A `first` block starts a response and is preceded by an empty line. */
@@ -58,10 +58,10 @@ export type HistoryItem =
   | { readonly kind: 'todos'; readonly todos: readonly Todo[] };
 
 /** The finished items that are not printed yet, as a linked list with the newest first; appending is cheap. */
-export type Outbox = { readonly previous: Outbox; readonly items: readonly HistoryItem[] } | undefined;
+export type HistoryOutbox = { readonly previous: HistoryOutbox; readonly items: readonly HistoryItem[] } | undefined;
 
 /** Returns all unprinted items, oldest first. */
-export function listOutboxItems(outbox: Outbox): readonly HistoryItem[] {
+export function listUnprintedItems(outbox: HistoryOutbox): readonly HistoryItem[] {
   const parts: (readonly HistoryItem[])[] = [];
   for (let rest = outbox; rest !== undefined; rest = rest.previous) parts.push(rest.items);
   return parts.reverse().flat();

@@ -9,25 +9,25 @@ import {
   insertNoBreakSpaces,
   type LogicalLine,
   plain,
-  type Span,
+  type StyledSpan,
 } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { renderLines } from '../../text/render-lines.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import type { Paint } from '../../theme/paint.ts';
 import { appendMarkdown, createMarkdownStream, finishMarkdown } from '../markdown/markdown-stream.ts';
-import { renderBlock } from '../markdown/render-block.ts';
-import { renderTaskColumn } from '../tasks/task-lines.ts';
+import { renderMarkdownBlock } from '../markdown/render-markdown-block.ts';
+import { renderTaskListColumn } from '../tasks/task-lines.ts';
 import { renderEndedCalls } from '../tool-calls/ended-calls.ts';
 import { renderBanner, renderLastSession } from './banner.ts';
-import { renderFailure } from './failure-lines.ts';
+import { renderRunFailure } from './failure-lines.ts';
 import type { HistoryItem } from './history-item.ts';
 
 /** The state passed from one item to the next: the end of a long code block, and the kind of item printed last. */
 export type HistoryRenderState = { readonly openCode: string; readonly lastKind: HistoryItem['kind'] | undefined };
 
 /** The state before the first item. */
-export const INITIAL_RENDER_STATE: HistoryRenderState = { openCode: '', lastKind: undefined };
+export const INITIAL_HISTORY_RENDER_STATE: HistoryRenderState = { openCode: '', lastKind: undefined };
 
 const MAX_PROMPT_LINES = 8;
 const TRUNCATED_PROMPT_LINES = 3;
@@ -38,9 +38,9 @@ export function renderHistoryItem(
   context: RenderContext,
   state: HistoryRenderState,
 ): { readonly lines: readonly LogicalLine[]; readonly state: HistoryRenderState } {
-  const gap = needsGap(item, state.lastKind) ? [createLine()] : [];
+  const gap = needsHistoryGap(item, state.lastKind) ? [createLine()] : [];
   if (item.kind === 'markdown') {
-    const block = renderBlock(item.block, context, state.openCode);
+    const block = renderMarkdownBlock(item.block, context, state.openCode);
     return { lines: [...gap, ...block.lines], state: { openCode: block.openCode, lastKind: item.kind } };
   }
   const lines = renderItem(item, context);
@@ -50,7 +50,7 @@ export function renderHistoryItem(
 }
 
 /** Returns whether an empty line precedes an item, given the kind of item printed last. */
-export function needsGap(
+export function needsHistoryGap(
   item: Pick<HistoryItem, 'kind'> & { readonly position?: string },
   last: HistoryRenderState['lastKind'],
 ): boolean {
@@ -91,7 +91,7 @@ function renderItem(item: Exclude<HistoryItem, { kind: 'markdown' }>, context: R
           ),
         );
     case 'failure':
-      return renderFailure(item, context);
+      return renderRunFailure(item, context);
     case 'ended':
       return [createSummaryLine(item, context)];
     case 'stopped':
@@ -109,7 +109,7 @@ function renderItem(item: Exclude<HistoryItem, { kind: 'markdown' }>, context: R
     case 'shown':
       return renderMarkdown(item.markdown, context);
     case 'todos':
-      return renderTaskColumn(item.todos, context);
+      return renderTaskListColumn(item.todos, context);
     default:
       return exhaustive(item);
   }
@@ -121,7 +121,9 @@ export function renderMarkdown(markdown: string, context: RenderContext): readon
     createMarkdownStream({ codeLines: Number.POSITIVE_INFINITY }),
     sanitizeForScreen(markdown),
   );
-  return [...parsed.finished, ...finishMarkdown(parsed.stream)].flatMap((block) => renderBlock(block, context).lines);
+  return [...parsed.finished, ...finishMarkdown(parsed.stream)].flatMap(
+    (block) => renderMarkdownBlock(block, context).lines,
+  );
 }
 
 /** Appends the time of day to the first line. */
@@ -150,8 +152,8 @@ function renderPrompt(text: string, { glyphs }: RenderContext): readonly Logical
 }
 
 /** Creates a line of a user message: a bar, and a band in the background. */
-function createUserLine(content: Span, { bar }: Glyphs): LogicalLine {
-  const space: Span = { text: content.text === '' ? '' : ' ', style: { background: 'band' } };
+function createUserLine(content: StyledSpan, { bar }: Glyphs): LogicalLine {
+  const space: StyledSpan = { text: content.text === '' ? '' : ' ', style: { background: 'band' } };
   return createLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, content);
 }
 
@@ -195,7 +197,7 @@ const PROMPT_END_MARK = printable`\u001b]133;B\u0007\u001b]133;C\u0007`;
 
 /** Creates a printer. Its only state is what it printed last. */
 export function createHistoryPrinter(prose: 'words' | 'terminal', promptMarks: 'set' | 'off'): HistoryPrinter {
-  let carry = INITIAL_RENDER_STATE;
+  let carry = INITIAL_HISTORY_RENDER_STATE;
   return {
     print(items, context, paint) {
       return items.flatMap((item) => {

@@ -1,12 +1,12 @@
 import type { Message } from '../../../contracts/message.ts';
 import { isTypedByUser } from '../../../contracts/message.ts';
-import type { PastEvent } from '../../../contracts/session.ts';
+import type { PastRunEvent } from '../../../contracts/session.ts';
 import { formatCount } from '../../../lib/text/format.ts';
-import { endAllText, endAllTools, flushFinishedPieces } from '../../app-state/live-pieces.ts';
+import { endAllLiveCalls, endAllStreamedText, flushFinishedPieces } from '../../app-state/live-pieces.ts';
 import { reduceView } from '../../app-state/reduce-view.ts';
 import { addHistoryItems, createViewState, type ViewState } from '../../app-state/view-state.ts';
 import { getInputTitle } from '../tool-calls/tool-entry.ts';
-import { type HistoryItem, listOutboxItems } from './history-item.ts';
+import { type HistoryItem, listUnprintedItems } from './history-item.ts';
 
 /** The printed end of a resumed conversation, and the state that its last run ended in. */
 export type ResumedHistory = Pick<ViewState, 'lastTruncatedCall'> & {
@@ -19,7 +19,7 @@ export type ResumedHistory = Pick<ViewState, 'lastTruncatedCall'> & {
  * `messages` is the complete conversation.
  */
 export function createResumedHistory(
-  past: readonly PastEvent[],
+  past: readonly PastRunEvent[],
   messages: readonly Message[],
   facts: ViewState['facts'],
 ): ResumedHistory {
@@ -34,7 +34,7 @@ export function createResumedHistory(
   return {
     items: [
       ...createEarlierTurnsNotice(past, messages),
-      ...listOutboxItems(ended.outbox).map(removeMessageState),
+      ...listUnprintedItems(ended.outbox).map(removeMessageState),
       ...stopNotice,
     ],
     lastTruncatedCall: ended.lastTruncatedCall,
@@ -42,7 +42,7 @@ export function createResumedHistory(
   };
 }
 
-function replayEvent(view: ViewState, { event, atMs, costUsd }: PastEvent): ViewState {
+function replayEvent(view: ViewState, { event, atMs, costUsd }: PastRunEvent): ViewState {
   const facts = { ...view.facts, costUsd };
   const titled =
     event.type === 'tool_start' && event.title === '' ? { ...event, title: getInputTitle(event.input) } : event;
@@ -51,7 +51,7 @@ function replayEvent(view: ViewState, { event, atMs, costUsd }: PastEvent): View
 
 /** Ends a run that was killed with its process. */
 function endKilledRun(view: ViewState, messages: readonly Message[]): ViewState {
-  const settled = flushFinishedPieces(endAllTools(endAllText(view), 0));
+  const settled = flushFinishedPieces(endAllLiveCalls(endAllStreamedText(view), 0));
   const last = messages.findLast(({ role }) => role === 'assistant');
   const wasCutOff =
     last?.role === 'assistant' && last.blocks.some((block) => block.type === 'text' && block.cut === true);
@@ -71,7 +71,7 @@ function removeMessageState(item: HistoryItem): HistoryItem {
   return item.kind === 'failure' ? { kind: 'failure', failure: item.failure } : item;
 }
 
-function createEarlierTurnsNotice(past: readonly PastEvent[], messages: readonly Message[]): readonly HistoryItem[] {
+function createEarlierTurnsNotice(past: readonly PastRunEvent[], messages: readonly Message[]): readonly HistoryItem[] {
   const replayedTurns = past.filter(({ event }) => event.type === 'message_end' && isTypedByUser(event.message)).length;
   const earlier = messages.filter(isTypedByUser).length - replayedTurns;
   const text = `… ${formatCount(earlier, 'earlier turn')} (ctrl+o)`;

@@ -1,4 +1,4 @@
-import type { CodeLine, Highlight, Span } from '../../text/line.ts';
+import type { CodeLine, HighlightCode, StyledSpan } from '../../text/line.ts';
 import type { ThemeToken } from '../../theme/theme.ts';
 
 /** Maps the scopes of the highlighter to the few colors of a theme. */
@@ -21,7 +21,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Loads the highlighter. It is large, so it is loaded only when there is code to show. */
-export async function loadHighlighter(): Promise<Highlight> {
+export async function loadHighlighter(): Promise<HighlightCode> {
   const [{ default: core }, { LANGUAGES }] = await Promise.all([
     import('highlight.js/lib/core'),
     import('./highlight-languages.ts'),
@@ -42,7 +42,7 @@ export async function loadHighlighter(): Promise<Highlight> {
 function parseHighlighted(html: string): CodeLine[] {
   const lines: CodeLine[] = [];
   const scopes: (ThemeToken | undefined)[] = [];
-  let spans: Span[] = [];
+  let spans: StyledSpan[] = [];
   for (const [piece, scope] of html.matchAll(HTML_PIECE)) {
     if (scope !== undefined) scopes.push(getToken(scope) ?? scopes.at(-1));
     else if (piece === '</span>') scopes.pop();

@@ -1,4 +1,10 @@
-import { classifyLine, closesFence, endsParagraph, getIndent, type LineStart } from './classify-line.ts';
+import {
+  classifyMarkdownLine,
+  closesFence,
+  endsParagraph,
+  getIndent,
+  type MarkdownLineStart,
+} from './classify-markdown-line.ts';
 
 type OpenBlock =
   | { readonly kind: 'nothing' | 'text' | 'quote' | 'item' | 'indented' }
@@ -69,7 +75,7 @@ export function finishMarkdown(stream: MarkdownStream): readonly MarkdownBlock[]
 }
 
 /** Returns the open block at the end, as far as it has been received. */
-export function getOpenBlock(stream: MarkdownStream): MarkdownBlock | undefined {
+export function getOpenMarkdownBlock(stream: MarkdownStream): MarkdownBlock | undefined {
   const { openBlock, partial, source } = stream;
   if (openBlock.kind === 'fence') {
     const isPossibleFence = partial.trim() !== '' && openBlock.marker.startsWith(partial.trim());
@@ -94,7 +100,7 @@ function parseLine(stream: MarkdownStream, line: string, finished: MarkdownBlock
     const grown = { ...stream, source: `${stream.source}${line}\n` };
     return openBlock.until !== 'blank' && openBlock.until.test(line) ? closeBlock(grown, finished) : grown;
   }
-  const start = classifyLine(line);
+  const start = classifyMarkdownLine(line);
   if (openBlock.kind !== 'nothing' && continuesBlock(stream, line, start)) {
     return { ...stream, source: `${stream.source}${line}\n`, isAfterBlankLine: false };
   }
@@ -134,7 +140,7 @@ function parseCodeLine(
 }
 
 /** Returns whether a line belongs to the block above it. In doubt it does: the lexer sees the whole block later. */
-function continuesBlock(stream: MarkdownStream, line: string, start: LineStart): boolean {
+function continuesBlock(stream: MarkdownStream, line: string, start: MarkdownLineStart): boolean {
   switch (stream.openBlock.kind) {
     case 'text':
       return !endsParagraph(line, start);
@@ -150,7 +156,12 @@ function continuesBlock(stream: MarkdownStream, line: string, start: LineStart):
   }
 }
 
-function startBlock(stream: MarkdownStream, line: string, start: LineStart, finished: MarkdownBlock[]): MarkdownStream {
+function startBlock(
+  stream: MarkdownStream,
+  line: string,
+  start: MarkdownLineStart,
+  finished: MarkdownBlock[],
+): MarkdownStream {
   const hasGap = stream.isAfterBlankLine || start.kind === 'heading' || start.kind === 'fence';
   const opened: MarkdownStream = {
     ...stream,

@@ -1,12 +1,12 @@
 import { Box } from 'ink';
 import { printable } from '../../../lib/printable.ts';
-import { escapeName } from '../../../lib/text/sanitize.ts';
-import type { Choice } from '../../app-state/overlay.ts';
+import { escapeDisplayName } from '../../../lib/text/sanitize.ts';
+import type { OverlayChoice } from '../../app-state/overlay.ts';
 import { FRAME_COLUMNS, Frame } from '../../text/Frame.tsx';
 import { colored } from '../../text/line.ts';
 import { PrintableText, Rows } from '../../text/Rows.tsx';
 import { useScreenContext } from '../../text/use-screen-context.ts';
-import { formatHint, type MenuLayout } from './layout-menu.ts';
+import { formatArgumentHint, type MenuLayout } from './layout-menu.ts';
 
 /** A menu: head with the query, choices, and keys. */
 export function Menu({ layout }: { readonly layout: MenuLayout }) {
@@ -23,7 +23,7 @@ export function Menu({ layout }: { readonly layout: MenuLayout }) {
             choice={row.choice}
             query={row.choice === selected ? undefined : query}
             columns={labelWidth}
-            hint={hints === 'shown' ? formatHint(row.choice) : ''}
+            hint={hints === 'shown' ? formatArgumentHint(row.choice) : ''}
             margin={head === undefined ? 0 : FRAME_COLUMNS}
           />
         ),
@@ -35,7 +35,7 @@ export function Menu({ layout }: { readonly layout: MenuLayout }) {
 }
 
 type MenuChoiceProps = {
-  readonly choice: Choice;
+  readonly choice: OverlayChoice;
   /** Query to highlight in the label; undefined for the selected choice. */
   readonly query: string | undefined;
   readonly columns: number;
@@ -48,13 +48,13 @@ type MenuChoiceProps = {
 function MenuChoice({ choice, query, columns, hint, margin }: MenuChoiceProps) {
   const { context, paint } = useScreenContext();
   const isSelected = query === undefined;
-  const detail = escapeName(choice.detail);
+  const detail = escapeDisplayName(choice.detail);
   return (
     <Box width={Math.max(1, context.width - 2 - margin)}>
       <Box width={columns + 2} flexShrink={0}>
         <PrintableText wrap="truncate">
           {isSelected ? paint(`${context.glyphs.cursor} `, { token: 'brand', bold: true }) : printable`  `}
-          <ChoiceLabel label={escapeName(choice.label)} query={query} />
+          <ChoiceLabel label={escapeDisplayName(choice.label)} query={query} />
           {paint(hint, { token: 'dim' })}
         </PrintableText>
       </Box>

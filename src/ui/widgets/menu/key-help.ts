@@ -1,6 +1,6 @@
 import { getTextWidth, padToWidth } from '../../../lib/text/text-width.ts';
 import { isBusy, type ViewState } from '../../app-state/view-state.ts';
-import { colored, createLine, type LogicalLine, plain, type Span } from '../../text/line.ts';
+import { colored, createLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 
 type HelpLine = { readonly keys: string; readonly effect: string; readonly when: 'always' | 'busy' | 'idle' };
@@ -82,7 +82,7 @@ function getFilter({ overlay }: ViewState): { readonly filter: string; readonly 
   return overlay?.kind === 'help' ? overlay : { filter: '', isFiltering: false };
 }
 
-type Row = { readonly kind: 'title' | 'key'; readonly spans: readonly Span[]; readonly width: number };
+type Row = { readonly kind: 'title' | 'key'; readonly spans: readonly StyledSpan[]; readonly width: number };
 type Section = { readonly title: string; readonly lines: readonly HelpLine[] };
 
 /** Distributes the sections over columns. */
@@ -106,7 +106,7 @@ function createSectionRows({ title, lines }: Section, keyWidth: number, state: '
   const rows = lines.map(({ keys, effect, when }): Row => {
     const key = padToWidth(keys, keyWidth);
     const isActive = when === 'always' || when === state;
-    const span: Span = isActive ? { text: key, style: { bold: true } } : colored('dim', key);
+    const span: StyledSpan = isActive ? { text: key, style: { bold: true } } : colored('dim', key);
     return {
       kind: 'key',
       spans: [plain('  '), span, plain(`  ${effect}`)],

@@ -1,21 +1,21 @@
-import { escapeName } from '../../../lib/text/sanitize.ts';
+import { escapeDisplayName } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import {
-  type Choice,
   filterPickerChoices,
   filterSessions,
   type Overlay,
-  type SessionList,
+  type OverlayChoice,
+  type ResumableSessionList,
 } from '../../app-state/overlay.ts';
 import { FRAME_COLUMNS } from '../../text/Frame.tsx';
-import { colored, createLine, type LogicalLine, plain, type Span, truncateLine } from '../../text/line.ts';
+import { colored, createLine, type LogicalLine, plain, type StyledSpan, truncateLine } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { renderDiff } from '../diff/diff-lines.ts';
-import { renderCodeBlock } from '../markdown/render-block.ts';
+import { renderCodeBlock } from '../markdown/render-markdown-block.ts';
 
 /** A row of a menu: a choice, or the heading of the group that begins with the next choice. */
 export type MenuRow =
-  | { readonly kind: 'choice'; readonly choice: Choice }
+  | { readonly kind: 'choice'; readonly choice: OverlayChoice }
   | { readonly kind: 'heading'; readonly text: string };
 
 /** The layout of a menu, fitted to the available rows. */
@@ -24,7 +24,7 @@ export type MenuLayout = {
   readonly head: LogicalLine | undefined;
   /** Visible choices around the selected one, and the headings of their groups. */
   readonly rows: readonly MenuRow[];
-  readonly selected: Choice | undefined;
+  readonly selected: OverlayChoice | undefined;
   /** Query typed by the user. */
   readonly query: string;
   /** Width of the labels, and whether argument hints follow them. */
@@ -69,7 +69,7 @@ export function layoutMenu(
 
 /** Returns the column behind the query of a list, where the caret stands. */
 export function getQueryCaret(title: string, query: string): number {
-  return FRAME_COLUMNS + getTextWidth(`${escapeName(title)}${QUERY_MARK}${query}`);
+  return FRAME_COLUMNS + getTextWidth(`${escapeDisplayName(title)}${QUERY_MARK}${query}`);
 }
 
 const QUERY_MARK = '  > ';
@@ -94,21 +94,21 @@ function layoutCompletions(
   const choice = choices[selected] ?? (choices.length === 1 ? choices[0] : undefined);
   const usage =
     choice?.hint === undefined || getHintMode(choices, context) === 'shown' ? [] : [`${choice.label} ${choice.hint}`];
-  const footer = hasFoot ? [createFoot([...keys, ...total, ...usage.map(escapeName)], context)] : [];
+  const footer = hasFoot ? [createFoot([...keys, ...total, ...usage.map(escapeDisplayName)], context)] : [];
   return fitChoices({ head: undefined, choices, footer }, { selected, query: target.query }, context, rows);
 }
 
 /** Returns whether argument hints fit after all labels without truncating a description. */
-function getHintMode(choices: readonly Choice[], { width }: RenderContext): MenuLayout['hints'] {
-  const measureWidest = (getText: (choice: Choice) => string) =>
-    Math.max(0, ...choices.map((choice) => getTextWidth(escapeName(getText(choice)))));
-  const labelWidth = measureWidest((choice) => choice.label + formatHint(choice));
+function getHintMode(choices: readonly OverlayChoice[], { width }: RenderContext): MenuLayout['hints'] {
+  const measureWidest = (getText: (choice: OverlayChoice) => string) =>
+    Math.max(0, ...choices.map((choice) => getTextWidth(escapeDisplayName(getText(choice)))));
+  const labelWidth = measureWidest((choice) => choice.label + formatArgumentHint(choice));
   return labelWidth + measureWidest(({ detail }) => detail) + 6 <= width && labelWidth <= width / 2 ? 'shown' : 'none';
 }
 
 /** Lays out the list of sessions. */
 function layoutSessions(
-  list: SessionList,
+  list: ResumableSessionList,
   branch: string | undefined,
   context: RenderContext,
   rows: number,
@@ -128,7 +128,7 @@ function layoutSessions(
   return fitChoices({ head, choices, footer }, list, context, rows);
 }
 
-function createSessionFoot({ mode }: SessionList, context: RenderContext): LogicalLine {
+function createSessionFoot({ mode }: ResumableSessionList, context: RenderContext): LogicalLine {
   switch (mode.type) {
     case 'renaming':
       return createLine(plain(`  new title: ${mode.title}_`));
@@ -140,7 +140,7 @@ function createSessionFoot({ mode }: SessionList, context: RenderContext): Logic
 }
 
 function createHead(title: string, query: string, note: string): LogicalLine {
-  const name: Span = { text: title, style: { bold: true } };
+  const name: StyledSpan = { text: title, style: { bold: true } };
   return createLine(name, plain(`${QUERY_MARK}${query}`), colored('dim', `   ${note}`));
 }
 
@@ -150,7 +150,7 @@ function createFoot(keys: readonly string[], { glyphs }: RenderContext): Logical
 
 /** Fits the choices into the rows between head and foot, with the selected one visible. */
 function fitChoices(
-  { head, choices, footer }: Pick<MenuLayout, 'head' | 'footer'> & { readonly choices: readonly Choice[] },
+  { head, choices, footer }: Pick<MenuLayout, 'head' | 'footer'> & { readonly choices: readonly OverlayChoice[] },
   { selected, query }: { readonly selected: number; readonly query: string },
   context: RenderContext,
   maxRows: number,
@@ -166,7 +166,11 @@ function fitChoices(
     ...visible.flatMap((row) =>
       row.kind === 'heading'
         ? []
-        : [getTextWidth(escapeName(row.choice.label) + (hints === 'shown' ? formatHint(row.choice) : ''))],
+        : [
+            getTextWidth(
+              escapeDisplayName(row.choice.label) + (hints === 'shown' ? formatArgumentHint(row.choice) : ''),
+            ),
+          ],
     ),
   );
   const labelWidth = Math.min(Math.max(Math.floor(context.width / 2), 10), widest);
@@ -185,12 +189,12 @@ function fitChoices(
 /** With fewer rows the headings would leave too little room for choices. */
 const MIN_GROUPED_ROWS = 5;
 
-function createChoiceRow(choice: Choice): MenuRow {
+function createChoiceRow(choice: OverlayChoice): MenuRow {
   return { kind: 'choice', choice };
 }
 
 /** Adds a heading above the first choice of each group. */
-function addHeadings(choices: readonly Choice[]): readonly MenuRow[] {
+function addHeadings(choices: readonly OverlayChoice[]): readonly MenuRow[] {
   return choices.flatMap((choice, index): readonly MenuRow[] => {
     const { group } = choice;
     const isFirst = group !== undefined && group !== choices[index - 1]?.group;
@@ -199,8 +203,8 @@ function addHeadings(choices: readonly Choice[]): readonly MenuRow[] {
 }
 
 /** Returns the argument hint of a choice, truncated and preceded by a space. */
-export function formatHint({ hint }: Choice): string {
-  return hint === undefined ? '' : ` ${truncateEnd(escapeName(hint), MAX_HINT_COLUMNS)}`;
+export function formatArgumentHint({ hint }: OverlayChoice): string {
+  return hint === undefined ? '' : ` ${truncateEnd(escapeDisplayName(hint), MAX_HINT_COLUMNS)}`;
 }
 
 const DIFF = {
@@ -264,7 +268,7 @@ function renderCode(source: string, highlight: RenderContext['highlight']): read
   return renderCodeBlock({ kind: 'code', language: 'ts', source, part: 'last', gap: 'none' }, '', highlight).lines;
 }
 
-function renderDialog(question: string, { glyphs }: RenderContext): readonly Span[] {
+function renderDialog(question: string, { glyphs }: RenderContext): readonly StyledSpan[] {
   return [
     colored('warn', `${glyphs.bar} `),
     { text: question, style: { bold: true } },

@@ -1,9 +1,9 @@
-import { type Choice, filterPickerChoices, type Overlay } from '../../app-state/overlay.ts';
+import { filterPickerChoices, type Overlay, type OverlayChoice } from '../../app-state/overlay.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
 import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { emitEffects, type InputResult, setView } from '../../input/input-result.ts';
-import { editDraft, sendCommandLine, typeText } from '../composer/draft-actions.ts';
+import { type InputResult, withEffects, withoutEffects } from '../../input/input-result.ts';
+import { editDraft, runChosenMenuCommand, typeIntoDraft } from '../composer/draft-actions.ts';
 import { handlePanelKey } from '../panel/panel-keys.ts';
 import { handleSessionListKey } from './session-list-keys.ts';
 
@@ -38,11 +38,11 @@ const CLOSE_KEYS: readonly string[] = ['?', 'q', ' '];
 function handleHelpKey(view: ViewState, help: Help, { chord, text }: KeyInput, context: InputContext): InputResult {
   const isDraftText =
     text !== '' && chord !== '/' && !CLOSE_KEYS.includes(text) && (view.vim?.mode ?? 'insert') === 'insert';
-  if (!help.isFiltering && isDraftText) return typeText({ ...view, overlay: undefined }, text, context);
+  if (!help.isFiltering && isDraftText) return typeIntoDraft({ ...view, overlay: undefined }, text, context);
   if (!help.isFiltering)
-    return setView({ ...view, overlay: chord === '/' ? { ...help, isFiltering: true } : undefined });
-  if (chord === 'backspace') return setView({ ...view, overlay: { ...help, filter: help.filter.slice(0, -1) } });
-  return setView({ ...view, overlay: text === '' ? undefined : { ...help, filter: help.filter + text } });
+    return withoutEffects({ ...view, overlay: chord === '/' ? { ...help, isFiltering: true } : undefined });
+  if (chord === 'backspace') return withoutEffects({ ...view, overlay: { ...help, filter: help.filter.slice(0, -1) } });
+  return withoutEffects({ ...view, overlay: text === '' ? undefined : { ...help, filter: help.filter + text } });
 }
 
 function handleMenuKey(
@@ -54,7 +54,7 @@ function handleMenuKey(
   const { choices, selected, target } = menu;
   switch (chord) {
     case 'escape':
-      return setView({ ...view, overlay: undefined });
+      return withoutEffects({ ...view, overlay: undefined });
     case 'up':
     case 'down':
     case 'ctrl+p':
@@ -62,7 +62,10 @@ function handleMenuKey(
       if (choices.length === 0) return undefined;
       const step = chord === 'down' || chord === 'ctrl+n' ? 1 : -1;
       const from = selected === -1 && step === -1 ? 0 : selected;
-      return setView({ ...view, overlay: { ...menu, selected: (from + step + choices.length) % choices.length } });
+      return withoutEffects({
+        ...view,
+        overlay: { ...menu, selected: (from + step + choices.length) % choices.length },
+      });
     }
     case 'tab': {
       const choice = choices[Math.max(0, selected)];
@@ -81,14 +84,14 @@ function handleMenuKey(
           : completeChoice(view, menu, choice, context);
       }
       const choice = choices[Math.max(0, selected)];
-      return choice === undefined ? undefined : sendCommandLine(view, choice.id);
+      return choice === undefined ? undefined : runChosenMenuCommand(view, choice.id);
     }
     default:
       return undefined;
   }
 }
 
-function completeChoice(view: ViewState, { target }: Menu, { id }: Choice, context: InputContext): InputResult {
+function completeChoice(view: ViewState, { target }: Menu, { id }: OverlayChoice, context: InputContext): InputResult {
   const isFolder = target.kind === 'file' && id.endsWith('/');
   const quoted = target.kind === 'file' && /\s/.test(id) ? `"${id}"` : id;
   const text = `${PREFIXES[target.kind]}${quoted}${isFolder ? '' : ' '}`;
@@ -105,7 +108,9 @@ function handlePickerKey(view: ViewState, picker: Picker, { chord, text }: KeyIn
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
-      return picker.purpose === 'theme' ? emitEffects(closed, { type: 'try_theme', name: undefined }) : setView(closed);
+      return picker.purpose === 'theme'
+        ? withEffects(closed, { type: 'try_theme', name: undefined })
+        : withoutEffects(closed);
     case 'up':
     case 'ctrl+p':
       return update({ selected: Math.max(0, picker.selected - 1) });
@@ -119,18 +124,18 @@ function handlePickerKey(view: ViewState, picker: Picker, { chord, text }: KeyIn
       return update({ query: '', selected: 0 });
     case 'enter': {
       const choice = choices[picker.selected];
-      if (choice === undefined) return setView(view);
-      return emitEffects(closed, { type: 'picked', purpose: picker.purpose, id: choice.id });
+      if (choice === undefined) return withoutEffects(view);
+      return withEffects(closed, { type: 'picked', purpose: picker.purpose, id: choice.id });
     }
     default:
-      return text === '' ? setView(view) : update({ query: picker.query + text, selected: 0 });
+      return text === '' ? withoutEffects(view) : update({ query: picker.query + text, selected: 0 });
   }
 }
 
 /** Previews the theme under the cursor. */
 function previewTheme(view: ViewState): InputResult {
   const { overlay } = view;
-  if (overlay?.kind !== 'picker' || overlay.purpose !== 'theme') return setView(view);
+  if (overlay?.kind !== 'picker' || overlay.purpose !== 'theme') return withoutEffects(view);
   const choice = filterPickerChoices(overlay)[overlay.selected];
-  return choice === undefined ? setView(view) : emitEffects(view, { type: 'try_theme', name: choice.id });
+  return choice === undefined ? withoutEffects(view) : withEffects(view, { type: 'try_theme', name: choice.id });
 }

@@ -1,13 +1,13 @@
 import { splitGraphemes } from '../../../lib/text/text-width.ts';
-import { type Choice, filterSessions, type SessionList } from '../../app-state/overlay.ts';
+import { filterSessions, type OverlayChoice, type ResumableSessionList } from '../../app-state/overlay.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { type Effect, emitEffects, type InputResult, setView } from '../../input/input-result.ts';
+import { type InputResult, type UiEffect, withEffects, withoutEffects } from '../../input/input-result.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
 /** Handles a key for the list of sessions. */
-export function handleSessionListKey(view: ViewState, list: SessionList, input: KeyInput): InputResult {
+export function handleSessionListKey(view: ViewState, list: ResumableSessionList, input: KeyInput): InputResult {
   const session = filterSessions(list)[list.selected];
   if (list.mode.type === 'renaming') return handleTitleKey(view, list, list.mode.title, session, input);
   const { chord } = input;
@@ -15,24 +15,24 @@ export function handleSessionListKey(view: ViewState, list: SessionList, input: 
     const choosing = setList(view, { ...list, mode: { type: 'choosing' } });
     const isConfirmed = chord === 'ctrl+d' && session !== undefined;
     return isConfirmed
-      ? emitEffects(choosing, { type: 'session', action: 'remove', id: session.id })
-      : setView(choosing);
+      ? withEffects(choosing, { type: 'session', action: 'remove', id: session.id })
+      : withoutEffects(choosing);
   }
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
-      return setView({ ...view, overlay: undefined });
+      return withoutEffects({ ...view, overlay: undefined });
     case 'up':
     case 'ctrl+p':
-      return setView(setList(view, { ...list, selected: Math.max(0, list.selected - 1) }));
+      return withoutEffects(setList(view, { ...list, selected: Math.max(0, list.selected - 1) }));
     case 'down':
     case 'ctrl+n': {
       const last = Math.max(0, filterSessions(list).length - 1);
-      return setView(setList(view, { ...list, selected: Math.min(last, list.selected + 1) }));
+      return withoutEffects(setList(view, { ...list, selected: Math.min(last, list.selected + 1) }));
     }
     case 'tab': {
       const scope = getNextScope(list.scope, view.facts.branch);
-      return emitEffects(setList(view, { ...list, scope, selected: 0 }), { type: 'list_sessions', scope });
+      return withEffects(setList(view, { ...list, scope, selected: 0 }), { type: 'list_sessions', scope });
     }
     case 'backspace':
       return search(view, list, splitGraphemes(list.query).slice(0, -1).join(''));
@@ -44,25 +44,30 @@ export function handleSessionListKey(view: ViewState, list: SessionList, input: 
 }
 
 /** Returns the next scope: this folder, all folders, and the current branch if there is one. */
-function getNextScope(scope: SessionList['scope'], branch: string | undefined): SessionList['scope'] {
+function getNextScope(scope: ResumableSessionList['scope'], branch: string | undefined): ResumableSessionList['scope'] {
   if (scope === 'folder') return 'all';
   return scope === 'all' && branch !== undefined ? 'branch' : 'folder';
 }
 
 /** Handles a key that acts on the selected session. */
-function handleSessionKey(view: ViewState, list: SessionList, session: Choice, input: KeyInput): InputResult {
+function handleSessionKey(
+  view: ViewState,
+  list: ResumableSessionList,
+  session: OverlayChoice,
+  input: KeyInput,
+): InputResult {
   const { id, label } = session;
   switch (input.chord) {
     case 'enter':
-      return emitEffects({ ...view, overlay: undefined }, { type: 'session', action: 'open', id });
+      return withEffects({ ...view, overlay: undefined }, { type: 'session', action: 'open', id });
     case 'ctrl+f':
-      return emitEffects({ ...view, overlay: undefined }, { type: 'session', action: 'fork', id });
+      return withEffects({ ...view, overlay: undefined }, { type: 'session', action: 'fork', id });
     case 'right':
-      return emitEffects(view, { type: 'session', action: 'preview', id });
+      return withEffects(view, { type: 'session', action: 'preview', id });
     case 'ctrl+r':
-      return setView(setList(view, { ...list, mode: { type: 'renaming', title: label } }));
+      return withoutEffects(setList(view, { ...list, mode: { type: 'renaming', title: label } }));
     case 'ctrl+d':
-      return setView(setList(view, { ...list, mode: { type: 'removing' } }));
+      return withoutEffects(setList(view, { ...list, mode: { type: 'removing' } }));
     default:
       return typeQuery(view, list, input);
   }
@@ -70,21 +75,22 @@ function handleSessionKey(view: ViewState, list: SessionList, session: Choice, i
 
 function handleTitleKey(
   view: ViewState,
-  list: SessionList,
+  list: ResumableSessionList,
   title: string,
-  session: Choice | undefined,
+  session: OverlayChoice | undefined,
   { chord, text }: KeyInput,
 ): InputResult {
   const choosing = setList(view, { ...list, mode: { type: 'choosing' } });
-  const setTitle = (next: string) => setView(setList(view, { ...list, mode: { type: 'renaming', title: next } }));
+  const setTitle = (next: string) =>
+    withoutEffects(setList(view, { ...list, mode: { type: 'renaming', title: next } }));
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
-      return setView(choosing);
+      return withoutEffects(choosing);
     case 'enter':
       return session === undefined || title.trim() === ''
-        ? setView(choosing)
-        : emitEffects(choosing, { type: 'rename_session', id: session.id, title: title.trim() });
+        ? withoutEffects(choosing)
+        : withEffects(choosing, { type: 'rename_session', id: session.id, title: title.trim() });
     case 'backspace':
       return setTitle(splitGraphemes(title).slice(0, -1).join(''));
     case 'ctrl+u':
@@ -94,16 +100,16 @@ function handleTitleKey(
   }
 }
 
-function typeQuery(view: ViewState, list: SessionList, { text }: KeyInput): InputResult {
-  return text === '' ? setView(view) : search(view, list, list.query + text);
+function typeQuery(view: ViewState, list: ResumableSessionList, { text }: KeyInput): InputResult {
+  return text === '' ? withoutEffects(view) : search(view, list, list.query + text);
 }
 
 /** Changes the query. Titles are filtered at once, messages are searched in the background. */
-function search(view: ViewState, list: SessionList, query: string): InputResult {
-  const effect: Effect = { type: 'search_sessions', text: query, scope: list.scope };
-  return emitEffects(setList(view, { ...list, query, messageMatches: [], selected: 0 }), effect);
+function search(view: ViewState, list: ResumableSessionList, query: string): InputResult {
+  const effect: UiEffect = { type: 'search_sessions', text: query, scope: list.scope };
+  return withEffects(setList(view, { ...list, query, messageMatches: [], selected: 0 }), effect);
 }
 
-function setList(view: ViewState, list: SessionList): ViewState {
+function setList(view: ViewState, list: ResumableSessionList): ViewState {
   return { ...view, overlay: list };
 }

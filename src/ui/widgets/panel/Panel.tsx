@@ -1,5 +1,5 @@
 import { Box } from 'ink';
-import type { PanelMark } from '../../../contracts/frontend/command.ts';
+import type { PanelRowMark } from '../../../contracts/frontend/command.ts';
 import { EMPTY_PRINTABLE, joinPrintable, type Printable, printable } from '../../../lib/printable.ts';
 import { padToWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import { FRAME_COLUMNS, Frame } from '../../text/Frame.tsx';
@@ -9,16 +9,16 @@ import type { Glyphs } from '../../theme/glyphs.ts';
 import type { Paint } from '../../theme/paint.ts';
 import type { ThemeToken } from '../../theme/theme.ts';
 import {
-  COLUMN_GAP,
-  computeColumnWidths,
-  getDetailLines,
-  getDetailRowCount,
-  getKeyRowCount,
-  getKeyRows,
-  getVisibleItems,
+  computePanelColumnWidths,
+  getPanelDetailLines,
+  getPanelDetailRowCount,
+  getPanelKeyRowCount,
+  getPanelKeyRows,
+  getVisiblePanelItems,
+  PANEL_COLUMN_GAP,
   type PanelListItem,
-  sanitizeCell,
-  wrapLine,
+  sanitizePanelCell,
+  wrapPanelLine,
 } from './panel-layout.ts';
 import { filterPanelRows, type PanelState } from './panel-state.ts';
 
@@ -43,27 +43,29 @@ export function Panel({ view, rows }: PanelProps) {
   const width = Math.max(1, context.width - EDGE_COLUMNS);
   const hasNote = view.panel.note !== undefined && rows >= LOW_PANEL_ROWS;
   const { separator } = context.glyphs;
-  const keyRowCount = rows >= LOW_PANEL_ROWS ? getKeyRowCount(view, width - FOOT_MARGIN, separator) : 1;
+  const keyRowCount = rows >= LOW_PANEL_ROWS ? getPanelKeyRowCount(view, width - FOOT_MARGIN, separator) : 1;
   const freeRows = rows - 1 - keyRowCount - (hasNote ? 1 : 0);
-  const detailRows = getDetailRowCount(
+  const detailRows = getPanelDetailRowCount(
     view,
     width - ROW_MARGIN,
     Math.max(0, Math.min(Math.floor(freeRows / 2), freeRows - 2)),
   );
-  const detail = getDetailLines(view, width - ROW_MARGIN, detailRows);
-  const listedItems = getVisibleItems(view, Math.max(1, freeRows - detailRows));
+  const detail = getPanelDetailLines(view, width - ROW_MARGIN, detailRows);
+  const listedItems = getVisiblePanelItems(view, Math.max(1, freeRows - detailRows));
   const tone = view.message?.level === 'warn' ? 'warn' : view.message === undefined ? 'dim' : 'text';
   return (
     <Frame token="brand">
       <PanelHead view={view} />
       {hasNote ? (
         <PrintableText wrap="truncate">
-          {paint(`  ${sanitizeCell(view.panel.note ?? '')}`, { token: 'dim' })}
+          {paint(`  ${sanitizePanelCell(view.panel.note ?? '')}`, { token: 'dim' })}
         </PrintableText>
       ) : null}
       {listedItems.length === 0 ? (
         <PrintableText>
-          {joinRows(wrapLine(getEmptyText(view), width - FOOT_MARGIN), (line) => paint(`  ${line}`, { token: 'dim' }))}
+          {joinRows(wrapPanelLine(getEmptyText(view), width - FOOT_MARGIN), (line) =>
+            paint(`  ${line}`, { token: 'dim' }),
+          )}
         </PrintableText>
       ) : null}
       {listedItems.map((item) => (
@@ -80,7 +82,7 @@ export function Panel({ view, rows }: PanelProps) {
 }
 
 function getEmptyText({ panel, query }: PanelState): string {
-  return query === '' ? sanitizeCell(panel.empty) : 'No match.';
+  return query === '' ? sanitizePanelCell(panel.empty) : 'No match.';
 }
 
 /** The first line: title, query and number of matching rows. */
@@ -91,7 +93,7 @@ function PanelHead({ view }: { readonly view: PanelState }) {
   const count = matches === panel.rows.length ? `${matches}` : `${matches} of ${panel.rows.length}`;
   return (
     <PrintableText wrap="truncate">
-      {paint(sanitizeCell(panel.title), { bold: true })}
+      {paint(sanitizePanelCell(panel.title), { bold: true })}
       {paint(`  > ${query}`, undefined)}
       {paint(`   ${count}`, { token: 'dim' })}
     </PrintableText>
@@ -105,13 +107,13 @@ function PanelRowLine({ item, view }: { readonly item: PanelListItem; readonly v
   const { row, isSelected } = item;
   const isCurrent = row.mark === 'current';
   const room = context.width - EDGE_COLUMNS - ROW_MARGIN;
-  const widths = computeColumnWidths(view, room);
-  const barColumns = room - widths.reduce((sum, width) => sum + width + COLUMN_GAP, 0);
+  const widths = computePanelColumnWidths(view, room);
+  const barColumns = room - widths.reduce((sum, width) => sum + width + PANEL_COLUMN_GAP, 0);
   const bar = row.share === undefined ? '' : createBar(row.share, Math.min(BAR_CELLS, barColumns), context.glyphs);
   const [name = '', ...cells] = widths.map((width, index) =>
-    padToWidth(truncateEnd(sanitizeCell(row.cells[index] ?? ''), width), width),
+    padToWidth(truncateEnd(sanitizePanelCell(row.cells[index] ?? ''), width), width),
   );
-  const otherCells = [...cells, bar].join(' '.repeat(COLUMN_GAP)).trimEnd();
+  const otherCells = [...cells, bar].join(' '.repeat(PANEL_COLUMN_GAP)).trimEnd();
   return (
     <PrintableText wrap="truncate">
       {isSelected ? paint(context.glyphs.cursor, { token: 'brand', bold: true }) : printable` `}
@@ -122,7 +124,7 @@ function PanelRowLine({ item, view }: { readonly item: PanelListItem; readonly v
   );
 }
 
-const MARK_TOKENS: Readonly<Record<PanelMark, ThemeToken>> = {
+const MARK_TOKENS: Readonly<Record<PanelRowMark, ThemeToken>> = {
   current: 'accent',
   good: 'ok',
   bad: 'error',
@@ -130,7 +132,7 @@ const MARK_TOKENS: Readonly<Record<PanelMark, ThemeToken>> = {
   off: 'dim',
 };
 
-function createMark(mark: PanelMark, { todo, failed, done, waiting }: Glyphs, paint: Paint): Printable {
+function createMark(mark: PanelRowMark, { todo, failed, done, waiting }: Glyphs, paint: Paint): Printable {
   const symbol = { current: todo.in_progress, good: done, bad: failed, waiting: waiting, off: todo.pending }[mark];
   // Symbols that are words in ASCII are reduced to one column.
   return paint(symbol.length === 1 ? symbol : (symbol.replaceAll(/[[\]]/g, '')[0] ?? ' '), {
@@ -160,14 +162,14 @@ function PanelFoot({ view, rows }: PanelFootProps) {
   const width = context.width - EDGE_COLUMNS;
   if (mode.type === 'sure') {
     const text = `${mode.action.key} again ${mode.action.confirmLabel ?? ''}; any other key cancels`;
-    const lines = wrapLine(sanitizeCell(text), width - FOOT_MARGIN).slice(0, rows);
+    const lines = wrapPanelLine(sanitizePanelCell(text), width - FOOT_MARGIN).slice(0, rows);
     return (
       <PrintableText wrap="truncate">{joinRows(lines, (line) => paint(`  ${line}`, { token: 'warn' }))}</PrintableText>
     );
   }
   if (mode.type === 'writing') {
     const { text, caret } = mode.editor;
-    const line = sanitizeCell(mode.action.command);
+    const line = sanitizePanelCell(mode.action.command);
     const room = Math.max(10, width - line.length - 6);
     // The text before the caret stays visible.
     const from = Math.max(0, caret - room + 1);
@@ -175,14 +177,14 @@ function PanelFoot({ view, rows }: PanelFootProps) {
     return (
       <PrintableText wrap="truncate">
         {paint(`  /${line} `, { token: 'dim' })}
-        {paint(sanitizeCell(text.slice(from, caret)), undefined)}
+        {paint(sanitizePanelCell(text.slice(from, caret)), undefined)}
         {paint(text.charAt(caret) || ' ', { inverse: true })}
-        {paint(sanitizeCell(text.slice(caret + 1)), undefined)}
+        {paint(sanitizePanelCell(text.slice(caret + 1)), undefined)}
         {text.length + keyHint.length < room ? paint(keyHint, { token: 'dim' }) : EMPTY_PRINTABLE}
       </PrintableText>
     );
   }
-  const lines = getKeyRows(view, width - FOOT_MARGIN, context.glyphs.separator).slice(0, rows);
+  const lines = getPanelKeyRows(view, width - FOOT_MARGIN, context.glyphs.separator).slice(0, rows);
   return (
     <Box height={rows}>
       <PrintableText wrap="truncate">{joinRows(lines, (line) => paint(`  ${line}`, { token: 'dim' }))}</PrintableText>

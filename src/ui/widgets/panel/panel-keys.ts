@@ -3,13 +3,13 @@ import { splitGraphemes } from '../../../lib/text/text-width.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
 import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { emitEffects, type InputResult, setView } from '../../input/input-result.ts';
+import { type InputResult, withEffects, withoutEffects } from '../../input/input-result.ts';
 import { DEFAULT_KEYMAP } from '../../input/keymap.ts';
-import { applyEditorAction, type EditorAction } from '../composer/editor-actions.ts';
-import { createEditor } from '../composer/editor-state.ts';
+import { applyDraftEditorAction, type DraftEditorAction } from '../composer/draft-editor-actions.ts';
+import { createDraftEditor } from '../composer/draft-editor-state.ts';
 import { KEY_REPEAT_MS } from '../permission-dialog/dialog-state.ts';
 import {
-  cycleValue,
+  cyclePanelValue,
   filterPanelRows,
   listPanelActions,
   movePanelCursor,
@@ -37,18 +37,18 @@ export function handlePanelKey(
     const isConfirmed = input.chord === panel.mode.action.key;
     return isConfirmed
       ? runAction(view, cleared, panel.mode.action, context)
-      : setView(setPanel(view, { ...cleared, mode: CHOOSING }));
+      : withoutEffects(setPanel(view, { ...cleared, mode: CHOOSING }));
   }
   const step = getCursorStep(input.chord, cleared);
-  if (step !== undefined) return setView(setPanel(view, movePanelCursor(cleared, step)));
+  if (step !== undefined) return withoutEffects(setPanel(view, movePanelCursor(cleared, step)));
   switch (input.chord) {
     case 'escape':
     case 'ctrl+c':
-      return setView({ ...view, overlay: panel.back });
+      return withoutEffects({ ...view, overlay: panel.back });
     case 'backspace':
-      return setView(setPanel(view, setPanelQuery(cleared, splitGraphemes(panel.query).slice(0, -1).join(''))));
+      return withoutEffects(setPanel(view, setPanelQuery(cleared, splitGraphemes(panel.query).slice(0, -1).join(''))));
     case 'ctrl+u':
-      return setView(setPanel(view, setPanelQuery(cleared, '')));
+      return withoutEffects(setPanel(view, setPanelQuery(cleared, '')));
     default:
       return runKeyAction(view, cleared, input, context) ?? typeQuery(view, cleared, input.text);
   }
@@ -58,7 +58,9 @@ export function handlePanelKey(
 export function pasteIntoPanel(view: ViewState, panel: PanelState, text: string, context: InputContext): InputResult {
   const line = text.replaceAll(/\s+/g, ' ');
   if (panel.mode.type === 'writing') return editValue(view, panel, panel.mode, { type: 'insert', text: line }, context);
-  return setView(setPanel(view, setPanelQuery({ ...panel, mode: CHOOSING, message: undefined }, panel.query + line)));
+  return withoutEffects(
+    setPanel(view, setPanelQuery({ ...panel, mode: CHOOSING, message: undefined }, panel.query + line)),
+  );
 }
 
 function getCursorStep(chord: string, panel: PanelState): number | undefined {
@@ -93,26 +95,26 @@ function runKeyAction(
   const actions = listPanelActions(panel);
   const action = actions.find((act) => act.kind !== 'turn' && act.key === chord);
   if (action?.kind === 'run' && isHeld(panel, chord, context))
-    return setView(setPanel(view, { ...panel, lastAction: { chord, atMs: context.nowMs } }));
+    return withoutEffects(setPanel(view, { ...panel, lastAction: { chord, atMs: context.nowMs } }));
   if (action?.kind === 'run')
     return action.confirmLabel === undefined
       ? runAction(view, panel, action, context)
-      : setView(setPanel(view, { ...panel, mode: { type: 'sure', action: action } }));
+      : withoutEffects(setPanel(view, { ...panel, mode: { type: 'sure', action: action } }));
   if (action?.kind === 'write') {
-    const editor = applyEditorAction(createEditor(), { type: 'set-text', text: action.initialText }, 0);
-    return setView(setPanel(view, { ...panel, mode: { type: 'writing', action: action, editor } }));
+    const editor = applyDraftEditorAction(createDraftEditor(), { type: 'set-text', text: action.initialText }, 0);
+    return withoutEffects(setPanel(view, { ...panel, mode: { type: 'writing', action: action, editor } }));
   }
   const turnAction = actions.find((act) => act.kind === 'turn');
   const step = chord === 'left' ? -1 : chord === 'right' || chord === 'enter' ? 1 : undefined;
   if (turnAction?.kind !== 'turn' || step === undefined) return undefined;
-  const value = cycleValue(turnAction, step);
+  const value = cyclePanelValue(turnAction, step);
   return value === undefined
-    ? setView(view)
+    ? withoutEffects(view)
     : runCommandLine(view, setPanelValue(panel, turnAction, value), `${turnAction.command} ${value}`);
 }
 
 function typeQuery(view: ViewState, panel: PanelState, text: string): InputResult {
-  return setView(setPanel(view, text === '' ? panel : setPanelQuery(panel, panel.query + text)));
+  return withoutEffects(setPanel(view, text === '' ? panel : setPanelQuery(panel, panel.query + text)));
 }
 
 /** Handles a key while a value is typed, with the editing keys of the composer. */
@@ -123,19 +125,19 @@ function handleTypingKey(
   { chord, text }: KeyInput,
   context: InputContext,
 ): InputResult {
-  if (chord === 'escape' || chord === 'ctrl+c') return setView(setPanel(view, { ...panel, mode: CHOOSING }));
+  if (chord === 'escape' || chord === 'ctrl+c') return withoutEffects(setPanel(view, { ...panel, mode: CHOOSING }));
   if (chord === 'enter') {
     const text = mode.editor.text.trim();
     const choosing: PanelState = { ...panel, mode: CHOOSING };
     return text === ''
-      ? setView(setPanel(view, choosing))
+      ? withoutEffects(setPanel(view, choosing))
       : runCommandLine(view, choosing, `${mode.action.command} ${text}`);
   }
   const action = toEditorAction((context.keymap ?? DEFAULT_KEYMAP).findBinding('', chord)) ?? toInsertion(text);
-  return action === undefined ? setView(view) : editValue(view, panel, mode, action, context);
+  return action === undefined ? withoutEffects(view) : editValue(view, panel, mode, action, context);
 }
 
-function toEditorAction(binding: ReturnType<typeof DEFAULT_KEYMAP.findBinding>): EditorAction | undefined {
+function toEditorAction(binding: ReturnType<typeof DEFAULT_KEYMAP.findBinding>): DraftEditorAction | undefined {
   if (binding === 'right') return { type: 'move', to: 'right' };
   if (binding === 'end') return { type: 'move', to: 'line-end' };
   if (typeof binding !== 'object') return undefined;
@@ -144,7 +146,7 @@ function toEditorAction(binding: ReturnType<typeof DEFAULT_KEYMAP.findBinding>):
     : undefined;
 }
 
-function toInsertion(text: string): EditorAction | undefined {
+function toInsertion(text: string): DraftEditorAction | undefined {
   return text === '' ? undefined : { type: 'insert', text };
 }
 
@@ -152,11 +154,11 @@ function editValue(
   view: ViewState,
   panel: PanelState,
   mode: TypingMode,
-  action: EditorAction,
+  action: DraftEditorAction,
   { nowMs }: InputContext,
 ): InputResult {
-  const editor = applyEditorAction(mode.editor, action, nowMs);
-  return setView(setPanel(view, { ...panel, message: undefined, mode: { ...mode, editor } }));
+  const editor = applyDraftEditorAction(mode.editor, action, nowMs);
+  return withoutEffects(setPanel(view, { ...panel, message: undefined, mode: { ...mode, editor } }));
 }
 
 /** Returns whether the key of the last action is still held; it could now mean another action. */
@@ -170,13 +172,13 @@ function runAction(
   { command, closesPanel, key }: Extract<PanelAction, { kind: 'run' }>,
   { nowMs }: InputContext,
 ): InputResult {
-  if (closesPanel === true) return emitEffects({ ...view, overlay: undefined }, { type: 'command', line: command });
+  if (closesPanel === true) return withEffects({ ...view, overlay: undefined }, { type: 'command', line: command });
   return runCommandLine(view, { ...panel, mode: CHOOSING, lastAction: { chord: key, atMs: nowMs } }, command);
 }
 
 function runCommandLine(view: ViewState, panel: PanelState, line: string): InputResult {
   const message = { level: 'info', text: `/${line} …` } as const;
-  return emitEffects(setPanel(view, { ...panel, message: message }), { type: 'panel', line });
+  return withEffects(setPanel(view, { ...panel, message: message }), { type: 'panel', line });
 }
 
 function setPanel(view: ViewState, overlay: PanelState): ViewState {

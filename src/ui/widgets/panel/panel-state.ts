@@ -1,10 +1,10 @@
-import type { Panel, PanelAction, PanelRow } from '../../../contracts/frontend/command.ts';
-import type { EditorState } from '../composer/editor-state.ts';
+import type { PanelAction, PanelContent, PanelRow } from '../../../contracts/frontend/command.ts';
+import type { DraftEditorState } from '../composer/draft-editor-state.ts';
 
 /** The state of an open panel: query, cursor and pending action. */
 export type PanelState = {
   readonly kind: 'panel';
-  readonly panel: Panel;
+  readonly panel: PanelContent;
   readonly query: string;
   /** Id of the row under the cursor. */
   readonly selectedId: string;
@@ -14,7 +14,7 @@ export type PanelState = {
     | {
         readonly type: 'writing';
         readonly action: Extract<PanelAction, { kind: 'write' }>;
-        readonly editor: EditorState;
+        readonly editor: DraftEditorState;
       }
     | { readonly type: 'sure'; readonly action: Extract<PanelAction, { kind: 'run' }> };
   /** Result of the last action, shown until the next key. */
@@ -28,7 +28,7 @@ export type PanelState = {
 const CHOOSING = { type: 'choosing' } as const;
 
 /** Creates the state of a panel, with the cursor on the current value. */
-export function openPanel(panel: Panel, back: PanelState | undefined): PanelState {
+export function createPanelState(panel: PanelContent, back: PanelState | undefined): PanelState {
   const first = panel.rows.find(({ mark }) => mark === 'current') ?? panel.rows[0];
   return {
     kind: 'panel',
@@ -52,19 +52,19 @@ export function filterPanelRows({ panel: { rows }, query }: Pick<PanelState, 'pa
 }
 
 /** Returns the row under the cursor, or the first row if that one is filtered out. */
-export function getSelectedRow(view: PanelState): PanelRow | undefined {
+export function getSelectedPanelRow(view: PanelState): PanelRow | undefined {
   const rows = filterPanelRows(view);
   return rows.find(({ id }) => id === view.selectedId) ?? rows[0];
 }
 
 /** Returns the available actions: those of the selected row, then those of the panel. */
 export function listPanelActions(view: PanelState): readonly PanelAction[] {
-  return [...(getSelectedRow(view)?.actions ?? []), ...view.panel.actions];
+  return [...(getSelectedPanelRow(view)?.actions ?? []), ...view.panel.actions];
 }
 
 /** Replaces the content of a panel and keeps the query and the cursor. */
-export function replacePanelContent(view: PanelState, panel: Panel): PanelState {
-  const row = getSelectedRow(view);
+export function replacePanelContent(view: PanelState, panel: PanelContent): PanelState {
+  const row = getSelectedPanelRow(view);
   if (row === undefined || panel.rows.some(({ id }) => id === row.id)) return { ...view, panel };
   // The selected row is gone, so the row that takes its place is selected.
   const oldRows = filterPanelRows(view);
@@ -76,7 +76,7 @@ export function replacePanelContent(view: PanelState, panel: Panel): PanelState 
 /** Moves the cursor by a number of rows, limited by the first and the last row. */
 export function movePanelCursor(view: PanelState, step: number): PanelState {
   const rows = filterPanelRows(view);
-  const row = getSelectedRow(view);
+  const row = getSelectedPanelRow(view);
   const from = row === undefined ? 0 : rows.indexOf(row);
   return { ...view, selectedId: rows[Math.max(0, Math.min(rows.length - 1, from + step))]?.id ?? '' };
 }
@@ -84,7 +84,7 @@ export function movePanelCursor(view: PanelState, step: number): PanelState {
 /** Changes the query. The cursor stays on its row if it matches, otherwise it moves to the first match. */
 export function setPanelQuery(view: PanelState, query: string): PanelState {
   const next: PanelState = { ...view, query };
-  return { ...next, selectedId: getSelectedRow(next)?.id ?? view.selectedId };
+  return { ...next, selectedId: getSelectedPanelRow(next)?.id ?? view.selectedId };
 }
 
 /** Sets a value before the command that changes it has run, so that the next key press continues from there. */
@@ -100,7 +100,7 @@ export function setPanelValue(
 }
 
 /** Returns the value before or after the current one, wrapping around. */
-export function cycleValue(
+export function cyclePanelValue(
   { values, value }: Extract<PanelAction, { kind: 'turn' }>,
   step: 1 | -1,
 ): string | undefined {

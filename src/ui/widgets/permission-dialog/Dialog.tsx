@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import { Frame } from '../../text/Frame.tsx';
 import { Rows } from '../../text/Rows.tsx';
-import type { Row } from '../../text/render-lines.ts';
+import type { ScreenRow } from '../../text/render-lines.ts';
 import type { DialogLayout } from './fit-dialog.ts';
 
 /** The dialog behind a bar: title, body, options one per row, and further keys. */
@@ -19,7 +19,7 @@ export function Dialog({ layout }: { readonly layout: DialogLayout }) {
   );
 }
 
-type DialogPartProps = Pick<DialogLayout, 'gaps'> & { readonly rows: readonly Row[]; readonly indent: number };
+type DialogPartProps = Pick<DialogLayout, 'gaps'> & { readonly rows: readonly ScreenRow[]; readonly indent: number };
 
 function DialogPart({ rows, gaps, indent }: DialogPartProps) {
   if (rows.length === 0) return null;

@@ -2,10 +2,10 @@ import type { PermissionAnswer } from '../../../contracts/permission.ts';
 import { getUserDraft, type ViewState } from '../../app-state/view-state.ts';
 import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { type Effect, emitEffects, type InputResult, setView } from '../../input/input-result.ts';
+import { type InputResult, type UiEffect, withEffects, withoutEffects } from '../../input/input-result.ts';
 import { moveQueuedToDraft } from '../../input/queued-messages.ts';
-import { applyEditorAction } from '../composer/editor-actions.ts';
-import { createEditor } from '../composer/editor-state.ts';
+import { applyDraftEditorAction } from '../composer/draft-editor-actions.ts';
+import { createDraftEditor } from '../composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../composer/paste-placeholders.ts';
 import { applyAnswerStep, sendTypedAnswer } from '../form/answer-question.ts';
 import { formatQuestion, listQuestionParts } from '../form/question-parts.ts';
@@ -13,9 +13,9 @@ import type { DialogAction, DialogOption } from './dialog-option.ts';
 import {
   createDialogOptions,
   createListOptions,
-  filterListed,
   filterListedOptions,
-  findOption,
+  filterListedRequests,
+  findDialogOption,
 } from './dialog-options.ts';
 import {
   acceptsKeys,
@@ -62,20 +62,21 @@ export function handleDialogKey(
   const view = current.hint?.about === 'dialog_key' ? { ...current, hint: undefined } : current;
   // Without a quiet time (linear mode) whole lines are sent, so there are no key repeats.
   if (context.quietMs > 0 && isKeyRepeat(before, input, context.nowMs))
-    return setView(chord === view.keys.lastAnswer.chord ? setLastAnswer(view, chord) : view);
+    return withoutEffects(chord === view.keys.lastAnswer.chord ? setLastAnswer(view, chord) : view);
   const request = view.dialogRequests[0];
   const { dialog } = view;
   if (request === undefined || dialog.stage === 'none' || view.overlay !== undefined) return undefined;
   if (dialog.form.typing !== 'nothing') return handleTypingKey(view, request, dialog, input);
   if (chord === 'ctrl+c' && view.editor.text !== '') {
-    return setView({ ...view, editor: applyEditorAction(view.editor, { type: 'clear' }, context.nowMs) });
+    return withoutEffects({ ...view, editor: applyDraftEditorAction(view.editor, { type: 'clear' }, context.nowMs) });
   }
   // Held keys, and characters that arrive among others, were not pressed to answer. Inserted text goes to the draft.
-  if (input.delivery === 'held' && !isDialogCollapsed(view)) return setView(view);
-  if (input.delivery === 'among' && !isDialogCollapsed(view)) return input.text === '' ? setView(view) : undefined;
+  if (input.delivery === 'held' && !isDialogCollapsed(view)) return withoutEffects(view);
+  if (input.delivery === 'among' && !isDialogCollapsed(view))
+    return input.text === '' ? withoutEffects(view) : undefined;
   if (isDialogCollapsed(view)) {
     if (chord !== 'ctrl+y' && chord !== 'tab') return undefined;
-    return setView({ ...view, dialog: { ...dialog, draftText: view.editor.text } });
+    return withoutEffects({ ...view, dialog: { ...dialog, draftText: view.editor.text } });
   }
   const sinceFocusMs = context.nowMs - view.keys.refocusedAtMs;
   if (acceptsKeys(dialog) && sinceFocusMs >= FOCUS_GUARD_MS)
@@ -84,8 +85,8 @@ export function handleDialogKey(
   const isDialogKey =
     NAVIGATION_KEYS.includes(chord) ||
     ANSWER_KEYS.test(chord) ||
-    findOption(getOptions(view, request, dialog), chord) !== undefined;
-  return isDialogKey || chord === 'ctrl+y' || (isTooEarly && input.text !== '') ? setView(view) : undefined;
+    findDialogOption(getOptions(view, request, dialog), chord) !== undefined;
+  return isDialogKey || chord === 'ctrl+y' || (isTooEarly && input.text !== '') ? withoutEffects(view) : undefined;
 }
 
 /** Returns whether a key repeats the last answer, or was pressed together with it. */
@@ -100,7 +101,7 @@ function setLastAnswer(view: ViewState, chord: string): ViewState {
 }
 
 function getOptions(view: ViewState, request: DialogRequest, { form }: OpenDialog): readonly DialogOption[] {
-  const listedRequests = filterListed(view.dialogRequests, form.listedIds);
+  const listedRequests = filterListedRequests(view.dialogRequests, form.listedIds);
   return listedRequests.length > 0 ? createListOptions(listedRequests) : createDialogOptions(request, form);
 }
 
@@ -118,34 +119,39 @@ function handleOpenDialogKey(
     case 'ctrl+c':
       return denyAndAbort(noteAnswerKey(view), request);
     case 'ctrl+y':
-      return setView(toggleList(view, dialog, context));
+      return withoutEffects(toggleList(view, dialog, context));
     case 'up':
     case 'down':
     case 'tab':
     case 'shift+tab': {
       const step = chord === 'down' || chord === 'tab' ? 1 : -1;
       const current = dialog.selected ?? (step === 1 ? -1 : 0);
-      return setView({ ...view, dialog: { ...dialog, selected: (current + step + lines.length) % lines.length } });
+      return withoutEffects({
+        ...view,
+        dialog: { ...dialog, selected: (current + step + lines.length) % lines.length },
+      });
     }
     case ' ':
     case 'enter': {
       const option = dialog.selected === undefined ? undefined : lines[dialog.selected];
       const isMarking =
         request.kind === 'question' && listQuestionParts(request.question)[dialog.form.partIndex]?.multiSelect === true;
-      if (chord === ' ' && !(isMarking && option?.action.type === 'choose')) return setView(view);
+      if (chord === ' ' && !(isMarking && option?.action.type === 'choose')) return withoutEffects(view);
       if (chord === 'enter' && dialog.form.marked.length > 0) {
         return noteAnswer(applyAnswerStep(view, request, dialog, { type: 'send_marked' }), chord);
       }
       if (option !== undefined) return runAction(view, request, dialog, option.action, chord, context);
       const hint = { text: NOTHING_SELECTED, untilMs: context.nowMs + HINT_MS, about: 'dialog_key' } as const;
-      return setView(chord === 'enter' ? { ...view, hint } : view);
+      return withoutEffects(chord === 'enter' ? { ...view, hint } : view);
     }
     case 'ctrl+o':
       return runAction(view, request, dialog, { type: 'details' }, chord, context);
     default: {
-      const option = findOption(options, chord);
+      const option = findDialogOption(options, chord);
       if (option !== undefined) return runAction(view, request, dialog, option.action, chord, context);
-      return ANSWER_KEYS.test(chord) || (NAVIGATION_KEYS.includes(chord) && text === '') ? setView(view) : undefined;
+      return ANSWER_KEYS.test(chord) || (NAVIGATION_KEYS.includes(chord) && text === '')
+        ? withoutEffects(view)
+        : undefined;
     }
   }
 }
@@ -168,13 +174,13 @@ function runAction(
       ) {
         return runAction(view, request, dialog, { type: 'view' }, chord, context);
       }
-      return noteAnswer(emitEffects(view, { type: 'answer_permission', id: request.id, answer: action.answer }), chord);
+      return noteAnswer(withEffects(view, { type: 'answer_permission', id: request.id, answer: action.answer }), chord);
     }
     case 'answer_question':
-      return noteAnswer(emitEffects(view, { type: 'answer_question', id: request.id, answer: action.answer }), chord);
+      return noteAnswer(withEffects(view, { type: 'answer_question', id: request.id, answer: action.answer }), chord);
     case 'answer_several':
       return noteAnswer(
-        emitEffects(
+        withEffects(
           view,
           ...action.ids.map((id) => ({
             type: 'answer_permission' as const,
@@ -185,7 +191,7 @@ function runAction(
         chord,
       );
     case 'list':
-      return setView({
+      return withoutEffects({
         ...view,
         dialog: { ...dialog, selected: undefined, form: { ...dialog.form, listedIds: [] } },
       });
@@ -199,24 +205,24 @@ function runAction(
         unsentText: undefined,
         userDraft: view.editor,
       };
-      const editor = createEditor({ width: view.editor.width, draft: { text, caret: text.length } });
-      return setView({ ...view, editor, dialog: { ...dialog, form } });
+      const editor = createDraftEditor({ width: view.editor.width, draft: { text, caret: text.length } });
+      return withoutEffects({ ...view, editor, dialog: { ...dialog, form } });
     }
     case 'details': {
       const details = dialog.form.details === 'shown' ? 'hidden' : 'shown';
-      return setView({ ...view, dialog: { ...dialog, form: { ...dialog.form, details } } });
+      return withoutEffects({ ...view, dialog: { ...dialog, form: { ...dialog.form, details } } });
     }
     case 'view':
     case 'edit_proposal': {
       const type = action.type === 'view' ? 'view_request' : 'edit_proposal';
-      if (request.kind === 'permission') return emitEffects(view, { type, request: request.permission });
-      return emitEffects(view, {
+      if (request.kind === 'permission') return withEffects(view, { type, request: request.permission });
+      return withEffects(view, {
         type: 'view_question',
         markdown: formatQuestion(request.question, dialog.form.partIndex),
       });
     }
     case 'copy':
-      return emitEffects(view, { type: 'copy', text: action.text });
+      return withEffects(view, { type: 'copy', text: action.text });
     case 'choose': {
       const mode = chord === 'enter' ? 'take' : 'mark';
       return noteAnswer(applyAnswerStep(view, request, dialog, { ...action, mode }), chord);
@@ -260,7 +266,7 @@ function handleTypingKey(
       userDraft: undefined,
       problem: undefined,
     };
-    return setView({ ...view, editor: getUserDraft(view), dialog: { ...dialog, form } });
+    return withoutEffects({ ...view, editor: getUserDraft(view), dialog: { ...dialog, form } });
   }
   if (chord !== 'enter') return undefined;
   const text = expandPlaceholders(view.editor.text, view.editor.placeholders).trim();
@@ -270,11 +276,11 @@ function handleTypingKey(
 /** Denies the request and stops the run. Queued messages return to the draft, as with any other stop. */
 function denyAndAbort(before: ViewState, request: DialogRequest): InputResult {
   const { view, effects } = moveQueuedToDraft(before, 'all');
-  const denial: Effect =
+  const denial: UiEffect =
     request.kind === 'permission'
       ? { type: 'answer_permission', id: request.id, answer: { behavior: 'deny', interrupt: true } }
       : { type: 'answer_question', id: request.id, answer: undefined };
-  return emitEffects(view, denial, ...effects, { type: 'abort' });
+  return withEffects(view, denial, ...effects, { type: 'abort' });
 }
 
 /** Opens or closes the list of all requests. It has to be armed again, so that earlier key presses are ignored. */

@@ -58,6 +58,6 @@ export function createNoOption(label: string, action: DialogAction): DialogOptio
 }
 
 /** Shows the whole request in the viewer. */
-export const SHOW_ALL = createKeyOption('v', 'show all', { type: 'view' });
+export const SHOW_ALL_OPTION = createKeyOption('v', 'show all', { type: 'view' });
 /** Returns to the part before. */
-export const BACK = createKeyOption('b', 'back', { type: 'back' });
+export const BACK_OPTION = createKeyOption('b', 'back', { type: 'back' });

@@ -16,7 +16,7 @@ import {
   createYesOption,
   type DialogAction,
   type DialogOption,
-  SHOW_ALL,
+  SHOW_ALL_OPTION,
 } from './dialog-option.ts';
 import type { DialogForm, DialogRequest } from './dialog-state.ts';
 
@@ -28,7 +28,7 @@ export function createDialogOptions(request: DialogRequest, form: DialogForm): r
 }
 
 /** Finds the option for a key: its letter or its digit. */
-export function findOption(options: readonly DialogOption[], chord: string): DialogOption | undefined {
+export function findDialogOption(options: readonly DialogOption[], chord: string): DialogOption | undefined {
   return options.find(({ key }) => key === chord) ?? options.find(({ digit }) => digit === chord);
 }
 
@@ -81,7 +81,7 @@ function createPermissionOptions(request: PermissionRequest): readonly DialogOpt
     createNoOption(NO_LABEL, { type: 'write', purpose: 'reason', initialText: '' }),
     ...(mayRemember ? createScopeOptions(request) : []),
     ...createEditOptions(request),
-    SHOW_ALL,
+    SHOW_ALL_OPTION,
     createKeyOption('d', 'why it asks', { type: 'details' }),
   ];
 }
@@ -93,7 +93,7 @@ function createRememberOptions(request: PermissionRequest): readonly DialogOptio
   const { facts, suggestions, exact, narrow, trace } = request;
   const [first] = suggestions;
   if (facts.kind === 'edit') {
-    if (!isOutsideWorkspace(trace))
+    if (!isDueToOutsidePath(trace))
       return [createAlwaysOption("Yes, and don't ask again for edits in this session", allow({ mode: 'acceptEdits' }))];
     // Accepting edits would not cover a file outside of the workspace.
     const option = createAlwaysOption("Yes, and don't ask again for", rememberRules(suggestions, 'session'));
@@ -119,7 +119,7 @@ function createRememberOptions(request: PermissionRequest): readonly DialogOptio
 }
 
 /** Returns whether a call was not allowed because a path is outside of the workspace. */
-export function isOutsideWorkspace(trace: PermissionRequest['trace']): boolean {
+export function isDueToOutsidePath(trace: PermissionRequest['trace']): boolean {
   return trace.some(({ reason }) => reason?.code === 'outside_workspace');
 }
 
@@ -128,7 +128,7 @@ function createScopeOptions(request: PermissionRequest): readonly DialogOption[]
   const { facts, suggestions, exact, ofPrograms } = request;
   const [first] = suggestions;
   const sessionRules = exact === undefined ? suggestions : [exact];
-  const { server } = splitMcpName(facts.tool);
+  const { server } = splitMcpToolName(facts.tool);
   const canAllowServer = facts.kind === 'mcp' && first !== undefined && server !== '';
   return [
     ...(sessionRules.length === 0 || facts.kind === 'edit'
@@ -153,7 +153,7 @@ function createScopeOptions(request: PermissionRequest): readonly DialogOption[]
 }
 
 /** Splits the name of an MCP tool into its server and its own name; both are empty for any other tool. */
-export function splitMcpName(name: string): { readonly server: string; readonly tool: string } {
+export function splitMcpToolName(name: string): { readonly server: string; readonly tool: string } {
   const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   return { server, tool };
 }
@@ -166,7 +166,7 @@ function rememberRules(rules: readonly Pick<RuleSuggestion, 'rule'>[], destinati
 function formatRule({ rule, access }: RuleSuggestion): string {
   const match = /^Bash\((.*?)(:\*)?\)$/s.exec(rule);
   if (match !== null) return `${match[1] ?? ''}${match[2] === undefined ? '' : ' *'}`;
-  const { tool } = splitMcpName(rule);
+  const { tool } = splitMcpToolName(rule);
   if (tool !== '') return tool;
   const host = /^\w+\(domain:(.+)\)$/.exec(rule)?.[1];
   if (host !== undefined) return host;
@@ -187,7 +187,7 @@ function allow(extra: Omit<Extract<PermissionAnswer, { behavior: 'allow' }>, 'be
 }
 
 /** Returns the listed requests that are still open. Later requests are not listed, so no unseen request is answered. */
-export function filterListed(asks: readonly DialogRequest[], ids: readonly string[]): readonly DialogRequest[] {
+export function filterListedRequests(asks: readonly DialogRequest[], ids: readonly string[]): readonly DialogRequest[] {
   return asks.filter(({ id }) => ids.includes(id));
 }
 

@@ -1,6 +1,6 @@
 import type { PermissionRequest } from '../../../contracts/permission.ts';
 import type { UserQuestion } from '../../../contracts/tool.ts';
-import type { EditorState } from '../composer/editor-state.ts';
+import type { DraftEditorState } from '../composer/draft-editor-state.ts';
 
 /** A request that opens a dialog and waits for the answer of the user. */
 export type DialogRequest =
@@ -8,7 +8,7 @@ export type DialogRequest =
   | { readonly kind: 'question'; readonly id: string; readonly callId: string; readonly question: UserQuestion };
 
 /** Returns the id of the tool call that a request belongs to. */
-export function getCallId(request: DialogRequest): string {
+export function getRequestCallId(request: DialogRequest): string {
   return request.kind === 'permission' ? request.permission.callId : request.callId;
 }
 
@@ -62,7 +62,7 @@ export type DialogForm = {
   /** Ids of the requests listed for a common answer; empty unless the list is open. */
   readonly listedIds: readonly string[];
   /** Draft of the user from before the dialog used the composer. */
-  readonly userDraft: EditorState | undefined;
+  readonly userDraft: DraftEditorState | undefined;
 };
 
 const EMPTY_FORM: DialogForm = {
@@ -92,7 +92,7 @@ export function createOpenDialog(shownAtMs: number): OpenDialog {
 }
 
 /** Returns the time from which the dialog accepts keys. */
-export function getReadyTime({ armedAtMs }: OpenDialog): number {
+export function getDialogReadyTime({ armedAtMs }: OpenDialog): number {
   return armedAtMs === undefined ? Number.POSITIVE_INFINITY : armedAtMs + ARMED_MS;
 }
 

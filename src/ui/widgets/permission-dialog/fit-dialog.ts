@@ -2,14 +2,14 @@ import { formatCount } from '../../../lib/text/format.ts';
 import { getTextWidth } from '../../../lib/text/text-width.ts';
 import { colored, plain } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import { getRowText, type Row } from '../../text/render-lines.ts';
+import { getRowText, type ScreenRow } from '../../text/render-lines.ts';
 
 /** The layout of a dialog, fitted to the available rows. */
 export type DialogLayout = {
-  readonly title: Row;
-  readonly body: readonly Row[];
-  readonly options: readonly Row[];
-  readonly keys: readonly Row[];
+  readonly title: ScreenRow;
+  readonly body: readonly ScreenRow[];
+  readonly options: readonly ScreenRow[];
+  readonly keys: readonly ScreenRow[];
   /** Empty rows between the parts. */
   readonly gaps: 'shown' | 'none';
   /** Visible content: everything, everything except the ends of options, or a part of the call only. */
@@ -25,10 +25,10 @@ const MIN_ROWS_BESIDE_KEYS = 10;
 export type DialogParts = Readonly<
   Record<
     'warnings' | 'subject' | 'description' | 'risks' | 'details' | 'options' | 'focused' | 'short' | 'keys',
-    readonly Row[]
+    readonly ScreenRow[]
   >
 > & {
-  readonly title: Row;
+  readonly title: ScreenRow;
   readonly isShortened: boolean;
 };
 
@@ -36,7 +36,7 @@ type FitOptions = {
   readonly room: number;
   readonly width: number;
   /** Truncates rows and inserts a note about the hidden ones. */
-  readonly cut: (rows: readonly Row[], to: number) => readonly Row[];
+  readonly cut: (rows: readonly ScreenRow[], to: number) => readonly ScreenRow[];
 };
 
 /** Fits a dialog: drops empty rows first, then the description, the keys, the ends of options, and the subject last. */
@@ -66,7 +66,7 @@ function fitAll(
   spareRows: number,
 ): DialogLayout {
   let freeRows = spareRows;
-  const takeRows = (rows: readonly Row[], minimum = rows.length) => {
+  const takeRows = (rows: readonly ScreenRow[], minimum = rows.length) => {
     const shown = rows.length <= freeRows || minimum < rows.length ? rows.slice(0, Math.max(0, freeRows)) : [];
     freeRows -= shown.length;
     return shown;
@@ -87,7 +87,7 @@ export function createRowTruncator(
   riskyRows: readonly number[],
   { glyphs, width }: RenderContext,
 ) {
-  return (rows: readonly Row[], to: number): readonly Row[] => {
+  return (rows: readonly ScreenRow[], to: number): readonly ScreenRow[] => {
     const shown = selectRows(rows.length, to, from, riskyRows);
     const hint = width < NARROW_COLUMNS ? 'v shows all' : 'v shows all, and takes the answer';
     let note = `: ${hint}`;
@@ -98,7 +98,7 @@ export function createRowTruncator(
       return row < rows.length ? [...lines, rows[row] ?? []] : lines;
     });
 
-    function createCutNote(count: number, end: string): Row {
+    function createCutNote(count: number, end: string): ScreenRow {
       return [colored('warn', `${glyphs.ellipsis} ${formatCount(count, 'row')} hidden${end}`)];
     }
   };

@@ -1,5 +1,5 @@
 import type { PermissionRequest } from '../../../contracts/permission.ts';
-import { escapeName, sanitize } from '../../../lib/text/sanitize.ts';
+import { escapeDisplayName, sanitize } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
 import {
@@ -10,18 +10,18 @@ import {
   type LogicalLine,
   measureSpans,
   plain,
-  type Span,
+  type StyledSpan,
   truncateLine,
 } from '../../text/line.ts';
-import { type RenderContext, shortenPaths } from '../../text/render-context.ts';
-import { type Row, wrapLines } from '../../text/render-lines.ts';
+import { type RenderContext, shortenTitlePaths } from '../../text/render-context.ts';
+import { type ScreenRow, wrapLines } from '../../text/render-lines.ts';
 import { createQuestionBody, formatQuestionTitle } from '../form/question-body.ts';
 import type { DialogOption } from './dialog-option.ts';
 import {
   createDialogOptions,
   createListOptions,
-  filterListed,
   filterListedOptions,
+  filterListedRequests,
   isAnsweredTogether,
 } from './dialog-options.ts';
 import { acceptsKeys, type DialogForm, type DialogRequest, type OpenDialog } from './dialog-state.ts';
@@ -54,7 +54,7 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
   if (request === undefined || dialog.stage === 'none') return undefined;
   const width = Math.max(10, context.width - MARGIN);
   if (isDialogCollapsed(view)) return layoutCollapsed(view, request, dialog, context);
-  const listed = filterListed(dialogRequests, dialog.form.listedIds);
+  const listed = filterListedRequests(dialogRequests, dialog.form.listedIds);
   const body = listed.length > 0 ? createListBody(listed, context) : createDialogBody(request, dialog, context);
   const isWriting = dialog.form.typing !== 'nothing';
   const options = isWriting
@@ -99,9 +99,9 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
 function createTitle(
   text: string,
   position: string,
-  headline: readonly Span[],
+  headline: readonly StyledSpan[],
   width: number,
-): { readonly title: Row; readonly overflow: readonly LogicalLine[] } {
+): { readonly title: ScreenRow; readonly overflow: readonly LogicalLine[] } {
   const room = width - position.length;
   const isTextCut = getTextWidth(text) > room;
   const fitsHeadline = !isTextCut && getTextWidth(text) + 2 + measureSpans(headline) <= room;
@@ -150,7 +150,9 @@ function createOptionLine(
   const label = `${isSelected ? glyphs.cursor : ' '} ${keys}`;
   const text = sanitize(option.label, 'line');
   const subject =
-    option.subject === undefined ? [] : [colored('code', `  ${sanitize(shortenPaths(option.subject, cwd), 'line')}`)];
+    option.subject === undefined
+      ? []
+      : [colored('code', `  ${sanitize(shortenTitlePaths(option.subject, cwd), 'line')}`)];
   const end = option.labelEnd === undefined ? [] : [plain(`  ${option.labelEnd}`)];
   const note =
     option.note === undefined ? [] : [colored('dim', `   ${formatNote(option, sanitize(option.note, 'line'))}`)];
@@ -195,7 +197,7 @@ function createListBody(listed: readonly DialogRequest[], context: RenderContext
   const subject = listed.map((request) => {
     const text = request.kind === 'question' ? formatDialogTitle(request, context) : formatCall(request.permission);
     const note = isAnsweredTogether(request) ? '' : '   asked separately';
-    return createLine(plain(sanitize(shortenPaths(text, context.cwd), 'line')), colored('dim', note));
+    return createLine(plain(sanitize(shortenTitlePaths(text, context.cwd), 'line')), colored('dim', note));
   });
   return { ...EMPTY_BODY, subject };
 }
@@ -224,7 +226,7 @@ function layoutCollapsed(
     ` then  ${answers.join(context.glyphs.separator)}`,
     width - prefix.length - openKey.length,
   );
-  const hint: Row =
+  const hint: ScreenRow =
     view.overlay === undefined
       ? [colored('dim', prefix), { text: openKey, style: { bold: true } }, colored('dim', answerText)]
       : [colored('dim', 'waiting until this is closed')];
@@ -244,12 +246,12 @@ function formatCollapsedTitle({ dialogRequests }: ViewState, request: DialogRequ
   const title = `${formatDialogTitle(request, context)}${position}`;
   if (request.kind !== 'permission') return title;
   const risks = describeSevereRisks(request.permission).join(context.glyphs.separator);
-  const subject = shortenPaths(request.permission.title, context.cwd);
+  const subject = shortenTitlePaths(request.permission.title, context.cwd);
   return [title, sanitize(risks, 'line'), sanitize(subject, 'line')].filter((part) => part !== '').join('   ');
 }
 
 /** Returns the short form of a label; labels of choices stay as they are. */
 function getShortLabel(request: DialogRequest, { label, shortLabel }: DialogOption): string {
-  if (request.kind === 'question' && request.question.kind !== 'plan') return escapeName(label);
+  if (request.kind === 'question' && request.question.kind !== 'plan') return escapeDisplayName(label);
   return shortLabel ?? (/^[^,]*/.exec(label)?.[0] ?? label).toLowerCase();
 }

@@ -2,16 +2,16 @@ import type { DiffHunk } from '../../../contracts/display.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { CallRisk, PermissionRequest } from '../../../contracts/permission.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { colored, createLine, createProseLine, type LogicalLine, plain, type Span } from '../../text/line.ts';
-import { type RenderContext, shortenPath, shortenPaths } from '../../text/render-context.ts';
+import { colored, createLine, createProseLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
+import { type RenderContext, shortenPath, shortenTitlePaths } from '../../text/render-context.ts';
 import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
 import { createInputDiff } from '../diff/input-diff.ts';
-import { isOutsideWorkspace, isSevereRisk, splitMcpName } from './dialog-options.ts';
+import { isDueToOutsidePath, isSevereRisk, splitMcpToolName } from './dialog-options.ts';
 
 /** The body of a dialog above its options, from top to bottom. */
 export type DialogBody = {
   /** The risk, or the extent of the change. Shown in the title, or below it if it does not fit. */
-  readonly headline: readonly Span[];
+  readonly headline: readonly StyledSpan[];
   /** Always shown. */
   readonly warnings: readonly LogicalLine[];
   /** Command, diff or input. If it is truncated, the call can only be allowed in the viewer. */
@@ -58,7 +58,7 @@ function formatTitle(request: PermissionRequest, cwd: string): string {
     case 'fetch':
       return facts.command === undefined ? 'Fetch this page?' : `Let this command connect to ${request.title}?`;
     case 'mcp': {
-      const { server, tool } = splitMcpName(facts.tool);
+      const { server, tool } = splitMcpToolName(facts.tool);
       return tool === '' ? `Use ${toolName}?` : `Let "${server}" use ${tool}?`;
     }
     default:
@@ -120,10 +120,10 @@ const CONCEALED_WARNINGS = {
 } as const;
 
 /** Creates the headline: grave risks in amber; for an edit its size, and where it is if not in this project. */
-function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderContext): readonly Span[] {
+function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderContext): readonly StyledSpan[] {
   const { facts, preview, trace } = request;
   const [path] = facts.writes ?? [];
-  const isOutside = isOutsideWorkspace(trace);
+  const isOutside = isDueToOutsidePath(trace);
   const isNew = isNewFile(request);
   const name = isNew && path !== undefined ? [[plain(sanitize(shortenPath(path, cwd), 'line'))]] : [];
   const counts = countLines(request, preview);
@@ -139,7 +139,7 @@ function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderConte
 
 function countLines(request: PermissionRequest, preview: PermissionRequest['preview']) {
   if (preview?.kind === 'diff') return preview;
-  const lines = getHunks(request).flatMap((hunk) => hunk.lines);
+  const lines = getEditHunks(request).flatMap((hunk) => hunk.lines);
   return {
     added: lines.filter(({ kind }) => kind === 'add').length,
     removed: lines.filter(({ kind }) => kind === 'del').length,
@@ -172,7 +172,7 @@ function createSubject(request: PermissionRequest, context: RenderContext): read
     case 'shell':
       return createCommandLines(facts.command ?? request.title, request.risks);
     case 'edit': {
-      const hunks = getHunks(request);
+      const hunks = getEditHunks(request);
       return hunks.length === 0
         ? createInputLines(facts.input)
         : renderDiff({ hunks, path: facts.writes?.[0] }, context);
@@ -182,7 +182,7 @@ function createSubject(request: PermissionRequest, context: RenderContext): read
         ? createCommandLines(facts.url ?? request.title)
         : createCommandLines(facts.command, request.risks);
     default: {
-      const title = shortenPaths(sanitize(request.title, 'line'), context.cwd);
+      const title = shortenTitlePaths(sanitize(request.title, 'line'), context.cwd);
       // For MCP tools the dialog title already names the tool.
       if (facts.kind === 'mcp') return createInputLines(facts.input);
       const isInTitle = (value: unknown) => typeof value === 'string' && request.title.includes(value);
@@ -193,7 +193,7 @@ function createSubject(request: PermissionRequest, context: RenderContext): read
 }
 
 /** Returns the hunks of an edit, from its preview or its input. */
-export function getHunks({ preview, facts }: PermissionRequest): readonly DiffHunk[] {
+export function getEditHunks({ preview, facts }: PermissionRequest): readonly DiffHunk[] {
   return preview?.kind === 'diff' ? preview.hunks : createInputDiff(facts.input);
 }
 
@@ -233,14 +233,14 @@ function createInputLines(input: JsonObject): readonly LogicalLine[] {
   return Object.entries(input).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
     const [first = '', ...rest] = sanitize(text, 'prompt').split('\n');
-    const head: readonly Span[] = [colored('dim', `${sanitize(name, 'line')}  `), plain(first)];
+    const head: readonly StyledSpan[] = [colored('dim', `${sanitize(name, 'line')}  `), plain(first)];
     return [createLine(...head), ...rest.map((line) => ({ ...createLine(plain(line)), indent: 2 }))];
   });
 }
 
 /** Creates the lines that `d` shows: why it asks, and the input as the model wrote it. */
 function createDetailLines({ trace, facts }: PermissionRequest, cwd: string): readonly LogicalLine[] {
-  const reasons = trace.map(({ text }) => shortenPaths(sanitize(text, 'line'), cwd));
+  const reasons = trace.map(({ text }) => shortenTitlePaths(sanitize(text, 'line'), cwd));
   return [
     ...reasons.map((reason, index) =>
       createProseLine(colored('dim', `${index === 0 ? 'Why it asks: ' : ''}${reason}`)),

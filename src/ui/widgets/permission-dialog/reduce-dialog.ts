@@ -1,20 +1,20 @@
 import type { AgentEvent } from '../../../contracts/event.ts';
-import { setToolStatus } from '../../app-state/live-pieces.ts';
+import { setLiveCallStatus } from '../../app-state/live-pieces.ts';
 import { getUnsentDialogText, restoreUserDraft, type ViewState } from '../../app-state/view-state.ts';
 import { getInitialSelection } from './dialog-options.ts';
 import {
   createOpenDialog,
   type DialogRequest,
   FOCUS_GUARD_MS,
-  getCallId,
-  getReadyTime,
+  getDialogReadyTime,
+  getRequestCallId,
   KEY_GUARD_MS,
 } from './dialog-state.ts';
 
 /** Adds a request. Its dialog is shown at once but accepts keys only after typing has paused. */
 export function addDialogRequest(view: ViewState, request: DialogRequest, nowMs: number): ViewState {
   if (view.dialogRequests.some(({ id }) => id === request.id)) return view;
-  const waiting = setToolStatus(view, getCallId(request), 'waiting', nowMs);
+  const waiting = setLiveCallStatus(view, getRequestCallId(request), 'waiting', nowMs);
   const next: ViewState = { ...waiting, dialogRequests: [...view.dialogRequests, request] };
   return view.dialogRequests.length > 0 ? next : showFirstDialog(next, nowMs);
 }
@@ -31,7 +31,7 @@ export function removeDialogRequest(view: ViewState, id: string, nowMs: number):
   const request = view.dialogRequests.find((other) => other.id === id);
   if (request === undefined) return view;
   const dialogRequests = view.dialogRequests.filter((other) => other !== request);
-  const resumed = setToolStatus({ ...view, dialogRequests }, getCallId(request), 'running', nowMs);
+  const resumed = setLiveCallStatus({ ...view, dialogRequests }, getRequestCallId(request), 'running', nowMs);
   if (view.dialogRequests[0] !== request) return resumed;
   const unsentText = getUnsentDialogText(view);
   const hintChange = unsentText === '' ? {} : { hint: { text: STASHED_HINT, untilMs: nowMs + STASHED_HINT_MS } };
@@ -81,7 +81,7 @@ export function isDialogCollapsed({
 }
 
 /** Returns the time at which a visible dialog is armed, unless a key is pressed before. */
-export function getArmTime({ dialog, keys }: ViewState, quietMs: number): number {
+export function getDialogArmTime({ dialog, keys }: ViewState, quietMs: number): number {
   const { shownAtMs, draftText } = dialog.stage === 'open' ? dialog : createOpenDialog(0);
   // A dialog that was expanded by hand does not interrupt typing, so it waits less.
   return Math.max(
@@ -97,10 +97,10 @@ export function armDialogIfQuiet(view: ViewState, nowMs: number, quietMs: number
   const [request] = dialogRequests;
   if (dialog.stage === 'none' || request === undefined) return view;
   if (dialog.armedAtMs !== undefined) {
-    const isDue = !dialog.isReady && nowMs >= getReadyTime(dialog);
+    const isDue = !dialog.isReady && nowMs >= getDialogReadyTime(dialog);
     return isDue ? { ...view, dialog: { ...dialog, isReady: true } } : view;
   }
-  if (isDialogCollapsed(view) || nowMs < getArmTime(view, quietMs)) return view;
+  if (isDialogCollapsed(view) || nowMs < getDialogArmTime(view, quietMs)) return view;
   return {
     ...view,
     dialog: { ...dialog, armedAtMs: nowMs, isReady: false, selected: getInitialSelection(request, dialog.form) },

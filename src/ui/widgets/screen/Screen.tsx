@@ -10,7 +10,7 @@ import { Panel } from '../panel/Panel.tsx';
 import { Dialog } from '../permission-dialog/Dialog.tsx';
 import { StatusLine } from '../status-line/StatusLine.tsx';
 import { TaskList } from '../tasks/TaskList.tsx';
-import { type AgentColumns, computeAgentColumns } from '../tool-calls/live-call.ts';
+import { computeAgentColumns, type SubAgentColumnWidths } from '../tool-calls/live-call.ts';
 import { LookupLine, ToolCall } from '../tool-calls/ToolCall.tsx';
 import type { OverlayLayout, ScreenLayout } from './layout-screen.ts';
 import type { LiveBlock } from './live-blocks.ts';
@@ -77,7 +77,7 @@ function Live({ blocks, view }: LiveProps) {
 type LivePartProps = Pick<LiveProps, 'view'> & {
   readonly block: LiveBlock;
   readonly room: number;
-  readonly columns: AgentColumns | undefined;
+  readonly columns: SubAgentColumnWidths | undefined;
 };
 
 function LivePart({ block, room, view, columns }: LivePartProps) {

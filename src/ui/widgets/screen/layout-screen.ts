@@ -2,7 +2,7 @@ import type { QueuedMessage } from '../../../contracts/event.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
 import { truncateLine } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import type { Row } from '../../text/render-lines.ts';
+import type { ScreenRow } from '../../text/render-lines.ts';
 import { layoutComposer } from '../composer/layout-composer.ts';
 import type { HistoryRenderState } from '../history/history-lines.ts';
 import { renderKeyHelp } from '../menu/key-help.ts';
@@ -12,7 +12,7 @@ import { getDialogHeight } from '../permission-dialog/Dialog.tsx';
 import type { DialogLayout } from '../permission-dialog/fit-dialog.ts';
 import { layoutDialog } from '../permission-dialog/layout-dialog.ts';
 import { getStatusLineHeight } from '../status-line/StatusLine.tsx';
-import { createLiveBlocks, fitBlocks, getTotalHeight, type LiveBlock } from './live-blocks.ts';
+import { createLiveBlocks, fitLiveBlocks, getTotalBlockHeight, type LiveBlock } from './live-blocks.ts';
 
 /** The layout of the redrawn part of the screen. It is always lower than the terminal. */
 export type ScreenLayout = {
@@ -20,7 +20,7 @@ export type ScreenLayout = {
   readonly liveBlocks: readonly LiveBlock[];
   readonly dialog: DialogLayout | undefined;
   readonly queue: readonly QueuedMessage[];
-  readonly composer: readonly Row[];
+  readonly composer: readonly ScreenRow[];
   /** Overlay below the composer. */
   readonly overlay: OverlayLayout;
   readonly status: 'shown' | 'off';
@@ -34,7 +34,7 @@ export type ScreenLayout = {
 export type OverlayLayout =
   | { readonly kind: 'nothing'; readonly rows: 0 }
   | { readonly kind: 'menu'; readonly layout: MenuLayout; readonly rows: number }
-  | { readonly kind: 'help'; readonly lines: readonly Row[]; readonly rows: number }
+  | { readonly kind: 'help'; readonly lines: readonly ScreenRow[]; readonly rows: number }
   | { readonly kind: 'panel'; readonly panel: PanelState; readonly rows: number };
 
 const MENU_ROWS = 8;
@@ -65,8 +65,8 @@ export function layoutScreen(view: ViewState, context: RenderContext, renderStat
   freeRows -= queue.length;
   const dialogGap = dialog === undefined || isLow ? 0 : Math.min(1, freeRows);
   const liveRoom = isLow && dialog === undefined ? Math.min(1, freeRows) : freeRows - dialogGap;
-  const liveBlocks = fitBlocks(createLiveBlocks(view, context, renderState), liveRoom);
-  const height = getTotalHeight(liveBlocks) + dialogGap + dialogRows + composerGap + queue.length;
+  const liveBlocks = fitLiveBlocks(createLiveBlocks(view, context, renderState), liveRoom);
+  const height = getTotalBlockHeight(liveBlocks) + dialogGap + dialogRows + composerGap + queue.length;
   return {
     liveBlocks,
     dialog,

@@ -1,24 +1,24 @@
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { wrapRanges } from '../../../lib/text/text-wrap.ts';
-import type { LivePiece, Thinking, ViewState } from '../../app-state/view-state.ts';
+import type { LivePiece, LiveThinking, ViewState } from '../../app-state/view-state.ts';
 import { colored, plain } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import { type Row, wrapLines } from '../../text/render-lines.ts';
-import { type HistoryRenderState, needsGap } from '../history/history-lines.ts';
-import { getOpenBlock } from '../markdown/markdown-stream.ts';
-import { renderBlock, renderOpenBlock } from '../markdown/render-block.ts';
-import { getCallId } from '../permission-dialog/dialog-state.ts';
+import { type ScreenRow, wrapLines } from '../../text/render-lines.ts';
+import { type HistoryRenderState, needsHistoryGap } from '../history/history-lines.ts';
+import { getOpenMarkdownBlock } from '../markdown/markdown-stream.ts';
+import { renderMarkdownBlock, renderOpenMarkdownBlock } from '../markdown/render-markdown-block.ts';
+import { getRequestCallId } from '../permission-dialog/dialog-state.ts';
 import { getTaskListHeight } from '../tasks/TaskList.tsx';
 import { getLiveCallHeight } from '../tool-calls/live-call.ts';
 import { isLookup, type ToolEntry } from '../tool-calls/tool-entry.ts';
 
 /** A block of the live zone: its content, its full height, and the number of empty rows before it. */
 export type LiveBlock = BlockSize & { readonly key: string; readonly fullHeight: number; readonly gap: number } & (
-    | { readonly kind: 'text'; readonly rows: readonly Row[] }
+    | { readonly kind: 'text'; readonly rows: readonly ScreenRow[] }
     | { readonly kind: 'tool' | 'ended_tool'; readonly entry: ToolEntry }
     /** Lookups that wait for further ones, all on one line. */
     | { readonly kind: 'ended_tool'; readonly lookups: readonly ToolEntry[] }
-    | { readonly kind: 'thinking'; readonly rows: readonly Row[] }
+    | { readonly kind: 'thinking'; readonly rows: readonly ScreenRow[] }
     | { readonly kind: 'todos' }
   );
 
@@ -32,7 +32,7 @@ export function createLiveBlocks(
   // The dialog itself shows the call that it is about.
   const [shownRequest] = view.dialogRequests;
   const pieces = groupLookups(view.pieces).flatMap((piece) => {
-    if (shownRequest !== undefined && piece.kind === 'tool' && piece.entry.callId === getCallId(shownRequest))
+    if (shownRequest !== undefined && piece.kind === 'tool' && piece.entry.callId === getRequestCallId(shownRequest))
       return [];
     const block = createPieceBlock(piece, context, last, renderState.openCode);
     if (block === undefined) return [];
@@ -84,7 +84,7 @@ function createPieceBlock(
   openCode: string,
 ): LiveBlock | undefined {
   if (piece.kind === 'lookups') {
-    const gap = needsGap({ kind: 'tools' }, last) ? 1 : 0;
+    const gap = needsHistoryGap({ kind: 'tools' }, last) ? 1 : 0;
     const key = piece.entries[0]?.callId ?? '';
     return {
       key,
@@ -99,19 +99,19 @@ function createPieceBlock(
     const { entry } = piece;
     const height = getLiveCallHeight(entry);
     if (height === 0) return undefined;
-    const gap = needsGap({ kind: 'tools' }, last) ? 1 : 0;
+    const gap = needsHistoryGap({ kind: 'tools' }, last) ? 1 : 0;
     const kind = entry.state.status === 'ended' ? 'ended_tool' : 'tool';
     return { key: entry.callId, kind, entry, ...createHeights(height, gap), keepHead: gap + 1, keepTail: 0 };
   }
-  const openPart = getOpenBlock(piece.stream);
+  const openPart = getOpenMarkdownBlock(piece.stream);
   if (openPart === undefined && piece.readyBlocks.length === 0) return undefined;
   const position = !piece.hasPrinted ? 'first' : 'later';
-  const gap = needsGap({ kind: 'markdown', position }, last) ? 1 : 0;
-  const ready = piece.readyBlocks.flatMap((block) => renderBlock(block, context, openCode).lines);
+  const gap = needsHistoryGap({ kind: 'markdown', position }, last) ? 1 : 0;
+  const ready = piece.readyBlocks.flatMap((block) => renderMarkdownBlock(block, context, openCode).lines);
   const lines =
     openPart === undefined
       ? ready
-      : [...ready, ...renderOpenBlock(openPart, { ...context, ellipsis: context.glyphs.ellipsis }, openCode)];
+      : [...ready, ...renderOpenMarkdownBlock(openPart, { ...context, ellipsis: context.glyphs.ellipsis }, openCode)];
   const rows = wrapLines(lines, context.width);
   const key = `${piece.messageId} ${piece.index}`;
   return { key, kind: 'text', rows, ...createHeights(rows.length, gap), keepHead: 0, keepTail: 1 };
@@ -125,7 +125,7 @@ const THINKING_INDENT = '  ';
  *
  * @internal Exported for tests.
  */
-export function renderLiveThinking(thinking: Thinking | undefined, { width }: RenderContext): readonly Row[] {
+export function renderLiveThinking(thinking: LiveThinking | undefined, { width }: RenderContext): readonly ScreenRow[] {
   const text = sanitizeForScreen(thinking?.tail ?? '')
     .replace(/\s+/g, ' ')
     .trim();
@@ -149,9 +149,9 @@ type BlockSize = {
 };
 
 /** Fits blocks into the available rows: first by reducing their heights, then by dropping blocks. */
-export function fitBlocks<Block extends BlockSize>(blocks: readonly Block[], room: number): readonly Block[] {
+export function fitLiveBlocks<Block extends BlockSize>(blocks: readonly Block[], room: number): readonly Block[] {
   let shown = blocks.filter((block) => block.height > 0);
-  let excess = getTotalHeight(shown) - room;
+  let excess = getTotalBlockHeight(shown) - room;
   for (const kind of CUT_ORDER) {
     if (excess <= 0) break;
     shown = shown.map((block) => {
@@ -173,6 +173,6 @@ export function fitBlocks<Block extends BlockSize>(blocks: readonly Block[], roo
 }
 
 /** Returns the total height of blocks. */
-export function getTotalHeight(blocks: readonly BlockSize[]): number {
+export function getTotalBlockHeight(blocks: readonly BlockSize[]): number {
   return blocks.reduce((sum, { height }) => sum + height, 0);
 }

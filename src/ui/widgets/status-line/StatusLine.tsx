@@ -9,9 +9,9 @@ import type { ThemeToken } from '../../theme/theme.ts';
 import { classifyComposerText } from '../composer/layout-composer.ts';
 import {
   createStatusSegments,
-  getScriptLines,
-  parseScriptLine,
-  SEGMENT_GAP,
+  getStatusScriptLines,
+  parseStatusScriptLine,
+  STATUS_SEGMENT_GAP,
   type StatusView,
 } from './status-segments.ts';
 
@@ -24,12 +24,14 @@ export function StatusLine({ view }: { readonly view: StatusView }) {
   const chip = getChip(view);
   const room = context.width - EDGE.left - EDGE.right - getTextWidth(chip.word) - 2;
   const segments = createStatusSegments(view, context, room);
-  const script = getScriptLines(view, context).map((line) => createLine(plain('  '), ...parseScriptLine(line)));
+  const script = getStatusScriptLines(view, context).map((line) =>
+    createLine(plain('  '), ...parseStatusScriptLine(line)),
+  );
   return (
     <>
       <Box paddingLeft={EDGE.left}>
         <PrintableText>{paint(` ${chip.word} `, { token: chip.token, bold: true, inverse: true })}</PrintableText>
-        <Box marginLeft={SEGMENT_GAP.first} columnGap={SEGMENT_GAP.other}>
+        <Box marginLeft={STATUS_SEGMENT_GAP.first} columnGap={STATUS_SEGMENT_GAP.other}>
           {segments.map(({ name, spans }) => (
             <Rows key={name} rows={[spans]} />
           ))}
@@ -42,7 +44,7 @@ export function StatusLine({ view }: { readonly view: StatusView }) {
 
 /** Returns the height of the status line in rows. */
 export function getStatusLineHeight(view: StatusView, context: RenderContext): number {
-  return 1 + getScriptLines(view, context).length;
+  return 1 + getStatusScriptLines(view, context).length;
 }
 
 type Chip = { readonly word: string; readonly token: ThemeToken };

@@ -1,9 +1,9 @@
 import { formatCount, formatDuration } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import type { Activity, ViewState } from '../../app-state/view-state.ts';
-import { colored, plain, type Span } from '../../text/line.ts';
+import type { LiveActivity, ViewState } from '../../app-state/view-state.ts';
+import { colored, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import { describeFailure } from '../history/failure-lines.ts';
+import { describeRunFailure } from '../history/failure-lines.ts';
 
 const NO_DATA_SHOWN_AFTER_MS = 15_000;
 const CONNECTING_SHOWN_AFTER_MS = 300;
@@ -12,7 +12,7 @@ const RETRY_SHOWN_AFTER_MS = 2000;
 const CHARS_PER_TOKEN = 4;
 
 /** A short description of the activity and its keys, most important first. */
-type ActivityText = { readonly text: readonly Span[]; readonly keys: readonly (readonly Span[])[] };
+type ActivityText = { readonly text: readonly StyledSpan[]; readonly keys: readonly (readonly StyledSpan[])[] };
 
 const IDLE: ActivityText = { text: [], keys: [] };
 
@@ -27,7 +27,7 @@ export function describeActivity(
   if (retry !== undefined && nowMs - retry.startedAtMs >= (retry.attempt <= 1 ? RETRY_SHOWN_AFTER_MS : 0)) {
     const remainingMs = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000)) * 1000;
     const when = remainingMs === 0 ? 'now' : `in ${formatDuration(remainingMs)}`;
-    const text = `${describeFailure(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
+    const text = `${describeRunFailure(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
     const keys = [
       ['r', 'now'],
       ['esc', 'stop'],
@@ -74,7 +74,7 @@ function createKeySpans(keys: readonly (readonly [string, string])[], { glyphs }
   ]);
 }
 
-function describeStatus(activity: Activity, { nowMs, glyphs }: RenderContext): string | undefined {
+function describeStatus(activity: LiveActivity, { nowMs, glyphs }: RenderContext): string | undefined {
   const sinceMs = nowMs - activity.sinceMs;
   const turnTime = formatSeconds(nowMs - activity.turnStartedAtMs);
   switch (activity.status) {

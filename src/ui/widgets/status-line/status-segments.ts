@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import type { StatusFacts, ViewState } from '../../app-state/view-state.ts';
-import { colored, createLine, measureSpans, plain, type Span, truncateLine } from '../../text/line.ts';
+import type { StatusLineFacts, ViewState } from '../../app-state/view-state.ts';
+import { colored, createLine, measureSpans, plain, type StyledSpan, truncateLine } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import { formatDiffStat } from '../diff/diff-lines.ts';
@@ -13,7 +13,7 @@ const WARN_PERCENT = 80;
 const GAUGE_CELLS = 8;
 
 /** One segment of the status line. */
-type Segment = { readonly name: string; readonly spans: readonly Span[] };
+type Segment = { readonly name: string; readonly spans: readonly StyledSpan[] };
 
 /** The part of the view state that the status line shows. */
 export type StatusView = Pick<
@@ -22,10 +22,10 @@ export type StatusView = Pick<
 >;
 
 /** Columns before the first segment and between segments. */
-export const SEGMENT_GAP = { first: 2, other: 3 } as const;
+export const STATUS_SEGMENT_GAP = { first: 2, other: 3 } as const;
 
 /** Returns the lines of a status line script that are shown below the status line; none on low terminals. */
-export function getScriptLines({ facts }: Pick<StatusView, 'facts'>, { rows }: RenderContext): readonly string[] {
+export function getStatusScriptLines({ facts }: Pick<StatusView, 'facts'>, { rows }: RenderContext): readonly string[] {
   return rows < ROOMY_ROWS ? [] : (facts.scriptOutput ?? '').split('\n').slice(1);
 }
 
@@ -36,7 +36,7 @@ export function createStatusSegments(view: StatusView, context: RenderContext, w
   const { text: activityText, keys } = describeActivity(view, context);
   // Keys are shown completely or not at all.
   const fit = keys.filter(
-    (_, index) => SEGMENT_GAP.first + measureSpans([activityText, keys.slice(0, index + 1)].flat(2)) <= width,
+    (_, index) => STATUS_SEGMENT_GAP.first + measureSpans([activityText, keys.slice(0, index + 1)].flat(2)) <= width,
   );
   const activity = [activityText, fit].flat(2);
   const hasHint = hint !== undefined && hint.untilMs > context.nowMs;
@@ -54,12 +54,12 @@ export function createStatusSegments(view: StatusView, context: RenderContext, w
 }
 
 function createFactSegments(
-  facts: StatusFacts,
+  facts: StatusLineFacts,
   { width, glyphs }: RenderContext,
   state: 'at rest' | 'busy',
 ): readonly Segment[] {
   if (facts.scriptOutput !== undefined)
-    return [createSegment('script', ...parseScriptLine(facts.scriptOutput.split('\n', 1)[0] ?? ''))];
+    return [createSegment('script', ...parseStatusScriptLine(facts.scriptOutput.split('\n', 1)[0] ?? ''))];
   const percent = Math.round((100 * facts.contextTokens) / Math.max(1, facts.contextWindow));
   const contextSpan =
     percent >= WARN_PERCENT ? colored('warn', `${percent}% full, /compact`) : colored('dim', `${percent}%`);
@@ -88,11 +88,11 @@ function createFactSegments(
 }
 
 /** Formats the lines added and removed by edits of this session. */
-function createDiffStat({ changedLines }: StatusFacts, glyphs: Glyphs): readonly Span[] {
+function createDiffStat({ changedLines }: StatusLineFacts, glyphs: Glyphs): readonly StyledSpan[] {
   return changedLines.added + changedLines.removed === 0 ? [] : [plain(' '), ...formatDiffStat(changedLines, glyphs)];
 }
 
-function createGauge(percent: number, glyphs: Glyphs): readonly Span[] {
+function createGauge(percent: number, glyphs: Glyphs): readonly StyledSpan[] {
   const fullCells = Math.min(GAUGE_CELLS, Math.ceil((percent * GAUGE_CELLS) / 100));
   return [
     colored('brand', glyphs.gauge.full.repeat(fullCells)),
@@ -100,7 +100,7 @@ function createGauge(percent: number, glyphs: Glyphs): readonly Span[] {
   ];
 }
 
-function createSegment(name: string, ...spans: readonly Span[]): Segment {
+function createSegment(name: string, ...spans: readonly StyledSpan[]): Segment {
   return { name, spans };
 }
 
@@ -115,7 +115,7 @@ function getVimLabel({ vim, activity }: StatusView): string | undefined {
 function fitSegments(segments: readonly Segment[], width: number): readonly Segment[] {
   let freeColumns = width;
   return segments.flatMap(({ name, spans }, index) => {
-    const room = freeColumns - (index === 0 ? SEGMENT_GAP.first : SEGMENT_GAP.other);
+    const room = freeColumns - (index === 0 ? STATUS_SEGMENT_GAP.first : STATUS_SEGMENT_GAP.other);
     if (measureSpans(spans) > room && index > 0) return [];
     const shown = measureSpans(spans) > room ? truncateLine(createLine(...spans), room + 2).spans : spans;
     freeColumns = room - measureSpans(shown);
@@ -126,7 +126,7 @@ function fitSegments(segments: readonly Segment[], width: number): readonly Segm
 const SGR_SEQUENCE = /\u001b\[([\d;:]*)m/;
 
 /** Parses a line of a status line script. SGR colors are kept, all other escape sequences are removed. */
-export function parseScriptLine(line: string): readonly Span[] {
+export function parseStatusScriptLine(line: string): readonly StyledSpan[] {
   // The parts alternate: text, SGR parameters, text, SGR parameters, …
   const parts = line.split(SGR_SEQUENCE);
   let colors: readonly string[] = [];
@@ -143,7 +143,7 @@ export function parseScriptLine(line: string): readonly Span[] {
   });
 }
 
-function formatShortCost({ costUsd, hasUnknownPrice }: StatusFacts): string {
+function formatShortCost({ costUsd, hasUnknownPrice }: StatusLineFacts): string {
   if (hasUnknownPrice === undefined) return formatMoney(costUsd);
   return costUsd > 0 ? `${formatMoney(costUsd)}+` : 'price unknown';
 }

@@ -3,14 +3,14 @@ import { truncateLine } from '../../text/line.ts';
 import { Rows } from '../../text/Rows.tsx';
 import { wrapLines } from '../../text/render-lines.ts';
 import { useScreenContext } from '../../text/use-screen-context.ts';
-import { renderTaskColumn, renderTaskRow } from './task-lines.ts';
+import { renderTaskListColumn, renderTaskListLine } from './task-lines.ts';
 
 type TasksProps = { readonly todos: readonly Todo[]; readonly form: 'row' | 'column'; readonly room: number };
 
 /** The task list, in one row or one task per row; only the last tasks if there are fewer rows. */
 export function TaskList({ todos, form, room }: TasksProps) {
   const { context } = useScreenContext();
-  const lines = form === 'row' ? [renderTaskRow(todos, context)] : renderTaskColumn(todos, context);
+  const lines = form === 'row' ? [renderTaskListLine(todos, context)] : renderTaskListColumn(todos, context);
   const fitted = lines.slice(lines.length - room).map((line) => truncateLine(line, context.width));
   return <Rows rows={wrapLines(fitted, context.width)} />;
 }

@@ -1,10 +1,10 @@
 import type { Todo } from '../../../contracts/display.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
-import { colored, createLine, type LogicalLine, plain, type Span } from '../../text/line.ts';
+import { colored, createLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 
 /** Renders the task list in one line: the progress, and every task with its symbol. */
-export function renderTaskRow(todos: readonly Todo[], context: RenderContext): LogicalLine {
+export function renderTaskListLine(todos: readonly Todo[], context: RenderContext): LogicalLine {
   const done = todos.filter(({ status }) => status === 'completed').length;
   return createLine(
     { text: 'Tasks', style: { bold: true } },
@@ -14,7 +14,7 @@ export function renderTaskRow(todos: readonly Todo[], context: RenderContext): L
 }
 
 /** Renders the task list with one task per line. */
-export function renderTaskColumn(todos: readonly Todo[], context: RenderContext): readonly LogicalLine[] {
+export function renderTaskListColumn(todos: readonly Todo[], context: RenderContext): readonly LogicalLine[] {
   const done = todos.filter(({ status }) => status === 'completed').length;
   return [
     createLine({ text: 'Tasks', style: { bold: true } }, plain(` ${done}/${todos.length}`)),
@@ -22,7 +22,7 @@ export function renderTaskColumn(todos: readonly Todo[], context: RenderContext)
   ];
 }
 
-function createTodoSpans({ status, content }: Todo, { glyphs }: RenderContext): readonly Span[] {
+function createTodoSpans({ status, content }: Todo, { glyphs }: RenderContext): readonly StyledSpan[] {
   const text = sanitizeForScreen(content);
   switch (status) {
     case 'completed':

@@ -4,10 +4,14 @@ import { PrintableText, Rows } from '../../text/Rows.tsx';
 import { paintRow, wrapLines } from '../../text/render-lines.ts';
 import { useScreenContext } from '../../text/use-screen-context.ts';
 import { renderEndedCalls } from './ended-calls.ts';
-import { type AgentColumns, renderLiveCall } from './live-call.ts';
+import { renderLiveCall, type SubAgentColumnWidths } from './live-call.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
-type CallProps = { readonly entry: ToolEntry; readonly room: number; readonly columns?: AgentColumns | undefined };
+type CallProps = {
+  readonly entry: ToolEntry;
+  readonly room: number;
+  readonly columns?: SubAgentColumnWidths | undefined;
+};
 
 /** A tool call that is not printed yet: its state, and the end of its output in the remaining rows. */
 export function ToolCall({ entry, room, columns }: CallProps) {

@@ -3,13 +3,14 @@ import type { Display } from '../../../contracts/display.ts';
 import { formatCount, formatDuration } from '../../../lib/text/format.ts';
 import { sanitize, sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../../lib/text/text-width.ts';
-import { colored, createLine, type LogicalLine, measureSpans, plain, type Span } from '../../text/line.ts';
-import { type RenderContext, shortenPath, shortenPaths } from '../../text/render-context.ts';
+import { colored, createLine, type LogicalLine, measureSpans, plain, type StyledSpan } from '../../text/line.ts';
+import { type RenderContext, shortenPath, shortenTitlePaths } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
 import { findFailedTests, renderFailedTests } from './failed-tests.ts';
 import {
   createToolTitle,
+  type EndedCallOutcome,
   getAgentTitle,
   getCommandLines,
   getMaxDiffRows,
@@ -17,7 +18,6 @@ import {
   isLookup,
   MIN_HIDDEN_LINES,
   type ToolEntry,
-  type ToolOutcome,
 } from './tool-entry.ts';
 import { renderLimitedOutput } from './tool-output.ts';
 
@@ -54,17 +54,17 @@ export function renderEndedCalls(entries: readonly ToolEntry[], context: RenderC
 type Lookup = { readonly tool: string; readonly target: string };
 
 /** Describes a successful lookup: its target, and the number of results. Returns undefined for other calls. */
-function describeLookup(entry: ToolEntry, { display }: ToolOutcome, { cwd }: RenderContext): Lookup | undefined {
+function describeLookup(entry: ToolEntry, { display }: EndedCallOutcome, { cwd }: RenderContext): Lookup | undefined {
   if (!isLookup(entry)) return undefined;
   const { tool, title } = entry;
   if (display?.kind === 'output') {
     const [command = ''] = getCommandLines(entry);
     const output = display.output.trimEnd();
-    return { tool: '$', target: `${shortenPaths(command, cwd)} ${output === '' ? 0 : output.split('\n').length}` };
+    return { tool: '$', target: `${shortenTitlePaths(command, cwd)} ${output === '' ? 0 : output.split('\n').length}` };
   }
   if (display?.kind === 'file') return { tool, target: sanitize(shortenPath(display.path, cwd), 'line') };
   if (display?.kind !== 'list') return undefined;
-  const text = sanitize(shortenPaths(title, cwd), 'line');
+  const text = sanitize(shortenTitlePaths(title, cwd), 'line');
   return { tool, target: `${text.startsWith(`${tool} `) ? text.slice(tool.length + 1) : text} ${display.total}` };
 }
 
@@ -102,12 +102,12 @@ function createScriptLines(entry: ToolEntry, { glyphs }: RenderContext): readonl
 }
 
 /** Returns whether a call gets no line: the task list is shown elsewhere on the screen. */
-export function isHiddenCall({ status, display }: ToolOutcome): boolean {
+export function isHiddenCall({ status, display }: EndedCallOutcome): boolean {
   return status === 'done' && display?.kind === 'todo';
 }
 
 /** Renders the first line of a finished call: title, result and duration. */
-export function renderCallHead(entry: ToolEntry, ending: ToolOutcome, context: RenderContext): LogicalLine {
+export function renderCallHead(entry: ToolEntry, ending: EndedCallOutcome, context: RenderContext): LogicalLine {
   const { glyphs } = context;
   const title = createTitle(entry, ending, context);
   const duration = ending.durationMs >= DURATION_SHOWN_AFTER_MS ? `  ${formatDuration(ending.durationMs)}` : '';
@@ -125,7 +125,7 @@ export function renderCallHead(entry: ToolEntry, ending: ToolOutcome, context: R
         colored('error', glyphs.failed),
         plain(' '),
         ...title,
-        colored('error', `  ${shortenPaths(getFailureReason(ending), context.cwd)}`),
+        colored('error', `  ${shortenTitlePaths(getFailureReason(ending), context.cwd)}`),
         ...(ending.display?.kind === 'output' ? createSummary(ending, glyphs) : []),
         colored('dim', duration),
       );
@@ -142,13 +142,13 @@ export function renderCallHead(entry: ToolEntry, ending: ToolOutcome, context: R
 }
 
 /** Creates the title of a finished call. Questions are shown below with their answers, so they are removed from it. */
-function createTitle(entry: ToolEntry, { display }: ToolOutcome, { cwd }: RenderContext): readonly Span[] {
+function createTitle(entry: ToolEntry, { display }: EndedCallOutcome, { cwd }: RenderContext): readonly StyledSpan[] {
   const title = createToolTitle(entry, cwd);
   if (display?.kind === 'agent') return [bold(getAgentTitle(entry, cwd))];
   return display?.kind === 'question' ? title.slice(0, 1) : title;
 }
 
-function createSummary({ display }: ToolOutcome, glyphs: Glyphs): readonly Span[] {
+function createSummary({ display }: EndedCallOutcome, glyphs: Glyphs): readonly StyledSpan[] {
   switch (display?.kind) {
     case 'diff': {
       const counts = display.created ? [colored('add', `+${display.added}`), colored('dim', ' (new)')] : undefined;
@@ -192,7 +192,7 @@ const DENIAL_VERDICTS: Readonly<Record<CallDenial['by'], string>> = {
 };
 
 /** Renders a denial with its source and reason. Without them, the text for the model is the reason. */
-function createDenialSpans({ denial, text }: ToolOutcome): readonly Span[] {
+function createDenialSpans({ denial, text }: EndedCallOutcome): readonly StyledSpan[] {
   const { by, reason = '' } = denial ?? { by: 'rule', reason: text };
   const [line = ''] = sanitizeForScreen(reason).trim().split('\n', 1);
   const verdict = colored('warn', `  ${DENIAL_VERDICTS[by]}`);
@@ -200,13 +200,13 @@ function createDenialSpans({ denial, text }: ToolOutcome): readonly Span[] {
 }
 
 /** Returns the reason of a failure for the first line. */
-function getFailureReason({ display, text }: ToolOutcome): string {
+function getFailureReason({ display, text }: EndedCallOutcome): string {
   if (display?.kind === 'output' && display.exitCode !== null) return `exit ${display.exitCode}`;
   if (display?.kind === 'output' && display.end !== undefined) return sanitize(display.end, 'line');
   return sanitizeForScreen(text).split('\n', 1)[0] ?? 'failed';
 }
 
-function createBodyLines(entry: ToolEntry, ending: ToolOutcome, context: RenderContext): readonly LogicalLine[] {
+function createBodyLines(entry: ToolEntry, ending: EndedCallOutcome, context: RenderContext): readonly LogicalLine[] {
   const { display, status } = ending;
   const room = getMaxOutputRows(entry, ending);
   const { output } = context.glyphs;
@@ -263,6 +263,6 @@ function createLimitedDiff(
   return [...lines.slice(0, end), createLine(colored('dim', `  ${glyphs.ellipsis} ${hiddenCount}  ctrl+o`))];
 }
 
-function bold(text: string): Span {
+function bold(text: string): StyledSpan {
   return { text, style: { bold: true } };
 }

@@ -1,11 +1,11 @@
 import { formatBytes, formatCount, formatDuration, formatTokens } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
-import { colored, createLine, type LogicalLine, measureSpans, plain, type Span } from '../../text/line.ts';
-import { type RenderContext, shortenPaths } from '../../text/render-context.ts';
+import { colored, createLine, type LogicalLine, measureSpans, plain, type StyledSpan } from '../../text/line.ts';
+import { type RenderContext, shortenTitlePaths } from '../../text/render-context.ts';
 import { isHiddenCall, renderCallHead } from './ended-calls.ts';
 import { createToolTitle, getAgentTitle, type ToolEntry } from './tool-entry.ts';
-import { renderOutput } from './tool-output.ts';
+import { renderToolOutput } from './tool-output.ts';
 
 const MAX_TAIL_LINES = 5;
 const WIDE = 80;
@@ -15,7 +15,7 @@ const NARROW = 60;
 export function renderLiveCall(
   entry: ToolEntry,
   context: RenderContext,
-  columns: AgentColumns | undefined = computeAgentColumns([entry], context),
+  columns: SubAgentColumnWidths | undefined = computeAgentColumns([entry], context),
 ): readonly LogicalLine[] {
   const { state } = entry;
   const { glyphs } = context;
@@ -40,10 +40,13 @@ export function getLiveCallHeight({ state, progress }: ToolEntry): number {
 }
 
 /** The column widths of parallel sub-agents, and the id of the last one. */
-export type AgentColumns = { readonly title: number; readonly facts: number; readonly last: string };
+export type SubAgentColumnWidths = { readonly title: number; readonly facts: number; readonly last: string };
 
 /** Computes the columns in which running sub-agents are aligned. */
-export function computeAgentColumns(entries: readonly ToolEntry[], context: RenderContext): AgentColumns | undefined {
+export function computeAgentColumns(
+  entries: readonly ToolEntry[],
+  context: RenderContext,
+): SubAgentColumnWidths | undefined {
   const agents = entries.filter(isRunningAgent);
   const measureWidest = (format: (entry: ToolEntry) => string) =>
     Math.max(...agents.map((entry) => getTextWidth(format(entry))));
@@ -61,10 +64,15 @@ function isRunningAgent({ state, progress }: ToolEntry): boolean {
   return state.status === 'running' && progress?.kind === 'agent';
 }
 
-const WATCH_KEY: readonly Span[] = [colored('accent', '   ctrl+o'), colored('dim', ' watch')];
+const WATCH_KEY: readonly StyledSpan[] = [colored('accent', '   ctrl+o'), colored('dim', ' watch')];
 
 /** Renders a sub-agent in one line: title, type, progress and current action. */
-function createAgentLine(entry: ToolEntry, symbol: Span, context: RenderContext, columns: AgentColumns): LogicalLine {
+function createAgentLine(
+  entry: ToolEntry,
+  symbol: StyledSpan,
+  context: RenderContext,
+  columns: SubAgentColumnWidths,
+): LogicalLine {
   const { width, cwd } = context;
   const facts = formatAgentFacts(entry, context);
   const title = truncateEnd(getAgentTitle(entry, cwd), columns.title);
@@ -74,7 +82,7 @@ function createAgentLine(entry: ToolEntry, symbol: Span, context: RenderContext,
   ];
   if (width < WIDE || entry.progress?.kind !== 'agent') return createLine(...head);
   const watchKey = entry.callId === columns.last ? WATCH_KEY : [];
-  const line = shortenPaths(sanitize(entry.progress.line, 'line'), cwd);
+  const line = shortenTitlePaths(sanitize(entry.progress.line, 'line'), cwd);
   const room = width - 2 - measureSpans([...head, ...watchKey]) - (columns.facts - getTextWidth(facts)) - 3;
   const current = room < 8 ? '' : truncateEnd(line, room);
   return createLine(
@@ -95,7 +103,7 @@ function formatAgentFacts({ progress, startedAtMs }: ToolEntry, { width, glyphs,
 function createRunningFacts(
   { tool, startedAtMs, progress }: ToolEntry,
   { nowMs, glyphs, width }: RenderContext,
-): readonly Span[] {
+): readonly StyledSpan[] {
   const seconds = `${Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))}s`;
   if (progress?.kind !== 'output') return [colored('dim', seconds)];
   const limit =
@@ -107,7 +115,7 @@ function createRunningFacts(
 }
 
 /** Truncates a title at the end, so that the name of the tool stays visible. */
-function fitTitle(spans: readonly Span[], room: number): readonly Span[] {
+function fitTitle(spans: readonly StyledSpan[], room: number): readonly StyledSpan[] {
   let freeColumns = Math.max(8, room);
   return spans.map((span) => {
     const text = truncateEnd(span.text, freeColumns);
@@ -118,6 +126,6 @@ function fitTitle(spans: readonly Span[], room: number): readonly Span[] {
 
 function createProgressLines({ progress }: ToolEntry, { glyphs }: RenderContext): readonly LogicalLine[] {
   if (progress === undefined) return [];
-  if (progress.kind === 'output') return renderOutput(progress.tail.slice(-MAX_TAIL_LINES), glyphs.output);
-  return progress.kind === 'note' ? renderOutput([progress.text], glyphs.output) : [];
+  if (progress.kind === 'output') return renderToolOutput(progress.tail.slice(-MAX_TAIL_LINES), glyphs.output);
+  return progress.kind === 'note' ? renderToolOutput([progress.text], glyphs.output) : [];
 }

@@ -4,11 +4,11 @@ import { isJsonObject, type JsonValue } from '../../../contracts/json.ts';
 import type { ToolProgress } from '../../../contracts/tool.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../../lib/text/text-width.ts';
-import { colored, plain, type Span } from '../../text/line.ts';
-import { shortenPaths } from '../../text/render-context.ts';
+import { colored, plain, type StyledSpan } from '../../text/line.ts';
+import { shortenTitlePaths } from '../../text/render-context.ts';
 
 /** The result of a finished tool call. */
-export type ToolOutcome = {
+export type EndedCallOutcome = {
   readonly status: 'done' | 'failed' | 'denied' | 'interrupted' | 'discarded';
   readonly text: string;
   readonly display?: Display;
@@ -28,12 +28,12 @@ export type ToolEntry = {
   readonly startedAtMs: number;
   readonly state:
     | { readonly status: 'running' | 'waiting' }
-    | { readonly status: 'ended'; readonly outcome: ToolOutcome };
+    | { readonly status: 'ended'; readonly outcome: EndedCallOutcome };
   readonly progress?: ToolProgress;
 };
 
 /** Returns whether a call has ended. */
-export function hasEnded(entry: ToolEntry): boolean {
+export function hasCallEnded(entry: ToolEntry): boolean {
   return entry.state.status === 'ended';
 }
 
@@ -68,7 +68,7 @@ export const MIN_HIDDEN_LINES = 4;
 /** Returns the maximum rows for the output of a call. */
 export function getMaxOutputRows(
   { caller }: Pick<ToolEntry, 'caller'>,
-  { status }: Pick<ToolOutcome, 'status'>,
+  { status }: Pick<EndedCallOutcome, 'status'>,
 ): number {
   if (caller === 'user') return MAX_OUTPUT_ROWS.own;
   return status === 'failed' ? MAX_OUTPUT_ROWS.failed : MAX_OUTPUT_ROWS.done;
@@ -102,10 +102,10 @@ function exceedsRows(text: string, rows: number): boolean {
 }
 
 /** The properties of a tool call that its title is made of. */
-export type CallDescription = Pick<ToolEntry, 'callId' | 'tool' | 'title' | 'input' | 'caller'>;
+export type ToolTitleParts = Pick<ToolEntry, 'callId' | 'tool' | 'title' | 'input' | 'caller'>;
 
 /** Creates the title of a tool call: tool and subject, or the command as it would be typed. */
-export function createToolTitle(entry: CallDescription, cwd: string): readonly Span[] {
+export function createToolTitle(entry: ToolTitleParts, cwd: string): readonly StyledSpan[] {
   const { tool, title, caller } = entry;
   const [line] = getCommandLines(entry);
   if (line !== undefined) return [caller === 'user' ? colored('user', `! ${line}`) : bold(`$ ${line}`)];
@@ -113,7 +113,7 @@ export function createToolTitle(entry: CallDescription, cwd: string): readonly S
   if (server !== undefined && name !== undefined)
     return [bold(sanitize(`${server}: ${name}`, 'line')), plain(formatArguments(entry.input))];
   // The first word of a title is the verb or the name of the tool.
-  const text = sanitize(shortenPaths(title === '' ? tool : title, cwd), 'prompt').split('\n', 1)[0] ?? '';
+  const text = sanitize(shortenTitlePaths(title === '' ? tool : title, cwd), 'prompt').split('\n', 1)[0] ?? '';
   const [verb = ''] = text.split(' ', 1);
   return [bold(verb), plain(text.slice(verb.length))];
 }
@@ -128,7 +128,7 @@ function formatArguments(input: ToolEntry['input']): string {
 }
 
 /** Returns the lines of a shell command; none for other calls. */
-export function getCommandLines({ tool, title, input, caller }: CallDescription): readonly string[] {
+export function getCommandLines({ tool, title, input, caller }: ToolTitleParts): readonly string[] {
   if (tool !== 'Bash' && caller !== 'user') return [];
   const command = isJsonObject(input) && typeof input.command === 'string' ? input.command.trim() : '';
   return sanitize(command === '' ? title : command, 'prompt').split('\n');
@@ -136,7 +136,7 @@ export function getCommandLines({ tool, title, input, caller }: CallDescription)
 
 /** Returns the description of a sub-agent without the name of the tool. */
 export function getAgentTitle({ tool, title }: ToolEntry, cwd: string): string {
-  const text = sanitize(shortenPaths(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
+  const text = sanitize(shortenTitlePaths(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
   return text.startsWith(`${tool} `) ? text.slice(tool.length + 1) : text;
 }
 
@@ -147,6 +147,6 @@ export function getInputTitle(input: JsonValue): string {
   return typeof text === 'string' ? (text.split('\n', 1)[0] ?? '') : '';
 }
 
-function bold(text: string): Span {
+function bold(text: string): StyledSpan {
   return { text, style: { bold: true } };
 }

@@ -3,7 +3,7 @@ import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import { colored, createLine, type LogicalLine, plain } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
-import { MAX_OUTPUT_ROWS, MIN_HIDDEN_LINES, type ToolOutcome } from './tool-entry.ts';
+import { type EndedCallOutcome, MAX_OUTPUT_ROWS, MIN_HIDDEN_LINES } from './tool-entry.ts';
 
 /** Maximum number of characters of a line that are searched for an error. */
 const MAX_SEARCHED_CHARS = 500;
@@ -17,7 +17,7 @@ const BLOCK_HEADER = /:\s*[|>][+-]?\s*$/;
 
 type OutputOptions = {
   readonly rows: readonly string[];
-  readonly status: ToolOutcome['status'];
+  readonly status: EndedCallOutcome['status'];
   /** Maximum number of rows on the screen. */
   readonly room: number;
   /** Number of earlier lines that were dropped. */
@@ -32,7 +32,9 @@ export function renderLimitedOutput(
   { glyphs, width }: RenderContext,
 ): readonly LogicalLine[] {
   const renderRows = (shown: readonly string[]) =>
-    status === 'failed' ? shown.map((row) => createErrorLine(row, glyphs.output)) : renderOutput(shown, glyphs.output);
+    status === 'failed'
+      ? shown.map((row) => createErrorLine(row, glyphs.output))
+      : renderToolOutput(shown, glyphs.output);
   const columns = Math.max(10, width - 2);
   const measureRow = (row: string) => Math.max(1, Math.ceil(getTextWidth(row) / columns));
   const total = rows.reduce((sum, row) => sum + measureRow(row), 0);
@@ -99,6 +101,6 @@ function orderFromEnds(count: number): readonly number[] {
 }
 
 /** Renders lines of output behind a bar. */
-export function renderOutput(rows: readonly string[], bar: string): readonly LogicalLine[] {
+export function renderToolOutput(rows: readonly string[], bar: string): readonly LogicalLine[] {
   return rows.map((row) => createLine(colored('dim', `${bar} ${sanitizeForScreen(row).trimEnd()}`)));
 }

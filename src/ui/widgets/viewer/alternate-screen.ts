@@ -5,21 +5,21 @@ import type { Paint } from '../../theme/paint.ts';
 import { renderPageRows } from './page-rows.ts';
 import { getRefusedHunks, isReviewComplete, type ReviewPage } from './review.ts';
 import {
-  getPageHeight,
-  type PageOptions,
+  getViewerPageHeight,
   replaceRows,
-  type Viewer,
   type ViewerPage,
+  type ViewerPageOptions,
   type ViewerRow,
+  type ViewerState,
 } from './viewer-state.ts';
 
 /** The alternate screen of the terminal, which shows the viewer and leaves the main screen unchanged. */
 type AlternateScreen = {
   isOpen(): boolean;
   /** Draws a page on the full screen. Returns the viewer with the rows for the current width. */
-  show(viewer: Viewer): Viewer;
+  show(viewer: ViewerState): ViewerState;
   /** Returns the rows of a page for the current width. */
-  layOut(page: ViewerPage, options: PageOptions): readonly ViewerRow[];
+  layOut(page: ViewerPage, options: ViewerPageOptions): readonly ViewerRow[];
   leave(): void;
 };
 
@@ -32,7 +32,7 @@ export function createAlternateScreen(
   let isOpen = false;
   let lastLayoutWidth = 0;
 
-  function layOut(page: ViewerPage, options: PageOptions): readonly ViewerRow[] {
+  function layOut(page: ViewerPage, options: ViewerPageOptions): readonly ViewerRow[] {
     lastLayoutWidth = getContext().width;
     return renderPageRows(page, options, getContext(), getPaint());
   }
@@ -58,18 +58,18 @@ export function createAlternateScreen(
 }
 
 /** Renders the viewer as rows of the full screen: the page, and a footer. */
-function drawViewer(viewer: Viewer, { rows: height, width }: RenderContext, paint: Paint): readonly Printable[] {
+function drawViewer(viewer: ViewerState, { rows: height, width }: RenderContext, paint: Paint): readonly Printable[] {
   const { rows, top, query, entering } = viewer;
-  const room = getPageHeight(height);
+  const room = getViewerPageHeight(height);
   const visible = rows
     .slice(top, top + room)
     .map((row) => highlightMatch(row, entering === 'nothing' ? query : '', width, paint));
   const empty = Array.from({ length: Math.max(0, room - visible.length) }, () => paint('~', { token: 'dim' }));
-  return [...visible, ...empty, paint(renderFooter(viewer, room, Math.max(1, width - 1)), { inverse: true })];
+  return [...visible, ...empty, paint(renderViewerFooter(viewer, room, Math.max(1, width - 1)), { inverse: true })];
 }
 
 /** Renders a row with the match of the query highlighted. */
-function highlightMatch(row: Viewer['rows'][number], query: string, width: number, paint: Paint): Printable {
+function highlightMatch(row: ViewerState['rows'][number], query: string, width: number, paint: Paint): Printable {
   const start = query === '' ? -1 : row.text.toLowerCase().indexOf(query.toLowerCase());
   if (start === -1) return row.painted;
   const text = truncateEnd(row.text, Math.max(1, width - 1));
@@ -96,8 +96,8 @@ const PAGE_KEYS: Readonly<Record<'transcript' | 'text' | 'request', KeyTexts>> =
  *
  * @internal Exported for tests.
  */
-export function renderFooter(
-  { title, rows, top, entering, query, page, note }: Viewer,
+export function renderViewerFooter(
+  { title, rows, top, entering, query, page, note }: ViewerState,
   room: number,
   width: number,
 ): string {

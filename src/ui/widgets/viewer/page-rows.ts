@@ -6,8 +6,8 @@ import { formatResultText } from '../../../contracts/message.ts';
 import type { PermissionRequest } from '../../../contracts/permission.ts';
 import { formatClock, formatTokens } from '../../../lib/text/format.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
-import { getTypedText } from '../../app-state/message-text.ts';
-import { colored, createLine, type LogicalLine, plain, type Span } from '../../text/line.ts';
+import { getUserMessageText } from '../../app-state/message-text.ts';
+import { colored, createLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { renderLines } from '../../text/render-lines.ts';
 import type { Paint } from '../../theme/paint.ts';
@@ -15,16 +15,16 @@ import { formatHunk, renderDiff } from '../diff/diff-lines.ts';
 import { createInputDiff } from '../diff/input-diff.ts';
 import { renderSideBySide } from '../diff/side-by-side.ts';
 import { appendTime, renderMarkdown } from '../history/history-lines.ts';
-import { createPermissionBody, getHunks } from '../permission-dialog/permission-body.ts';
-import { type CallDescription, createToolTitle, getCommandLines, getInputTitle } from '../tool-calls/tool-entry.ts';
-import { renderOutput } from '../tool-calls/tool-output.ts';
+import { createPermissionBody, getEditHunks } from '../permission-dialog/permission-body.ts';
+import { createToolTitle, getCommandLines, getInputTitle, type ToolTitleParts } from '../tool-calls/tool-entry.ts';
+import { renderToolOutput } from '../tool-calls/tool-output.ts';
 import type { HunkDecision, ReviewPage } from './review.ts';
-import type { PageOptions, ViewerPage, ViewerRow } from './viewer-state.ts';
+import type { ViewerPage, ViewerPageOptions, ViewerRow } from './viewer-state.ts';
 
 /** Renders a page as rows for the current width. */
 export function renderPageRows(
   page: ViewerPage,
-  options: PageOptions,
+  options: ViewerPageOptions,
   context: RenderContext,
   paint: Paint,
 ): readonly ViewerRow[] {
@@ -43,7 +43,7 @@ export function renderPageRows(
   );
 }
 
-function createEntries(page: ViewerPage, options: PageOptions, context: RenderContext): readonly PageEntry[] {
+function createEntries(page: ViewerPage, options: ViewerPageOptions, context: RenderContext): readonly PageEntry[] {
   if (page.kind === 'transcript') return renderTranscript(page, options, context);
   if (page.kind === 'text')
     return [{ lines: renderMarkdown(page.markdown, context), copyText: page.markdown, mark: 'start' }];
@@ -57,7 +57,7 @@ function createRequestEntries(request: PermissionRequest, context: RenderContext
   const head = headline.length === 0 ? [] : [createLine(...headline)];
   const createEntry = (lines: readonly LogicalLine[], copyText: string): readonly PageEntry[] =>
     lines.length === 0 ? [] : [{ lines: [...lines, createLine()], copyText, mark: 'start' }];
-  const hunks = request.facts.kind === 'edit' ? getHunks(request) : [];
+  const hunks = request.facts.kind === 'edit' ? getEditHunks(request) : [];
   const hunkEntries = hunks.flatMap((hunk) => {
     return createEntry(renderDiff({ hunks: [hunk], path: request.facts.writes?.[0] }, context), formatHunk(hunk));
   });
@@ -93,14 +93,16 @@ function createHeadLine(
   const isSelected = index === page.selected;
   const lineRange = newLines <= 1 ? `line ${newStart}` : `lines ${newStart}-${newStart + newLines - 1}`;
   const text = `part ${index + 1} of ${page.hunks.length}, ${lineRange}`;
-  const name: Span = isSelected ? { text: `> ${text} `, style: { token: 'select' } } : colored('accent', `  ${text} `);
+  const name: StyledSpan = isSelected
+    ? { text: `> ${text} `, style: { token: 'select' } }
+    : colored('accent', `  ${text} `);
   return createLine(name, ...createDecisionSpans(page.decisions[index], glyphs));
 }
 
 function createDecisionSpans(
   mark: HunkDecision | undefined,
   { done, failed }: RenderContext['glyphs'],
-): readonly Span[] {
+): readonly StyledSpan[] {
   if (mark === undefined || mark.verdict === 'open') return [];
   if (mark.verdict === 'yes') return [colored('ok', `  ${done} yes`)];
   const reason = mark.reason === '' ? [] : [plain(`: ${sanitizeForScreen(mark.reason)}`)];
@@ -124,7 +126,7 @@ const MAX_UNHIDDEN_LINES = 3;
 /** Renders a transcript in order: prompts start turns, results follow their calls. */
 function renderTranscript(
   { messages, getTitle = () => '' }: Transcript,
-  options: PageOptions,
+  options: ViewerPageOptions,
   context: RenderContext,
 ): readonly PageEntry[] {
   const results = new Map<string, ToolResultBlock>();
@@ -155,7 +157,7 @@ function createUserEntries(
   { glyphs }: RenderContext,
 ): readonly PageEntry[] {
   if (origin === 'results' || origin === 'attachment') return [];
-  const text = getTypedText(blocks);
+  const text = getUserMessageText(blocks);
   if (text.trim() === '') return [];
   const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
   const rows = sanitizeForScreen(command === undefined ? text : `${command}\n${text}`).split('\n');
@@ -179,7 +181,7 @@ function createAssistantEntries(
   block: AssistantBlock,
   sentAt: string | undefined,
   { results, getTitle }: Calls,
-  options: PageOptions,
+  options: ViewerPageOptions,
   context: RenderContext,
 ): readonly PageEntry[] {
   switch (block.type) {
@@ -206,7 +208,7 @@ function createAssistantEntries(
         plain(' '),
         ...createToolTitle(call, context.cwd),
       );
-      const script = renderOutput(getCommandLines(call).slice(1), context.glyphs.output);
+      const script = renderToolOutput(getCommandLines(call).slice(1), context.glyphs.output);
       const text = result === undefined ? '' : formatResultText(result);
       const body = createOutputLines(text, options.expandedCall === id ? 'open' : options.outputs, context);
       const copyText = text === '' ? (block.unparsed ?? JSON.stringify(input)) : text;
@@ -231,7 +233,7 @@ function createDiffLines(input: JsonValue, context: RenderContext): readonly Log
 }
 
 /** Returns the properties for the title of a call. Input that could not be parsed is shown unchanged. */
-function describeCall({ id, name, input, unparsed }: ToolUseBlock, getTitle: Calls['getTitle']): CallDescription {
+function describeCall({ id, name, input, unparsed }: ToolUseBlock, getTitle: Calls['getTitle']): ToolTitleParts {
   const knownTitle = unparsed === undefined ? getTitle(name, input) : '';
   const title = knownTitle === '' ? `${name} ${unparsed ?? getInputTitle(input)}`.trim() : knownTitle;
   return { callId: id, tool: name, title, input, caller: 'model' };
@@ -243,17 +245,17 @@ function createCutNote({ cut }: { readonly cut?: boolean }): readonly LogicalLin
 
 function createOutputLines(
   text: string,
-  bodies: PageOptions['outputs'],
+  bodies: ViewerPageOptions['outputs'],
   { glyphs }: RenderContext,
 ): readonly LogicalLine[] {
   const rows = sanitizeForScreen(text).replace(/\n+$/, '').split('\n');
   if (rows.length === 1 && rows[0] === '') return [];
   if (bodies === 'open' || rows.length <= MAX_COLLAPSED_LINES + MAX_UNHIDDEN_LINES)
-    return renderOutput(rows, glyphs.output);
+    return renderToolOutput(rows, glyphs.output);
   const hiddenNote = createLine(
     colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${rows.length - MAX_COLLAPSED_LINES} more lines (o)`),
   );
-  return [...renderOutput(rows.slice(0, MAX_COLLAPSED_LINES), glyphs.output), hiddenNote];
+  return [...renderToolOutput(rows.slice(0, MAX_COLLAPSED_LINES), glyphs.output), hiddenNote];
 }
 
 function createEntry(copyText: string, ...lines: readonly LogicalLine[]): PageEntry {

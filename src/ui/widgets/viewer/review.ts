@@ -1,5 +1,5 @@
 import type { DiffHunk } from '../../../contracts/display.ts';
-import type { ChangeReview } from '../../../contracts/frontend/command.ts';
+import type { FileChangeReview } from '../../../contracts/frontend/command.ts';
 import type { PermissionAnswer } from '../../../contracts/permission.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { splitGraphemes } from '../../../lib/text/text-width.ts';
@@ -19,7 +19,7 @@ export type ReviewPage = {
   /** Result of the review: an answer to a permission request, or hunks reverted by a command. */
   readonly purpose:
     | { readonly type: 'answer'; readonly requestId: string }
-    | { readonly type: 'take_back'; readonly review: ChangeReview };
+    | { readonly type: 'take_back'; readonly review: FileChangeReview };
 };
 
 /** The decision about one hunk. */
@@ -178,7 +178,7 @@ function markUndecided(page: ReviewPage, verdict: 'yes' | 'no'): ReviewPage {
 
 function handleRevertKey(
   page: ReviewPage,
-  { revertCommand, command: viewCommand }: ChangeReview,
+  { revertCommand, command: viewCommand }: FileChangeReview,
   chord: string,
 ): ReviewKeyResult | undefined {
   if (chord !== 'u' || page.hunks.length === 0) return undefined;

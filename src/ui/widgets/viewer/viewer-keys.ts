@@ -1,14 +1,14 @@
 import type { InputEvent } from '../../input/input-event.ts';
 import { type ReviewKeyResult, resolveReviewKey } from './review.ts';
 import {
-  getMaxTop,
-  getPageHeight,
-  type PageOptions,
+  getMaxViewerTopRow,
+  getViewerPageHeight,
   replaceRows,
   updateReviewPage,
-  type Viewer,
   type ViewerPage,
+  type ViewerPageOptions,
   type ViewerRow,
+  type ViewerState,
 } from './viewer-state.ts';
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
@@ -16,19 +16,19 @@ type KeyInput = Extract<InputEvent, { type: 'key' }>;
 /** The height of the screen and the function that renders a page as rows. */
 export type ViewerContext = {
   readonly height: number;
-  readonly layOut: (page: ViewerPage, options: PageOptions) => readonly ViewerRow[];
+  readonly layOut: (page: ViewerPage, options: ViewerPageOptions) => readonly ViewerRow[];
 };
 
 /** The result of a key in the viewer. */
 export type ViewerKeyResult =
   | Exclude<ReviewKeyResult, { type: 'page' }>
-  | { readonly type: 'stay'; readonly viewer: Viewer }
+  | { readonly type: 'stay'; readonly viewer: ViewerState }
   | { readonly type: 'close' }
-  | { readonly type: 'copy' | 'write'; readonly viewer: Viewer; readonly text: string }
+  | { readonly type: 'copy' | 'write'; readonly viewer: ViewerState; readonly text: string }
   | { readonly type: 'answer'; readonly verdict: 'allow' | 'deny'; readonly requestId: string };
 
 /** Handles a key in the viewer. */
-export function resolveViewerKey(viewer: Viewer, input: KeyInput, room: ViewerContext): ViewerKeyResult {
+export function resolveViewerKey(viewer: ViewerState, input: KeyInput, room: ViewerContext): ViewerKeyResult {
   if (viewer.entering === 'query') return handleQueryKey(viewer, input, room);
   const { page } = viewer;
   const { chord } = input;
@@ -80,9 +80,9 @@ export function resolveViewerKey(viewer: Viewer, input: KeyInput, room: ViewerCo
   }
 }
 
-function getScrollTarget(viewer: Viewer, chord: string, height: number): number {
+function getScrollTarget(viewer: ViewerState, chord: string, height: number): number {
   const { top, rows } = viewer;
-  const page = getPageHeight(height);
+  const page = getViewerPageHeight(height);
   switch (chord) {
     case 'j':
     case 'down':
@@ -129,7 +129,7 @@ function getScrollTarget(viewer: Viewer, chord: string, height: number): number 
   }
 }
 
-function handleQueryKey(viewer: Viewer, { chord, text }: KeyInput, room: ViewerContext): ViewerKeyResult {
+function handleQueryKey(viewer: ViewerState, { chord, text }: KeyInput, room: ViewerContext): ViewerKeyResult {
   switch (chord) {
     case 'escape':
     case 'ctrl+c':
@@ -146,7 +146,7 @@ function handleQueryKey(viewer: Viewer, { chord, text }: KeyInput, room: ViewerC
 }
 
 /** Scrolls to the next row that contains the query, wrapping around. */
-function findNext(viewer: Viewer, from: number, direction: 1 | -1, { height }: ViewerContext): Viewer {
+function findNext(viewer: ViewerState, from: number, direction: 1 | -1, { height }: ViewerContext): ViewerState {
   const { rows } = viewer;
   const query = viewer.query.toLowerCase();
   if (query === '' || rows.length === 0) return { ...viewer, note: 'no search text' };
@@ -157,14 +157,14 @@ function findNext(viewer: Viewer, from: number, direction: 1 | -1, { height }: V
   return { ...viewer, note: `not found: ${viewer.query}` };
 }
 
-function changeOptions(viewer: Viewer, options: PageOptions, room: ViewerContext): Viewer {
+function changeOptions(viewer: ViewerState, options: ViewerPageOptions, room: ViewerContext): ViewerState {
   return { ...replaceRows(viewer, room.layOut(viewer.page, options), room.height), options };
 }
 
-function scrollTo(viewer: Viewer, to: number, height: number): Viewer {
-  return { ...viewer, note: '', top: Math.max(0, Math.min(to, getMaxTop(viewer.rows.length, height))) };
+function scrollTo(viewer: ViewerState, to: number, height: number): ViewerState {
+  return { ...viewer, note: '', top: Math.max(0, Math.min(to, getMaxViewerTopRow(viewer.rows.length, height))) };
 }
 
-function stay(viewer: Viewer): ViewerKeyResult {
+function stay(viewer: ViewerState): ViewerKeyResult {
   return { type: 'stay', viewer };
 }

@@ -21,7 +21,7 @@ export type ViewerPage =
   | ReviewPage;
 
 /** The parts of a page that are shown. */
-export type PageOptions = {
+export type ViewerPageOptions = {
   readonly thinking: 'hidden' | 'shown';
   readonly outputs: 'folded' | 'open';
   /** Id of the call whose output is always shown in full. */
@@ -41,10 +41,10 @@ export type ViewerRow = {
 };
 
 /** The state of the full-screen viewer, a pager like `less`. */
-export type Viewer = {
+export type ViewerState = {
   readonly title: string;
   readonly page: ViewerPage;
-  readonly options: PageOptions;
+  readonly options: ViewerPageOptions;
   readonly rows: readonly ViewerRow[];
   readonly top: number;
   readonly query: string;
@@ -53,7 +53,7 @@ export type Viewer = {
 };
 
 /** Messages only: no thinking, and output collapsed. */
-export const DEFAULT_PAGE_OPTIONS: PageOptions = { thinking: 'hidden', outputs: 'folded' };
+export const DEFAULT_PAGE_OPTIONS: ViewerPageOptions = { thinking: 'hidden', outputs: 'folded' };
 
 /** Opens a page: a transcript or growing text at the end or at the call to show in full, other pages at the start. */
 export function openViewer(
@@ -61,10 +61,10 @@ export function openViewer(
   page: ViewerPage,
   rows: readonly ViewerRow[],
   height: number,
-  options: PageOptions = DEFAULT_PAGE_OPTIONS,
-): Viewer {
+  options: ViewerPageOptions = DEFAULT_PAGE_OPTIONS,
+): ViewerState {
   const isGrowing = page.kind === 'transcript' || (page.kind === 'text' && page.liveSource !== undefined);
-  const end = isGrowing ? getMaxTop(rows.length, height) : 0;
+  const end = isGrowing ? getMaxViewerTopRow(rows.length, height) : 0;
   const callRow =
     options.expandedCall === undefined
       ? -1
@@ -76,34 +76,44 @@ export function openViewer(
 }
 
 /** Replaces the rows after a new layout and keeps the position. */
-export function replaceRows(viewer: Viewer, rows: readonly ViewerRow[], height: number): Viewer {
+export function replaceRows(viewer: ViewerState, rows: readonly ViewerRow[], height: number): ViewerState {
   const position = viewer.rows.length === 0 ? 0 : viewer.top / viewer.rows.length;
   const topBlock = viewer.rows[viewer.top]?.copyText;
   const sameRow = topBlock === undefined ? -1 : rows.findIndex(({ copyText }) => copyText === topBlock);
   const top = sameRow === -1 ? Math.round(position * rows.length) : sameRow;
-  return { ...viewer, rows, top: Math.max(0, Math.min(top, getMaxTop(rows.length, height))) };
+  return { ...viewer, rows, top: Math.max(0, Math.min(top, getMaxViewerTopRow(rows.length, height))) };
 }
 
 /** Replaces a page that has grown. A viewer at the end stays at the end. */
-export function updateGrownPage(viewer: Viewer, page: ViewerPage, rows: readonly ViewerRow[], height: number): Viewer {
-  const isAtEnd = viewer.top >= getMaxTop(viewer.rows.length, height);
-  return { ...viewer, page, rows, top: isAtEnd ? getMaxTop(rows.length, height) : viewer.top };
+export function updateGrownPage(
+  viewer: ViewerState,
+  page: ViewerPage,
+  rows: readonly ViewerRow[],
+  height: number,
+): ViewerState {
+  const isAtEnd = viewer.top >= getMaxViewerTopRow(viewer.rows.length, height);
+  return { ...viewer, page, rows, top: isAtEnd ? getMaxViewerTopRow(rows.length, height) : viewer.top };
 }
 
 /** Updates a review page and scrolls to the hunk that was selected. */
-export function updateReviewPage(viewer: Viewer, page: ReviewPage, rows: readonly ViewerRow[], height: number): Viewer {
+export function updateReviewPage(
+  viewer: ViewerState,
+  page: ReviewPage,
+  rows: readonly ViewerRow[],
+  height: number,
+): ViewerState {
   const starts = rows.flatMap(({ mark }, index) => (mark === 'start' ? [index] : []));
   const hasMoved = viewer.page.kind === 'review' && viewer.page.selected !== page.selected;
   const top = hasMoved ? (starts[page.selected] ?? viewer.top) : viewer.top;
-  return { ...viewer, page, rows, note: '', top: Math.max(0, Math.min(top, getMaxTop(rows.length, height))) };
+  return { ...viewer, page, rows, note: '', top: Math.max(0, Math.min(top, getMaxViewerTopRow(rows.length, height))) };
 }
 
 /** Returns the maximum index of the top row. */
-export function getMaxTop(rows: number, height: number): number {
-  return Math.max(0, rows - getPageHeight(height));
+export function getMaxViewerTopRow(rows: number, height: number): number {
+  return Math.max(0, rows - getViewerPageHeight(height));
 }
 
 /** Returns the number of visible rows; the last row of the screen is the footer. */
-export function getPageHeight(height: number): number {
+export function getViewerPageHeight(height: number): number {
   return Math.max(1, height - 1);
 }

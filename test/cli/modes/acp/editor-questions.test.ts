@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRequestContent } from '../../../../src/cli/modes/acp/editor-questions.ts';
+import { createAcpPermissionContent } from '../../../../src/cli/modes/acp/editor-questions.ts';
 import type { PermissionRequest } from '../../../../src/contracts/permission.ts';
 
 function words(request: Partial<PermissionRequest>): string {
@@ -17,7 +17,7 @@ function words(request: Partial<PermissionRequest>): string {
     ...{ danger: 'none', concealed: 'none' },
     ...request,
   };
-  return createRequestContent(whole)
+  return createAcpPermissionContent(whole)
     .map((each) => (each.type === 'content' && each.content.type === 'text' ? each.content.text : each.type))
     .join('\n');
 }

@@ -1,7 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable';
 import { expect, test } from 'vitest';
-import { convertEvent } from '../../../../src/cli/modes/acp/session-updates.ts';
-import { createTerminalUpdates } from '../../../../src/cli/modes/acp/terminal-updates.ts';
+import { convertEventToAcp } from '../../../../src/cli/modes/acp/session-updates.ts';
+import { createAcpTerminalUpdates } from '../../../../src/cli/modes/acp/terminal-updates.ts';
 import type { AgentEvent } from '../../../../src/contracts/event.ts';
 
 const ABLE = { _meta: { terminal_output: true } };
@@ -29,8 +29,8 @@ const ended = (output: string, exitCode = 0): AgentEvent => ({
 });
 
 function shown(events: readonly AgentEvent[], abilities = {}) {
-  const dress = createTerminalUpdates(abilities, () => '/project');
-  return events.flatMap((event) => dress(event, convertEvent(event)));
+  const dress = createAcpTerminalUpdates(abilities, () => '/project');
+  return events.flatMap((event) => dress(event, convertEventToAcp(event)));
 }
 
 /** What the terminal shows in the end. */
@@ -64,8 +64,8 @@ test('a command is a terminal with its folder, its output and its exit code; oth
 
 test('an editor without terminal support gets plain text', () => {
   const events = [begun('Bash'), printed(['a']), ended('a')];
-  expect(shown(events)).toEqual(events.flatMap(convertEvent));
-  expect(shown(events, { terminal: true })).toEqual(events.flatMap(convertEvent));
+  expect(shown(events)).toEqual(events.flatMap(convertEventToAcp));
+  expect(shown(events, { terminal: true })).toEqual(events.flatMap(convertEventToAcp));
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Io } from '../../../../src/cli/io.ts';
-import { readPrompt } from '../../../../src/cli/modes/print/run-print.ts';
+import { readPromptFromArgsAndStdin } from '../../../../src/cli/modes/print/run-print.ts';
+import type { ProcessIo } from '../../../../src/cli/process-io.ts';
 
-type Kind = Io['stdin']['kind'];
+type Kind = ProcessIo['stdin']['kind'];
 
 function io(kind: Kind, chunks: () => AsyncIterable<Uint8Array>, isTty = false) {
   const warnings: string[] = [];
@@ -36,11 +36,11 @@ test.each<[string, string | undefined, Kind, () => AsyncIterable<Uint8Array>, st
   ['blanks', '  ', 'stream', () => bytes('\n'), undefined],
   ['stdin that breaks', undefined, 'stream', broken, 'half'],
 ])('%s', async (_, words, kind, chunks, prompt) => {
-  expect(await readPrompt(words, io(kind, chunks))).toBe(prompt);
+  expect(await readPromptFromArgsAndStdin(words, io(kind, chunks))).toBe(prompt);
 });
 
 test('a terminal on stdin is not read', async () => {
-  expect(await readPrompt('hello', io('none', nothing, true))).toBe('hello');
+  expect(await readPromptFromArgsAndStdin('hello', io('none', nothing, true))).toBe('hello');
 });
 
 test('characters split across chunks are decoded', async () => {
@@ -49,11 +49,11 @@ test('characters split across chunks are decoded', async () => {
     yield whole.slice(0, 1);
     yield whole.slice(1);
   };
-  expect(await readPrompt(undefined, io('stream', halves))).toBe('é');
+  expect(await readPromptFromArgsAndStdin(undefined, io('stream', halves))).toBe('é');
 });
 
 test('a silent pipe does not delay a prompt', async () => {
   const silent = io('stream', nothing);
-  expect(await readPrompt('hello', silent, 1)).toBe('hello');
+  expect(await readPromptFromArgsAndStdin('hello', silent, 1)).toBe('hello');
   expect(silent.warnings).toEqual([expect.stringContaining('No input on stdin')]);
 });

@@ -1,22 +1,22 @@
+import { createControlRequestSender } from '../../../../src/cli/modes/sdk-host/control-request-sender.ts';
 import { createControlServer } from '../../../../src/cli/modes/sdk-host/control-server.ts';
 import { createHostConversation } from '../../../../src/cli/modes/sdk-host/host-conversation.ts';
 import { relayQuestionsToHost } from '../../../../src/cli/modes/sdk-host/host-questions.ts';
-import { createOutgoingRequests } from '../../../../src/cli/modes/sdk-host/outgoing-requests.ts';
-import { readLines } from '../../../../src/cli/read-lines.ts';
+import { readNonBlankLines } from '../../../../src/cli/read-non-blank-lines.ts';
+import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../../../src/contracts/frontend/run-options.ts';
 import type { JsonObject, JsonValue } from '../../../../src/contracts/json.ts';
-import { createChannel } from '../../../../src/lib/channel.ts';
+import { createAsyncQueue } from '../../../../src/lib/async-queue.ts';
 import { runOptions } from '../../../support/run-options.ts';
 
 const OPTIONS = runOptions();
 
 /** A host at the other end of a conversation, without a process between them. */
 export function hostBench(conversation: Conversation, replay: 'replays' | 'plain' = 'plain') {
-  const input = createChannel<string | undefined>();
+  const input = createAsyncQueue<string | undefined>();
   const lines: JsonObject[] = [];
   const warnings: string[] = [];
-  const opened: RunOptions[] = [];
+  const opened: CliRunOptions[] = [];
   let watchers: { readonly fits: (line: JsonObject) => boolean; readonly resolve: (line: JsonObject) => void }[] = [];
   let ids = 0;
 
@@ -36,7 +36,7 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
   }
 
   const newId = () => `q${++ids}`;
-  const outgoing = createOutgoingRequests(write, newId);
+  const outgoing = createControlRequestSender(write, newId);
   const host = createControlServer(OPTIONS, {
     outgoing,
     write,
@@ -58,7 +58,7 @@ export function hostBench(conversation: Conversation, replay: 'replays' | 'plain
       return { ok: true, conversation, hostConversation: createHostConversation(conversation, output, port) };
     },
   });
-  const code = host.serve(readLines(chunks()));
+  const code = host.serve(readNonBlankLines(chunks()));
 
   const send = (line: JsonObject | string) => input.push(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
   const waitFor = (fits: (line: JsonObject) => boolean) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { REQUEST_HANDLERS } from '../../../../src/cli/modes/sdk-host/incoming-requests.ts';
-import type { ActionResult, ControlPort } from '../../../../src/contracts/frontend/host-capabilities.ts';
+import { CONTROL_REQUEST_HANDLERS } from '../../../../src/cli/modes/sdk-host/incoming-requests.ts';
+import type { ActionResult, HostControlPort } from '../../../../src/contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../../../src/contracts/json.ts';
 import { type FakeOptions, fakeConversation } from '../../../support/loop/fake-conversation.ts';
 import { hostBench } from './host-bench.ts';
@@ -13,7 +13,7 @@ async function asked(request: JsonObject, options: FakeOptions = {}) {
 
 const ok = (response: JsonObject) => ({ subtype: 'success', request_id: 'q', response });
 const error = (words: string) => ({ subtype: 'error', request_id: 'q', error: words });
-const control = (port: Partial<ControlPort>): FakeOptions => ({ more: { control: port } });
+const control = (port: Partial<HostControlPort>): FakeOptions => ({ more: { control: port } });
 
 test('an unknown request is reported as unsupported', async () => {
   expect(await asked({ subtype: 'teleport' })).toEqual(error('unsupported: teleport'));
@@ -126,7 +126,7 @@ test('servers of the host and of settings are set together', async () => {
   expect(seen).toEqual([{ files: { command: 'files', args: ['.'] } }, ['calc']]);
 });
 
-test.each<[JsonObject, (told: unknown[]) => Partial<ControlPort>, readonly unknown[]]>([
+test.each<[JsonObject, (told: unknown[]) => Partial<HostControlPort>, readonly unknown[]]>([
   [{ subtype: 'mcp_reconnect', serverName: 's' }, (told) => ({ reconnectMcp: noted(told) }), ['s']],
   [{ subtype: 'mcp_toggle', serverName: 's', enabled: false }, (told) => ({ toggleMcp: noted(told) }), ['s', 'off']],
   [{ subtype: 'stop_task', task_id: 't' }, (told) => ({ stopTask: noted(told) }), ['t']],
@@ -203,7 +203,7 @@ test('rules, settings, skills and models are listed with the names hosts expect'
 });
 
 test('every required request of the table is handled', () => {
-  expect([...REQUEST_HANDLERS.keys()].toSorted()).toMatchInlineSnapshot(`
+  expect([...CONTROL_REQUEST_HANDLERS.keys()].toSorted()).toMatchInlineSnapshot(`
     [
       "apply_flag_settings",
       "background_tasks",

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Effort, ModelRequest } from '../../../../src/contracts/model.ts';
 import { getModelInfo } from '../../../../src/model/built-in-models.ts';
-import { buildMessagesRequest, serializeRequest } from '../../../../src/model/providers/anthropic/messages-request.ts';
+import {
+  buildMessagesRequest,
+  serializeModelRequest,
+} from '../../../../src/model/providers/anthropic/messages-request.ts';
 import { violationOfThinking } from '../../../support/api/validate-tools.ts';
 
 const ADAPTIVE = { type: 'adaptive', display: 'summarized' };
@@ -219,7 +222,9 @@ describe('a paused reply at the end', () => {
 
 describe('requestBytes', () => {
   test('equal requests are equal text; the user id is ignored, every word counts', () => {
-    expect(serializeRequest({ ...BASE, metadataUserId: 'a' })).toBe(serializeRequest({ ...BASE, metadataUserId: 'b' }));
-    expect(serializeRequest({ ...BASE, effort: 'low' })).not.toBe(serializeRequest(BASE));
+    expect(serializeModelRequest({ ...BASE, metadataUserId: 'a' })).toBe(
+      serializeModelRequest({ ...BASE, metadataUserId: 'b' }),
+    );
+    expect(serializeModelRequest({ ...BASE, effort: 'low' })).not.toBe(serializeModelRequest(BASE));
   });
 });

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { findUnknownField, removeFields } from '../../../../src/model/providers/anthropic/messages-port.ts';
+import {
+  findRejectedRequestField,
+  removeRequestFields,
+} from '../../../../src/model/providers/anthropic/messages-api-port.ts';
 
 test.each([
   ['thinking.adaptive.display: Extra inputs are not permitted', 'display'],
@@ -9,15 +12,15 @@ test.each([
   ['messages.0.content.1.display_width: Extra inputs are not permitted', undefined],
   ['max_tokens: too large', undefined],
 ])('%s is about %s', (message, field) => {
-  expect(findUnknownField(message)).toBe(field);
+  expect(findRejectedRequestField(message)).toBe(field);
 });
 
 test('a field is omitted alone', () => {
   const body = { model: 'm', thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } };
-  expect(removeFields(body, new Set(['display']))).toEqual({
+  expect(removeRequestFields(body, new Set(['display']))).toEqual({
     model: 'm',
     thinking: { type: 'adaptive' },
     output_config: { effort: 'low' },
   });
-  expect(removeFields(body, new Set())).toBe(body);
+  expect(removeRequestFields(body, new Set())).toBe(body);
 });

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolUseBlock, UserBlock } from '../../../../src/contracts/message.ts';
 import type { ModelRequest, RequestMessage } from '../../../../src/contracts/model.ts';
 import { createDemoPort } from '../../../../src/model/providers/demo/demo-port.ts';
-import { SAMPLE_FIX } from '../../../../src/model/providers/demo/sample-files.ts';
 import { writeSampleProject } from '../../../../src/model/providers/demo/sample-project.ts';
+import { SAMPLE_PROJECT_FIX } from '../../../../src/model/providers/demo/sample-project-files.ts';
 import { drain, REQUEST } from '../../support.ts';
 
 const TOOLS = [{ name: 'Read', description: '', input_schema: {} }];
@@ -97,7 +97,7 @@ describe('the demo on its sample project', () => {
     const { tools, last } = await play(perform, dir);
     expect(tools).toEqual(['Grep', 'Read', 'Bash', 'Edit', 'Bash', 'Bash']);
     expect(outputs.map((output) => output.is_error === true)).toEqual([true, false, false]);
-    expect(await readFile(join(dir, SAMPLE_FIX.file), 'utf8')).toContain(SAMPLE_FIX.after);
+    expect(await readFile(join(dir, SAMPLE_PROJECT_FIX.file), 'utf8')).toContain(SAMPLE_PROJECT_FIX.after);
     expect(await readFile(join(dir, 'receipt.txt'), 'utf8')).toContain('180.00');
     expect(last).toContain('That was the tour');
   });
@@ -133,7 +133,7 @@ describe('the demo', () => {
   test('a refused edit is shown as text, and "go on" offers it again', async () => {
     const { tools, last, messages } = await play(refuse('Edit'));
     expect(tools).toEqual(['Grep', 'Read', 'Bash', 'Edit']);
-    expect(last).toContain(SAMPLE_FIX.after.trim());
+    expect(last).toContain(SAMPLE_PROJECT_FIX.after.trim());
     const { outcome } = await ask([...messages, says('go on')]);
     expect(outcome).toMatchObject({
       ok: true,

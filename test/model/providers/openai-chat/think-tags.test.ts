@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createThinkSplitter } from '../../../../src/model/providers/openai-chat/think-tags.ts';
+import { createThinkTagSplitter } from '../../../../src/model/providers/openai-chat/think-tags.ts';
 
 function split(...pieces: string[]) {
-  const splitter = createThinkSplitter();
+  const splitter = createThinkTagSplitter();
   const spoken = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.flush()];
   const all = (kind: string) =>
     spoken

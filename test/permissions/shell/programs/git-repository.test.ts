@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { readGitSnapshot } from '../../../../src/git/repository.ts';
+import { readGitSnapshot } from '../../../../src/git/git-repository.ts';
 import { createHardenedGitEnv } from '../../../../src/git/run-git.ts';
 import { isReadingGitSafe } from '../../../../src/permissions/git-safety.ts';
 import { runs } from '../../../support/runs.ts';

@@ -7,7 +7,7 @@ import type { Decision } from '../../../../src/contracts/permission.ts';
 import { createHardenedGitEnv } from '../../../../src/git/run-git.ts';
 import { decide } from '../../../../src/permissions/decide.ts';
 import { diskFs } from '../../../../src/permissions/permission-fs.ts';
-import { getExactProgram, PROGRAM_NAMES } from '../../../../src/permissions/shell/programs/find-program.ts';
+import { getExactProgramFacts, PROGRAM_NAMES } from '../../../../src/permissions/shell/programs/find-program-facts.ts';
 import { createTestReadOnlySandbox } from '../../../support/read-only-sandbox.ts';
 import { runs } from '../../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
@@ -33,7 +33,7 @@ const OPERANDS = ['', 'a.txt', 'x a.txt', '.', 'x .', '@p.args', './*', 'list.tx
 
 /** Every option of a row, each with every kind of operand; the gate decides which of these lines run unasked. */
 function listLines(name: string): readonly string[] {
-  const { readOnlyOptions, readOnlySubcommands = {}, versionArg, versionQuery } = getExactProgram(name);
+  const { readOnlyOptions, readOnlySubcommands = {}, versionArg, versionQuery } = getExactProgramFacts(name);
   const short = [...(readOnlyOptions?.short ?? '').matchAll(/([A-Za-z0-9.])([:=@]?)/g)].flatMap(([, letter, kind]) =>
     kind === '' ? [`-${letter}`] : [`-${letter} ${kind === '@' ? 'a.txt' : '1'}`, `-${letter}1`],
   );
@@ -111,7 +111,7 @@ function trace(project: TempProject, line: string): readonly string[] {
   spawnSync('strace', args, { cwd: project.dir, env, timeout: 10_000, stdio: 'ignore' });
   const calls = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
   rmSync(log, { force: true });
-  const { startsPrograms = [] } = getExactProgram(line.split(' ')[0] ?? '');
+  const { startsPrograms = [] } = getExactProgramFacts(line.split(' ')[0] ?? '');
   const known = [line.split(' ')[0] ?? '', 'bash', ...startsPrograms];
   return calls.filter((call) => isEffect(call, known) && !/ = -1 /.test(call));
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findBundledRipgrep } from '../../../../src/lib/processes/installed-files.ts';
-import { createSearchFunctions, EXCLUSION_REPORT } from '../../../../src/permissions/shell/search-exclusions.ts';
+import { createSearchShellFunctions, EXCLUSION_REPORT } from '../../../../src/permissions/shell/search-exclusions.ts';
 import { runs } from '../../../support/runs.ts';
 import { NO_SANDBOX } from '../../../support/sandbox.ts';
 import { createDecidedRuns } from '../../decided-run.ts';
@@ -102,7 +102,7 @@ test('exclusions of a search are effective: commands that run unasked are run, a
       const setup = { ...SETUPS[setupAt], ...BOX, cwd: folder };
       const decision = decideBash(fixture, line, setup);
       if (decision.verdict !== 'allow') return;
-      const functions = decision.hardens.includes('search') ? createSearchFunctions() : {};
+      const functions = decision.hardens.includes('search') ? createSearchShellFunctions() : {};
       const denied = (setup.deny ?? []).join();
       const { stdout } = run(line, { decision, policy: policyFor(fixture, setup), path: PATH, functions });
       const shown = stdout.split('\n').filter((each) => /SECRET|\.env|\.pem/.test(each) && !/\.hid\/c/.test(each));
@@ -165,7 +165,7 @@ test('a search beside a secret file runs unasked, omits it and says so', () => {
   ]) {
     const { verdict, hardens } = decideBash(fixture, line, { cwd: folder });
     expect([line, verdict, hardens.includes('search')]).toEqual([line, 'allow', true]);
-    const env = { PATH, ...createSearchFunctions() };
+    const env = { PATH, ...createSearchShellFunctions() };
     const report = join(folder, 'report');
     const script = `exec 3> report; ${line}`;
     const { stdout } = spawnSync('/bin/bash', ['--norc', '-c', script], { cwd: folder, env, encoding: 'utf8' });

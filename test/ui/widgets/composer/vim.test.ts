@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyEditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
-import { createEditor } from '../../../../src/ui/widgets/composer/editor-state.ts';
-import { listBoundaries } from '../../../../src/ui/widgets/composer/text-boundaries.ts';
+import { applyDraftEditorAction } from '../../../../src/ui/widgets/composer/draft-editor-actions.ts';
+import { createDraftEditor } from '../../../../src/ui/widgets/composer/draft-editor-state.ts';
+import { listGraphemeBoundaries } from '../../../../src/ui/widgets/composer/text-boundaries.ts';
 import {
   getVimSelection,
   handleVimKey,
@@ -13,13 +13,13 @@ import {
 /** Plays keys on a text in normal mode; `|` marks the caret, `␛` is ESC, `␒` Ctrl+R. */
 function play(marked: string, keys: string): VimKeyResult {
   const caret = marked.indexOf('|');
-  const editor = createEditor({ draft: { text: marked.replace('|', ''), caret }, width: 40 });
+  const editor = createDraftEditor({ draft: { text: marked.replace('|', ''), caret }, width: 40 });
   let press: VimKeyResult = { vim: { ...INITIAL_VIM_STATE, mode: 'normal' }, editor, key: 'taken' };
   for (const [index, text] of [...keys].entries()) {
     const chord = text === '␛' ? 'escape' : text === '␒' ? 'ctrl+r' : text;
     press = handleVimKey(press.vim, press.editor, { chord, text: chord === text ? text : '' });
     if (press.key === 'passed' && chord === text) {
-      press = { ...press, editor: applyEditorAction(press.editor, { type: 'insert', text }, index * 10) };
+      press = { ...press, editor: applyDraftEditorAction(press.editor, { type: 'insert', text }, index * 10) };
     }
   }
   return press;
@@ -107,7 +107,7 @@ describe('vim operators', () => {
     fc.assert(
       fc.property(text, keys, (parts, pressed) => {
         const { editor } = play(`|${parts.join('')}`, pressed);
-        expect(listBoundaries(editor.text, 0, editor.text.length)).toContain(editor.caret);
+        expect(listGraphemeBoundaries(editor.text, 0, editor.text.length)).toContain(editor.caret);
       }),
       { numRuns: 300 },
     );

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import type { FirstRunQuestions } from '../../../../src/contracts/frontend/first-run.ts';
 import { FirstRun } from '../../../../src/ui/widgets/first-run/FirstRun.tsx';
-import { createFirstRunState, type FirstRunState } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
+import {
+  createFirstRunScreenState,
+  type FirstRunScreenState,
+} from '../../../../src/ui/widgets/first-run/first-run-state.ts';
 import { layoutFirstRun } from '../../../../src/ui/widgets/first-run/layout-first-run.ts';
 import { renderPart } from '../screen/render-part.tsx';
 
@@ -25,9 +28,9 @@ const QUESTION: FirstRunQuestions = {
 };
 
 test('each question is asked alone; a long list scrolls between the title and the options', () => {
-  const at = (columns: number, rows: number, change: Partial<FirstRunState> = {}) =>
+  const at = (columns: number, rows: number, change: Partial<FirstRunScreenState> = {}) =>
     renderPart(
-      <FirstRun layout={layoutFirstRun({ ...createFirstRunState(QUESTION, { columns, rows }), ...change })} />,
+      <FirstRun layout={layoutFirstRun({ ...createFirstRunScreenState(QUESTION, { columns, rows }), ...change })} />,
       {
         width: columns,
         rows,

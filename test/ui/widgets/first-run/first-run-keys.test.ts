@@ -3,11 +3,15 @@ import type { FirstRunQuestions } from '../../../../src/contracts/frontend/first
 import { getRowText } from '../../../../src/ui/text/render-lines.ts';
 import { handleFirstRunInput } from '../../../../src/ui/widgets/first-run/first-run-keys.ts';
 import {
-  createFirstRunState,
-  type FirstRunState,
+  createFirstRunScreenState,
+  type FirstRunScreenState,
   getSettledAnswer,
 } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
-import { layoutFirstRun, listRows, markSeen } from '../../../../src/ui/widgets/first-run/layout-first-run.ts';
+import {
+  layoutFirstRun,
+  listFirstRunRows,
+  markVisibleRowsSeen,
+} from '../../../../src/ui/widgets/first-run/layout-first-run.ts';
 
 const FOLDER = {
   dir: '/home/me/shop',
@@ -44,8 +48,8 @@ const WITH_OFFER: FirstRunQuestions = {
 const WITH_BYPASS: FirstRunQuestions = { ...BARE, key: 'found', bypass: 'unconfirmed' };
 
 /** The screen after these keys; text in several characters is pasted. */
-function played(question: FirstRunQuestions, keys: readonly string[], change: Partial<FirstRunState> = {}) {
-  let state: FirstRunState = { ...createFirstRunState(question), ...change };
+function played(question: FirstRunQuestions, keys: readonly string[], change: Partial<FirstRunScreenState> = {}) {
+  let state: FirstRunScreenState = { ...createFirstRunScreenState(question), ...change };
   for (const chord of keys) {
     const isText = [...chord].length === 1;
     const pressed = chord.startsWith('paste:')
@@ -164,11 +168,11 @@ describe('the first screen', () => {
   });
 
   test('shows the content of the folder without its terminal sequences', () => {
-    const state = { ...createFirstRunState(WITH_TRUST), details: 'shown' as const };
-    const lines = listRows(layoutFirstRun(state)).map(getRowText);
+    const state = { ...createFirstRunScreenState(WITH_TRUST), details: 'shown' as const };
+    const lines = listFirstRunRows(layoutFirstRun(state)).map(getRowText);
     expect(lines.join('\n')).toContain('hook: PreToolUse: ./check');
     expect(lines.join('\n')).not.toContain('\u001b');
-    const summary = listRows(layoutFirstRun(createFirstRunState(WITH_TRUST))).map(getRowText);
+    const summary = listFirstRunRows(layoutFirstRun(createFirstRunScreenState(WITH_TRUST))).map(getRowText);
     expect(summary.filter((row) => row.startsWith('runs    PreToolUse: ./check'))).toHaveLength(1);
     expect(summary).toContain('reads   CLAUDE.md (3 KB)');
   });
@@ -180,9 +184,9 @@ describe('the first screen', () => {
       { ...FOLDER.effects[1], text: 'Stop: rm -rf out' },
     ];
     const question = { ...WITH_TRUST, key: 'found', trust: { ...FOLDER, effects } } as const;
-    const start = (rows: number) => markSeen(createFirstRunState(question, { columns: 60, rows }));
-    const shown = (state: FirstRunState) => listRows(layoutFirstRun(state)).map(getRowText);
-    const press = (state: FirstRunState, ...keys: readonly string[]) =>
+    const start = (rows: number) => markVisibleRowsSeen(createFirstRunScreenState(question, { columns: 60, rows }));
+    const shown = (state: FirstRunScreenState) => listFirstRunRows(layoutFirstRun(state)).map(getRowText);
+    const press = (state: FirstRunScreenState, ...keys: readonly string[]) =>
       keys.reduce((before, chord) => {
         const pressed = handleFirstRunInput(before, { type: 'key', chord, text: '' });
         return pressed.kind === 'state' ? pressed.state : before;

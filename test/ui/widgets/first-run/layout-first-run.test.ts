@@ -3,8 +3,12 @@ import { expect, test } from 'vitest';
 import type { FirstRunQuestions } from '../../../../src/contracts/frontend/first-run.ts';
 import { getRowText } from '../../../../src/ui/text/render-lines.ts';
 import { handleFirstRunInput } from '../../../../src/ui/widgets/first-run/first-run-keys.ts';
-import { createFirstRunState, getSettledAnswer } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
-import { layoutFirstRun, listRows, markSeen } from '../../../../src/ui/widgets/first-run/layout-first-run.ts';
+import { createFirstRunScreenState, getSettledAnswer } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
+import {
+  layoutFirstRun,
+  listFirstRunRows,
+  markVisibleRowsSeen,
+} from '../../../../src/ui/widgets/first-run/layout-first-run.ts';
 import { getDialogHeight } from '../../../../src/ui/widgets/permission-dialog/Dialog.tsx';
 import { runs } from '../../../support/runs.ts';
 
@@ -48,11 +52,11 @@ test('it fits in a window of any size, and nothing is accepted that was not visi
   );
   fc.assert(
     fc.property(asked, size, keys, (question, given, chords) => {
-      let state = markSeen(createFirstRunState(question, given));
+      let state = markVisibleRowsSeen(createFirstRunScreenState(question, given));
       const seen = new Set<string>();
       for (const chord of chords) {
         const plan = layoutFirstRun(state);
-        const rows = listRows(plan).map(getRowText);
+        const rows = listFirstRunRows(plan).map(getRowText);
         const height = plan.head.length + getDialogHeight(plan.dialog);
         expect(height).toBeLessThan(Math.max(2, given.rows));
         expect(plan.caret.y).toBeLessThan(height);
@@ -98,14 +102,14 @@ test.each([
     providers: [],
     bypass: 'unconfirmed',
   };
-  let state = markSeen(createFirstRunState(question, { columns, rows }));
+  let state = markVisibleRowsSeen(createFirstRunScreenState(question, { columns, rows }));
   const press = (chord: string) => {
     const pressed = handleFirstRunInput(state, { type: 'key', chord, text: '' });
     return pressed.kind === 'state' ? pressed.state : state;
   };
   const seen = new Set<string>();
   for (let step = 0; step < 30; step += 1) {
-    for (const [end] of listRows(layoutFirstRun(state))
+    for (const [end] of listFirstRunRows(layoutFirstRun(state))
       .map(getRowText)
       .join('')
       .matchAll(/\[\d\]/g))

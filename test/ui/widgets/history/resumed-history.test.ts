@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
-import type { RunOptions } from '../../../../src/contracts/frontend/run-options.ts';
 import type { Message } from '../../../../src/contracts/message.ts';
 import { buildPastEvents } from '../../../../src/session/resume/past-events.ts';
 import { reduceView } from '../../../../src/ui/app-state/reduce-view.ts';
 import { createViewState } from '../../../../src/ui/app-state/view-state.ts';
-import { getStatusFacts } from '../../../../src/ui/effects/conversation-facts.ts';
+import { getStatusLineFacts } from '../../../../src/ui/effects/conversation-facts.ts';
 import { getLineText } from '../../../../src/ui/text/line.ts';
-import { type HistoryItem, listOutboxItems } from '../../../../src/ui/widgets/history/history-item.ts';
+import { type HistoryItem, listUnprintedItems } from '../../../../src/ui/widgets/history/history-item.ts';
 import {
   type HistoryRenderState,
-  INITIAL_RENDER_STATE,
+  INITIAL_HISTORY_RENDER_STATE,
   renderHistoryItem,
 } from '../../../../src/ui/widgets/history/history-lines.ts';
 import { createResumedHistory } from '../../../../src/ui/widgets/history/resumed-history.ts';
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 /** What items leave in the history of a terminal, without how long it took and what was in the composer then. */
 function rowsOf(items: readonly HistoryItem[]): readonly string[] {
-  let carry: HistoryRenderState = INITIAL_RENDER_STATE;
+  let carry: HistoryRenderState = INITIAL_HISTORY_RENDER_STATE;
   return items.flatMap((item) => {
     const laid = renderHistoryItem(item, { ...DRAWING, width: 100, cwd: project.dir }, carry);
     carry = laid.state;
@@ -58,9 +58,9 @@ function rowsOf(items: readonly HistoryItem[]): readonly string[] {
 /** What is seen while it happens. */
 function watch(conversation: Conversation): () => readonly string[] {
   const { agent } = conversation;
-  let view = createViewState(getStatusFacts(conversation));
+  let view = createViewState(getStatusLineFacts(conversation));
   agent.subscribe((event) => {
-    view = reduceView({ ...view, facts: getStatusFacts(conversation) }, event, Date.now());
+    view = reduceView({ ...view, facts: getStatusLineFacts(conversation) }, event, Date.now());
     if (event.type === 'permission_request') {
       const isFine = event.request.title !== 'git push';
       agent.answerPermission(
@@ -76,15 +76,15 @@ function watch(conversation: Conversation): () => readonly string[] {
       );
     }
   });
-  return () => rowsOf(listOutboxItems(view.outbox));
+  return () => rowsOf(listUnprintedItems(view.outbox));
 }
 
-async function begin(turns: Script['turns'], options: Partial<RunOptions> = {}): Promise<Composed> {
+async function begin(turns: Script['turns'], options: Partial<CliRunOptions> = {}): Promise<Composed> {
   server = await startApiServer({ turns });
   return open(options);
 }
 
-async function open(options: Partial<RunOptions>): Promise<Composed> {
+async function open(options: Partial<CliRunOptions>): Promise<Composed> {
   const one = await composed(project, server.url, { frontend: 'screen', ...options });
   opened.push(one);
   return one;
@@ -97,7 +97,8 @@ async function rowsAgain({ conversation }: Composed): Promise<readonly string[]>
   const again = await open({ session: { kind: 'resume', wanted, fork: 'same' } });
   const { agent, pastTurns } = again.conversation;
   return rowsOf(
-    createResumedHistory(pastTurns?.earlier ?? [], agent.state().messages, getStatusFacts(again.conversation)).items,
+    createResumedHistory(pastTurns?.earlier ?? [], agent.state().messages, getStatusLineFacts(again.conversation))
+      .items,
   );
 }
 
@@ -207,7 +208,7 @@ test('a plan, a command of the user and an aborted run look the same live and af
   for (const words of ['The plan', '! echo mine', '│ mine', 'Now I begin.'])
     expect(live).toContainEqual(expect.stringContaining(words));
   expect(live.at(-1)).toMatch(/^■ Stopped/);
-  const facts = getStatusFacts(first.conversation);
+  const facts = getStatusLineFacts(first.conversation);
   const latest = createResumedHistory((await pastTurns?.loadLatest(3)) ?? [], agent.state().messages, facts);
   expect(rowsOf(latest.items)).toEqual(live);
   expect(latest.lastRunEnd).toBe('stopped');
@@ -217,7 +218,7 @@ test('a plan, a command of the user and an aborted run look the same live and af
 test('only the last two turns are shown, with the number of earlier ones; a new session shows nothing', async () => {
   const first = await begin(() => says('Yes.'));
   const { agent, pastTurns } = first.conversation;
-  const facts = getStatusFacts(first.conversation);
+  const facts = getStatusLineFacts(first.conversation);
   expect(createResumedHistory(pastTurns?.earlier ?? [], agent.state().messages, facts).items).toEqual([]);
   for (const words of ['one', 'two', 'three']) await agent.prompt(words);
   const rows = await rowsAgain(first);
@@ -233,7 +234,7 @@ test('a run killed during its answer shows where it was cut off, and how to cont
   const { items, lastRunEnd } = createResumedHistory(
     buildPastEvents(messages, [], 2),
     messages,
-    getStatusFacts(fakeConversation()),
+    getStatusLineFacts(fakeConversation()),
   );
   expect(rowsOf(items)).toEqual([
     '▌ why?',

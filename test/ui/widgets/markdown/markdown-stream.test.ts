@@ -5,7 +5,7 @@ import {
   appendMarkdown,
   createMarkdownStream,
   finishMarkdown,
-  getOpenBlock,
+  getOpenMarkdownBlock,
 } from '../../../../src/ui/widgets/markdown/markdown-stream.ts';
 import { blocksOf } from './markdown-text.ts';
 
@@ -105,7 +105,7 @@ describe('a stream of markdown', () => {
   test('a block is complete as soon as nothing can change it', () => {
     const one = appendMarkdown(createMarkdownStream(), '# Title\nSome te');
     expect(one.finished).toEqual([{ kind: 'prose', source: '# Title', gap: 'none' }]);
-    expect(getOpenBlock(one.stream)).toEqual({ kind: 'prose', source: 'Some te', gap: 'line' });
+    expect(getOpenMarkdownBlock(one.stream)).toEqual({ kind: 'prose', source: 'Some te', gap: 'line' });
     const two = appendMarkdown(one.stream, 'xt\n\n- a\n- b\n');
     expect(two.finished.map(({ source }) => source)).toEqual(['Some text', '- a']);
     expect(finishMarkdown(two.stream)).toEqual([{ kind: 'prose', source: '- b', gap: 'none' }]);
@@ -122,6 +122,11 @@ describe('a stream of markdown', () => {
 
   test('an open fence shows its code without the beginning of its end', () => {
     const { stream } = appendMarkdown(createMarkdownStream(), '```js\nlet a;\n``');
-    expect(getOpenBlock(stream)).toMatchObject({ kind: 'code', language: 'js', source: 'let a;', part: 'first' });
+    expect(getOpenMarkdownBlock(stream)).toMatchObject({
+      kind: 'code',
+      language: 'js',
+      source: 'let a;',
+      part: 'first',
+    });
   });
 });

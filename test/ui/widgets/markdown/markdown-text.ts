@@ -1,5 +1,5 @@
 import { markAsPrintable } from '../../../../src/lib/printable.ts';
-import type { Highlight } from '../../../../src/ui/text/line.ts';
+import type { HighlightCode } from '../../../../src/ui/text/line.ts';
 import { renderLines } from '../../../../src/ui/text/render-lines.ts';
 import {
   appendMarkdown,
@@ -7,7 +7,7 @@ import {
   finishMarkdown,
   type MarkdownBlock,
 } from '../../../../src/ui/widgets/markdown/markdown-stream.ts';
-import { renderBlock } from '../../../../src/ui/widgets/markdown/render-block.ts';
+import { renderMarkdownBlock } from '../../../../src/ui/widgets/markdown/render-markdown-block.ts';
 
 /** The blocks of a text that arrives in pieces. */
 export function blocksOf(pieces: readonly string[], codeLines = 12): MarkdownBlock[] {
@@ -22,10 +22,10 @@ export function blocksOf(pieces: readonly string[], codeLines = 12): MarkdownBlo
 }
 
 /** A text as it stands in the history, without colours. */
-export function shown(source: string, width = 60, highlight?: Highlight): string {
+export function shown(source: string, width = 60, highlight?: HighlightCode): string {
   let carry = '';
   const lines = blocksOf([source]).flatMap((block) => {
-    const rendered = renderBlock(block, { width, markup: 'hidden', links: 'printed', highlight }, carry);
+    const rendered = renderMarkdownBlock(block, { width, markup: 'hidden', links: 'printed', highlight }, carry);
     carry = rendered.openCode;
     return rendered.lines;
   });

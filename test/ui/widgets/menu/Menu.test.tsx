@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Choice, Overlay } from '../../../../src/ui/app-state/overlay.ts';
+import type { Overlay, OverlayChoice } from '../../../../src/ui/app-state/overlay.ts';
 import { getMenuHeight, layoutMenu } from '../../../../src/ui/widgets/menu/layout-menu.ts';
 import { Menu } from '../../../../src/ui/widgets/menu/Menu.tsx';
 import { DRAWING, renderPart } from '../screen/render-part.tsx';
 
-const CHOICES: readonly Choice[] = ['auto', 'dark', 'light', 'ansi', 'none'].map((label) => ({
+const CHOICES: readonly OverlayChoice[] = ['auto', 'dark', 'light', 'ansi', 'none'].map((label) => ({
   id: label,
   label,
   detail: `it is ${label}`,

@@ -1,17 +1,17 @@
 import { createElement } from 'react';
 import { expect, test } from 'vitest';
-import type { Panel as PanelData, PanelRow } from '../../../../src/contracts/frontend/command.ts';
+import type { PanelContent as PanelData, PanelRow } from '../../../../src/contracts/frontend/command.ts';
 import { markAsPrintable } from '../../../../src/lib/printable.ts';
 import { getTextWidth } from '../../../../src/lib/text/text-width.ts';
 import { createInkLayout } from '../../../../src/ui/terminal/ink-layout.ts';
 import { FRAME_COLUMNS } from '../../../../src/ui/text/Frame.tsx';
 import { ScreenContext, type ScreenContextValue } from '../../../../src/ui/text/use-screen-context.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../../../../src/ui/theme/glyphs.ts';
-import { applyEditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
-import { createEditor } from '../../../../src/ui/widgets/composer/editor-state.ts';
+import { applyDraftEditorAction } from '../../../../src/ui/widgets/composer/draft-editor-actions.ts';
+import { createDraftEditor } from '../../../../src/ui/widgets/composer/draft-editor-state.ts';
 import { Panel } from '../../../../src/ui/widgets/panel/Panel.tsx';
 import {
-  openPanel,
+  createPanelState,
   type PanelState,
   replacePanelContent,
   setPanelQuery,
@@ -30,7 +30,7 @@ function picture(view: PanelState, { width = 80, rows = 16, glyphs = UNICODE_GLY
 }
 
 test('the current value is marked and selected, and only meaningful keys are shown', () => {
-  expect(picture(openPanel(MODELS, undefined))).toEqual([
+  expect(picture(createPanelState(MODELS, undefined))).toEqual([
     'Model  >    3',
     '  effort low',
     '    opus-5        1M window   $15 in, $75 out',
@@ -42,7 +42,7 @@ test('the current value is marked and selected, and only meaningful keys are sho
 });
 
 test('groups have headings, and a query hides the others', () => {
-  expect(picture(openPanel(RULES, undefined)).slice(2, 8)).toEqual([
+  expect(picture(createPanelState(RULES, undefined)).slice(2, 8)).toEqual([
     '  Rules, the strongest first',
     '❯   deny     Bash(rm:*) (/home/me/.ouro/settings.json:4)',
     '  ✗ allow    Bosh(x) (.claude/settings.local.json:2)',
@@ -50,7 +50,7 @@ test('groups have headings, and a query hides the others', () => {
     '  ✓ allowed  Bash npm test',
     '',
   ]);
-  expect(picture(setPanelQuery(openPanel(RULES, undefined), 'npm'))).toEqual([
+  expect(picture(setPanelQuery(createPanelState(RULES, undefined), 'npm'))).toEqual([
     'Permissions  > npm   1 of 3',
     '  mode default, workspace /home/me/proj (trusted)',
     '  Decided last',
@@ -58,14 +58,14 @@ test('groups have headings, and a query hides the others', () => {
     '    a rule allows it',
     '  ctrl+a adds a rule · ctrl+t tests a command · esc',
   ]);
-  expect(picture(setPanelQuery(openPanel(RULES, undefined), 'nothing'))[2]).toBe('  No match.');
+  expect(picture(setPanelQuery(createPanelState(RULES, undefined), 'nothing'))[2]).toBe('  No match.');
 });
 
 test('an input line, a confirmation and a message replace the keys', () => {
   const [action] = RULES.actions;
   if (action?.kind !== 'write') throw new Error('no act');
-  const editor = applyEditorAction(createEditor(), { type: 'set-text', text: 'allow Bash(npm test)' }, 0);
-  const open = openPanel(RULES, undefined);
+  const editor = applyDraftEditorAction(createDraftEditor(), { type: 'set-text', text: 'allow Bash(npm test)' }, 0);
+  const open = createPanelState(RULES, undefined);
   expect(picture({ ...open, mode: { type: 'writing', action, editor } }).at(-1)).toBe(
     '  /permissions allow Bash(npm test)    enter saves, esc cancels',
   );
@@ -80,7 +80,7 @@ test('an input line, a confirmation and a message replace the keys', () => {
 });
 
 test('in a narrow window the name is shortened last, and every key is shown', () => {
-  expect(picture(openPanel(MODELS, undefined), { width: 40 })).toEqual([
+  expect(picture(createPanelState(MODELS, undefined), { width: 40 })).toEqual([
     'Model  >    3',
     '  effort low',
     '    opus-5        1M window  $15 in, …',
@@ -90,30 +90,30 @@ test('in a narrow window the name is shortened last, and every key is shown', ()
     '  enter chooses · left/right effort',
     '  esc',
   ]);
-  expect(picture(openPanel(RULES, undefined), { width: 40 }).slice(-3)).toEqual([
+  expect(picture(createPanelState(RULES, undefined), { width: 40 }).slice(-3)).toEqual([
     '  ctrl+d forgets it',
     '  ctrl+a adds a rule',
     '  ctrl+t tests a command · esc',
   ]);
-  const names = picture(openPanel(MODELS, undefined), { width: 24 }).slice(2, 5);
+  const names = picture(createPanelState(MODELS, undefined), { width: 24 }).slice(2, 5);
   expect(names).toEqual(['    opus-5', '❯ ● sonnet-5', '    ollama/qwen3']);
   // What has no column there stands below the list.
-  const below = picture(openPanel(MODELS, undefined), { width: 24 }).slice(5, 7);
+  const below = picture(createPanelState(MODELS, undefined), { width: 24 }).slice(5, 7);
   expect(below).toEqual(['    1M window, $3 in,', '    $15 out']);
 });
 
 test('shares have bars, in ASCII too', () => {
-  expect(picture(openPanel(WINDOW, undefined)).slice(3, 6)).toEqual([
+  expect(picture(createPanelState(WINDOW, undefined)).slice(3, 6)).toEqual([
     '❯   Messages  40k   ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
     '    Tools     10k   ▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱',
     '    Free      150k  ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱',
   ]);
-  expect(picture(openPanel(WINDOW, undefined), { glyphs: ASCII_GLYPHS })[3]).toBe(
+  expect(picture(createPanelState(WINDOW, undefined), { glyphs: ASCII_GLYPHS })[3]).toBe(
     '>   Messages  40k   ####................',
   );
   const [row, ...others] = WINDOW.rows;
   const rows = row === undefined ? [] : [{ ...row, share: 0.0004 }, ...others];
-  expect(picture(openPanel({ ...WINDOW, rows }, undefined))[3]).toBe('❯   Messages  40k   ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱');
+  expect(picture(createPanelState({ ...WINDOW, rows }, undefined))[3]).toBe('❯   Messages  40k   ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱');
 });
 
 test('no panel is wider than its terminal or higher than its space, and the selected row is always visible', () => {
@@ -136,7 +136,7 @@ test('no panel is wider than its terminal or higher than its space, and the sele
     const look: ScreenContextValue = { context: { ...DRAWING, width }, paint: markAsPrintable };
     for (const rows of someOf([3, 5, 8, 16], 2))
       for (let at = 0; at < 60; at += 11) {
-        const view: PanelState = { ...openPanel(many, undefined), selectedId: `row ${at}` };
+        const view: PanelState = { ...createPanelState(many, undefined), selectedId: `row ${at}` };
         const panel = createElement(Panel, { view, rows });
         const drawn = layout.layoutRows(createElement(ScreenContext, { value: look }, panel));
         expect(drawn.length).toBeLessThanOrEqual(rows);
@@ -148,7 +148,7 @@ test('no panel is wider than its terminal or higher than its space, and the sele
 });
 
 test('a refreshed panel keeps its query and its selection; a neighbour replaces a removed row', () => {
-  const open: PanelState = { ...openPanel(RULES, undefined), selectedId: 'local allow Bosh(x)' };
+  const open: PanelState = { ...createPanelState(RULES, undefined), selectedId: 'local allow Bosh(x)' };
   expect(replacePanelContent(open, { ...RULES, note: 'other' })).toMatchObject<Partial<PanelState>>({
     selectedId: 'local allow Bosh(x)',
   });

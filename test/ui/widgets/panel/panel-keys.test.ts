@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Overlay } from '../../../../src/ui/app-state/overlay.ts';
-import { getSelectedRow, openPanel, type PanelState } from '../../../../src/ui/widgets/panel/panel-state.ts';
+import {
+  createPanelState,
+  getSelectedPanelRow,
+  type PanelState,
+} from '../../../../src/ui/widgets/panel/panel-state.ts';
 import { runs } from '../../../support/runs.ts';
 import { begins, permission, starts } from '../screen/events.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
@@ -9,7 +13,7 @@ import { MODELS, RULES, SWITCHES } from './some-panels.ts';
 
 function stageWith(panel = RULES): StageScreen {
   const screen = openStage({ cols: 80, rows: 24 });
-  screen.change((view) => ({ ...view, overlay: openPanel(panel, undefined) }));
+  screen.change((view) => ({ ...view, overlay: createPanelState(panel, undefined) }));
   return screen;
 }
 
@@ -23,9 +27,9 @@ test('letters search, arrows move, ESC closes, and the draft receives none of it
   const screen = stageWith();
   screen.type('bash');
   screen.press('down');
-  expect([panelOf(screen).query, getSelectedRow(panelOf(screen))?.id]).toEqual(['bash', 'decision 0']);
+  expect([panelOf(screen).query, getSelectedPanelRow(panelOf(screen))?.id]).toEqual(['bash', 'decision 0']);
   screen.press('ctrl+u', 'home', 'end', 'pageup');
-  expect(getSelectedRow(panelOf(screen))?.id).toBe('user deny Bash(rm:*)');
+  expect(getSelectedPanelRow(panelOf(screen))?.id).toBe('user deny Bash(rm:*)');
   screen.paste('npm test');
   expect(panelOf(screen).query).toBe('npm test');
   screen.press('esc');
@@ -43,7 +47,7 @@ test.each([30, 240, 500, 660])('the Enter that opened a list has no effect in it
   const list = { kind: 'picker', title: 'Go back', choices: [], query: '', selected: 0 } as const;
   const choices = [{ id: 'a', label: 'first', detail: '' }];
   const picker: Overlay = { ...list, purpose: 'rewind', choices };
-  for (const overlay of [openPanel(MODELS, undefined), picker]) {
+  for (const overlay of [createPanelState(MODELS, undefined), picker]) {
     const screen = openStage({ cols: 80, rows: 24 });
     screen.type('/x');
     screen.press('enter');
@@ -117,7 +121,7 @@ test('a waiting question receives no key of a panel, nor those right after it', 
   const screen = openStage({ cols: 80, rows: 24 });
   screen.tell(begins(), starts('c1', 'Bash', 'npm test'), permission('c1', 'Bash', {}));
   screen.wait(500);
-  screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+  screen.change((view) => ({ ...view, overlay: createPanelState(RULES, undefined) }));
   screen.wait(2000);
   screen.type('y');
   screen.press('esc', 'y');

@@ -1,7 +1,7 @@
-import type { Panel, PanelRow } from '../../../../src/contracts/frontend/command.ts';
+import type { PanelContent, PanelRow } from '../../../../src/contracts/frontend/command.ts';
 
 /** Models to choose from, the second of them in use. */
-export const MODELS: Panel = {
+export const MODELS: PanelContent = {
   title: 'Model',
   command: 'model',
   note: 'effort low',
@@ -31,7 +31,7 @@ export const MODELS: Panel = {
 };
 
 /** Rules with their places, one of them without effect. */
-export const RULES: Panel = {
+export const RULES: PanelContent = {
   title: 'Permissions',
   command: 'permissions',
   note: 'mode default, workspace /home/me/proj (trusted)',
@@ -76,7 +76,7 @@ export const RULES: Panel = {
 };
 
 /** Where a window goes, in bars. */
-export const WINDOW: Panel = {
+export const WINDOW: PanelContent = {
   title: 'Context',
   command: 'context',
   note: 'sonnet-5: 50k of 200k tokens',
@@ -99,7 +99,7 @@ export const WINDOW: Panel = {
 };
 
 /** What is switched on and off. */
-export const SWITCHES: Panel = {
+export const SWITCHES: PanelContent = {
   title: 'Plugins',
   command: 'plugin',
   empty: '',

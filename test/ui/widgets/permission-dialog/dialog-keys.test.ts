@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findNextChangeMs } from '../../../../src/ui/input/handle-input.ts';
+import { findNextTimedChangeMs } from '../../../../src/ui/input/handle-input.ts';
 import { asks, begins, permission, queued, starts } from '../screen/events.ts';
 import { openStage, START_MS, type StageScreen } from '../screen/stage-screen.ts';
 
@@ -65,7 +65,7 @@ describe('a question accepts', () => {
     const screen = askedFor(0);
     const room = { height: 24, layOut: () => [] };
     const nowMs = START_MS + 60_000;
-    expect(findNextChangeMs(screen.view(), { nowMs, quietMs: 400, commands: [], viewer: room })).toBe(nowMs + 1);
+    expect(findNextTimedChangeMs(screen.view(), { nowMs, quietMs: 400, commands: [], viewer: room })).toBe(nowMs + 1);
   });
 
   test('the answer always, and says what it excludes', async () => {

@@ -6,7 +6,7 @@ import type { DialogOption } from '../../../../src/ui/widgets/permission-dialog/
 import {
   createDialogOptions,
   filterListedOptions,
-  findOption,
+  findDialogOption,
   getInitialSelection,
 } from '../../../../src/ui/widgets/permission-dialog/dialog-options.ts';
 import { createOpenDialog, type DialogRequest } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
@@ -208,7 +208,7 @@ test('digits and letters mean the same in every dialog, and nothing is remembere
   fc.assert(
     fc.property(request, (asked) => {
       const options = optionsOf(ask(asked));
-      const answerOf = (chord: string) => findOption(options, chord)?.action;
+      const answerOf = (chord: string) => findDialogOption(options, chord)?.action;
       expect(answerOf('1')).toEqual({ type: 'answer_permission', answer: { behavior: 'allow' } });
       expect(answerOf('y')).toEqual(answerOf('1'));
       expect(answerOf('3')).toEqual({ type: 'write', purpose: 'reason', initialText: '' });

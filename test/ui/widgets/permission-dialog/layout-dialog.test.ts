@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PermissionRequest, ToolFacts } from '../../../../src/contracts/permission.ts';
 import { sanitize } from '../../../../src/lib/text/sanitize.ts';
-import { createViewState, type StatusFacts, type ViewState } from '../../../../src/ui/app-state/view-state.ts';
+import { createViewState, type StatusLineFacts, type ViewState } from '../../../../src/ui/app-state/view-state.ts';
 import { getRowText } from '../../../../src/ui/text/render-lines.ts';
 import { createOpenDialog } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { layoutDialog } from '../../../../src/ui/widgets/permission-dialog/layout-dialog.ts';
@@ -60,7 +60,7 @@ const asked: fc.Arbitrary<PermissionRequest> = fc.record({
   concealed: fc.constantFrom('none' as const, 'hidden_characters' as const),
 });
 
-const FACTS: StatusFacts = {
+const FACTS: StatusLineFacts = {
   mode: 'default',
   model: 'haiku',
   contextTokens: 10,

@@ -1,9 +1,9 @@
 import type { DiffHunk } from '../../../../src/contracts/display.ts';
 import type { Message } from '../../../../src/contracts/message.ts';
-import type { SessionList } from '../../../../src/ui/app-state/overlay.ts';
+import type { ResumableSessionList } from '../../../../src/ui/app-state/overlay.ts';
 import { addHistoryItems } from '../../../../src/ui/app-state/view-state.ts';
-import { applyEditorAction } from '../../../../src/ui/widgets/composer/editor-actions.ts';
-import { openPanel } from '../../../../src/ui/widgets/panel/panel-state.ts';
+import { applyDraftEditorAction } from '../../../../src/ui/widgets/composer/draft-editor-actions.ts';
+import { createPanelState } from '../../../../src/ui/widgets/panel/panel-state.ts';
 import { openViewer } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
 import { MODELS, RULES, WINDOW } from '../panel/some-panels.ts';
 import {
@@ -728,7 +728,7 @@ export const SCENES: readonly Scene[] = [
         { id: 's2', label: 'why does resize duplicate lines', detail: '1d, fix/x, 12 turns, $0.09' },
         { id: 's3', label: 'write the changelog', detail: '3d, main, 2 turns, $0.01, draft: also the readme' },
       ];
-      const overlay: SessionList = {
+      const overlay: ResumableSessionList = {
         kind: 'sessions',
         scope: 'folder',
         choices,
@@ -753,7 +753,7 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'model',
     play(screen) {
-      screen.change((view) => ({ ...view, overlay: openPanel(MODELS, undefined) }));
+      screen.change((view) => ({ ...view, overlay: createPanelState(MODELS, undefined) }));
     },
   },
   {
@@ -761,27 +761,27 @@ export const SCENES: readonly Scene[] = [
     play: (screen) =>
       screen.change((view) => ({
         ...view,
-        editor: applyEditorAction(view.editor, { type: 'offer', text: 'run the tests' }, 0),
+        editor: applyDraftEditorAction(view.editor, { type: 'offer', text: 'run the tests' }, 0),
       })),
   },
   {
     name: 'panel-of-rules',
     play(screen) {
-      screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+      screen.change((view) => ({ ...view, overlay: createPanelState(RULES, undefined) }));
       screen.press('down');
     },
   },
   {
     name: 'panel-where-something-is-written',
     play(screen) {
-      screen.change((view) => ({ ...view, overlay: openPanel(RULES, undefined) }));
+      screen.change((view) => ({ ...view, overlay: createPanelState(RULES, undefined) }));
       screen.press('ctrl+a');
       screen.type('Bash(npm run build:*)');
     },
   },
   {
     name: 'panel-of-the-window',
-    play: (screen) => screen.change((view) => ({ ...view, overlay: openPanel(WINDOW, undefined) })),
+    play: (screen) => screen.change((view) => ({ ...view, overlay: createPanelState(WINDOW, undefined) })),
   },
   {
     name: 'theme',

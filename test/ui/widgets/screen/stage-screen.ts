@@ -4,14 +4,14 @@ import { reduceView } from '../../../../src/ui/app-state/reduce-view.ts';
 import {
   addHistoryItems,
   createViewState,
-  type StatusFacts,
+  type StatusLineFacts,
   type ViewState,
 } from '../../../../src/ui/app-state/view-state.ts';
 import { decodeInput, flushDecoder } from '../../../../src/ui/input/decode-input.ts';
-import { advanceTime, findNextChangeMs, handleInput } from '../../../../src/ui/input/handle-input.ts';
+import { applyElapsedTime, findNextTimedChangeMs, handleInput } from '../../../../src/ui/input/handle-input.ts';
 import type { InputContext } from '../../../../src/ui/input/input-context.ts';
 import { type DecoderState, INITIAL_DECODER_STATE, type InputEvent } from '../../../../src/ui/input/input-event.ts';
-import type { Effect } from '../../../../src/ui/input/input-result.ts';
+import type { UiEffect } from '../../../../src/ui/input/input-result.ts';
 import type { ScreenOptions } from '../../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../../src/ui/terminal/screen-output.ts';
 import type { RenderContext } from '../../../../src/ui/text/render-context.ts';
@@ -25,7 +25,7 @@ import { createScreen, type ScreenSize, type TerminalScreen } from '../../../sup
 export type StageScreen = TerminalScreen & {
   view(): ViewState;
   /** What keys asked the program to do, in order. */
-  readonly effects: Effect[];
+  readonly effects: UiEffect[];
   tell(...events: readonly AgentEvent[]): void;
   press(...keys: readonly string[]): void;
   type(text: string): void;
@@ -77,7 +77,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
       resized = resized.filter((one) => one !== listener);
     },
   };
-  const effects: Effect[] = [];
+  const effects: UiEffect[] = [];
   let view = addHistoryItems(createViewState(FACTS), { kind: 'banner', ...BANNER });
   const output = createScreenOutput(out, { ...OPTIONS, now: () => nowMs, ...options }, () => '/home/me/proj', put);
   const viewer = { height: rows, layOut: output.layoutPage };
@@ -146,8 +146,8 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
       if (ms >= patienceMs(undecoded.pending)) giveUp();
       if (ms >= 200) undecoded = { pending: undecoded.pending, paste: undecoded.paste };
       while (nowMs < until) {
-        nowMs = Math.min(until, findNextChangeMs(view, context()) ?? until);
-        view = advanceTime(view, context());
+        nowMs = Math.min(until, findNextTimedChangeMs(view, context()) ?? until);
+        view = applyElapsedTime(view, context());
         put();
       }
     },
@@ -176,7 +176,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
   };
 }
 
-const FACTS: StatusFacts = {
+const FACTS: StatusLineFacts = {
   mode: 'default',
   model: 'sonnet 5.5',
   contextTokens: 6_000,

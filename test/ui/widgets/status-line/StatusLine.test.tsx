@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createViewState, IDLE_ACTIVITY, type StatusFacts } from '../../../../src/ui/app-state/view-state.ts';
-import { createEditor } from '../../../../src/ui/widgets/composer/editor-state.ts';
+import { createViewState, IDLE_ACTIVITY, type StatusLineFacts } from '../../../../src/ui/app-state/view-state.ts';
+import { createDraftEditor } from '../../../../src/ui/widgets/composer/draft-editor-state.ts';
 import { getStatusLineHeight, StatusLine } from '../../../../src/ui/widgets/status-line/StatusLine.tsx';
 import { DRAWING, renderPart } from '../screen/render-part.tsx';
 
-const FACTS: StatusFacts = {
+const FACTS: StatusLineFacts = {
   mode: 'acceptEdits',
   model: 'sonnet-5',
   contextTokens: 24_000,
@@ -37,7 +37,12 @@ test('the activity comes first, and segments that do not fit are dropped as a wh
 });
 
 test('during a question everything is shown, and last for how long; that is dropped last', () => {
-  const facts: StatusFacts = { ...FACTS, mode: 'default', backgroundTasks: 0, changedLines: { added: 3, removed: 2 } };
+  const facts: StatusLineFacts = {
+    ...FACTS,
+    mode: 'default',
+    backgroundTasks: 0,
+    changedLines: { added: 3, removed: 2 },
+  };
   const asking = {
     ...VIEW,
     facts,
@@ -50,7 +55,7 @@ test('during a question everything is shown, and last for how long; that is drop
 });
 
 test('a custom script has the line, and lines below it where the terminal is high enough', () => {
-  const facts: StatusFacts = { ...FACTS, scriptOutput: 'one\ntwo' };
+  const facts: StatusLineFacts = { ...FACTS, scriptOutput: 'one\ntwo' };
   const view = { ...VIEW, facts };
   expect(renderPart(<StatusLine view={view} />)).toEqual(['  accept edits   one', '  two']);
   expect(renderPart(<StatusLine view={view} />, { rows: 12 })).toEqual(['  accept edits   one']);
@@ -68,6 +73,6 @@ test.each([
   ['/help', 'accept edits'],
   ['ls', 'accept edits'],
 ])('for a draft %s the chip says what enter does with it', (text, word) => {
-  const view = { ...VIEW, editor: createEditor({ draft: { text, caret: text.length } }) };
+  const view = { ...VIEW, editor: createDraftEditor({ draft: { text, caret: text.length } }) };
   expect(renderPart(<StatusLine view={view} />)[0]?.startsWith(`  ${word}   `)).toBe(true);
 });

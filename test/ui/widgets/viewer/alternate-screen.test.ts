@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { DiffHunk } from '../../../../src/contracts/display.ts';
-import type { ChangeReview } from '../../../../src/contracts/frontend/command.ts';
+import type { FileChangeReview } from '../../../../src/contracts/frontend/command.ts';
 import { getTextWidth } from '../../../../src/lib/text/text-width.ts';
-import { renderFooter } from '../../../../src/ui/widgets/viewer/alternate-screen.ts';
+import { renderViewerFooter } from '../../../../src/ui/widgets/viewer/alternate-screen.ts';
 import { createReviewPage, decideHunk, type ReviewPage } from '../../../../src/ui/widgets/viewer/review.ts';
 import { openViewer, type ViewerPage } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
 
 const HUNK: DiffHunk = { oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: [{ kind: 'add', text: 'a' }] };
-const REVIEW: ChangeReview = { title: 'a.ts', command: 'diff 1 1', revertCommand: 'diff back 1 1', hunks: [] };
+const REVIEW: FileChangeReview = { title: 'a.ts', command: 'diff 1 1', revertCommand: 'diff back 1 1', hunks: [] };
 const asked = (count: number) => createReviewPage(Array(count).fill(HUNK), { type: 'answer', requestId: 'ask' });
 const decided = (page: ReviewPage) => page.hunks.reduce((one) => decideHunk(one, { verdict: 'yes', reason: '' }), page);
 const PAGES: readonly ViewerPage[] = [
@@ -20,7 +20,7 @@ const PAGES: readonly ViewerPage[] = [
 ];
 
 const foot = (page: ViewerPage, width: number) =>
-  renderFooter(openViewer('src/a/long/name.ts', page, [], 24), 23, width);
+  renderViewerFooter(openViewer('src/a/long/name.ts', page, [], 24), 23, width);
 
 test('no key is cut in a window of 40 columns or more, and with enough space the position is before them', () => {
   for (const page of PAGES) {

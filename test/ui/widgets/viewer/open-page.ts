@@ -1,6 +1,6 @@
 import type { Message } from '../../../../src/contracts/message.ts';
-import type { Effect } from '../../../../src/ui/input/input-result.ts';
-import { openViewer, type Viewer, type ViewerRow } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
+import type { UiEffect } from '../../../../src/ui/input/input-result.ts';
+import { openViewer, type ViewerRow, type ViewerState } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
 import { begins, grows, over } from '../screen/events.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
 
@@ -16,7 +16,7 @@ export type OpenedPage = {
   note(): string;
   /** The text that is in view. */
   seen(): string;
-  effects(): readonly Effect[];
+  effects(): readonly UiEffect[];
 };
 
 export function openPage({ entries, height }: { readonly entries: number; readonly height: number }): OpenedPage {
@@ -25,7 +25,7 @@ export function openPage({ entries, height }: { readonly entries: number; readon
   const rows = screen.viewer.layOut(page, { thinking: 'hidden', outputs: 'folded' });
   const opened = openViewer('Transcript', page, rows, height);
   screen.change((view) => ({ ...view, overlay: { kind: 'viewer', viewer: opened } }));
-  const viewer = (): Viewer => {
+  const viewer = (): ViewerState => {
     const { overlay } = screen.view();
     if (overlay?.kind !== 'viewer') throw new Error('The page is closed.');
     return overlay.viewer;

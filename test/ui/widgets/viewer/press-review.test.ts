@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DiffHunk } from '../../../../src/contracts/display.ts';
-import type { ChangeReview } from '../../../../src/contracts/frontend/command.ts';
-import type { Effect } from '../../../../src/ui/input/input-result.ts';
+import type { FileChangeReview } from '../../../../src/contracts/frontend/command.ts';
+import type { UiEffect } from '../../../../src/ui/input/input-result.ts';
 import { createReviewPage, type ReviewPage } from '../../../../src/ui/widgets/viewer/review.ts';
 import { openViewer } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
@@ -18,7 +18,7 @@ const hunk = (line: number, size = 1): DiffHunk => ({
   ],
 });
 const ANSWERED = { type: 'answer', requestId: 'ask-1' } as const;
-const REVIEW: ChangeReview = { title: 'a.ts', command: 'diff 1 1', revertCommand: 'diff back 1 1', hunks: [] };
+const REVIEW: FileChangeReview = { title: 'a.ts', command: 'diff 1 1', revertCommand: 'diff back 1 1', hunks: [] };
 const LOOKED = { type: 'take_back', review: REVIEW } as const;
 
 function review(hunks: readonly DiffHunk[], goal: ReviewPage['purpose'] = ANSWERED, cols = 80): StageScreen {
@@ -105,7 +105,7 @@ test('a key right after the one that opened the parts allows none of them', () =
 test('a part of an applied change is undone by its number', () => {
   const screen = review([hunk(3), hunk(30)], LOOKED);
   screen.press(']', 'u');
-  expect(screen.effects).toEqual<readonly Effect[]>([
+  expect(screen.effects).toEqual<readonly UiEffect[]>([
     { type: 'take_back', line: 'diff back 1 1 2', viewCommand: 'diff 1 1' },
   ]);
   expect(screen.view().overlay?.kind).toBe('viewer');

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { McpServerState } from '../../../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../../../contracts/json.ts';
 import {
-  createHandler,
-  emptySchema,
-  type Handler,
-  type HandlerContext,
+  type ControlHandler,
+  type ControlHandlerContext,
+  createControlHandler,
   jsonObjectSchema,
-  requireControl,
+  noParametersSchema,
+  requireControlFunction,
   unwrapActionResult,
-} from '../request-handler.ts';
-import { formatServerRule } from '../server-tool-policy.ts';
+} from '../control-handler.ts';
+import { formatMcpServerRule } from '../server-tool-policy.ts';
 
 const sdkServer = z.looseObject({ type: z.literal('sdk') });
 
@@ -25,19 +25,19 @@ const externalServer = z.object({
 });
 
 /** Handlers for MCP servers: those of the settings, and those inside the host process. */
-export const mcpHandlers: Readonly<Record<string, Handler>> = {
-  mcp_status: createHandler(emptySchema, (_, context) => ({
+export const mcpControlHandlers: Readonly<Record<string, ControlHandler>> = {
+  mcp_status: createControlHandler(noParametersSchema, (_, context) => ({
     mcpServers: listServerStates(context).map((state) => ({ ...state })),
   })),
-  mcp_reconnect: createHandler(z.object({ serverName: z.string() }), async ({ serverName }, context) =>
-    unwrapActionResult(await requireControl(context, 'reconnectMcp')(serverName)),
+  mcp_reconnect: createControlHandler(z.object({ serverName: z.string() }), async ({ serverName }, context) =>
+    unwrapActionResult(await requireControlFunction(context, 'reconnectMcp')(serverName)),
   ),
-  mcp_toggle: createHandler(
+  mcp_toggle: createControlHandler(
     z.object({ serverName: z.string(), enabled: z.boolean() }),
     async ({ serverName, enabled }, context) =>
-      unwrapActionResult(await requireControl(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
+      unwrapActionResult(await requireControlFunction(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
   ),
-  mcp_set_servers: createHandler(
+  mcp_set_servers: createControlHandler(
     z.object({ servers: z.record(z.string(), z.union([sdkServer, externalServer])) }),
     async ({ servers }, context) => {
       const entries = Object.entries(servers);
@@ -48,22 +48,25 @@ export const mcpHandlers: Readonly<Record<string, Handler>> = {
         const parsed = externalServer.safeParse(config);
         return parsed.success ? [[name, parsed.data] as const] : [];
       });
-      return { ...(await requireControl(context, 'setMcpServers')(Object.fromEntries(external), hosted)) };
+      return { ...(await requireControlFunction(context, 'setMcpServers')(Object.fromEntries(external), hosted)) };
     },
   ),
-  mcp_read_resource: createHandler(
+  mcp_read_resource: createControlHandler(
     z.object({ serverName: z.string(), uri: z.string().startsWith('ui://', 'must be a ui:// URI') }),
     async ({ serverName, uri }, context) => ({
-      contents: await requireControl(context, 'readMcpResource')(serverName, uri),
+      contents: await requireControlFunction(context, 'readMcpResource')(serverName, uri),
     }),
   ),
-  set_mcp_permission_mode_override: createHandler(
+  set_mcp_permission_mode_override: createControlHandler(
     z.object({ serverName: z.string(), mode: z.enum(['default', 'auto']).nullable() }),
     async ({ serverName, mode }, context) => {
       const type = mode === null ? 'removeRules' : 'addRules';
-      const rules = [formatServerRule(serverName)];
+      const rules = [formatMcpServerRule(serverName)];
       unwrapActionResult(
-        await requireControl(context, 'updatePermissions')([{ type, rules, behavior: 'ask', destination: 'session' }]),
+        await requireControlFunction(
+          context,
+          'updatePermissions',
+        )([{ type, rules, behavior: 'ask', destination: 'session' }]),
       );
       const isKnown = listServerStates(context).some(({ name }) => name === serverName);
       return isKnown
@@ -71,7 +74,7 @@ export const mcpHandlers: Readonly<Record<string, Handler>> = {
         : { warning: `There is no MCP server ${serverName} yet; the override applies once it exists.` };
     },
   ),
-  mcp_message: createHandler(
+  mcp_message: createControlHandler(
     z.object({ server_name: z.string(), message: jsonObjectSchema }),
     ({ server_name: name, message }, { servers }): JsonObject => {
       if (!servers.deliver(name, message)) throw new Error(`The host has no MCP server named ${name}.`);
@@ -80,6 +83,6 @@ export const mcpHandlers: Readonly<Record<string, Handler>> = {
   ),
 };
 
-function listServerStates({ conversation }: HandlerContext): readonly Omit<McpServerState, 'status'>[] {
+function listServerStates({ conversation }: ControlHandlerContext): readonly Omit<McpServerState, 'status'>[] {
   return conversation.control?.mcpServers?.() ?? conversation.info().mcpServers;
 }

@@ -1,18 +1,20 @@
 import type { Conversation } from '../../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../../contracts/json.ts';
-import { formatCost, formatTokens } from '../../../../lib/text/format.ts';
+import { formatModelCost, formatTokens } from '../../../../lib/text/format.ts';
 import { describeModelUsage } from '../../../stream-json/run-result.ts';
-import { createHandler, emptySchema, type Handler } from '../request-handler.ts';
+import { type ControlHandler, createControlHandler, noParametersSchema } from '../control-handler.ts';
 
 /** Handlers for token usage and cost. */
-export const usageHandlers: Readonly<Record<string, Handler>> = {
-  get_context_usage: createHandler(emptySchema, (_, { conversation }) => describeContextUsage(conversation)),
-  get_session_cost: createHandler(emptySchema, (_, { conversation }) => {
+export const usageControlHandlers: Readonly<Record<string, ControlHandler>> = {
+  get_context_usage: createControlHandler(noParametersSchema, (_, { conversation }) =>
+    describeContextUsage(conversation),
+  ),
+  get_session_cost: createControlHandler(noParametersSchema, (_, { conversation }) => {
     const { costUsd, total, isComplete } = conversation.usage();
     const tokens = `${formatTokens(total.inputTokens)} in, ${formatTokens(total.outputTokens)} out`;
-    return { text: `${formatCost(costUsd, { isComplete })}, ${tokens}`, total_cost_usd: costUsd };
+    return { text: `${formatModelCost(costUsd, { isComplete })}, ${tokens}`, total_cost_usd: costUsd };
   }),
-  get_usage: createHandler(emptySchema, (_, { conversation }) => {
+  get_usage: createControlHandler(noParametersSchema, (_, { conversation }) => {
     const report = conversation.usage();
     return {
       session: {

@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Agent } from '../contracts/agent.ts';
+import type { EditorPort, EditorPortEvent } from '../contracts/frontend/conversation.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import { createEditReviews } from '../ide/edit-reviews.ts';
+import { createEditorDiagnostics, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
+import { createEditorLink, type EditorLink, type EditorLinkEvent } from '../ide/editor-link.ts';
+import { createEditorSearch } from '../ide/find-editors.ts';
+import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention } from '../ide/parse-notification.ts';
+import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
+import { formatHomePath } from '../lib/text/home-path.ts';
+import { wrapInReminder } from '../prompt/reminder.ts';
+import { proposeEdit } from '../tools/edit/preview-edit.ts';
+import type { Core } from './core.ts';
+import { canReadUnasked } from './permissions/host-file-access.ts';
+import type { SessionPermissions } from './permissions/session-permissions.ts';
+import { getToolFacts } from './permissions/tool-facts.ts';
+
+type BeforeCall = QueryDeps['beforeCall'];
+
+/** The link of a session to the user's editor: context, diffs, diagnostics and unsaved files. */
+export type IdeIntegration = {
+  readonly link: EditorLink;
+  readonly port: EditorPort;
+  /** Shows the diffs of edits that this agent asks about, and the questions that wait. */
+  attach(agent: Agent): void;
+  /** Resolves at once, or with `--ide` when an editor is connected or none was found in time. */
+  waitUntilReady(): Promise<void>;
+  /** Takes the message about the open file and the selection, if it has changed since the last prompt. */
+  takeContext(): readonly string[];
+  /** Wraps `beforeCall` to require approval for edits of files with unsaved changes. */
+  wrapBeforeCall(beforeCall: BeforeCall): BeforeCall;
+  /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
+  createDiagnostics(): EditorDiagnostics;
+  /** Returns whether the editor reports diagnostics. */
+  hasDiagnostics(): boolean;
+  close(): Promise<void>;
+};
+
+const FIND_LIMIT_MS = 10_000;
+const FIND_INTERVAL_MS = 250;
+
+/** Creates the link of a session; nothing is read before it is started. */
+export function createIdeIntegration(
+  core: Core,
+  permissions: Pick<SessionPermissions, 'fs' | 'getPolicy'>,
+): IdeIntegration {
+  const { environment, cwd, options, settings, bus } = core;
+  const listeners = new Set<(event: EditorPortEvent) => void>();
+  const emit = (event: EditorPortEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const formatPath = (path: string) => formatHomePath(path, environment.home, cwd);
+  const isReadable = (path: string) => canReadUnasked(path, { permissions, cwd });
+  const notify = (level: 'info' | 'warn', text: string) =>
+    void bus.emit({ type: 'notice', level, topic: 'editor', text });
+  const link = createEditorLink({
+    search: createEditorSearch(environment.variables, { home: environment.home, cwd }),
+    version: environment.version,
+    onEvent: handleEvent,
+  });
+  let started: Promise<unknown> | undefined;
+  let sentContext = '';
+  let hadConnection = false;
+
+  const getName = () => {
+    const state = link.getState();
+    return 'editor' in state ? state.editor.name : 'The editor';
+  };
+
+  /** Returns the open file and the selection, if the model may read the file. */
+  function getFocus() {
+    const focus = link.getFocus();
+    // The buffer of a diff, for example, is not a file.
+    return focus !== undefined && existsSync(focus.path) && isReadable(focus.path) ? focus : undefined;
+  }
+
+  function handleEvent(event: EditorLinkEvent): void {
+    if (event.type === 'mention') {
+      emit({ type: 'mention', text: formatEditorMention(event.mention, formatPath) });
+    } else if (event.type === 'focus') {
+      const focus = getFocus();
+      emit({ type: 'context', label: focus === undefined ? undefined : formatEditorFocusLabel(focus) });
+    } else if (event.state.status === 'connected') {
+      notify('info', `${hadConnection ? 'Connected again' : 'Connected'} to ${event.state.editor.name}.`);
+      hadConnection = true;
+    }
+  }
+
+  function start(): void {
+    if (started !== undefined) return;
+    if (options.ide === 'wait') started = waitForEditor(link, (text) => notify('warn', text));
+    else started = settings.current().autoConnectIde === false ? Promise.resolve() : link.connectBest();
+  }
+
+  return {
+    link,
+    port: {
+      start,
+      dropContext: link.dropFocus,
+      subscribe(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    attach(agent) {
+      const onEvent = createEditReviews({
+        link,
+        proposeEdit: (facts) => proposeEdit(facts, { cwd: core.live.current().cwd, home: environment.home }),
+        answer: (id, answer) => void agent.answerPermission(id, answer),
+        formatPath,
+      });
+      agent.subscribe(onEvent);
+      agent.subscribe(createSessionStateReporter(link, () => basename(cwd)));
+    },
+    async waitUntilReady() {
+      if (options.ide !== 'wait') return;
+      start();
+      await started;
+    },
+    takeContext() {
+      const focus = getFocus();
+      const context = focus === undefined ? '' : formatEditorFocusContext(getName(), focus, formatPath);
+      if (context === sentContext) return [];
+      sentContext = context;
+      return context === '' ? [] : [wrapInReminder(context)];
+    },
+    wrapBeforeCall: (beforeCall) => checkUnsavedFiles(beforeCall, { link, getName, formatPath }),
+    createDiagnostics: () =>
+      createEditorDiagnostics({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
+    hasDiagnostics: () => link.hasTool('getDiagnostics'),
+    close: link.close,
+  };
+}
+
+/** Looks for an editor until one is connected, for `--ide`. */
+async function waitForEditor(link: EditorLink, warn: (text: string) => void): Promise<void> {
+  const endMs = performance.now() + FIND_LIMIT_MS;
+  for (;;) {
+    const result = await link.connectBest();
+    if (result.ok) return;
+    if (performance.now() >= endMs)
+      return warn(`--ide: ${result.why}. Start the extension of your editor, then run /ide.`);
+    await delay(FIND_INTERVAL_MS);
+  }
+}
+
+type UnsavedCheckDeps = {
+  readonly link: EditorLink;
+  readonly getName: () => string;
+  readonly formatPath: (path: string) => string;
+};
+
+/** Wraps `beforeCall` so that an edit of a file with unsaved changes needs approval. */
+function checkUnsavedFiles(beforeCall: BeforeCall, { link, getName, formatPath }: UnsavedCheckDeps): BeforeCall {
+  return async (request, signal) => {
+    const verdict = await beforeCall(request, signal);
+    if (verdict.ask !== undefined || !link.hasTool('checkDocumentDirty')) return verdict;
+    const { kind, writes = [] } = getToolFacts(request.tool, verdict.input ?? request.input, request.cwd);
+    if (kind !== 'edit') return verdict;
+    const unsaved: string[] = [];
+    for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(formatPath(path));
+    if (unsaved.length === 0) return verdict;
+    const ask = `${unsaved.join(', ')} has unsaved changes in ${getName()} that this edit does not include.`;
+    return { ...verdict, ask };
+  };
+}

@@ -1,0 +1,216 @@
+import { parseReductions } from '../../context/reduction-log.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Tool } from '../../contracts/tool.ts';
+import { copyAsJson } from '../../lib/json.ts';
+import type { CurrentSessionState } from '../../prompt/current-session-state.ts';
+import { createKillShellTool } from '../../tools/bash/kill-shell.ts';
+import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
+import { createSearchBackend, excludeHungMounts } from '../../tools/search/create-search-backend.ts';
+import { createSendMessageTool } from '../../tools/send-message.ts';
+import { createSkillTool } from '../../tools/skill.ts';
+import { createSubAgentCalls } from '../../tools/task/call-owners.ts';
+import { createTaskTool } from '../../tools/task/task.ts';
+import type { Core } from '../core.ts';
+import type { IdeIntegration } from '../ide-integration.ts';
+import type { McpServers } from '../mcp/servers.ts';
+import { createAutoModeJudge } from '../permissions/auto-mode-judge.ts';
+import type { SessionPermissions } from '../permissions/session-permissions.ts';
+import type { SessionCheckpoints } from '../session/checkpoints.ts';
+import type { Session } from '../session/session.ts';
+import type { SessionHooks } from '../session-hooks.ts';
+import type { SessionLanguageServers } from '../session-language-servers.ts';
+import { createTurnEndFormatter } from '../turn-end-formatter.ts';
+import { type ContextPipelineDeps, createContextPipeline, createSubAgentContext } from './context-pipeline.ts';
+import { createDirectToolCalls } from './direct-tool-calls.ts';
+import { createModelFallbacks } from './model-fallbacks.ts';
+import { createQueryDepsFactory } from './query-deps-factory.ts';
+import type { RunOverrides } from './run-overrides.ts';
+import { createSessionSystemPrompt, type SessionSystemPrompt } from './session-system-prompt.ts';
+import { createOfferedSkills, createSkillRunner, type SkillRunner } from './skill-runner.ts';
+import { createSubAgentManager, type SubAgentManager } from './sub-agent-manager.ts';
+import { createToolset, type Toolset } from './toolset.ts';
+import type { TurnLog } from './turn-log.ts';
+
+type LoopDeps = {
+  readonly session: Session;
+  readonly permissions: SessionPermissions;
+  readonly checkpoints: SessionCheckpoints | undefined;
+  readonly mcp: McpServers;
+  readonly hooks: SessionHooks;
+  readonly runOverrides: RunOverrides;
+  readonly shells: ShellRegistry;
+  readonly turnLog: TurnLog;
+  readonly languages: SessionLanguageServers;
+  readonly editor: IdeIntegration;
+};
+
+/** The parts of the loop: tools, context, prompt, sub-agents, and the query dependencies made from them. */
+export type AgentLoopParts = ReturnType<typeof createAgentLoopParts>;
+
+/** Creates the parts of the loop of a conversation. */
+export function createAgentLoopParts(core: Core, deps: LoopDeps) {
+  const { session, mcp, hooks, shells, turnLog, runOverrides } = deps;
+  const locator = excludeHungMounts(createSearchBackend(core.environment.variables), core.mounts);
+  const owners = createSubAgentCalls();
+  const news = createBackgroundNews(shells, mcp);
+  const offeredSkills = createOfferedSkills(core);
+  const toolset = createToolset(core, { ...deps, locator, owners });
+  const prompt = createSessionSystemPrompt(core, {
+    offeredSkills: offeredSkills.list,
+    permissions: deps.permissions,
+    sentBefore: session.sentBefore,
+    tools: () => toolset.listOffered().flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
+    mcpInstructions: mcp.hub.listInstructions,
+    takeDiskChanges: toolset.readState.takeDiskChanges,
+    backgroundNews: news.take,
+  });
+  const fallbacks = createModelFallbacks(core);
+  const contextWiring: ContextPipelineDeps = {
+    live: core.live,
+    chain: fallbacks.getChain,
+    settings: core.settings.current,
+    getModelInfo: core.model.infoOf,
+    port: core.model.port,
+    system: prompt.system.parts,
+    listSpecs: () => toolset.getSpecs(toolset.listOffered()),
+    tools: toolset.listOffered,
+    readState: toolset.readState,
+    folder: session.transcript.folder,
+    hooks,
+    plan: () => core.live.current().plan,
+    getState: () => ({
+      ...core.live.current(),
+      branch: prompt.getBranch(),
+      planInstructions: core.options.planInstructions,
+      background: [...listRunningShells(shells), ...subAgents.listRunning()],
+    }),
+    onUsage: core.meter.addReply,
+    onLevel: turnLog.recordLevel,
+    emit: (event) => void core.bus.emit(event),
+    recordDecision: (decision) =>
+      void session.transcript.append({ type: 'system', subtype: 'context', data: copyAsJson(decision) }),
+    newId: core.newId,
+  };
+  const context = createContextPipeline(contextWiring);
+  const contextFor = (agent: Parameters<typeof createSubAgentContext>[1]) =>
+    createSubAgentContext(contextWiring, agent);
+  const { listWrittenFiles } = deps.permissions;
+  const judge = createAutoModeJudge(core, {
+    earlierMessages: session.opened.messages,
+    getSystemPrompt: prompt.system.parts,
+    listWrittenFiles,
+  });
+  const format = createTurnEndFormatter(core, deps.checkpoints);
+  const parts = { format, toolset, owners, prompt, context, contextFor, fallbacks, judge };
+  const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });
+  const subAgents = createSubAgentManager(core, {
+    ...deps,
+    owners,
+    deps: queryDeps,
+    learn: fallbacks.lookUpModels,
+    addNews: news.add,
+  });
+  hooks.setAgentRunner(subAgents.answerHook);
+  const directCalls = createDirectToolCalls(core, { deps: queryDeps, toolset });
+  const sessionId = session.opened.id;
+  const skills = createSkillRunner(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent });
+  toolset.add(createDependentTools(subAgents, skills, shells));
+  const onClearing = createClearingListener(turnLog);
+  restoreParts(core, session, { toolset, prompt, context, news });
+  return {
+    toolset,
+    prompt,
+    context,
+    queryDeps,
+    subAgents,
+    locator,
+    directCalls,
+    skills,
+    runOverrides,
+    addNews: news.add,
+    hasNews: news.hasAny,
+    lookUpModels: fallbacks.lookUpModels,
+    ready: async () => {
+      const models = fallbacks.getChain(core.live.current().model);
+      await Promise.all([prompt.ready(), mcp.whenReady(), fallbacks.lookUpModels(models)]);
+    },
+    /** Passes an event to the parts. */
+    onEvent(event: AgentEvent): void {
+      onClearing(event);
+      turnLog.onEvent(event);
+      judge.onEvent(event);
+      fallbacks.onEvent(event);
+      prompt.onEvent(event);
+      offeredSkills.onEvent(event);
+      if (event.type === 'agent_end') runOverrides.endRun();
+    },
+  };
+}
+
+function listRunningShells(shells: ShellRegistry): CurrentSessionState['background'] {
+  return shells.list().flatMap(({ id, command, exit }) => (exit === undefined ? [{ id, title: command }] : []));
+}
+
+/** Creates the tools that depend on other tools. */
+function createDependentTools(subAgents: SubAgentManager, skills: SkillRunner, shells: ShellRegistry): readonly Tool[] {
+  return [
+    createTaskTool(subAgents),
+    createSendMessageTool(subAgents),
+    createSkillTool(skills),
+    createKillShellTool(shells, subAgents.stop),
+  ];
+}
+
+/** Collects background news for the model's next turn. */
+function createBackgroundNews(
+  shells: Pick<ShellRegistry, 'hasNotices' | 'takeNotices'>,
+  mcp: Pick<McpServers, 'takeResourceChanges'>,
+) {
+  let pending: string[] = [];
+  return {
+    add: (text: string) => void pending.push(text),
+    hasAny: () => pending.length > 0 || shells.hasNotices(),
+    take(): readonly string[] {
+      const taken = [...shells.takeNotices(), ...mcp.takeResourceChanges(), ...pending];
+      pending = [];
+      return taken;
+    },
+  };
+}
+
+/** Records the results that the provider excludes by itself. */
+function createClearingListener(turnLog: Pick<TurnLog, 'recordLevel'>) {
+  let before = { results: 0, tokens: 0 };
+  return (event: AgentEvent): void => {
+    if (event.type === 'compacted') before = { results: 0, tokens: 0 };
+    const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
+    if (cleared === undefined || cleared.results <= before.results) return;
+    const blocks = cleared.results - before.results;
+    turnLog.recordLevel({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
+    before = cleared;
+  };
+}
+
+type RestoredParts = {
+  readonly toolset: Toolset;
+  readonly prompt: Pick<SessionSystemPrompt, 'getKnownFacts'>;
+  readonly context: Pick<ReturnType<typeof createContextPipeline>, 'restore'>;
+  readonly news: Pick<ReturnType<typeof createBackgroundNews>, 'add'>;
+};
+
+/** Restores the state of an earlier run, and registers the state to save for the next one. */
+function restoreParts(
+  { meter }: Core,
+  { opened, addSavedState }: Session,
+  { toolset, prompt, context, news }: RestoredParts,
+): void {
+  context.restore(parseReductions(opened.stored.context));
+  if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
+  for (const text of opened.news) news.add(text);
+  meter.restore(opened.messages);
+  const earlierUsd = opened.stored.spentUsd ?? 0;
+  addSavedState(() => {
+    const spentUsd = earlierUsd + meter.getCostUsd();
+    return { files: toolset.readState.snapshot(), ...prompt.getKnownFacts(), ...(spentUsd > 0 ? { spentUsd } : {}) };
+  });
+}

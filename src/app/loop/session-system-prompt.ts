@@ -1,0 +1,286 @@
+import { stat } from 'node:fs/promises';
+import { release } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { Skill } from '../../contracts/extension.ts';
+import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
+import type { SystemPart } from '../../contracts/model.ts';
+import type { SettingsLayer } from '../../contracts/settings.ts';
+import { createGitChangeTracker } from '../../git/change-tracker.ts';
+import { findEnclosingRepository } from '../../git/repository-root.ts';
+import { findShell } from '../../lib/processes/find-shell.ts';
+import { listAllowedCalls } from '../../permissions/denial-message.ts';
+import type { AnswerPreferences } from '../../prompt/answer-preferences.ts';
+import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
+import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory.ts';
+import { createReminderCollector, type UnseenFileChange } from '../../prompt/reminder-collector.ts';
+import { createSystemPrompt, type PromptEnvironment, renderSystemPrompt } from '../../prompt/system-prompt.ts';
+import {
+  createSystemPromptState,
+  getPromptPartText,
+  isDynamicPromptPart,
+  reduceSystemPromptState,
+  type SystemPromptEvent,
+  type SystemPromptState,
+  shouldCompareSystemPrompt,
+} from '../../prompt/system-prompt-state.ts';
+import type { PreviousRequestHead } from '../../session/persisted-state.ts';
+import { isSettingsSourceEnabled, type SelectableSettingsSource } from '../../settings/load-settings.ts';
+import type { DiskChange } from '../../tools/files/disk-changes.ts';
+import type { Core } from '../core.ts';
+import { createInstructionReadGate } from '../permissions/instruction-read-gate.ts';
+import type { SessionPermissions } from '../permissions/session-permissions.ts';
+import { MANAGED_SETTINGS_DIR } from '../read-settings.ts';
+
+type PromptDeps = {
+  readonly permissions: Pick<SessionPermissions, 'getPolicy' | 'canAsk'>;
+  /** Prompt and facts that an earlier run of this session sent. */
+  readonly sentBefore: Pick<PreviousRequestHead, 'system' | 'announced' | 'instructions'> | undefined;
+  readonly tools: () => readonly string[];
+  readonly offeredSkills: () => readonly Skill[];
+  readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
+  readonly takeDiskChanges: () => Promise<readonly DiskChange[]>;
+  readonly backgroundNews: () => readonly string[];
+};
+
+/** The system prompt of a conversation, and the news that follow it. */
+export type SessionSystemPrompt = ReturnType<typeof createSessionSystemPrompt>;
+
+/** Creates the system prompt, which is rendered once, and the collection of news for later messages. */
+export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
+  const { options, live, repository } = core;
+  const { sentBefore } = deps;
+  const { now, change } = createStateHolder(
+    createSystemPromptState(
+      sentBefore && { system: sentBefore.system, memoryText: sentBefore.instructions ?? undefined },
+    ),
+  );
+  const memory = createMemoryFiles(core, deps);
+  const gitNews = createGitChangeTracker({
+    initial: repository.initialSnapshot,
+    readSnapshot: repository.readSnapshot,
+    now: core.now,
+  });
+  const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
+  const system = createSystemPrompt(async () => {
+    const parts = await renderParts(core, deps, memory);
+    change({ type: 'rendered', parts, dynamicParts });
+    return dynamicParts === 'move' ? parts.filter((part) => !isDynamicPromptPart(part)) : parts;
+  }, sentBefore?.system);
+  const attachments = createReminderCollector(
+    {
+      ...createNewsSources(core, deps),
+      memory,
+      touchedPaths: () => [...change({ type: 'touched_taken' }).touched],
+      branch: () => now().branch,
+      backgroundNews: () => [
+        ...change({ type: 'news_taken' }).news,
+        ...gitNews.takeNotices(),
+        ...deps.backgroundNews(),
+      ],
+    },
+    sentBefore?.announced,
+  );
+
+  async function updateBranch(): Promise<void> {
+    change({ type: 'branch', branch: await repository.readBranch() });
+  }
+
+  async function compareWithEarlierRun(): Promise<void> {
+    if (!shouldCompareSystemPrompt(now())) return;
+    const [rendered, git] = await Promise.all([renderParts(core, deps, memory), repository.initialSnapshot]);
+    // Checked again: two prompts may have started the comparison at the same time.
+    if (shouldCompareSystemPrompt(now())) change({ type: 'compared', system: system.parts(), rendered, git });
+  }
+
+  return {
+    system,
+    memory,
+    async ready() {
+      await Promise.all([system.ready(), compareWithEarlierRun(), updateBranch()]);
+      attachments.begin();
+    },
+    /** Returns the facts the model knows, saved so that a resume does not repeat them. */
+    getKnownFacts() {
+      const { memoryText } = now();
+      const isInSystemPrompt = memoryText === getPromptPartText(system.parts(), 'memory');
+      return { announced: attachments.getKnownFacts(), instructions: isInSystemPrompt ? null : memoryText };
+    },
+    /** Returns the branch as the model knows it. */
+    getBranch: () => now().branch,
+    /** Collects what has changed since the model was last told. */
+    async collectNews() {
+      await updateBranch();
+      return attachments.collect();
+    },
+    /** Resets the prompt for a cleared conversation. */
+    restart(): void {
+      system.forget();
+      attachments.restart();
+      change({ type: 'restarted' });
+    },
+    /** Returns the parts about the environment of the conversation, for sub-agents. */
+    listDynamicParts: () => [...now().moved, ...system.parts().filter(isDynamicPromptPart)],
+    /** Tracks touched files, compactions and the times when other programs may change the repository. */
+    onEvent(event: AgentEvent): void {
+      const touched = event.type === 'tool_start' ? getTouchedPath(event.input) : undefined;
+      if (touched !== undefined) change({ type: 'touched', path: resolve(live.current().cwd, touched) });
+      if (event.type === 'compacted') {
+        attachments.compacted();
+        change({ type: 'compacted', system: system.parts() });
+      }
+      // Print mode has no later prompt that could carry news about the repository.
+      if (options.frontend === 'print') return;
+      if (event.type === 'agent_start') gitNews.startPrompt();
+      if (event.type === 'agent_end') gitNews.markIdle();
+    },
+  };
+}
+
+/** Creates a holder of the prompt state. `change` returns the state before the event. */
+function createStateHolder(first: SystemPromptState) {
+  let state = first;
+  return {
+    now: () => state,
+    change(event: SystemPromptEvent): SystemPromptState {
+      const before = state;
+      state = reduceSystemPromptState(before, event);
+      return before;
+    },
+  };
+}
+
+function createMemoryFiles(core: Core, { permissions }: Pick<PromptDeps, 'permissions'>): SessionMemory {
+  const { environment, live, trusted, repository, options } = core;
+  const isIncluded = (source: SelectableSettingsSource) => isSettingsSourceEnabled(options.settingSources, source);
+  return createSessionMemory({
+    cwd: () => live.current().cwd,
+    root: repository.root,
+    home: environment.home,
+    globalFiles: [
+      { path: join(MANAGED_SETTINGS_DIR, 'CLAUDE.md'), scope: 'managed' },
+      ...(isIncluded('user') ? ['CLAUDE.md', 'AGENTS.md'] : []).map((name) => ({
+        path: join(environment.ouroHome, name),
+        scope: 'user' as const,
+      })),
+    ],
+    isTrusted: () => trusted && isIncluded('project'),
+    listNamedFiles() {
+      const named = listNamedInstructions(core.settings.loaded().layers);
+      const folders = [...new Set([repository.root, live.current().cwd])];
+      return listConfiguredInstructions(named, { folders, home: environment.home });
+    },
+    mayRead: createInstructionReadGate(core, permissions),
+  });
+}
+
+/** Lists what the layers of the settings name, the user's own first. */
+function listNamedInstructions(layers: readonly SettingsLayer[]): readonly ConfiguredInstructions[] {
+  return layers.toReversed().flatMap(({ source, settings: { instructionFiles = [] } }) => {
+    const by = source === 'project' || source === 'local' ? 'project' : 'user';
+    return instructionFiles.map((pattern): ConfiguredInstructions => ({ pattern, by }));
+  });
+}
+
+async function renderParts(core: Core, deps: PromptDeps, memory: SessionMemory): Promise<readonly SystemPart[]> {
+  const { options, cwd } = core;
+  const [files, git] = await Promise.all([memory.load(), core.repository.initialSnapshot]);
+  const { language, style } = resolveAnswerStyle(core);
+  return renderSystemPrompt({
+    memory: files,
+    ...listSkillsAndAgents(deps),
+    environment: {
+      cwd,
+      additionalDirectories: options.addDirs,
+      platform: process.platform,
+      osRelease: release(),
+      shell: findShell('bash', core.environment.variables) ?? 'none',
+      date: formatToday(),
+      git: git ?? explainUnreadRepository(core),
+      ...describeModelAndPermissions(core, deps),
+    },
+    mcp: deps.mcpInstructions(),
+    ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
+    ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
+    ...(style === undefined ? {} : { outputStyle: style }),
+    language,
+  });
+}
+
+/** Returns why the state of the repository is unknown; `undefined` if there is none. */
+function explainUnreadRepository({ cwd, trusted }: Core): 'untrusted' | 'failed' | undefined {
+  if (findEnclosingRepository(cwd) === undefined) return undefined;
+  return trusted ? 'failed' : 'untrusted';
+}
+
+function describeModelAndPermissions(
+  { live, model }: Core,
+  { permissions }: Pick<PromptDeps, 'permissions'>,
+): Pick<PromptEnvironment, 'model' | 'permissions'> {
+  const { cwd, mode, model: id } = live.current();
+  const policy = permissions.getPolicy(cwd);
+  return {
+    model: { id, knowledge: model.infoOf(id).knowledge },
+    permissions: {
+      mode,
+      sandbox: policy.sandbox === undefined ? 'off' : 'on',
+      ...(permissions.canAsk ? {} : { unattended: listAllowedCalls(policy) }),
+    },
+  };
+}
+
+function resolveAnswerStyle({ options, live, extensions, settings }: Core): AnswerPreferences {
+  const styleName = live.current().outputStyle;
+  // A custom system prompt replaces all output styles.
+  const styles = options.systemPrompt === undefined ? extensions.current().styles : [];
+  const style = styles.find(({ name, text }) => name === styleName && text !== '');
+  const { language } = settings.current();
+  return {
+    ...(language === undefined ? {} : { language }),
+    ...(style === undefined ? {} : { style: { name: style.name, text: style.text } }),
+  };
+}
+
+function listSkillsAndAgents({ offeredSkills }: Pick<PromptDeps, 'offeredSkills'>) {
+  return {
+    skills: offeredSkills().map(({ name, description }) => ({ name, description })),
+    // The description of the Task tool lists the sub-agent types.
+    agents: [],
+  };
+}
+
+/** Creates the sources of news that do not depend on the prompt state. */
+function createNewsSources(core: Core, deps: PromptDeps) {
+  const { takeDiskChanges, tools, mcpInstructions } = deps;
+  const { live, options } = core;
+  return {
+    changedFiles: async () => Promise.all((await takeDiskChanges()).map(readFileChange)),
+    todos: () => live.current().todos,
+    date: formatToday,
+    mode: () => live.current().mode,
+    ...(options.planInstructions === undefined ? {} : { planInstructions: options.planInstructions }),
+    answering: () => resolveAnswerStyle(core),
+    catalog: () => ({
+      ...listSkillsAndAgents(deps),
+      agents: core.extensions.current().agents.map(({ name, description }) => ({ name, description })),
+      tools: tools(),
+      mcpInstructions: mcpInstructions(),
+    }),
+  };
+}
+
+async function readFileChange({ path, status, diff }: DiskChange): Promise<UnseenFileChange> {
+  const stats = await stat(path).catch(() => undefined);
+  return { path, kind: status, version: `${status} ${stats?.mtimeMs ?? ''}`, ...(diff === undefined ? {} : { diff }) };
+}
+
+function getTouchedPath(input: JsonValue): string | undefined {
+  const path = isJsonObject(input) ? (input.file_path ?? input.notebook_path) : undefined;
+  return typeof path === 'string' ? path : undefined;
+}
+
+function formatToday(): string {
+  const now = new Date();
+  const pad = (part: number) => String(part).padStart(2, '0');
+  return `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`;
+}

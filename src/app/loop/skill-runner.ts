@@ -1,0 +1,150 @@
+import { relative, resolve } from 'node:path';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { PromptTemplate, Skill } from '../../contracts/extension.ts';
+import { isJsonObject } from '../../contracts/json.ts';
+import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import { expandSlashCommand } from '../../extensions/expand-slash-command.ts';
+import { findSkill } from '../../extensions/load-skills.ts';
+import { expandPluginVariables } from '../../extensions/plugins/plugin-variables.ts';
+import { isMatchedByGlobs } from '../../prompt/memory/session-memory.ts';
+import type { SkillToolDeps } from '../../tools/skill.ts';
+import type { TaskToolDeps } from '../../tools/task/task.ts';
+import type { Core } from '../core.ts';
+import type { DirectToolCalls } from './direct-tool-calls.ts';
+import type { RunOverrides } from './run-overrides.ts';
+
+/** The execution of commands and skills: for the user as slash commands, for the model through the Skill tool. */
+export type SkillRunner = SkillToolDeps & {
+  /** Returns the prompt for a command or skill that the user invoked. Its overrides apply to the next run. */
+  createPrompt(callable: PromptTemplate, args: string): Promise<string>;
+};
+
+type SkillDeps = {
+  readonly sessionId: string;
+  readonly directCalls: DirectToolCalls;
+  readonly runOverrides: RunOverrides;
+  readonly run: TaskToolDeps['runAgent'];
+};
+
+/** Creates the execution of commands and skills. */
+export function createSkillRunner(core: Core, { sessionId, directCalls, runOverrides, run }: SkillDeps): SkillRunner {
+  const listSkills = () => core.extensions.current().skills;
+  const isForModel = ({ name, callers }: PromptTemplate) => callers !== 'people' || runOverrides.wasInvoked(name);
+
+  function find(name: string): PromptTemplate | undefined {
+    const { commands } = core.extensions.current();
+    const commandName = name.replace(/^\//, '');
+    return findSkill(listSkills(), name) ?? commands.find((command) => command.name === commandName);
+  }
+
+  function expandBody(callable: PromptTemplate, args: string): Promise<string> {
+    const { body, folder, pluginVariables: plugin } = callable;
+    // Plugin paths are inserted first, because file mentions may use them.
+    const bodyWithPaths = plugin === undefined ? body : expandPluginVariables(body, plugin);
+    const variables = {
+      CLAUDE_SKILL_DIR: folder,
+      CLAUDE_PROJECT_DIR: core.cwd,
+      CLAUDE_SESSION_ID: sessionId,
+      CLAUDE_EFFORT: core.live.current().effort,
+      ...plugin?.folders,
+    };
+    return expandSlashCommand({ ...callable, body: bodyWithPaths }, args, {
+      runShell: (line) => directCalls.runShell(line, callable.allowedTools),
+      readFile: directCalls.readFile,
+      variables: variables,
+    });
+  }
+
+  async function runForked(
+    callable: PromptTemplate,
+    args: string,
+    { callId, report, signal }: CallContext,
+  ): Promise<ToolOutcome> {
+    const { name, forkAgentType = '', model, effort } = callable;
+    const prompt = await expandBody(callable, args);
+    const request = {
+      callId,
+      type: forkAgentType,
+      description: name,
+      prompt,
+      model,
+      effort,
+      isolation: undefined,
+      report,
+    };
+    const { text, failed, calls } = await run(request, signal);
+    return {
+      content: text,
+      ...(failed ? { isError: true } : {}),
+      display: { kind: 'agent', agentType: forkAgentType, summary: text.split('\n')[0]?.slice(0, 120) ?? '', calls },
+    };
+  }
+
+  return {
+    listNames: () =>
+      listSkills()
+        .filter(isForModel)
+        .map(({ name }) => name),
+    async loadSkill(name, args, context) {
+      const callable = find(name);
+      if (callable === undefined) return undefined;
+      if (!isForModel(callable))
+        throw new ToolFailure(`Only the user calls ${callable.name}, with /${getSlashName(callable)}. Tell them so.`);
+      if (callable.forkAgentType !== undefined) return runForked(callable, args, context);
+      runOverrides.addForCurrentRun(callable);
+      return {
+        content: `Skill ${callable.name} (its files are in ${callable.folder}):\n\n${await expandBody(callable, args)}`,
+      };
+    },
+    async createPrompt(callable, args) {
+      runOverrides.addForNextRun(callable);
+      if (callable.forkAgentType !== undefined) {
+        const call = { name: callable.name, ...(args.trim() === '' ? {} : { args: args.trim() }) };
+        return `Call the Skill tool once with ${JSON.stringify(call)}, then report its result.`;
+      }
+      const text = await expandBody(callable, args);
+      return isSkill(callable) && text !== ''
+        ? `Use the skill ${callable.name} (its files are in ${callable.folder}):\n\n${text}`
+        : text;
+    },
+  };
+}
+
+function isSkill(callable: PromptTemplate | Skill): callable is Skill {
+  return 'slashName' in callable;
+}
+
+function getSlashName(callable: PromptTemplate): string {
+  return isSkill(callable) ? callable.slashName : callable.name;
+}
+
+/** The skills that are offered to the model. A skill with `paths` is offered after a matching file was touched. */
+type OfferedSkills = {
+  list(): readonly Skill[];
+  onEvent(event: AgentEvent): void;
+};
+
+/** Creates the list of offered skills. */
+export function createOfferedSkills({
+  extensions,
+  live,
+  cwd,
+}: Pick<Core, 'extensions' | 'live' | 'cwd'>): OfferedSkills {
+  const activated = new Set<string>();
+  return {
+    list: () =>
+      extensions
+        .current()
+        .skills.filter(
+          ({ callers, paths, path }) => callers !== 'people' && (paths.length === 0 || activated.has(path)),
+        ),
+    onEvent(event) {
+      if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
+      const touched = event.input.file_path ?? event.input.notebook_path;
+      if (typeof touched !== 'string') return;
+      const touchedPath = relative(cwd, resolve(live.current().cwd, touched));
+      for (const { paths, path } of extensions.current().skills)
+        if (!activated.has(path) && paths.length > 0 && isMatchedByGlobs(paths, touchedPath)) activated.add(path);
+    },
+  };
+}

@@ -1,0 +1,222 @@
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { PermissionUpdate } from '../../contracts/frontend/host-capabilities.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
+import type { QueryDeps } from '../../contracts/query.ts';
+import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
+import { matchesRule } from '../../permissions/decide.ts';
+import { findBypassProblem } from '../../permissions/initial-mode.ts';
+import { findRuleProblems } from '../../permissions/lint-rules.ts';
+import { listSearchExclusions } from '../../permissions/paths/search-exclusions.ts';
+import { diskFs, type PermissionFs, rejectHungMountPaths } from '../../permissions/permission-fs.ts';
+import type { GateDecisionRecord } from '../../permissions/permission-gate.ts';
+import {
+  createPermissionPolicySource,
+  type PermissionPolicySource,
+} from '../../permissions/permission-policy-source.ts';
+import { createPermissionUpdater } from '../../permissions/permission-updater.ts';
+import { listDeniedPaths } from '../../sandbox/create-plan.ts';
+import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
+import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
+import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
+import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
+import { buildChildVariables } from '../../settings/effective-environment.ts';
+import { mergeSettingsLayers } from '../../settings/merge-settings.ts';
+import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
+import type { Core } from '../core.ts';
+import { type CallGuards, createCallGuards } from './call-guards.ts';
+import {
+  type ApprovalAgentPort,
+  createQueryPermissionGate,
+  type DeniedToolCall,
+  type PermissionGateOverrides,
+  type QueryPermissionGateDeps,
+  recordHookDenial,
+} from './query-permission-gate.ts';
+import { getToolFacts } from './tool-facts.ts';
+
+/** A past decision, as shown by `/why` and `/permissions`. */
+export type PastDecision = {
+  readonly tool: string;
+  readonly title: string;
+  readonly verdict: 'allow' | 'deny';
+  readonly by: GateDecisionRecord['by'];
+  readonly decision: Decision;
+};
+
+const MAX_DECISIONS = 100;
+
+/** The permissions of a session: its policy, gates, past decisions and sandbox. */
+export type SessionPermissions = PermissionPolicySource & {
+  /** True if bypass mode is allowed in this run. */
+  readonly canBypass: boolean;
+  /** True if approval can be requested in this run. */
+  readonly canAsk: boolean;
+  /** Creates the gate of one query. */
+  createGate(port: ApprovalAgentPort, bounds?: PermissionGateOverrides): QueryDeps['gate'];
+  /** Wraps hooks so that their denials are recorded. */
+  recordHookDenials(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
+  listDenials(): readonly DeniedToolCall[];
+  /** Returns the last decisions, the oldest first. */
+  listDecisions(): readonly PastDecision[];
+  /** Returns globs that searches must exclude: denied paths and secret files. */
+  listSearchExclusions(): readonly string[];
+  matchesRule(rule: string, tool: string, input: JsonObject): boolean;
+  /** Returns variables for the command of one call; undefined removes one. */
+  takeShellVariables: CallGuards['takeShellVariables'];
+  /** Throws if the file about to be written is not one that a call was allowed to write. */
+  confirmTarget(path: string): Promise<void>;
+  /** The disk without mounts that do not answer. */
+  readonly fs: PermissionFs;
+  readonly sandbox: Sandbox;
+  readonly readOnlySandbox: ReadOnlySandbox;
+  /** Returns the files that calls of this session were allowed to write, as far as known. */
+  listWrittenFiles(): readonly string[];
+  applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
+  /** Returns warnings about rules that are invalid, never match or contradict each other. */
+  listRuleWarnings(): readonly string[];
+};
+
+type PermissionsDeps = {
+  readonly sessionFolder: string;
+  /** Denials in earlier runs of the session. */
+  readonly refusals?: readonly DeniedToolCall[];
+};
+
+/** Creates the permissions of a session from the rules, modes and folders of all sources. */
+export function createSessionPermissions(
+  core: Core,
+  { sessionFolder, refusals = [] }: PermissionsDeps,
+): SessionPermissions {
+  const { options, environment, live, settings, mounts } = core;
+  const canBypass = findBypassProblem(options, settings.current(), environment) === undefined;
+  const changes = createPermissionUpdater({
+    cwd: core.cwd,
+    live,
+    home: environment.home,
+    ouroHome: environment.ouroHome,
+    trusted: core.trusted,
+    showNotice: (level, text) => void core.bus.emit({ type: 'notice', level, topic: 'permissions', text }),
+    onStored: settings.approveOwnChange,
+  });
+  const source = createPermissionPolicySource({
+    options,
+    environment,
+    cwd: core.cwd,
+    trusted: core.trusted,
+    getLoadedSettings: settings.loaded,
+    getLive: live.current,
+    canBypass,
+    updateRules: changes.updateRules,
+    sessionFolder,
+    listTaintedFiles: () => guards.listTaintedFiles(),
+    getSandboxApproval: () => sandbox.getApproval(),
+    getSandboxPaths: () => sandbox.getPaths(),
+    canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
+  });
+  const { getUnsandboxedPolicy: getPolicy } = source;
+  const readOnlySandbox = createReadOnlySandbox({ environment, sessionFolder, getPolicy, mounts, now: core.now });
+  const getCommandVariables = () => {
+    const ownLayers = settings.loaded().layers.filter(({ source: from }) => from !== 'project' && from !== 'local');
+    return { all: settings.variables(), own: buildChildVariables(environment, mergeSettingsLayers(ownLayers)) };
+  };
+  const fs = rejectHungMountPaths(diskFs, mounts);
+  const guards = createCallGuards(getCommandVariables, (at) => source.getPolicy(at), fs);
+  const denials: DeniedToolCall[] = [...refusals];
+  const decisions: PastDecision[] = [];
+  const isUnattended =
+    options.permissionPrompt === undefined && (options.frontend === 'print' || options.frontend === 'host');
+
+  const gateDeps: QueryPermissionGateDeps = {
+    getPolicy: source.getPolicy,
+    getMode: () => live.current().mode,
+    files: { home: environment.home, editor: options.host?.files },
+    mounts,
+    canAsk: !isUnattended,
+    onDecision,
+    onDenial: (denial) => denials.push(denial),
+    rememberRules: changes.rememberRules,
+    changeMode,
+    newId: core.newId,
+  };
+
+  const sandbox = createSessionSandbox(core, gateDeps, {
+    source,
+    sessionFolder,
+    takeOpenedPaths: guards.takeOpenedPaths,
+  });
+
+  return {
+    ...source,
+    fs,
+    canBypass,
+    canAsk: gateDeps.canAsk,
+    createGate: (port, bounds) => createQueryPermissionGate(gateDeps, port, bounds),
+    recordHookDenials: (port, beforeCall) => async (request, signal) => {
+      const before = await beforeCall(request, signal);
+      const reason = before.deny ?? before.stop;
+      if (reason !== undefined) recordHookDenial(gateDeps, port, request, reason);
+      return before;
+    },
+    listDenials: () => denials,
+    listDecisions: () => decisions,
+    listSearchExclusions: () => listSearchExclusions(toPosixPolicy(source.getPolicy(live.current().cwd), fs)),
+    matchesRule: (rule, tool, input) =>
+      matchesRule(rule, { tool, input }, source.getPolicy(live.current().cwd), { fs, getToolFacts }),
+    takeShellVariables: guards.takeShellVariables,
+    confirmTarget: guards.confirmTarget,
+    listWrittenFiles: guards.listWrittenFiles,
+    sandbox,
+    readOnlySandbox,
+    applyUpdates: changes.applyUpdates,
+    listRuleWarnings: () => listWarnings(source.getRules()),
+  };
+
+  function onDecision(entry: GateDecisionRecord): void {
+    guards.record(entry);
+    const { request, verdict, by, decision } = entry;
+    decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
+    if (decisions.length > MAX_DECISIONS) decisions.shift();
+  }
+
+  function changeMode(mode: PermissionMode): void {
+    if (mode === 'bypassPermissions' && !canBypass) return;
+    live.update({ mode });
+  }
+}
+
+/** Creates the sandbox, whose hosts and paths are decided by the same rules as calls. */
+function createSessionSandbox(
+  { environment, cwd, mounts, now, newId, settings, bus }: Core,
+  { getPolicy, canAsk, rememberRules, changeMode }: QueryPermissionGateDeps,
+  {
+    source,
+    ...deps
+  }: Pick<SandboxDeps, 'sessionFolder' | 'takeOpenedPaths'> & { readonly source: PermissionPolicySource },
+): Sandbox {
+  const decideHost = createNetworkGate({
+    ...{ getPolicy, canAsk, rememberRules, changeMode, newId },
+    getSettings: () => settings.current().sandbox ?? {},
+    askUser: (request, signal) => bus.getPort().askPermission(request, signal),
+  });
+  const listAllowedDomains = () => settings.current().sandbox?.allowedDomains ?? [];
+  return createSandbox({
+    ...deps,
+    environment,
+    cwd,
+    mounts,
+    now,
+    getSettings: settings.current,
+    getRoots: source.getRoots,
+    getDeniedPaths: (use) => listDeniedPaths(source.getUnsandboxedPolicy(cwd), use),
+    network: createLazyNetwork((plan, bwrap) =>
+      openSandboxNetwork({ environment, decideHost, listAllowedDomains }, plan, bwrap),
+    ),
+  });
+}
+
+function listWarnings(rules: readonly Rule[]): readonly string[] {
+  return findRuleProblems(rules, TOOL_TRAITS)
+    .filter(({ kind }) => kind !== 'shadowed')
+    .map(({ text }) => text);
+}

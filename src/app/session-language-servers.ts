@@ -1,0 +1,172 @@
+import { resolve } from 'node:path';
+import type { LanguageServerConfig } from '../contracts/extension.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import type { Settings } from '../contracts/settings.ts';
+import type { CallRequest } from '../contracts/tool.ts';
+import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
+import type { EditorDiagnostics } from '../ide/editor-files.ts';
+import { createDiagnosticsTracker, type DiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
+import { type LanguageQuery, runLanguageQuery } from '../lsp/language-query.ts';
+import { createLanguageServers } from '../lsp/language-server-manager.ts';
+import { createLanguageServerSearch } from '../lsp/language-server-search.ts';
+import { findSymbolRenameChanges, type SymbolRenameRequest } from '../lsp/symbol-rename.ts';
+import { wrapInReminder } from '../prompt/reminder.ts';
+import type { LineChanges } from '../tools/edit/line-changes.ts';
+import { resolveToolPath } from '../tools/tool-arguments.ts';
+import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
+import type { Core } from './core.ts';
+import type { IdeIntegration } from './ide-integration.ts';
+import type { Session } from './session/session.ts';
+
+type AfterCall = QueryDeps['afterCall'];
+
+/** The diagnostics of the files that one conversation or sub-agent read and changed. */
+export type AgentFileDiagnostics = {
+  /** Wraps `beforeCall` to record the diagnostics before the first write. */
+  wrapBeforeCall(beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
+  /** Wraps `afterCall` to record the files a call read and wrote. */
+  wrapAfterCall(afterCall: AfterCall): AfterCall;
+  /** Waits briefly for the servers, then takes the diagnostics of the latest changes. */
+  takeNewDiagnostics(): Promise<readonly string[]>;
+  /** Takes the diagnostics reported so far, without waiting. */
+  takeReportedDiagnostics(): Promise<readonly string[]>;
+};
+
+/** The language servers of a session, with their diagnostics and queries. */
+export type SessionLanguageServers = {
+  readonly mainDiagnostics: AgentFileDiagnostics;
+  hasServers(): boolean;
+  /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
+  hasDiagnostics(): boolean;
+  /** Creates the diagnostics of a sub-agent. */
+  createDiagnostics(): AgentFileDiagnostics;
+  runQuery(query: LanguageQuery, signal: AbortSignal): Promise<readonly string[]>;
+  /** Lists the present diagnostics of a file or of all files. */
+  listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]>;
+  findRenameChanges(request: SymbolRenameRequest, signal: AbortSignal): Promise<readonly LineChanges[]>;
+  close(): Promise<void>;
+};
+
+type SessionLspDeps = Pick<Session, 'ledger'> & {
+  readonly editor: Pick<IdeIntegration, 'createDiagnostics' | 'hasDiagnostics'>;
+};
+
+/** Creates the language servers of a session; each starts with the first file of its language. */
+export function createSessionLanguageServers(core: Core, { ledger, editor }: SessionLspDeps): SessionLanguageServers {
+  const { environment, extensions, settings, bus } = core;
+  const createNotifier = (level: 'info' | 'warn') => (text: string) =>
+    void bus.emit({ type: 'notice', level, topic: 'languages', text });
+  const readConfigured = createConfigReader((problem) => createNotifier('warn')(problem));
+  const search = createLanguageServerSearch({
+    folder: core.cwd,
+    path: environment.path,
+    isExcluded: (name) => Object.hasOwn(settings.current().languageServers ?? {}, name),
+  });
+  const listConfigured = () => [
+    ...extensions.current().plugins.flatMap(({ languageServers }) => languageServers),
+    ...readConfigured(settings.current().languageServers),
+  ];
+
+  /** Installed servers run programs of the project, and check what the editor or a configured server may check. */
+  function listServers(path?: string): readonly LanguageServerConfig[] {
+    const configured = listConfigured();
+    if (!core.trusted || editor.hasDiagnostics()) return configured;
+    const isConfigured = ({ languages }: LanguageServerConfig) =>
+      configured.some((other) => Object.keys(other.languages).some((extension) => Object.hasOwn(languages, extension)));
+    const found = path === undefined ? search.listFound() : search.find(path);
+    return [...configured, ...found.filter((server) => !isConfigured(server))];
+  }
+
+  const servers = createLanguageServers({
+    folder: core.cwd,
+    version: environment.version,
+    getVariables: () => ({ ...settings.variables(), CLAUDE_PROJECT_DIR: core.cwd }),
+    listServers,
+    newMarker: core.newId,
+    ledger,
+    warn: createNotifier('warn'),
+  });
+  const createDiagnostics = () =>
+    createCallDiagnostics(
+      createDiagnosticsTracker(servers, createNotifier('info')),
+      editor.createDiagnostics(),
+      environment.home,
+    );
+  const hasServers = () => listConfigured().length > 0 || (core.trusted && search.hasInstalled());
+  const editorDiagnostics = editor.createDiagnostics();
+  let hadEditorDiagnostics = false;
+  return {
+    mainDiagnostics: createDiagnostics(),
+    createDiagnostics,
+    hasServers,
+    hasDiagnostics() {
+      // It stays: a tool that comes or goes would invalidate the prompt cache.
+      hadEditorDiagnostics ||= editor.hasDiagnostics();
+      return hadEditorDiagnostics || hasServers();
+    },
+    runQuery: (query, signal) => runLanguageQuery(servers, query, signal),
+    listDiagnostics: (path, signal) =>
+      editor.hasDiagnostics()
+        ? editorDiagnostics.listDiagnostics(path, signal)
+        : listDiagnostics(servers, path, signal),
+    findRenameChanges: (request, signal) => findSymbolRenameChanges(servers, request, signal),
+    close: servers.close,
+  };
+}
+
+/** Creates the reader of the setting; entries are parsed again, and problems reported, when it changes. */
+function createConfigReader(warn: (problem: string) => void) {
+  let seen: Settings['languageServers'];
+  let servers: readonly LanguageServerConfig[] = [];
+  return (setting: Settings['languageServers']): readonly LanguageServerConfig[] => {
+    if (setting === seen) return servers;
+    seen = setting;
+    const entries = Object.entries(setting ?? {}).filter(([, entry]) => entry !== false);
+    const parsed = parseLanguageServers(Object.fromEntries(entries), { variables: {} });
+    for (const problem of parsed.problems) warn(problem);
+    servers = parsed.servers;
+    return servers;
+  };
+}
+
+function createCallDiagnostics(
+  tracker: DiagnosticsTracker,
+  inEditor: EditorDiagnostics,
+  home: string,
+): AgentFileDiagnostics {
+  let signal = new AbortController().signal;
+  const takeDiagnostics = async (limit: AbortSignal, editorLimit: AbortSignal) =>
+    (await Promise.all([tracker.takeNewDiagnostics(limit), inEditor.takeNewDiagnostics(editorLimit)]))
+      .flat()
+      .map(wrapInReminder);
+  return {
+    wrapBeforeCall: (beforeCall) => async (request, callSignal) => {
+      if (listCallFiles(request, home).writes.length > 0) await inEditor.recordBefore(callSignal);
+      return beforeCall(request, callSignal);
+    },
+    wrapAfterCall: (afterCall) => async (request, outcome, durationMs, callSignal) => {
+      signal = callSignal;
+      const { reads, writes } = listCallFiles(request, home);
+      if (outcome.isError !== true) {
+        if (writes.length > 0) inEditor.recordWrite();
+        await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
+      }
+      return afterCall(request, outcome, durationMs, callSignal);
+    },
+    takeNewDiagnostics: () => takeDiagnostics(signal, signal),
+    takeReportedDiagnostics: () => takeDiagnostics(AbortSignal.abort(), new AbortController().signal),
+  };
+}
+
+/** Lists the files a call read and wrote, from the facts of its tool; a search counts as reading none. */
+export function listCallFiles(
+  { tool, input, cwd }: Pick<CallRequest, 'tool' | 'cwd'> & { readonly input: JsonObject },
+  home: string,
+) {
+  const facts = findBuiltInToolTraits(tool)?.facts?.(input, cwd);
+  const resolvePaths = (paths: readonly string[] = []) =>
+    paths.map((path) => resolve(resolveToolPath(path, { cwd, home })));
+  if (facts === undefined || facts.searches !== undefined) return { reads: [], writes: [] };
+  return { reads: resolvePaths(facts.reads), writes: resolvePaths(facts.writes) };
+}

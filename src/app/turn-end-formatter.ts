@@ -1,0 +1,62 @@
+import { relative } from 'node:path';
+import type { QueryDeps } from '../contracts/query.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
+import { type ProjectCheckKind, runFormattersOrLinters } from '../lsp/project-checks.ts';
+import type { Core } from './core.ts';
+import type { SessionCheckpoints } from './session/checkpoints.ts';
+import { listCallFiles } from './session-language-servers.ts';
+
+/** The linting and formatting of the files that calls have changed, at the end of a turn. */
+export type TurnEndFormatter = {
+  /** Wraps `afterCall` to record the files a call wrote. */
+  wrapAfterCall(afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'];
+  /** Wraps `onStop` to check the recorded files first. What is reported is objected once. */
+  wrapOnStop(onStop: QueryDeps['onStop']): QueryDeps['onStop'];
+};
+
+/** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
+export function createTurnEndFormatter(core: Core, checkpoints: SessionCheckpoints | undefined): TurnEndFormatter {
+  const { cwd, environment, settings, bus, trusted } = core;
+  const written = new Set<string>();
+
+  /** Runs the linter first: what it fixes is formatted, too. */
+  async function check(signal: AbortSignal): Promise<readonly string[]> {
+    const { formatter, linter } = settings.current();
+    const files = [...written];
+    written.clear();
+    const reports = [];
+    if (linter !== undefined) reports.push(...(await run('linter', linter, files, signal)));
+    if (formatter !== undefined) reports.push(...(await run('formatter', formatter, files, signal)));
+    return reports;
+  }
+
+  async function run(
+    kind: ProjectCheckKind,
+    setting: string,
+    files: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    if (!trusted || files.length === 0) return [];
+    const request = { files, kind, setting, folder: cwd, path: environment.path, variables: settings.variables() };
+    // Recorded like the changes of a command, so that an undo takes them back too.
+    const watch = await checkpoints?.beforeCommand(files);
+    const { changed, reports } = await runFormattersOrLinters(request, signal).finally(() => watch?.ended('over'));
+    const names = changed.map((file) => relative(cwd, file)).join(', ');
+    const text = `${kind === 'formatter' ? 'Formatted' : 'The linter fixed'} ${names}.`;
+    if (names !== '') await bus.emit({ type: 'notice', level: 'info', topic: 'format', text });
+    return reports;
+  }
+
+  return {
+    wrapAfterCall: (afterCall) => async (request, outcome, durationMs, signal) => {
+      const { writes } = outcome.isError === true ? { writes: [] } : listCallFiles(request, environment.home);
+      for (const file of writes) if (isPathBelow(cwd, file)) written.add(file);
+      return afterCall(request, outcome, durationMs, signal);
+    },
+    wrapOnStop: (onStop) => async (facts, signal) => {
+      const reports = await check(signal);
+      if (reports.length > 0 && !facts.stopHookActive) return { kind: 'object', words: reports.join('\n\n') };
+      return onStop(facts, signal);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { fstatSync } from 'node:fs';
+import type { Environment } from '../contracts/environment.ts';
+import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
+import type { Printable } from '../lib/printable.ts';
+import { escapeMultilineText } from '../lib/text/sanitize.ts';
+import type { TerminalInput } from '../ui/input/keyboard-reader.ts';
+
+/** The standard streams, working directory and environment of the process; tests pass fakes. */
+export type ProcessIo = {
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly stdin: {
+    readonly isTty: boolean;
+    /** `none` never delivers input; only a `stream` may block. */
+    readonly kind: 'none' | 'stream' | 'file';
+    readonly chunks: () => AsyncIterable<Uint8Array>;
+    /** Raw key input; present when stdin is a terminal. */
+    readonly keys?: () => TerminalInput;
+  };
+  readonly stdout: {
+    readonly isTty: boolean;
+    readonly columns: () => number;
+    /** Writes text unchanged to a pipe or file; on a terminal control and invisible characters are replaced. */
+    readonly write: (text: string) => void;
+    /** Writes sanitized text that may contain colour sequences. */
+    readonly writePrintable: (text: Printable) => void;
+    /** Resolves when all output is handed to the system, or the reader is gone. */
+    readonly flushed: () => Promise<void>;
+    /** The first write error other than a closed reader. */
+    readonly getWriteError: () => string | undefined;
+    /** Called once when stdout is closed. */
+    readonly onClosed: (listener: () => void) => void;
+  };
+  /** Called once when the parent process has exited. */
+  readonly onOrphaned: (listener: () => void) => void;
+  readonly stderr: { readonly isTty: boolean; readonly write: (text: string) => void };
+};
+
+/** Creates the `ProcessIo` of the running process. Streams are opened on first use. */
+export function createProcessIo(environment: Environment, cwd: string): ProcessIo {
+  const closed = { listeners: new Set<() => void>(), done: false };
+  let pending: Promise<void> = Promise.resolve();
+  let writeError: string | undefined;
+  const send = (text: string) => {
+    if (closed.done) return;
+    pending = new Promise((resolve) => {
+      process.stdout.write(text, () => resolve());
+    });
+  };
+  process.stdout.on('error', (thrown) => {
+    closed.done = true;
+    if (!READER_GONE.includes(getErrnoCode(thrown) ?? '')) writeError ??= getErrorMessage(thrown);
+    for (const listener of closed.listeners) listener();
+    closed.listeners.clear();
+  });
+  process.stderr.on('error', () => undefined);
+  return {
+    cwd,
+    environment,
+    stdin: {
+      isTty: process.stdin.isTTY === true,
+      kind: detectStdinKind(),
+      chunks: () => process.stdin,
+      ...(process.stdin.isTTY === true && { keys: () => process.stdin }),
+    },
+    stdout: {
+      isTty: process.stdout.isTTY === true,
+      columns: () => resolveColumns(process.stdout.columns),
+      write: (text) => send(process.stdout.isTTY === true ? escapeMultilineText(text) : text),
+      writePrintable: send,
+      getWriteError: () => writeError,
+      flushed: () => (closed.done ? Promise.resolve() : pending),
+      onClosed(listener) {
+        if (closed.done) listener();
+        else closed.listeners.add(listener);
+      },
+    },
+    onOrphaned: onParentExit,
+    stderr: {
+      isTty: process.stderr.isTTY === true,
+      // Messages may quote files, servers or models, which must not control the terminal.
+      write: (text) => void process.stderr.write(escapeMultilineText(text)),
+    },
+  };
+}
+
+const PARENT_CHECK_MS = 1_000;
+
+/** An orphaned process gets another parent id. */
+function onParentExit(listener: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    listener();
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}
+
+/** Errors of a reader that closed its end early or was never there. */
+const READER_GONE = ['EPIPE', 'EBADF', 'ECONNRESET', 'ERR_STREAM_DESTROYED'];
+
+function detectStdinKind(): 'none' | 'stream' | 'file' {
+  try {
+    const stats = fstatSync(0);
+    if (stats.isFile()) return 'file';
+    return stats.isFIFO() || stats.isSocket() ? 'stream' : 'none';
+  } catch {
+    return 'none';
+  }
+}
+
+/**
+ * Returns the terminal width; 80 for terminals that report none or 0.
+ * @internal Exported for tests.
+ */
+export function resolveColumns(reported: number | undefined): number {
+  return reported === undefined || reported <= 0 ? 80 : reported;
+}

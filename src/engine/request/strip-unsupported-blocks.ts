@@ -1,0 +1,67 @@
+import type { AssistantBlock, Message, ResultBlock, UserBlock } from '../../contracts/message.ts';
+import type { ExcludedContent } from '../../contracts/query.ts';
+
+/** Text that replaces a rejected image or document. */
+export const STRIPPED_MEDIA_TEXT = {
+  type: 'text',
+  text: '(a picture or document that the provider refused was left out)',
+} as const;
+
+/** Strips thinking by other models, thinking that the API rejected, and rejected images. */
+export function stripUnsupportedBlocks(
+  view: readonly Message[],
+  model: string,
+  stripped: ExcludedContent,
+): readonly Message[] {
+  const lastStripped = findLastStripped(view, stripped);
+  return view.map((message, at) => {
+    if (message.role === 'user') return at <= lastStripped ? stripMedia(message) : message;
+    if (message.role !== 'assistant') return message;
+    if (message.model === model && !stripped.thinking) return message;
+    return message.blocks.some(isModelSpecific) ? { ...message, blocks: message.blocks.flatMap(toPortable) } : message;
+  });
+}
+
+function isModelSpecific(block: AssistantBlock): boolean {
+  if (block.type === 'tool_use' || block.type === 'text') return block.signature !== undefined;
+  return block.type === 'thinking' || block.type === 'redacted_thinking';
+}
+
+function toPortable(block: AssistantBlock): readonly AssistantBlock[] {
+  if (!isModelSpecific(block)) return [block];
+  if (block.type !== 'tool_use' && block.type !== 'text') return [];
+  const { signature: _signature, ...portable } = block;
+  return [portable];
+}
+
+/** Tells whether images are left that were not stripped yet. */
+export function hasUnstrippedMedia(view: readonly Message[], stripped: ExcludedContent): boolean {
+  const unstripped = view.slice(findLastStripped(view, stripped) + 1);
+  return unstripped.some((message) => message.role === 'user' && stripMedia(message) !== message);
+}
+
+function findLastStripped(view: readonly Message[], { images }: ExcludedContent): number {
+  return images === undefined ? -1 : view.findLastIndex(({ id }) => id === images);
+}
+
+function stripMedia<User extends Extract<Message, { role: 'user' }>>(message: User): User {
+  const hasMedia = message.blocks.some(
+    (block) =>
+      isMedia(block) ||
+      (block.type === 'tool_result' && typeof block.content !== 'string' && block.content.some(isMedia)),
+  );
+  if (!hasMedia) return message;
+  const blocks = message.blocks.map((block): UserBlock => {
+    if (block.type !== 'tool_result' || typeof block.content === 'string')
+      return isMedia(block) ? STRIPPED_MEDIA_TEXT : block;
+    return {
+      ...block,
+      content: block.content.map((part): ResultBlock => (isMedia(part) ? STRIPPED_MEDIA_TEXT : part)),
+    };
+  });
+  return { ...message, blocks };
+}
+
+function isMedia({ type }: UserBlock | ResultBlock): boolean {
+  return type === 'image' || type === 'document';
+}

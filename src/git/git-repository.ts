@@ -1,0 +1,115 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { GitSnapshot } from '../contracts/git-snapshot.ts';
+import { ignoreMissingFile } from '../lib/errors.ts';
+import { readRegularFile } from '../lib/files/read-regular-file.ts';
+import { findEnclosingRepository, findRepositoryRoot } from './repository-root.ts';
+import { runGit } from './run-git.ts';
+
+/** The repository of a conversation. In an untrusted folder git is not run and nothing is read. */
+export type GitRepository = {
+  /** Root of the repository; the folder itself outside of one. */
+  readonly root: string;
+  readonly initialBranch: string | undefined;
+  /** State of the repository when the conversation began. */
+  readonly initialSnapshot: Promise<GitSnapshot | undefined>;
+  readSnapshot(): Promise<GitSnapshot | undefined>;
+  readBranch(): Promise<string | undefined>;
+};
+
+/** Opens the repository of a folder and starts reading its state. */
+export async function openGitRepository(
+  cwd: string,
+  {
+    variables,
+    trusted,
+    isConfigSafe,
+  }: {
+    readonly variables: Readonly<Record<string, string>>;
+    readonly trusted: boolean;
+    /** Tells whether git may read files: that runs filters, and no override removes a filter. */
+    readonly isConfigSafe: () => boolean;
+  },
+): Promise<GitRepository> {
+  const root = findRepositoryRoot(cwd);
+  const readSnapshot = async () => (trusted ? readGitSnapshot(cwd, variables, isConfigSafe) : undefined);
+  const readBranch = async () => (trusted ? readHeadBranch(root) : undefined);
+  // Started first: git status takes longer than reading the branch from its file.
+  const initialSnapshot = readSnapshot();
+  return { root, initialBranch: await readBranch(), initialSnapshot, readSnapshot, readBranch };
+}
+
+/**
+ * Reads branch, changes and recent commits for the prompt and the status line; `undefined` without a repository or git.
+ *
+ * @internal Exported for tests.
+ */
+export async function readGitSnapshot(
+  cwd: string,
+  variables: Readonly<Record<string, string>>,
+  isConfigSafe: () => boolean,
+): Promise<GitSnapshot | undefined> {
+  // Avoids starting git without a repository. Not cached, because a repository may be created at any time.
+  if (findEnclosingRepository(cwd) === undefined) return undefined;
+  const git = (...args: readonly string[]) => runGit(args, cwd, { variables, isConfigSafe });
+  try {
+    const [status, log] = await Promise.all([
+      git('status', '--short', '--branch', '--no-renames', '--ignore-submodules=all'),
+      git('log', '-5', '--format=%h %s').catch(() => ''),
+    ]);
+    const [head = '', ...changes] = status.trimEnd().split('\n');
+    const operation = await findOperation(await resolveGitFolder(findRepositoryRoot(cwd)));
+    const commits = log.split('\n').filter((line) => line !== '');
+    return { branch: parseBranch(head), ...(operation === undefined ? {} : { operation }), changes, commits };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Files in the git folder that exist while an operation is unfinished. */
+const OPERATION_FILES = [
+  ['rebase', 'rebase-merge'],
+  ['rebase', 'rebase-apply'],
+  ['merge', 'MERGE_HEAD'],
+  ['cherry-pick', 'CHERRY_PICK_HEAD'],
+  ['revert', 'REVERT_HEAD'],
+  ['bisect', 'BISECT_LOG'],
+] as const;
+
+async function findOperation(gitFolder: string): Promise<GitSnapshot['operation']> {
+  const found = await Promise.all(
+    OPERATION_FILES.map(async ([operation, name]) => {
+      const stats = await ignoreMissingFile(stat(join(gitFolder, name)));
+      return stats === undefined ? [] : [operation];
+    }),
+  );
+  return found.flat()[0];
+}
+
+/** Parses `## main...origin/main [ahead 1]`, `## No commits yet on main` and `## HEAD (no branch)`. */
+function parseBranch(head: string): string | undefined {
+  const name = /^## (?:No commits yet on )?(\S+?)(?:\.\.\.\S+)?(?: |$)/.exec(head)?.[1];
+  return name === 'HEAD' ? undefined : name;
+}
+
+/**
+ * Reads the current branch from `.git/HEAD`, without running git.
+ *
+ * @internal Exported for tests.
+ */
+export async function readHeadBranch(root: string): Promise<string | undefined> {
+  try {
+    const head = await readRegularFile(join(await resolveGitFolder(root), 'HEAD'));
+    return /^ref: refs\/heads\/(.+)$/m.exec(head ?? '')?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the git folder; in a worktree `.git` is a file that names it. */
+async function resolveGitFolder(root: string): Promise<string> {
+  const path = join(root, '.git');
+  if ((await stat(path)).isDirectory()) return path;
+  const target = /^gitdir: (.+)$/m.exec((await readRegularFile(path)) ?? '')?.[1] ?? '';
+  return resolve(root, target);
+}

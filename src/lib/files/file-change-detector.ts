@@ -1,0 +1,43 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const MAX_DEPTH = 4;
+const MAX_ENTRIES = 2_000;
+
+/** Detects changes of files and folders. */
+export type FileChangeDetector = {
+  /** Returns whether something changed since the last call. */
+  hasChanged(): Promise<boolean>;
+  /** Resolves when the state to compare with is known; earlier changes may be missed. */
+  whenReady(): Promise<void>;
+};
+
+/** Creates a detector of changes to files and folders, by their size and modification time. */
+export function createFileChangeDetector(paths: readonly string[]): FileChangeDetector {
+  let fingerprint: Promise<string> = createFingerprint(paths);
+  return {
+    async hasChanged() {
+      const before = await fingerprint;
+      fingerprint = createFingerprint(paths);
+      return before !== (await fingerprint);
+    },
+    async whenReady() {
+      await fingerprint;
+    },
+  };
+}
+
+async function createFingerprint(paths: readonly string[]): Promise<string> {
+  const entries: string[] = [];
+  for (const path of paths) await collectEntries(path, MAX_DEPTH, entries);
+  return entries.join('\n');
+}
+
+async function collectEntries(path: string, depth: number, entries: string[]): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined || entries.length > MAX_ENTRIES) return;
+  entries.push(`${path} ${stats.mtimeMs} ${stats.size}`);
+  if (!stats.isDirectory() || depth === 0) return;
+  const names = await readdir(path).catch(() => []);
+  for (const name of names.toSorted()) await collectEntries(join(path, name), depth - 1, entries);
+}

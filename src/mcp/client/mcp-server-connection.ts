@@ -1,0 +1,240 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  type CompleteRequest,
+  type GetPromptResult,
+  type Progress,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { CallContext } from '../../contracts/tool.ts';
+import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { isUnauthorized } from '../auth/stored-mcp-auth.ts';
+import { type ActiveMcpCall, createActiveMcpCalls } from './active-mcp-calls.ts';
+import { callMcpToolAsTask } from './call-mcp-tool-as-task.ts';
+import { createMcpClient, type McpClientOptions, type McpListKind } from './create-mcp-client.ts';
+import { fetchMcpList, MCP_LIST_REQUESTS, MCP_LIST_TIMEOUT_MS } from './fetch-mcp-list.ts';
+import type { TransportHandle } from './stdio-transport.ts';
+
+/** The transport of a connection, the limits of its calls, and the listeners for what the server sends. */
+export type McpServerConnectionOptions = TransportHandle &
+  Omit<McpClientOptions, 'closeSignal'> & {
+    /** Called with a message, to follow the server's name, when a list is longer than the limit. */
+    readonly onListTruncated: (message: string) => void;
+    readonly callTimeoutMs: () => number;
+    /** True for remote servers, which are pinged after an error because they do not report their end. */
+    readonly isRemote: boolean;
+    /** Called once with the reason the connection ended. */
+    readonly onClosed: (reason: string) => void;
+  };
+
+/** An initialized connection to a server. */
+export type McpServerConnection = {
+  readonly info: { readonly name: string; readonly version: string } | undefined;
+  readonly instructions: string | undefined;
+  /** Reason it closed; `undefined` while it is open. */
+  getCloseReason(): string | undefined;
+  hasCapability(kind: McpListKind | 'completions'): boolean;
+  listTools(signal?: AbortSignal): Promise<readonly Tool[]>;
+  listPrompts(signal?: AbortSignal): Promise<readonly Prompt[]>;
+  listResources(signal: AbortSignal): Promise<readonly Resource[]>;
+  /** Lists the URI templates of resources. */
+  listResourceTemplates(signal: AbortSignal): Promise<readonly ResourceTemplate[]>;
+  callTool(tool: string, input: JsonObject, context: CallContext): Promise<CallToolResult>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<GetPromptResult>;
+  /** Reads a resource and subscribes to its changes where the server supports that. */
+  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
+  /** Completes an argument; values in the server's order. */
+  complete(params: CompleteRequest['params'], signal: AbortSignal): Promise<readonly string[]>;
+  close(): Promise<void>;
+};
+
+/** The error of a call without any message for too long (`silent`), or with only progress (`endless`). */
+export class ServerTimeoutError extends Error {
+  override readonly name = 'ServerSilent';
+}
+
+/** The largest delay of a timer; disables the SDK's own timeout. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+const PING_TIMEOUT_MS = 5_000;
+const NOTE_CHARS = 200;
+const NOTE_INTERVAL_MS = 50;
+
+/** Opens and initializes a connection; rejects when the server refuses or ends, or the signal aborts. */
+export async function openMcpServerConnection(
+  options: McpServerConnectionOptions,
+  signal: AbortSignal,
+): Promise<McpServerConnection> {
+  const calls = createActiveMcpCalls(options.callTimeoutMs);
+  const closeController = new AbortController();
+  const onResourceChanged = (uri: string) => subscriptions.isSubscribed(uri) && options.onResourceChanged(uri);
+  const client = createMcpClient({ ...options, onResourceChanged, closeSignal: closeController.signal }, calls.newest);
+  const subscriptions = createResourceSubscriptions(client);
+  const reportedCuts = new Set<string>();
+  const onCut = (message: string) => {
+    if (!reportedCuts.has(message)) options.onListTruncated(message);
+    reportedCuts.add(message);
+  };
+  let closeReason: string | undefined;
+  client.onclose = () => {
+    closeController.abort();
+    closeReason = options.describeExit() ?? 'the connection was closed';
+    options.onClosed(closeReason);
+  };
+  if (options.isRemote) client.onerror = createPingOnError(client);
+  await client.connect(options.transport, { signal, timeout: NO_TIMEOUT_MS });
+  const createOptions = (callSignal: AbortSignal) => ({ signal: callSignal, timeout: options.callTimeoutMs() });
+  let taskTools: ReadonlySet<string> = new Set();
+  let sentRoots = options.getRoots().join('\n');
+
+  /** Notifies the server of changed roots before the next call that may need them. */
+  async function sendRoots(): Promise<void> {
+    const roots = options.getRoots().join('\n');
+    if (roots === sentRoots) return;
+    sentRoots = roots;
+    await client.sendRootsListChanged();
+  }
+
+  const getPromptTimeoutMs = () => Math.min(MCP_LIST_TIMEOUT_MS, options.callTimeoutMs());
+
+  return {
+    info: client.getServerVersion(),
+    instructions: client.getInstructions(),
+    getCloseReason: () => closeReason,
+    hasCapability: (kind) => client.getServerCapabilities()?.[kind] !== undefined,
+    async listTools(listSignal) {
+      const listed = await fetchMcpList(client, MCP_LIST_REQUESTS.tools, listSignal, onCut);
+      taskTools = supportsTasks(client) ? new Set(listed.filter(requiresTask).map(({ name }) => name)) : taskTools;
+      return listed;
+    },
+    listPrompts: (listSignal) => fetchMcpList(client, MCP_LIST_REQUESTS.prompts, listSignal, onCut),
+    listResources: (listSignal) => fetchMcpList(client, MCP_LIST_REQUESTS.resources, listSignal, onCut),
+    listResourceTemplates: (listSignal) => fetchMcpList(client, MCP_LIST_REQUESTS.templates, listSignal, onCut),
+    async callTool(name, input, context) {
+      await sendRoots();
+      return callTool(
+        client,
+        { name, arguments: input, isTask: taskTools.has(name) },
+        context,
+        calls.begin(context.ask),
+      );
+    },
+    getPrompt: (name, args, callSignal) =>
+      client.getPrompt({ name, arguments: { ...args } }, { signal: callSignal, timeout: getPromptTimeoutMs() }),
+    async readResource(uri, callSignal) {
+      const contents = await client.readResource({ uri }, createOptions(callSignal));
+      subscriptions.subscribe(uri);
+      return contents;
+    },
+    async complete(params, callSignal) {
+      if (client.getServerCapabilities()?.completions === undefined) return [];
+      const { completion } = await client.complete(params, { signal: callSignal, timeout: getPromptTimeoutMs() });
+      return completion.values;
+    },
+    close: () => client.close(),
+  };
+}
+
+type ToolCall = { readonly name: string; readonly arguments: JsonObject; readonly isTask: boolean };
+
+/** Calls a tool and aborts the call when the server is silent for too long. */
+async function callTool(
+  client: Client,
+  { isTask, ...params }: ToolCall,
+  context: CallContext,
+  call: ActiveMcpCall,
+): Promise<CallToolResult> {
+  const notes = throttleNotes((text) => context.report({ kind: 'note', text }));
+  const report = (text: string) => {
+    call.recordActivity();
+    notes.push(text);
+  };
+  const options = {
+    signal: AbortSignal.any([context.signal, call.timeoutSignal]),
+    timeout: NO_TIMEOUT_MS,
+    onprogress: ({ progress, total, message }: Progress) => report(formatProgress(progress, total, message)),
+  };
+  try {
+    const onStatus = (status: string) => report(sanitizeUntrustedLine(status, NOTE_CHARS));
+    if (isTask) return await callMcpToolAsTask(client, { ...params, onStatus }, options);
+    // Not `client.callTool`: it validates results against the server's output schema and rejects usable answers.
+    return await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+  } catch (thrown) {
+    if (call.timeoutSignal.aborted && !context.signal.aborted)
+      throw new ServerTimeoutError(String(call.timeoutSignal.reason));
+    throw thrown;
+  } finally {
+    notes.end();
+    call.end();
+  }
+}
+
+/** Throttles notes: the first is shown at once, then the newest one per interval. */
+function throttleNotes(show: (text: string) => void) {
+  let newest: string | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    if (newest === undefined) return;
+    show(newest);
+    newest = undefined;
+    timer = setTimeout(flush, NOTE_INTERVAL_MS);
+  };
+  return {
+    push(text: string): void {
+      newest = text;
+      if (timer === undefined) flush();
+    },
+    end: () => clearTimeout(timer),
+  };
+}
+
+/** Returns true for a tool that can only be called as a task. */
+const requiresTask = ({ execution }: Tool) => execution?.taskSupport === 'required';
+
+const supportsTasks = (client: Client) => client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+
+/** Creates an error handler that pings the server, one ping at a time, and closes the connection without an answer. */
+function createPingOnError(client: Client): (error: Error) => void {
+  let isPinging = false;
+  return (error) => {
+    // A server that asks for a login is running.
+    if (isPinging || isUnauthorized(error) || client.getServerVersion() === undefined) return;
+    isPinging = true;
+    client
+      .ping({ timeout: PING_TIMEOUT_MS })
+      // Closing here triggers `onclose`, like any other end.
+      .catch((thrown) => (isUnauthorized(thrown) ? undefined : client.close()))
+      .finally(() => {
+        isPinging = false;
+      });
+  };
+}
+
+function formatProgress(progress: number, total: number | undefined, message: string | undefined): string {
+  const amount = total === undefined || total <= 0 ? `${progress}` : `${progress} of ${total}`;
+  return message === undefined ? amount : `${sanitizeUntrustedLine(message, NOTE_CHARS)} (${amount})`;
+}
+
+const MAX_SUBSCRIPTIONS = 100;
+const SUBSCRIBE_TIMEOUT_MS = 10_000;
+
+/** Creates the subscriptions to the changes of one server's resources; every resource that was read is subscribed. */
+function createResourceSubscriptions(client: Client) {
+  const subscribed = new Set<string>();
+  return {
+    subscribe(uri: string): void {
+      const isSupported = client.getServerCapabilities()?.resources?.subscribe === true;
+      if (!isSupported || subscribed.has(uri) || subscribed.size >= MAX_SUBSCRIPTIONS) return;
+      subscribed.add(uri);
+      // A refused subscription only means that changes are not reported.
+      void client.subscribeResource({ uri }, { timeout: SUBSCRIBE_TIMEOUT_MS }).catch(() => undefined);
+    },
+    isSubscribed: (uri: string): boolean => subscribed.has(uri),
+  };
+}

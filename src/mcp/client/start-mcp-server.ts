@@ -1,0 +1,140 @@
+import { getErrorMessage } from '../../lib/errors.ts';
+import { abandonOnAbort } from '../../lib/promises.ts';
+import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { createStoredMcpAuth, isUnauthorized } from '../auth/stored-mcp-auth.ts';
+import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
+import type { McpServerToolsOptions } from '../tools.ts';
+import type { McpHubDeps } from './hub-deps.ts';
+import { EMPTY_MCP_SERVER_CATALOG, fetchMcpCatalogPart, type McpServerCatalog } from './mcp-server-catalog.ts';
+import {
+  type McpServerConnection,
+  type McpServerConnectionOptions,
+  openMcpServerConnection,
+} from './mcp-server-connection.ts';
+import type { McpServerEvent } from './mcp-server-lifecycle.ts';
+import { buildMcpServerEnvironment, openMcpTransport } from './open-mcp-transport.ts';
+
+/** The result of an attempt to start; a connected server may still have pending lists. */
+export type McpServerStartResult =
+  | (Omit<Extract<McpServerEvent, { type: 'connected' }>, 'atMs'> & {
+      readonly pendingLists: readonly PendingMcpList[];
+    })
+  | Extract<McpServerEvent, { type: 'needs-auth' | 'failed' }>;
+
+/** The listeners and limits of the connection to start. */
+export type McpServerStartListeners = Pick<
+  McpServerConnectionOptions,
+  | 'onListChanged'
+  | 'onResourceChanged'
+  | 'onClosed'
+  | 'onListTruncated'
+  | 'onDeclined'
+  | 'onSampled'
+  | 'onVisited'
+  | 'callTimeoutMs'
+>;
+
+/** A requested list that did not arrive within its limit. */
+export type PendingMcpList = { readonly kind: 'tools' | 'prompts'; readonly list: Promise<Partial<McpServerCatalog>> };
+
+/** Limits for the first lists; an initialized server normally answers at once. */
+const TOOLS_WAIT_MS = 5_000;
+const PROMPTS_WAIT_MS = 1_000;
+const START_ERROR_CHARS = 600;
+const LIST_ERROR_CHARS = 300;
+
+/**
+ * Starts a server, initializes it within the limit and fetches its tools and prompts. A late list is returned as pending;
+ * a failed start leaves nothing running.
+ */
+export async function startMcpServer(
+  server: ConfiguredMcpServer,
+  deps: McpHubDeps,
+  catalogOptions: McpServerToolsOptions,
+  listeners: McpServerStartListeners,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<McpServerStartResult> {
+  const limit = AbortSignal.timeout(limitMs);
+  const { cwd, ouroHome, variables, getExtraVariables } = deps;
+  const auth = await createStoredMcpAuth(server, {
+    cwd,
+    ouroHome,
+    env: () => buildMcpServerEnvironment(variables, { ...getExtraVariables?.() }),
+  });
+  const { transport, describeExit } = await openMcpTransport(server, deps, auth);
+  let connection: McpServerConnection;
+  try {
+    connection = await openMcpServerConnection(
+      {
+        ...listeners,
+        transport,
+        describeExit,
+        server: server.name,
+        version: deps.version,
+        getRoots: deps.getRoots,
+        ask: deps.ask,
+        sample: deps.sample,
+        getSamplingVerdict: () => deps.getSamplingVerdict?.(server.name),
+        isRemote: server.launch.kind === 'http' || server.launch.kind === 'sse',
+      },
+      AbortSignal.any([signal, limit]),
+    );
+  } catch (thrown) {
+    // Read before the close, which would set an end reason itself.
+    const reason = limit.aborted
+      ? describeTimeout(limitMs, describeExit())
+      : (describeExit() ?? getErrorMessage(thrown));
+    await transport.close();
+    if (isUnauthorized(thrown)) return { type: 'needs-auth' };
+    // Servers of the older SSE transport refuse this request and listen at the same address.
+    const { launch } = server;
+    if (launch.kind === 'http' && SSE_FALLBACK_STATUSES.some((code) => hasCode(thrown, code)) && !limit.aborted)
+      return startMcpServer(
+        { ...server, launch: { ...launch, kind: 'sse' } },
+        deps,
+        catalogOptions,
+        listeners,
+        limitMs,
+        signal,
+      );
+    return { type: 'failed', why: sanitizeUntrustedLine(reason, START_ERROR_CHARS) };
+  }
+  try {
+    const request = (kind: PendingMcpList['kind']) => ({
+      kind,
+      list: fetchMcpCatalogPart(connection, catalogOptions, kind),
+    });
+    const [tools, prompts] = [request('tools'), request('prompts')];
+    const createLimit = (ms: number) => AbortSignal.any([signal, AbortSignal.timeout(Math.min(ms, limitMs))]);
+    const listedTools = await abandonOnAbort(tools.list, createLimit(TOOLS_WAIT_MS));
+    const listedPrompts = await abandonOnAbort(prompts.list, createLimit(PROMPTS_WAIT_MS));
+    const pendingLists = [
+      ...(listedTools === undefined ? [tools] : []),
+      ...(listedPrompts === undefined ? [prompts] : []),
+    ];
+    return {
+      type: 'connected',
+      connection,
+      catalog: { ...EMPTY_MCP_SERVER_CATALOG, ...listedTools, ...listedPrompts },
+      pendingLists,
+    };
+  } catch (thrown) {
+    const reason = describeExit() ?? getErrorMessage(thrown);
+    await connection.close();
+    if (isUnauthorized(thrown)) return { type: 'needs-auth' };
+    return { type: 'failed', why: `cannot list its tools: ${sanitizeUntrustedLine(reason, LIST_ERROR_CHARS)}` };
+  }
+}
+
+/** Statuses that make a start fall back to the SSE transport. */
+const SSE_FALLBACK_STATUSES = [400, 404, 405];
+
+function hasCode(thrown: unknown, code: number): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
+}
+
+function describeTimeout(limitMs: number, end: string | undefined): string {
+  const message = `did not answer within ${limitMs / 1000} s`;
+  return end === undefined ? message : `${message}: ${end}`;
+}

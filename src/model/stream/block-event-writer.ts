@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../contracts/json.ts';
+
+type Events = readonly JsonObject[];
+
+/** Writes Messages API events for the blocks of a reply; blocks are addressed by the keys of the source API. */
+export type BlockEventWriter = {
+  /** Starts a block unless it is open. */
+  readonly start: (key: string, content_block: JsonObject) => Events;
+  /** Adds a delta to a block; ignored unless the block is open. */
+  readonly append: (key: string, delta: JsonObject) => Events;
+  /** Ends a block if it is open. */
+  readonly end: (key: string) => Events;
+  /** Ends all open blocks. */
+  readonly endAll: () => Events;
+  readonly isOpen: (key: string) => boolean;
+  /** Returns true if the block is open and has no content yet. */
+  readonly isEmpty: (key: string) => boolean;
+};
+
+/** Creates a block writer for one reply. */
+export function createBlockEventWriter(): BlockEventWriter {
+  const openBlocks = new Map<string, { readonly index: number; readonly isEmpty: boolean }>();
+  let nextIndex = 0;
+
+  function end(key: string): Events {
+    const block = openBlocks.get(key);
+    openBlocks.delete(key);
+    return block === undefined ? [] : [{ type: 'content_block_stop', index: block.index }];
+  }
+
+  return {
+    start(key, content_block) {
+      if (openBlocks.has(key)) return [];
+      const index = nextIndex++;
+      openBlocks.set(key, { index, isEmpty: true });
+      return [{ type: 'content_block_start', index, content_block }];
+    },
+    append(key, delta) {
+      const block = openBlocks.get(key);
+      if (block === undefined) return [];
+      openBlocks.set(key, { ...block, isEmpty: false });
+      return [{ type: 'content_block_delta', index: block.index, delta }];
+    },
+    end,
+    endAll: () => [...openBlocks.keys()].flatMap(end),
+    isOpen: (key) => openBlocks.has(key),
+    isEmpty: (key) => openBlocks.get(key)?.isEmpty === true,
+  };
+}
+
+/** Initial content of a text block. */
+export const EMPTY_TEXT_BLOCK = { type: 'text', text: '' } as const;
+/** Initial content of a thinking block. */
+export const EMPTY_THINKING_BLOCK = { type: 'thinking', thinking: '', signature: '' } as const;
+
+/** Writes the pages that a provider's own web search found, as a result of the Messages API. */
+export function writeWebSearchPages(
+  key: string,
+  pages: readonly JsonObject[],
+  writer: BlockEventWriter,
+): readonly JsonObject[] {
+  if (pages.length === 0) return [];
+  const content = pages.map(({ url, title }) => ({ type: 'web_search_result', url, title: title ?? null }));
+  return [...writer.start(key, { type: 'web_search_tool_result', content }), ...writer.end(key)];
+}

@@ -1,0 +1,139 @@
+import type { ModelFailure } from '../../contracts/model.ts';
+import { ABORTED_FAILURE } from './failures.ts';
+
+/** Timeouts of one attempt to stream a reply. */
+export type StreamTimeouts = {
+  /** Until the response headers arrive. */
+  readonly headerTimeoutMs: number;
+  /** Between two events of the reply. */
+  readonly idleTimeoutMs: number;
+  /** Without content, while the provider sends pings. */
+  readonly pingTimeoutMs?: number;
+  /** For the whole attempt. */
+  readonly totalTimeoutMs?: number;
+};
+
+/** Merges configured timeouts with defaults and the total timeout of a request. */
+export function resolveStreamTimeouts(
+  defaults: StreamTimeouts,
+  configured: Partial<StreamTimeouts> = {},
+  totalTimeoutMs?: number,
+): StreamTimeouts {
+  return {
+    headerTimeoutMs: configured.headerTimeoutMs ?? defaults.headerTimeoutMs,
+    idleTimeoutMs: configured.idleTimeoutMs ?? defaults.idleTimeoutMs,
+    ...(configured.pingTimeoutMs !== undefined && { pingTimeoutMs: configured.pingTimeoutMs }),
+    ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
+  };
+}
+
+/** One attempt at a request: its abort signal and the timers that may abort it. */
+export type ModelAttempt = {
+  /** Signal for `fetch`; aborting it closes the socket. */
+  readonly signal: AbortSignal;
+  /** Switches from the header timeout to the idle timeout. */
+  markHeadersReceived(): void;
+  /** Restarts the idle timeout. */
+  markProgress(): void;
+  /** Restarts the idle timeout after a ping, as long as the ping timeout allows. */
+  markAlive(): void;
+  /** Returns the failure if the attempt was aborted or timed out. */
+  getFailure(): ModelFailure | undefined;
+  /** Marks the reply as complete, so that the connection can be reused. */
+  markComplete(): void;
+  /** Stops the timers and, unless the reply is complete, closes the socket. */
+  close(): void;
+};
+
+/** A model may think for minutes before its first word; pings show that the connection is alive meanwhile. */
+const MAX_PING_TIMEOUT_MS = 600_000;
+/** A shorter idle timeout also shortens the time in which only pings arrive. */
+const PING_TIMEOUT_FACTOR = 10;
+
+/** Starts the timers of one attempt. The caller must close it. */
+export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal): ModelAttempt {
+  const controller = new AbortController();
+  const { idleTimeoutMs } = timeouts;
+  const defaultPingTimeoutMs = Math.max(
+    idleTimeoutMs,
+    Math.min(MAX_PING_TIMEOUT_MS, PING_TIMEOUT_FACTOR * idleTimeoutMs),
+  );
+  const { pingTimeoutMs = defaultPingTimeoutMs } = timeouts;
+  let failure: ModelFailure | undefined;
+  let lastProgress = performance.now();
+  /** Time of the last ping or event. */
+  let lastSign = lastProgress;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let isComplete = false;
+
+  function fail(reason: ModelFailure) {
+    failure ??= reason;
+    controller.abort();
+  }
+  const handleAbort = () => fail(ABORTED_FAILURE);
+  signal.addEventListener('abort', handleAbort, { once: true });
+  if (signal.aborted) handleAbort();
+
+  const headerTimer = setTimeout(
+    () => fail(createStalledFailure(`No response within ${formatSeconds(timeouts.headerTimeoutMs)}.`)),
+    timeouts.headerTimeoutMs,
+  );
+  const { totalTimeoutMs } = timeouts;
+  const totalTimer =
+    totalTimeoutMs === undefined
+      ? undefined
+      : setTimeout(
+          () => fail(createStalledFailure(`The reply took longer than ${formatSeconds(totalTimeoutMs)}.`)),
+          totalTimeoutMs,
+        );
+
+  // One timer that checks the time of the last event is far cheaper than restarting a timer per delta.
+  function watchIdle(delayMs: number) {
+    idleTimer = setTimeout(() => {
+      const nowMs = performance.now();
+      const idleMs = timeouts.idleTimeoutMs - (nowMs - lastSign);
+      const pingedMs = lastSign > lastProgress ? pingTimeoutMs - (nowMs - lastProgress) : Number.POSITIVE_INFINITY;
+      if (pingedMs <= 1)
+        fail(createStalledFailure(`The reply stalled: only pings for ${formatSeconds(pingTimeoutMs)}.`));
+      else if (idleMs <= 1)
+        fail(createStalledFailure(`The reply stalled: no data for ${formatSeconds(timeouts.idleTimeoutMs)}.`));
+      else watchIdle(Math.min(idleMs, pingedMs));
+    }, delayMs);
+  }
+
+  return {
+    signal: controller.signal,
+    markHeadersReceived() {
+      clearTimeout(headerTimer);
+      lastProgress = performance.now();
+      lastSign = lastProgress;
+      watchIdle(Math.min(timeouts.idleTimeoutMs, pingTimeoutMs));
+    },
+    markProgress() {
+      lastProgress = performance.now();
+      lastSign = lastProgress;
+    },
+    markAlive() {
+      lastSign = performance.now();
+    },
+    getFailure: () => failure,
+    markComplete() {
+      isComplete = true;
+    },
+    close() {
+      clearTimeout(headerTimer);
+      clearTimeout(totalTimer);
+      clearTimeout(idleTimer);
+      signal.removeEventListener('abort', handleAbort);
+      if (!isComplete) controller.abort();
+    },
+  };
+}
+
+function createStalledFailure(message: string): ModelFailure {
+  return { kind: 'stalled', message };
+}
+
+function formatSeconds(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
+}

@@ -1,0 +1,90 @@
+import { BUILD_TOOLS } from './build-tools.ts';
+import { FILE_CHANGERS } from './file-changers.ts';
+import { FILE_READERS } from './file-readers.ts';
+import { GIT_PROGRAM_FACTS } from './git.ts';
+import { INTERPRETERS } from './interpreters.ts';
+import type { ProgramFacts, ProgramFactsByName } from './program-facts.ts';
+import { SEARCH_PROGRAMS } from './search-programs.ts';
+import { SERVER_ADMIN_PROGRAMS } from './server-admin-programs.ts';
+import { SHELLS_AND_WRAPPERS } from './shells-and-wrappers.ts';
+import { SYSTEM_INFO_PROGRAMS, UTILITY_PROGRAMS, VERSION_QUERY_PROGRAMS } from './text-and-system-tools.ts';
+
+/** All known programs by name. */
+const PROGRAMS: ProgramFactsByName = {
+  ...SHELLS_AND_WRAPPERS,
+  ...INTERPRETERS,
+  ...FILE_READERS,
+  ...SEARCH_PROGRAMS,
+  ...UTILITY_PROGRAMS,
+  ...FILE_CHANGERS,
+  ...BUILD_TOOLS,
+  ...SERVER_ADMIN_PROGRAMS,
+  ...GIT_PROGRAM_FACTS,
+  ...SYSTEM_INFO_PROGRAMS,
+};
+
+/** The names in the table. They may be nowhere else: the architecture test searches for them. */
+export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
+
+const UNKNOWN_PROGRAM: ProgramFacts = {};
+const LOWER_CASE_PROGRAMS = new Map(Object.entries(PROGRAMS).map(([name, row]) => [name.toLowerCase(), row]));
+/** The dynamic loader, which runs other programs: `ld-linux-x86-64.so.2`. */
+const DYNAMIC_LOADER = /^ld(?:-[\w-]+)?\.so(?:\.\d+)*$/;
+
+/** Returns the facts about the program with exactly this name, for decisions in its favour. */
+export function getExactProgramFacts(name: string): ProgramFacts {
+  return Object.hasOwn(PROGRAMS, name) ? (PROGRAMS[name] ?? UNKNOWN_PROGRAM) : UNKNOWN_PROGRAM;
+}
+
+const NAMES_ENDING_IN_DIGITS = [...LOWER_CASE_PROGRAMS.keys()].filter((name) => /\d$/.test(name));
+
+/**
+ * Returns the facts about any program that may run under this name, for decisions against it: `/usr/bin/python3.12`,
+ * `lua5.4`, `guile-3.0` and `node.exe` are what they are named after.
+ */
+export function findProgramFacts(path: string): ProgramFacts {
+  const name = path.replace(/^.*\//, '');
+  if (Object.hasOwn(PROGRAMS, name)) return getExactProgramFacts(name);
+  const lowerName = (DYNAMIC_LOADER.test(name) ? 'ld.so' : name.replace(/\.exe$/i, '')).toLowerCase();
+  const row =
+    LOWER_CASE_PROGRAMS.get(lowerName) ?? (/\d/.test(lowerName) ? findVersionedProgram(lowerName) : undefined);
+  if (row === undefined) return UNKNOWN_PROGRAM;
+  // A similar name proves nothing in favour of the program: any operand may be a file, and `-o` an output.
+  const { opensNoFiles: _, dashOIsNotOutput: __, reads: ___, subcommands: ____, ...rest } = row;
+  return rest;
+}
+
+/** `python3.12`, but also `radare2-5.9` and `d8-3`, where the digit before the version belongs to the name. */
+function findVersionedProgram(lowerName: string): ProgramFacts | undefined {
+  const unversioned = LOWER_CASE_PROGRAMS.get(lowerName.replace(/[-_.]?\d.*$/s, ''));
+  if (unversioned !== undefined) return unversioned;
+  const name = NAMES_ENDING_IN_DIGITS.find(
+    (candidate) => lowerName.startsWith(candidate) && /^[-_.]?\d/.test(lowerName.slice(candidate.length)),
+  );
+  return name === undefined ? undefined : LOWER_CASE_PROGRAMS.get(name);
+}
+
+/** True for `--version` and `--help` of a program that answers these without reading the project. */
+export function isVersionQuery([name = '', option = '', rest]: readonly string[]): boolean {
+  return rest === undefined && VERSION_QUERY_PROGRAMS.has(name) && /^--(?:version|help)$/.test(option);
+}
+
+/** True for a name that ends like that of a shell, known or not. */
+export function hasShellName(name: string): boolean {
+  return name.endsWith('sh');
+}
+
+/** True for a name without a row, which may be anything, also an interpreter. */
+export function isUnknownProgram(name: string): boolean {
+  return findProgramFacts(name) === UNKNOWN_PROGRAM;
+}
+
+/** True if a program may run an argument or its input. */
+export function mayRunScripts(name: string): boolean {
+  const { isShell, runsShellCommands, inlineScripts, scriptOptions, commandMarkers, interpreter } =
+    findProgramFacts(name);
+  return (
+    (isShell ?? runsShellCommands ?? inlineScripts ?? scriptOptions ?? commandMarkers ?? interpreter) !== undefined ||
+    isUnknownProgram(name)
+  );
+}

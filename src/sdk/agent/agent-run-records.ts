@@ -1,0 +1,64 @@
+import type { AgentEvent } from '../../contracts/event.ts';
+import { listMessageBlocks, type Message } from '../../contracts/message.ts';
+import type { Terminal } from '../../contracts/terminal-reason.ts';
+import type { RunEnd } from './options.ts';
+import { NO_SPENDING, type SpendingMeter, subtractSpending } from './spending.ts';
+
+/** The records of the runs of an agent: requests, texts and spending of each, and the signals that stop them. */
+export type AgentRunRecords = ReturnType<typeof createAgentRunRecords>;
+
+/** Creates the records of the runs. */
+export function createAgentRunRecords(meter: SpendingMeter) {
+  const ends = new WeakMap<Terminal, Pick<RunEnd, 'text' | 'spent'>>();
+  const signals = new Set<AbortSignal>();
+  let started = 0;
+  let requests = 0;
+  let text = '';
+  let before = NO_SPENDING;
+  return {
+    start() {
+      started += 1;
+      requests = 0;
+      text = '';
+      before = meter.current();
+    },
+    isFirst: () => started === 1,
+    /** Counts a request of the run. */
+    countRequest() {
+      requests += 1;
+      return requests;
+    },
+    onEvent(event: AgentEvent): void {
+      if (event.type === 'message_end' && event.message.role === 'assistant') text = getReplyText(event.message);
+      if (event.type === 'agent_end')
+        ends.set(event.terminal, { text, spent: subtractSpending(meter.current(), before) });
+    },
+    describe: (terminal: Terminal): RunEnd => ({
+      ...terminal,
+      ...(ends.get(terminal) ?? { text, spent: NO_SPENDING }),
+    }),
+    isStopped: () => [...signals].some(({ aborted }) => aborted),
+    /** Calls `abort` when one of the signals aborts, until the returned function is called. */
+    link(given: readonly (AbortSignal | undefined)[], abort: () => void): () => void {
+      const linked = given.filter((signal) => signal !== undefined);
+      for (const signal of linked) {
+        signals.add(signal);
+        signal.addEventListener('abort', abort, { once: true });
+      }
+      return () => {
+        for (const signal of linked) {
+          signals.delete(signal);
+          signal.removeEventListener('abort', abort);
+        }
+      };
+    },
+  };
+}
+
+/** Returns the text of a reply. */
+export function getReplyText(message: Message | undefined): string {
+  if (message?.role !== 'assistant') return '';
+  return listMessageBlocks(message)
+    .flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    .join('');
+}

@@ -1,0 +1,161 @@
+import { appendFileSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getProcessIdentity, getProcessState, type ProcessIdentity } from '../lib/processes/process-info.ts';
+import {
+  killLeftoverProcessGroups,
+  killRunProcesses,
+  killRunProcessesNow,
+  type LeftoverProcessGroup,
+} from '../lib/processes/process-tree.ts';
+
+/**
+ * A log of what one run starts. The next start cleans up from it if this run is killed, and the exit of this process
+ * kills what still runs.
+ */
+export type RunCleanupLog = {
+  /** Process marker carried by every child of this run in its environment. */
+  readonly marker: string;
+  /** Records a session folder whose snapshot of the workspace needs recovery if the run is killed. */
+  recordSession(sessionFolder: string): void;
+  recordStart(child: LeftoverProcessGroup): void;
+  recordEnd(pgid: number): void;
+  /** Deletes the ledger once everything has ended; kills what is still recorded as running. */
+  close(): void;
+};
+
+type Owner = ProcessIdentity & { readonly run: string };
+
+/** Time between SIGTERM and SIGKILL; short, so that the first prompt does not wait. */
+const KILL_AFTER_MS = 500;
+
+const getLedgerFolder = (ouroHome: string) => join(ouroHome, 'running');
+
+/** Opens the ledger of a run. Every entry is written synchronously before the start it describes. */
+export function openRunCleanupLog(ouroHome: string, marker: string): RunCleanupLog {
+  const owner: Owner = { run: marker, ...getProcessIdentity() };
+  const path = join(getLedgerFolder(ouroHome), `${marker}.jsonl`);
+  tryWrite(() => {
+    mkdirSync(getLedgerFolder(ouroHome), { recursive: true, mode: 0o700 });
+    writeFileSync(path, toLine(owner), { mode: 0o600, flag: 'wx' });
+  });
+  // Also in memory: the disk may not be writable, and reading it takes too long at the exit.
+  const groups = new Set<number>();
+  const removeExitListener = onProcessExit(() => killRunProcessesNow(marker, groups));
+  return {
+    marker,
+    recordSession: (session) => tryWrite(() => appendFileSync(path, toLine({ session }))),
+    recordStart({ pgid, startTime, marker }) {
+      groups.add(pgid);
+      tryWrite(() => appendFileSync(path, toLine({ pgid, startTime, marker })));
+    },
+    recordEnd(pgid) {
+      groups.delete(pgid);
+      tryWrite(() => appendFileSync(path, toLine({ ended: pgid })));
+    },
+    close() {
+      if (groups.size > 0) killRunProcessesNow(marker, groups);
+      removeExitListener();
+      tryWrite(() => unlinkSync(path));
+    },
+  };
+}
+
+/**
+ * Calls a listener when this process exits, however that is caused. The limit of listeners grows with each: a program
+ * may run many conversations at once, which is no leak.
+ */
+function onProcessExit(listener: () => void): () => void {
+  process.setMaxListeners(process.getMaxListeners() + 1);
+  process.once('exit', listener);
+  return () => {
+    process.off('exit', listener);
+    process.setMaxListeners(process.getMaxListeners() - 1);
+  };
+}
+
+/** Ignores write failures: without a writable disk there is no ledger, and the session reports the failure itself. */
+function tryWrite(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // Ignored, see above.
+  }
+}
+
+const toLine = (value: object) => `${JSON.stringify(value)}\n`;
+
+/** Ends the processes left by killed runs and deletes their ledgers; returns the number of such runs. */
+export async function reapDeadRuns(ouroHome: string): Promise<number> {
+  const names = await readdir(getLedgerFolder(ouroHome)).catch(() => []);
+  const outcomes = await Promise.all(
+    names.filter((name) => name.endsWith('.jsonl')).map((name) => reapRun(join(getLedgerFolder(ouroHome), name))),
+  );
+  return outcomes.filter((outcome) => outcome === 'dead').length;
+}
+
+/** Returns the folders of sessions whose run was killed while a command ran, so that a snapshot awaits recovery. */
+export async function listSessionsToRecover(ouroHome: string): Promise<readonly string[]> {
+  const names = await readdir(getLedgerFolder(ouroHome)).catch(() => []);
+  const folders = names.map(async (name) => {
+    const [owner, ...rest] = await readEntries(join(getLedgerFolder(ouroHome), name));
+    return isOwner(owner) && getProcessState(owner) === 'dead' ? rest.flatMap(findPendingSnapshot) : [];
+  });
+  return [...new Set((await Promise.all(folders)).flat())];
+}
+
+function findPendingSnapshot({ session }: Entry): readonly string[] {
+  return typeof session === 'string' && existsSync(join(session, 'checkpoints', 'pack')) ? [session] : [];
+}
+
+async function readEntries(path: string): Promise<readonly Entry[]> {
+  return (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parseEntry);
+}
+
+async function reapRun(path: string): Promise<'alive' | 'dead'> {
+  const [owner, ...rest] = await readEntries(path);
+  if (isOwner(owner)) {
+    const state = getProcessState(owner);
+    if (state === 'alive') return 'alive';
+    // Processes in another container cannot be seen or ended from here; they end with their container.
+    if (state === 'elsewhere') return (await isExpired(path)) ? deleteLedger(path) : 'alive';
+    const startedAt = performance.now();
+    await killRunProcesses(owner.run, () => performance.now() - startedAt > KILL_AFTER_MS);
+    const ended = new Set(rest.map((entry) => entry.ended));
+    await killLeftoverProcessGroups(rest.filter(isLeftover).filter(({ pgid }) => !ended.has(pgid)));
+  }
+  // The ledger is kept until the snapshots of its sessions are recovered.
+  return rest.some((entry) => findPendingSnapshot(entry).length > 0) ? 'dead' : deleteLedger(path);
+}
+
+async function deleteLedger(path: string): Promise<'dead'> {
+  await unlink(path).catch(() => undefined);
+  return 'dead';
+}
+
+const EXPIRY_MS = 7 * 86_400_000;
+
+async function isExpired(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined);
+  return stats === undefined || Date.now() - stats.mtimeMs > EXPIRY_MS;
+}
+
+type Entry = { readonly [name: string]: unknown };
+
+/** The last line may be torn. */
+function parseEntry(text: string): readonly Entry[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? [{ ...value }] : [];
+  } catch {
+    return [];
+  }
+}
+
+function isOwner(entry: Entry | undefined): entry is Owner & Entry {
+  return typeof entry?.run === 'string' && typeof entry.pid === 'number' && typeof entry.startTime === 'string';
+}
+
+function isLeftover(entry: Entry): entry is LeftoverProcessGroup & Entry {
+  return typeof entry.pgid === 'number' && typeof entry.startTime === 'string' && typeof entry.marker === 'string';
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type { TrustEffect } from '../contracts/frontend/trust.ts';
+import type { HookConfig, McpServerConfig, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import { SETTING_KEYS } from './setting-keys.ts';
+
+/** Keys that start programs or grant permissions; in a project's settings, every change to them needs approval. */
+const APPROVAL_KEYS = SETTING_KEYS.filter((row) => row.needsApproval).map(({ key }) => key);
+const TOP_LEVEL_KEYS = APPROVAL_KEYS.filter((name) => !name.includes('.'));
+const PERMISSION_KEYS = APPROVAL_KEYS.filter((name) => name.startsWith('permissions.')).map((name) =>
+  name.slice('permissions.'.length),
+);
+
+/** Picks the settings that need approval. */
+function pickApprovalSettings({ permissions = {}, ...settings }: Settings): object {
+  const powers = pick(TOP_LEVEL_KEYS, settings);
+  const granted = pick(PERMISSION_KEYS, permissions);
+  return Object.keys(granted).length === 0 ? powers : { ...powers, permissions: granted };
+}
+
+function pick(names: readonly string[], source: object): object {
+  return Object.fromEntries(
+    Object.entries(source).filter(([key, value]) => names.includes(key) && value !== undefined),
+  );
+}
+
+/** Computes a fingerprint of the settings that need approval, independent of the order of keys. */
+export function fingerprintSettingsGrants(settings: Settings): string {
+  const text = JSON.stringify(pickApprovalSettings(settings), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return text === '{}' ? 'nothing' : createHash('sha256').update(text).digest('hex');
+}
+
+/** Removes the settings that need approval from a layer, and reports them. */
+export function dropSettingsGrants(layer: SettingsLayer): {
+  readonly layer: SettingsLayer;
+  readonly problems: readonly SettingsProblem[];
+} {
+  const { permissions, ...rest } = layer.settings;
+  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !TOP_LEVEL_KEYS.includes(key)));
+  const { deny, ask } = permissions ?? {};
+  const denyAndAsk = { ...(deny === undefined ? {} : { deny }), ...(ask === undefined ? {} : { ask }) };
+  const keys = listApprovalKeys(layer.settings).join(', ');
+  const text = `has changed since this folder was trusted, so these keys are ignored: ${keys}. Review them with "ouro trust --show", approve them with "ouro trust".`;
+  return {
+    layer: { ...layer, settings: { ...kept, permissions: denyAndAsk } },
+    problems: [{ file: layer.file, source: layer.source, line: undefined, text }],
+  };
+}
+
+function listApprovalKeys({ permissions = {}, ...settings }: Settings): readonly string[] {
+  const granted = Object.keys(pick(PERMISSION_KEYS, permissions)).map((key) => `permissions.${key}`);
+  return [...Object.keys(pick(TOP_LEVEL_KEYS, settings)), ...granted];
+}
+
+/** Describes the effects of settings, for the user to review. */
+export function describeSettingsEffects({ file, settings, lineOf }: SettingsLayer): readonly TrustEffect[] {
+  const effect = (
+    kind: TrustEffect['kind'],
+    text: string,
+    path: readonly (string | number)[],
+    label?: string,
+  ): TrustEffect => {
+    const line = lineOf(path);
+    return { kind, text, file, ...(label === undefined ? {} : { label }), ...(line === undefined ? {} : { line }) };
+  };
+  const { permissions = {}, hooks = {}, env = {}, mcpServers = {}, enabledPlugins = {}, statusLine } = settings;
+  const { extraKnownMarketplaces = {} } = settings;
+  return [
+    ...Object.entries(hooks).flatMap(([event, groups]) =>
+      groups.flatMap(({ hooks: all }, group) =>
+        all.map((hook, index) =>
+          effect('hook', `on ${event}: ${describeHook(hook)}`, ['hooks', event, group, 'hooks', index]),
+        ),
+      ),
+    ),
+    ...(settings.disableAllHooks === true
+      ? [effect('hook', 'disables all hooks, including your own', ['disableAllHooks'])]
+      : []),
+    ...Object.entries(mcpServers).map(([name, server]) =>
+      effect('server', `${name}: ${describeMcpServerGrants(server)}`, ['mcpServers', name]),
+    ),
+    ...Object.entries(extraKnownMarketplaces).map(([name, source]) =>
+      effect('command', `adds the plugin marketplace ${name}: ${JSON.stringify(source)}`, [
+        'extraKnownMarketplaces',
+        name,
+      ]),
+    ),
+    ...Object.entries(enabledPlugins).flatMap(([id, isOn]) =>
+      isOn === false ? [] : [effect('command', `enables the plugin ${id}, if it is installed`, ['enabledPlugins', id])],
+    ),
+    ...(settings.enabledMcpjsonServers ?? []).map((name, index) =>
+      effect('server', `approves the server ${name} of .mcp.json`, ['enabledMcpjsonServers', index]),
+    ),
+    ...(statusLine === undefined ? [] : [effect('command', `status line: ${statusLine.command}`, ['statusLine'])]),
+    ...Object.entries(env).map(([name, value]) => effect('variable', `${name}=${value}`, ['env', name])),
+    ...(permissions.allow ?? []).map((rule, index) =>
+      effect('rule', `allows ${rule}`, ['permissions', 'allow', index], rule),
+    ),
+    ...(permissions.additionalDirectories ?? []).map((folder, index) =>
+      effect('folder', `adds ${folder} to the workspace`, ['permissions', 'additionalDirectories', index], folder),
+    ),
+    ...(permissions.defaultMode === undefined
+      ? []
+      : [
+          effect(
+            'mode',
+            `starts in mode ${permissions.defaultMode}`,
+            ['permissions', 'defaultMode'],
+            `mode ${permissions.defaultMode}`,
+          ),
+        ]),
+  ];
+}
+
+/** Describes what a hook runs, and everything it receives or sends. */
+function describeHook(hook: HookConfig): string {
+  const { command, args = [], url, prompt, server, tool = '', headers, allowedEnvVars = [], input } = hook;
+  // Shows every field that is set, because the type of the hook decides which one is used.
+  const targets = [
+    ...(command === undefined ? [] : [[command, ...args].join(' ')]),
+    ...(url === undefined ? [] : [url]),
+    ...(server === undefined ? [] : [`${server}: ${tool}`]),
+    ...(prompt === undefined ? [] : [`prompt: ${prompt}`]),
+  ];
+  return [
+    ...targets,
+    ...(headers === undefined ? [] : [`headers: ${formatPairs(headers)}`]),
+    ...(allowedEnvVars.length === 0 ? [] : [`may send the variables ${allowedEnvVars.join(', ')}`]),
+    ...(input === undefined ? [] : [`input: ${JSON.stringify(input)}`]),
+  ].join('; ');
+}
+
+/** Describes how an MCP server is started or reached, and everything it receives. */
+export function describeMcpServerGrants({ command = '', args = [], env, url, headers, oauth }: ServerEntry): string {
+  return [
+    url ?? [command, ...args].join(' '),
+    ...(url === undefined || command === '' ? [] : [[command, ...args].join(' ')]),
+    ...(env === undefined ? [] : [`env: ${formatPairs(env)}`]),
+    ...(headers === undefined ? [] : [`headers: ${formatPairs(headers)}`]),
+    ...(oauth === undefined ? [] : [`login: ${JSON.stringify(oauth)}`]),
+  ].join('; ');
+}
+
+type ServerEntry = {
+  readonly [key in 'command' | 'args' | 'env' | 'url' | 'headers']?: McpServerConfig[key] | undefined;
+} & { readonly oauth?: object | undefined };
+
+function formatPairs(record: Readonly<Record<string, string>>): string {
+  return Object.entries(record)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+}

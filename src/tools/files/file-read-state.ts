@@ -1,0 +1,158 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
+import { createContentCache, type DiskChange, readDiskChange } from './disk-changes.ts';
+import { hashBytes } from './read-bytes.ts';
+
+const seenFile = z.lazy(() =>
+  z.object({
+    path: z.string(),
+    mtimeMs: z.number(),
+    size: z.number(),
+    hash: z.string(),
+    /** Line ranges of this version that the model has seen, as `first-last`; empty for images and own writes. */
+    ranges: z.array(z.string()),
+    /** True if a tool wrote this version. */
+    changed: z.boolean(),
+    /** Mark of an external change that was already reported. */
+    told: z.string().optional(),
+  }),
+);
+const snapshotSchema = z.object({ files: z.array(z.unknown()) });
+
+/** A file that the model has read or changed. */
+export type SeenFile = z.output<typeof seenFile>;
+
+/** One version of a file, by its real path. */
+export type FileVersion = {
+  readonly realPath: string;
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly hash: string;
+  /** Content of this version, from which later changes are shown. */
+  readonly bytes?: Uint8Array;
+};
+
+/** The result in which lines were shown: its call and its text. */
+export type ShownText = { readonly callId: string; readonly digest: string };
+
+/** State of a file on disk, compared with the version that the model has seen. */
+export type FileReadStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
+
+/**
+ * Records which versions of files the model has seen, so that it never overwrites changes it does not know. Each
+ * conversation has its own: a sub-agent has not seen what its parent has read.
+ */
+export type FileReadState = {
+  /** Records that the model was shown these lines, and the result that shows them. */
+  recordRead(version: FileVersion, range: string, shown?: ShownText): void;
+  /** Records that a tool wrote this version. */
+  recordChange(version: FileVersion): void;
+  getSeen(realPath: string): SeenFile | undefined;
+  /** Returns the result that showed these lines of this version; the conversation may no longer contain it. */
+  getShown(version: FileVersion, range: string): ShownText | undefined;
+  /** Compares a file with the version that the model has seen. */
+  compareWithDisk(file: string): Promise<FileReadStatus>;
+  /**
+   * Returns the files that were changed or deleted externally; each change is returned once. A change with a diff counts
+   * as seen.
+   */
+  takeDiskChanges(): Promise<readonly DiskChange[]>;
+  /** Returns the files that changed since they were seen, and records the present versions as changed by a tool. */
+  adoptDiskChanges(): Promise<readonly DiskChange[]>;
+  /** Returns all files read or changed, the most recent last. */
+  listFiles(): readonly SeenFile[];
+  snapshot(): JsonObject;
+  /** Restores a snapshot; none of its texts count as shown. */
+  restore(snapshot: JsonValue): void;
+};
+
+/** Creates an empty read state. */
+export function createFileReadState(): FileReadState {
+  // In order of use, the most recent last.
+  const files = new Map<string, SeenFile>();
+  const shownTexts = new Map<string, ShownText>();
+  const contents = createContentCache();
+
+  const put = (version: FileVersion, rest: Pick<SeenFile, 'ranges' | 'changed'>) => {
+    files.delete(version.realPath);
+    const { realPath: path, mtimeMs, size, hash, bytes } = version;
+    files.set(path, { path, mtimeMs, size, hash, ...rest });
+    contents.set(path, bytes);
+  };
+
+  /** Finds the files whose version on disk is another one than the model has seen. */
+  const findChanged = async () => {
+    const compared = await Promise.all(
+      [...files.values()].map(async (known) => ({ known, ...(await compareWithDisk(known)) })),
+    );
+    return compared.filter(({ status, known, mark }) => status !== 'unchanged' && known.told !== mark);
+  };
+
+  return {
+    recordRead(version, range, shown) {
+      const old = files.get(version.realPath);
+      const ranges = old?.hash === version.hash ? old.ranges.filter((known) => known !== range) : [];
+      put(version, { ranges: [...ranges, range], changed: old?.changed ?? false });
+      if (shown !== undefined) shownTexts.set(getShownKey(version, range), shown);
+    },
+    recordChange: (version) => put(version, { ranges: [], changed: true }),
+    getSeen: (realPath) => files.get(realPath),
+    getShown: (version, range) => shownTexts.get(getShownKey(version, range)),
+    async compareWithDisk(file) {
+      const known = files.get((await ignoreMissingFile(realpath(file))) ?? file);
+      return known === undefined ? 'unread' : (await compareWithDisk(known)).status;
+    },
+    async takeDiskChanges() {
+      const changes: DiskChange[] = [];
+      for (const { known, mark } of await findChanged()) {
+        const { change, version } = await readDiskChange(known.path, contents.get(known.path));
+        if (change.diff !== undefined && version !== undefined) put(version, { ranges: [], changed: known.changed });
+        else files.set(known.path, { ...known, told: mark });
+        changes.push(change);
+      }
+      return changes;
+    },
+    async adoptDiskChanges() {
+      const changes: DiskChange[] = [];
+      for (const { known } of await findChanged()) {
+        const { change, version } = await readDiskChange(known.path, contents.get(known.path));
+        if (version !== undefined) put(version, { ranges: [], changed: true });
+        else if (change.status === 'deleted') files.delete(known.path);
+        changes.push(change);
+      }
+      return changes;
+    },
+    listFiles: () => [...files.values()],
+    snapshot: () => ({ files: [...files.values()] }),
+    restore(snapshot) {
+      files.clear();
+      shownTexts.clear();
+      // A snapshot of a newer version may hold other fields; an unreadable file has to be read again before an edit.
+      for (const item of snapshotSchema.safeParse(snapshot).data?.files ?? []) {
+        const file = seenFile.safeParse(item).data;
+        if (file !== undefined) files.set(file.path, file);
+      }
+    },
+  };
+}
+
+function getShownKey({ realPath, hash }: FileVersion, range: string): string {
+  return `${realPath}\n${range}\n${hash}`;
+}
+
+/** Compares a version with the file on disk; `mark` identifies the change. */
+async function compareWithDisk(
+  known: SeenFile,
+): Promise<{ readonly status: 'unchanged' | 'changed' | 'deleted'; readonly mark: string }> {
+  const stats = await ignoreMissingFile(stat(known.path));
+  if (stats === undefined || !stats.isFile()) return { status: 'deleted', mark: 'deleted' };
+  if (stats.mtimeMs === known.mtimeMs && stats.size === known.size) return { status: 'unchanged', mark: known.hash };
+  const mark = `${stats.mtimeMs}/${stats.size}`;
+  if (stats.size !== known.size) return { status: 'changed', mark };
+  // Only the timestamp may differ; equal bytes are no change.
+  const bytes = await ignoreMissingFile(readFile(known.path));
+  if (bytes === undefined) return { status: 'deleted', mark: 'deleted' };
+  return hashBytes(bytes) === known.hash ? { status: 'unchanged', mark } : { status: 'changed', mark };
+}

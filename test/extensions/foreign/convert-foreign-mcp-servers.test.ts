@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { convertForeignMcpServers } from '../../../src/extensions/foreign/convert-foreign-mcp-servers.ts';
+
+const entryOf = (text: string, format: Parameters<typeof convertForeignMcpServers>[1]) =>
+  convertForeignMcpServers(text, format)[0];
+
+test('each format names addresses, programs and variables in its own way', () => {
+  const vscode = JSON.stringify({ servers: { a: { type: 'sse', url: `https://x/\${env:TEAM}` } } });
+  expect(entryOf(vscode, 'vscode')?.entry).toEqual({ type: 'sse', url: `https://x/\${TEAM}` });
+  const gemini = JSON.stringify({ mcpServers: { a: { httpUrl: 'https://x', headers: { K: '$KEY' }, trust: true } } });
+  expect(entryOf(gemini, 'gemini')).toEqual({
+    name: 'a',
+    entry: { type: 'http', url: 'https://x', headers: { K: `\${KEY}` } },
+    lost: ['trust'],
+  });
+  const opencode = '{ "mcp": { "a": { "type": "remote", "url": "https://x", "headers": { "K": "{file:~/key}" } } } }';
+  expect(entryOf(opencode, 'opencode')?.lost).toEqual(['a value from a file ({file:…})']);
+  const codex = '[mcp_servers.a]\nurl = "https://x"\nenv_http_headers = { "X-Key" = "KEY" }\nenabled = false\n';
+  expect(entryOf(codex, 'codex')?.entry).toEqual({
+    type: 'http',
+    url: 'https://x',
+    headers: { 'X-Key': `\${KEY}` },
+    disabled: true,
+  });
+});
+
+test('invalid servers are skipped, and an invalid file is an error', () => {
+  expect(
+    convertForeignMcpServers('{ "mcpServers": { "a": {}, "b": 7, "c": { "command": "run" } } }', 'claude'),
+  ).toEqual([{ name: 'c', entry: { command: 'run', args: [] }, lost: [] }]);
+  expect(convertForeignMcpServers('{}', 'vscode')).toEqual([]);
+  expect(() => convertForeignMcpServers('[mcp_servers', 'codex')).toThrow();
+});
