@@ -35,14 +35,22 @@ async function run(script: Script, ...flags: readonly string[]) {
  * reply still streams, so the denial may come before or after the cost of the reply: it is put first.
  */
 function steady(stdout: string): string {
-  return stdout
-    .replace(/(.*"subtype":"spend".*\n)(.*"subtype":"permission_denied".*\n)/g, '$2$1')
+  return putDenialsFirst(stdout)
     .replaceAll(project.dir, '/project')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/"(duration_ms|duration_api_ms|ttft_ms)":\d+/g, '"$1":0')
     .replace(/"(tools|slash_commands|agents|skills)":\[[^\]]*\]/g, '"$1":[]')
     .replace(/"(ouro_version|claude_code_version)":"[^"]*"/g, '"$1":"VERSION"');
+}
+
+function putDenialsFirst(stdout: string): string {
+  const isArray = stdout.startsWith('[');
+  const lines = isArray ? JSON.parse(stdout).map((line: unknown) => JSON.stringify(line)) : stdout.split('\n');
+  for (const [at, line] of lines.entries())
+    if (line.includes('"subtype":"spend"') && lines[at + 1]?.includes('"subtype":"permission_denied"'))
+      lines.splice(at, 2, lines[at + 1], line);
+  return isArray ? `[${lines.join(',')}]\n` : lines.join('\n');
 }
 
 test('text output is the answer and nothing else', async () => {

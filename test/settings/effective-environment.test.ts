@@ -44,8 +44,8 @@ test('provider keys are used for requests, and reach no command, hook, server or
       PLAIN: 'plain',
       BUN_GC_TIMER_INTERVAL: '60000',
       BUN_JSC_useFTLJIT: '0',
-      BUN_JSC_thresholdForJITAfterWarmUp: '20000',
-      BUN_JSC_thresholdForOptimizeAfterWarmUp: '40000',
+      BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+      BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
     },
   );

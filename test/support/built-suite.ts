@@ -6,7 +6,7 @@ const TESTS = join(import.meta.dirname, '..');
 /** The tests of the loop and of the agent around it. */
 const SUITE = ['engine', 'agent', 'termination.test.ts'];
 /** Looks at requests with a report of the terminal, which is no part of the package. */
-const NOT_OF_THE_PACKAGE = 'engine/state.test.ts';
+const NOT_OF_THE_PACKAGE = 'engine/query-state.test.ts';
 /** They try fewer cases here: that they hold at all is shown by the sources. */
 const CONFIG = `export default {
   test: { include: ['suite/**/*.test.ts'], pool: 'threads', isolate: false, testTimeout: 60_000, env: { OURO_TEST_TIMES: '0.05' } },
