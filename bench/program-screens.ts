@@ -136,7 +136,10 @@ async function playWork(open: Open, take: Take): Promise<void> {
 async function playQuestions(project: TempProject, open: Open, take: Take): Promise<void> {
   const names = Object.keys(QUESTIONS);
   await using api = await startApiServer({ turns: Object.values(QUESTIONS), after: says('Done.') });
-  const docs = { command: process.execPath, args: [MCP_STUB], env: { BUN_BE_BUN: '1' } };
+  // The pictures show the command, which must not name folders of this machine.
+  const command = join(dirname(project.dir), 'docs-server');
+  await writeFile(command, `#!/bin/sh\nBUN_BE_BUN=1 exec '${process.execPath}' '${MCP_STUB}'\n`, { mode: 0o755 });
+  const docs = { command };
   await project.write('../home/.ouro/settings.json', JSON.stringify({ mcpServers: { docs }, theme: 'auto' }));
   await using terminal = open(['--trust'], api.url);
   await terminal.waitForText(/^▌ Say what/m, LIMIT_MS);

@@ -10,7 +10,9 @@ test('the list has the traits of every tool', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const declared = files.flatMap((name) =>
     [
-      ...readFileSync(join(folder, name), 'utf8').matchAll(/^export const (\w+)Traits: (?:ToolTraits|BuiltInToolTraits)/gm),
+      ...readFileSync(join(folder, name), 'utf8').matchAll(
+        /^export const (\w+)Traits: (?:ToolTraits|BuiltInToolTraits)/gm,
+      ),
     ].map(([, tool]) => tool?.toLowerCase()),
   );
   expect(declared.toSorted()).toEqual(TOOL_TRAITS.map(({ name }) => name.toLowerCase()).toSorted());
