@@ -90,7 +90,7 @@ export type OutputStyle = {
 /** Folders of a plugin: its installed copy, which each version replaces, and its data, which stays. */
 export type PluginFolders = { readonly CLAUDE_PLUGIN_ROOT: string; readonly CLAUDE_PLUGIN_DATA: string };
 
-/** What the texts of a plugin can refer to: its folders, and the values of its options that are not sensitive. */
+/** The variables of plugin texts: the folders of the plugin, and the values of its options that are not sensitive. */
 export type PluginVariables = {
   readonly folders: PluginFolders;
   readonly options: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ type HeldChange = {
   isLookingUp: boolean;
 };
 
-/** What held changes need of their server. */
+/** Functions of the language server that held changes use. */
 export type HeldDocumentChangesDeps = {
   /** Returns whether the server has reported on a file. */
   readonly isReported: (path: string) => boolean;

@@ -65,7 +65,7 @@ const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonly strin
   },
 ];
 
-/** What runs on files: a formatter, or a linter, which may fix what it finds. */
+/** The kind of program to run on files: a formatter, or a linter, which may fix what it finds. */
 export type ProjectCheckKind = 'formatter' | 'linter';
 
 /** The files to check or format, and how. */

@@ -21,7 +21,7 @@ export function findShell(
     .find(exists);
 }
 
-/** What to do when no shell is found. */
+/** Advice for machines without a shell. */
 export const NO_SHELL_MESSAGE =
   'Commands need Git Bash. Install Git for Windows (https://git-scm.com), or set OURO_GIT_FOLDER to its folder.';
 

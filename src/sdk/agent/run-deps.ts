@@ -48,7 +48,7 @@ export function createRunDeps(input: RunDepsInput): QueryDeps {
   const questions = createAgentQuestions({ ...input, hasAnswerer: () => input.answerers.size > 0 });
   // Changes take effect at the start of a turn, when the loop selects the models.
   let turn = setup.current();
-  /** Why the present request must not be sent: what a broken transformation should have removed is still in it. */
+  /** The reason not to send the present request: what a broken transformation should have removed is still in it. */
   let withheld: string | undefined;
   const withhold = (callback: string, thrown: unknown) => {
     withheld = `${callback} failed, so nothing was sent: ${getErrorMessage(thrown)}`;

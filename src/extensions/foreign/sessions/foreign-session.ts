@@ -19,11 +19,11 @@ export type ForeignSession = {
   readonly cwd: string;
   readonly title: string | undefined;
   readonly messages: readonly Message[];
-  /** What the imported session does not contain. */
+  /** Descriptions of the content that the imported session lacks. */
   readonly lost: readonly string[];
 };
 
-/** What a converter leaves out, counted for the report. */
+/** The kinds of content that a converter can leave out. */
 type LossKind = 'thought' | 'attachment' | 'entry' | 'open call';
 
 /** A call as the other assistant recorded it. */
