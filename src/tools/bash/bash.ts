@@ -224,7 +224,7 @@ const UNSAFE_VARIABLES = [
 const API_KEY_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OURO_API_KEY'];
 
 /**
- *  * Builds the environment of a command: the user's, without unsafe variables and API keys, with the marker of its call.
+ * Builds the environment of a command: the user's, without unsafe variables and API keys, with the marker of its call.
  *
  * @internal Exported for tests.
  */
