@@ -26,6 +26,8 @@ export function classifyErrorEvent(data: string, requestId?: string | null): Mod
   });
 }
 
+const LOCAL_ADDRESS = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|\/|$)/i;
+
 /** Classifies an error thrown before the response headers arrived: an error response or a failed connection. */
 export function classifyThrown(thrown: unknown, address: string): ModelFailure {
   const response = readErrorResponse(thrown);
@@ -52,10 +54,11 @@ export function classifyThrown(thrown: unknown, address: string): ModelFailure {
   if (/InvalidURL|Invalid URL|cannot be parsed|ERR_INVALID_ARG_VALUE|protocol/i.test(`${code} ${messages}`)) {
     return { kind: 'invalid', message: `${address} is not a usable address. Check the base URL.` };
   }
-  return {
-    kind: 'network',
-    message: `No connection to ${address}${code ? ` (${code})` : ''}. Check the network and the base URL.`,
-  };
+  const hint =
+    code === 'ECONNREFUSED' && LOCAL_ADDRESS.test(address)
+      ? 'Start the server that should answer there, or correct the base URL.'
+      : 'Check the network and the base URL.';
+  return { kind: 'network', message: `No connection to ${address}${code ? ` (${code})` : ''}. ${hint}` };
 }
 
 /** Reads the SDK's error for a non-2xx response by its shape, so that its classes need not be loaded here. */

@@ -172,10 +172,13 @@ describe('failures without an HTTP answer', () => {
 
   test('a failed connection names the address and the cause', () => {
     const refused = Object.assign(new Error('Connection error.'), { cause: { code: 'ECONNREFUSED' } });
-    expect(classifyThrown(refused, 'http://127.0.0.1:1')).toEqual({
+    expect(classifyThrown(refused, 'http://gateway.test')).toEqual({
       kind: 'network',
-      message: 'No connection to http://127.0.0.1:1 (ECONNREFUSED). Check the network and the base URL.',
+      message: 'No connection to http://gateway.test (ECONNREFUSED). Check the network and the base URL.',
     });
+    expect(classifyThrown(refused, 'http://127.0.0.1:1').message).toBe(
+      'No connection to http://127.0.0.1:1 (ECONNREFUSED). Start the server that should answer there, or correct the base URL.',
+    );
   });
 
   test('an untrusted certificate is final and names the variable to set', () => {

@@ -3,6 +3,7 @@ import type { AgentEvent } from '../../../contracts/event.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { describeQueryEnd, type Terminal } from '../../../contracts/terminal-reason.ts';
+import { formatDuration } from '../../../lib/text/format.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
 import { getExitCode } from '../../exit-code.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
@@ -34,6 +35,9 @@ type PrintDeps = {
 
 const SUB_AGENTS_ENDED_PROMPT =
   'All sub-agents in the background have ended; what they report comes with this message. Give your whole answer to what was asked now: only this last reply is read.';
+
+/** Shorter delays end before anybody wonders why nothing happens. */
+const RETRY_SHOWN_FROM_MS = 2000;
 
 /** Runs one prompt or command, prints its answer and returns the exit code. */
 export async function runAndPrintPrompt(
@@ -70,6 +74,8 @@ export async function runAndPrintPrompt(
     if (output.format === 'text') deps.live?.handleEvent(event);
     if (output.format !== 'text') for (const line of writer.formatEvent(event)) writeAfterInit(line);
     else if (event.type === 'notice' && (event.level !== 'info' || output.detail === 'all')) warn(event.text);
+    else if (event.type === 'retry' && (event.delayMs >= RETRY_SHOWN_FROM_MS || output.detail === 'all'))
+      deps.warn(formatRetry(event));
     else if (output.detail === 'all') {
       if (deps.live === undefined) textBeforeCalls.handleEvent(event);
       if (event.type === 'tool_start') deps.warn(event.title);
@@ -141,6 +147,10 @@ const FAILED_WITH_PARTIAL_ANSWER: ReadonlySet<Terminal['reason']> = new Set([
   'model_error',
   'prompt_too_long',
 ]);
+
+function formatRetry({ failure, attempt, limit, delayMs }: Extract<AgentEvent, { type: 'retry' }>): string {
+  return `${failure.message} Attempt ${attempt + 1} of ${limit + 1} in ${formatDuration(delayMs)}.`;
+}
 
 function formatResult(result: JsonObject): string {
   return result.structured_output === undefined ? String(result.result) : JSON.stringify(result.structured_output);

@@ -63,6 +63,18 @@ test('a signal ends the wait for a background sub-agent', async () => {
   expect(end).toMatchObject({ code: 130, stdout: '' });
 });
 
+test('text output announces a retry that takes time on stderr', async () => {
+  const fake = fakeConversation({ replies: [says('fine')] });
+  const failure = { kind: 'network', message: 'No connection.' } as const;
+  const subscribe: typeof fake.agent.subscribe = (listener) => {
+    void listener({ type: 'retry', attempt: 1, limit: 10, delayMs: 500, failure });
+    void listener({ type: 'retry', attempt: 4, limit: 10, delayMs: 4000, failure });
+    return fake.agent.subscribe(listener);
+  };
+  const { warnings } = await printed({ ...fake, agent: { ...fake.agent, subscribe } });
+  expect(warnings).toEqual(['No connection. Attempt 5 of 11 in 4s.']);
+});
+
 test('text output is the last reply and a newline, and nothing else', async () => {
   expect(await printed(fakeConversation({ replies: [calls('Echo'), says('forty-two')] }))).toEqual({
     code: 0,
