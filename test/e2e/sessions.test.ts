@@ -4,10 +4,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { picture } from '../checkpoints/disk-picture.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { LAUNCHER } from '../support/run-ouro.ts';
 import { storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 let project: TempProject;
 let server: ApiServer;
@@ -81,6 +84,27 @@ longTest('a damaged session is counted, reported, repaired with a backup, and co
   expect(await ouro('sessions', 'check', id, '--repair')).toMatchObject({ code: 0 });
   expect(await ouro('sessions', 'check')).toMatchObject({ code: 0, stdout: expect.stringContaining('sound') });
   expect(await readFile(`${path}.damaged`, 'utf8')).toContain('\0');
+});
+
+test('a capsule is written to a file of its own in a terminal, and never over another file', async () => {
+  await talk(() => says('fine'), 'hi');
+  const { id } = await storedFile(project);
+  const file = `ouro-${id.slice(0, 8)}.capsule`;
+  const runInTerminal = async () => {
+    await using terminal = openTerminal([LAUNCHER, 'sessions', 'capsule'], {
+      cwd: project.dir,
+      env: terminalEnvironment(project),
+      cols: 200,
+      rows: 10,
+    });
+    await terminal.exited;
+    return terminal.screen().join('\n');
+  };
+  expect(await runInTerminal()).toContain(join(project.dir, file));
+  const written = await project.read(file);
+  expect(await ouro('replay', file)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 request identical') });
+  expect(await runInTerminal()).toContain('already exist');
+  expect(await project.read(file)).toBe(written);
 });
 
 const SAME = '2 requests identical; the loop took the same steps in 1 run.\n';

@@ -29,7 +29,13 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   rename,
   delete: remove,
   export: (request) => printSession(request, (session) => request.archive.export(session, request.flags.format)),
-  capsule: (request) => printSession(request, (session) => request.archive.capsule(session)),
+  // A capsule is to be attached to a report; its lines on a screen help nobody, so there it gets a file.
+  capsule: (request) =>
+    printSession(
+      request,
+      (session) => request.archive.capsule(session),
+      request.io.stdout.isTty ? ({ id }) => `ouro-${id.slice(0, 8)}.capsule` : undefined,
+    ),
   prune,
 };
 
@@ -48,28 +54,34 @@ async function list({ flags, io, archive }: SessionsRequest): Promise<number> {
   const sessions = await archive.list(resolveScope(flags));
   if (flags.json) io.stdout.write(`${JSON.stringify(sessions.map(serializeSession), null, 2)}\n`);
   else if (sessions.length > 0) io.stdout.write(formatSessionTable(sessions, Date.now(), io.stdout.columns()));
-  else io.stdout.write(flags.all ? 'No sessions yet.\n' : 'No sessions in this folder. --all lists all folders.\n');
+  else io.stdout.write(formatNoSessions(flags));
   return 0;
 }
 
-/** Prints a session in the given format, or writes it to a new file. */
+function formatNoSessions({ all }: Flags): string {
+  return all ? 'No sessions yet.\n' : 'No sessions in this folder. --all includes all folders.\n';
+}
+
+/** Prints a session in the given format, or writes it to a new file: that of `--output`, or the default one. */
 async function printSession(
   request: SessionsRequest,
   format: (session: SessionSummary) => Promise<string>,
+  getDefaultFile?: (session: SessionSummary) => string,
 ): Promise<number> {
   const { flags, io } = request;
   const session = await findSession(request);
   if (session === undefined) return 1;
   const text = await format(session);
-  if (flags.output === undefined) {
+  const output = flags.output ?? getDefaultFile?.(session);
+  if (output === undefined) {
     io.stdout.write(io.stdout.isTty ? sanitize(text, 'prompt') : text);
     return 0;
   }
-  const path = resolve(io.cwd, flags.output);
+  const path = resolve(io.cwd, output);
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });
   } catch {
-    io.stderr.write(`Could not write ${path}. It may already exist: choose another name.\n`);
+    io.stderr.write(`Could not write ${path}. It may already exist: choose another name with --output.\n`);
     return 1;
   }
   io.stdout.write(`${path}\n`);
@@ -87,6 +99,7 @@ async function check(request: SessionsRequest): Promise<number> {
     if (report.state === 'damaged' && report.repaired === undefined) damaged += 1;
     io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : formatSessionCheck(session, report));
   }
+  if (sessions.length === 0 && !flags.json) io.stdout.write(formatNoSessions(flags));
   if (damaged > 0 && !flags.repair)
     io.stderr.write('--repair rewrites damaged files and keeps the old ones beside them.\n');
   return damaged === 0 ? 0 : 1;
