@@ -32,16 +32,17 @@ export type RecoveryLedger = {
 
 /** One finished turn in a form that equal turns share. */
 export type TurnFingerprint = {
-  /** Hash of the calls; empty without calls. */
+  /** Hash of the calls and their results, without times; empty without calls. */
   readonly calls: string;
-  /** Hash of their results, without times. */
-  readonly results: string;
   /** Hash of the failed calls, equal for slight variations of them; undefined if a call succeeded. */
   readonly failedCalls: string | undefined;
+  /** Hash of the calls and their results without numbers, of which the arguments keep theirs unless the calls failed. */
+  readonly similar: string;
   /** The calls took long, as those do that wait for something. */
   readonly isWait: boolean;
   /** Hash of the text; empty without text. */
   readonly text: string;
+  readonly isLongText: boolean;
   /** Hashes of the changes of files, each with that of the reverse change. */
   readonly changes: readonly { readonly done: string; readonly undone: string }[];
 };

@@ -6,7 +6,7 @@ import type { CompletedCall } from './tool-calls/tool-scheduler.ts';
 
 /** A repetition at the end of a run: its kind, how often it was done in a row, and how much of that counts. */
 export type TurnRepetition = {
-  readonly kind: 'same_call' | 'failing_call' | 'cycle' | 'undone_change' | 'same_text';
+  readonly kind: 'same_call' | 'failing_call' | 'similar_call' | 'cycle' | 'undone_change' | 'same_text';
   readonly times: number;
   readonly count: number;
   /** The last turn did not add to the count. */
@@ -14,12 +14,14 @@ export type TurnRepetition = {
 };
 
 const MAX_TURNS = 128;
-const MAX_PERIOD = 8;
+const MAX_PERIOD = 16;
 /** Calls that take longer wait for something, which may take many of them. */
-const WAIT_MS = 10_000;
-const WAITS_PER_COUNT = 5;
-/** The same words are often said beside different calls, so twice as many of them count as a repetition. */
-const TEXTS_PER_COUNT = 2;
+const WAIT_MS = 3000;
+/** Repetitions that count once, where they may be work: waiting, stepping, or trying one number after the other. */
+const REPETITIONS_PER_COUNT = 5;
+/** The same long text is no habit, but may be the announcement of several calls. */
+const LONG_TEXTS_PER_COUNT = 2;
+const LONG_TEXT_CHARS = 200;
 const HASH_CHARS = 32;
 
 /** Adds a finished turn to the last ones. */
@@ -33,54 +35,92 @@ export function addFinishedTurn(
 
 /** Finds the longest repetition that the last turn continues; a count of 1 is none. */
 export function findTurnRepetition(recent: readonly TurnFingerprint[]): TurnRepetition {
-  const cycles = Array.from({ length: MAX_PERIOD }, (_, index): TurnRepetition => {
-    const times = countCycles(recent, index + 1);
-    const isWait = recent.slice(-(index + 1)).some((turn) => turn.isWait);
-    const count = isWait ? Math.max(1, Math.floor(times / WAITS_PER_COUNT)) : times;
-    const isPause = isWait && times % WAITS_PER_COUNT > 0;
-    if (index > 0) return { kind: 'cycle', times, count, isPause };
-    return { kind: recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call', times, count, isPause };
-  });
-  const texts = countEqualTexts(recent);
   const undone = countUndoneChanges(recent);
-  const textsPerCount = TEXTS_PER_COUNT * (recent.at(-1)?.isWait === true ? WAITS_PER_COUNT : 1);
   const found: readonly TurnRepetition[] = [
-    ...cycles,
+    ...listCycles(recent, isSameTurn, recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call'),
+    ...listCycles(recent, (one, other) => one.similar === other.similar, 'similar_call'),
     { kind: 'undone_change', times: undone, count: undone },
-    { kind: 'same_text', times: texts, count: Math.floor(texts / textsPerCount) },
+    findEqualTexts(recent),
   ];
   return found.reduce((longest, next) => (next.count > longest.count ? next : longest));
+}
+
+/** Lists the repetitions of the last turn (as `kind`), of the last two turns, and so on. */
+function listCycles(
+  recent: readonly TurnFingerprint[],
+  isEqual: (one: TurnFingerprint, other: TurnFingerprint) => boolean,
+  kind: TurnRepetition['kind'],
+): readonly TurnRepetition[] {
+  return Array.from({ length: MAX_PERIOD }, (_, index): TurnRepetition => {
+    const times = countCycles(recent, index + 1, isEqual);
+    const isWait = recent.slice(-(index + 1)).some((turn) => turn.isWait);
+    const perCount = (isWait ? REPETITIONS_PER_COUNT : 1) * (kind === 'similar_call' ? REPETITIONS_PER_COUNT : 1);
+    return { kind: index === 0 || kind === 'similar_call' ? kind : 'cycle', times, ...countSome(times, perCount) };
+  });
+}
+
+/** Counts repetitions of which several count once. */
+function countSome(times: number, perCount: number): Pick<TurnRepetition, 'count' | 'isPause'> {
+  return { count: Math.max(1, Math.floor(times / perCount)), isPause: times % perCount > 0 };
 }
 
 function createPrint(reply: AssistantMessage | undefined, ended: readonly CompletedCall[]): TurnFingerprint {
   const text = (reply?.blocks ?? []).flatMap((block) => (block.type === 'text' ? [block.text.trim()] : [])).join('\n');
   const isFailed = ended.length > 0 && ended.every(({ result }) => result.is_error === true);
+  const calls = ended.map((call) => {
+    const { name, input } = call.block;
+    return {
+      name,
+      input: JSON.stringify(removeLabels(input)),
+      bare: simplifyInput(input),
+      result: getResultText(call),
+    };
+  });
   return {
-    calls: hash(ended.map(({ block }) => [block.name, JSON.stringify(removeLabels(block.input))])),
-    results: hash(ended.map(({ result }) => removeTimes(JSON.stringify(result.content)))),
-    failedCalls: isFailed ? hash(ended.map(({ block }) => [block.name, simplifyInput(block.input)])) : undefined,
-    isWait: ended.some(({ durationMs }) => durationMs >= WAIT_MS),
+    calls: hash(calls.map(({ name, input, result }) => [name, input, removeTimes(result)])),
+    failedCalls: isFailed ? hash(calls.map(({ name, bare }) => [name, bare])) : undefined,
+    similar: hash(
+      calls.map(({ name, input, result }) => [name, isFailed ? removeNumbers(input) : input, removeNumbers(result)]),
+    ),
+    isWait: ended.some(({ durationMs, completion }) => durationMs >= WAIT_MS && !isAgent(completion)),
     text: text === '' ? '' : hash([text]),
+    isLongText: text.length >= LONG_TEXT_CHARS,
     changes: ended.flatMap(listChanges),
   };
 }
 
-/** Removes arguments that change nothing about a call beside others. */
-function removeLabels(input: ToolUseBlock['input']): ToolUseBlock['input'] {
-  if (!isJsonObject(input)) return input;
-  const { description: _description, ...rest } = input;
-  return Object.keys(rest).length === 0 ? input : rest;
+/** A sub-agent takes long because it works. */
+function isAgent({ outcome }: CompletedCall['completion']): boolean {
+  return outcome.display?.kind === 'agent';
 }
 
-/** The part of a command that limits its output, as models vary it when the command fails. */
-const OUTPUT_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*/g;
+/** Returns the text of a result without the ids of its call and its sub-agent, which are new in every call. */
+function getResultText({ block, result, completion }: CompletedCall): string {
+  const { display } = completion.outcome;
+  if (display?.kind === 'agent') return display.summary;
+  return JSON.stringify(result.content)
+    .replaceAll(block.id, '')
+    .replaceAll(block.id.replaceAll(/[^\w-]/g, '_'), '');
+}
 
-/** Returns the text of an input without what models vary when they repeat a failing call: labels, limits, numbers, blanks. */
+/** Removes arguments that change nothing about a call beside others, and comments after a command. */
+function removeLabels(input: ToolUseBlock['input']): ToolUseBlock['input'] {
+  if (!isJsonObject(input)) return input;
+  const { description: _description, timeout: _timeout, ...rest } = input;
+  if (Object.keys(rest).length === 0) return input;
+  const { command } = rest;
+  return typeof command === 'string' ? { ...rest, command: command.replace(TRAILING_COMMENT, '').trim() } : rest;
+}
+
+const TRAILING_COMMENT = /(?:^|\s)#[^'"\n]*$/;
+
+/** The parts of a command that limit its time or its output, as models vary them when the command fails. */
+const COMMAND_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*|\b(?:timeout|sleep)\s+[\d.]+[smh]?/g;
+
+/** Returns the text of an input without what models vary when they repeat a failing call: labels, limits, blanks. */
 function simplifyInput(input: ToolUseBlock['input']): string {
-  const labelled = removeLabels(input);
-  const { timeout: _timeout, ...rest } = isJsonObject(labelled) ? labelled : { input: labelled };
-  return JSON.stringify(rest, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replace(OUTPUT_LIMIT, '').replace(/\d+/g, '#').replace(/\s+/g, '') : value,
+  return JSON.stringify(removeLabels(input), (_key, value: unknown) =>
+    typeof value === 'string' ? value.replace(COMMAND_LIMIT, '').replace(/\s+/g, '') : value,
   );
 }
 
@@ -92,16 +132,20 @@ function listChanges({ completion }: CompletedCall): TurnFingerprint['changes'] 
   const [added, removed] = (['add', 'del'] as const).map((kind) =>
     lines.flatMap((line) => (line.kind === kind ? [line.text] : [])),
   );
-  return [{ done: hash([display.path, removed, added]), undone: hash([display.path, added, removed]) }];
+  return [{ done: hash([[display.path, removed, added]]), undone: hash([[display.path, added, removed]]) }];
 }
 
 /** Counts how often the last `period` turns were done in a row. */
-function countCycles(recent: readonly TurnFingerprint[], period: number): number {
+function countCycles(
+  recent: readonly TurnFingerprint[],
+  period: number,
+  isEqual: (one: TurnFingerprint, other: TurnFingerprint) => boolean,
+): number {
   let equal = 0;
   while (equal + period < recent.length) {
     const turn = recent[recent.length - 1 - equal];
     const earlier = recent[recent.length - 1 - equal - period];
-    if (turn === undefined || earlier === undefined || !isSameTurn(turn, earlier)) break;
+    if (turn === undefined || earlier === undefined || !isEqual(turn, earlier)) break;
     equal += 1;
   }
   return Math.floor(equal / period) + 1;
@@ -109,8 +153,7 @@ function countCycles(recent: readonly TurnFingerprint[], period: number): number
 
 /** Returns whether two turns made the same calls with the same results. A failure and its call may be worded differently. */
 function isSameTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
-  if (one.failedCalls !== undefined && one.failedCalls === other.failedCalls) return true;
-  return one.calls === other.calls && one.results === other.results;
+  return one.calls === other.calls || (one.failedCalls !== undefined && one.failedCalls === other.failedCalls);
 }
 
 /** Counts how often a change of the last turn and its reverse followed each other. */
@@ -124,11 +167,13 @@ function countUndoneChanges(recent: readonly TurnFingerprint[]): number {
   return Math.max(0, ...counts);
 }
 
-function countEqualTexts(recent: readonly TurnFingerprint[]): number {
-  const text = recent.at(-1)?.text ?? '';
-  if (text === '') return 0;
-  const first = recent.findLastIndex((turn) => turn.text !== text);
-  return recent.length - 1 - first;
+/** Counts the last turns with the same text. A turn that changed a file made progress under any text. */
+function findEqualTexts(recent: readonly TurnFingerprint[]): TurnRepetition {
+  const last = recent.at(-1);
+  const isOther = (turn: TurnFingerprint) => turn.text !== last?.text || turn.changes.length > 0;
+  const times = last === undefined || last.text === '' ? 0 : recent.length - 1 - recent.findLastIndex(isOther);
+  const perCount = last?.isLongText === true && !last.isWait ? LONG_TEXTS_PER_COUNT : REPETITIONS_PER_COUNT;
+  return { kind: 'same_text', times, ...countSome(times, perCount) };
 }
 
 /** Durations, times, dates and distances in turns differ between two equal results. */
@@ -139,6 +184,14 @@ function removeTimes(text: string): string {
   return text.replaceAll(TIMES, '#');
 }
 
+/** Removes numbers and words with digits: counters, process ids, addresses, random names. */
+function removeNumbers(text: string): string {
+  return text.replaceAll(/\w+/g, (word) => (/\d|^[a-f]{4,}$/i.test(word) ? '#' : word));
+}
+
+/** Hashes a set: calls that run in parallel may come in any order, and twice. */
 function hash(parts: readonly unknown[]): string {
-  return parts.length === 0 ? '' : computeShortHash(JSON.stringify(parts), HASH_CHARS);
+  if (parts.length === 0) return '';
+  const texts = [...new Set(parts.map((part) => JSON.stringify(part)))].sort();
+  return computeShortHash(texts.join('\n'), HASH_CHARS);
 }

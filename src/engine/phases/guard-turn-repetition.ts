@@ -75,6 +75,8 @@ function describeRepetition({ kind, times }: TurnRepetition, title: string): str
       return `the same call with the same result ${times} times in a row (${title})`;
     case 'failing_call':
       return `the same failing call ${times} times in a row (${title})`;
+    case 'similar_call':
+      return `calls and results that differ only in numbers ${times} times in a row (${title})`;
     case 'cycle':
       return `the same steps with the same results ${times} times in a row (last: ${title})`;
     case 'undone_change':

@@ -16,26 +16,29 @@ import {
 } from '../../support/loop/scripted.ts';
 import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
 
-type Step = { readonly input: JsonObject; readonly text?: string };
+type Step = { readonly input: JsonObject; readonly more?: readonly JsonObject[]; readonly text?: string };
 
 const MAX_REPLIES = 60;
 
 /** Runs a model that makes these steps for ever; `outcome` answers its calls. */
 async function repeat(
   steps: (index: number) => Step,
-  outcome: (input: JsonObject, index: number) => ToolOutcome,
+  outcome: (input: JsonObject, index: number, callId: string) => ToolOutcome,
   overrides: Overrides = {},
 ) {
   let results = 0;
   const replies = Array.from({ length: MAX_REPLIES }, (_, index): ScriptedReply => {
-    const { input, text } = steps(index);
-    const call = { type: 'tool_use', id: `t${index}`, name: 'Echo', input } as const;
-    return { blocks: [...(text === undefined ? [] : [{ type: 'text', text } as const]), call], stop: 'tool_use' };
+    const { input: first, more = [], text } = steps(index);
+    const calls = [first, ...more].map((input, at) => {
+      const id = at === 0 ? `t${index}` : `t${index}-${at}`;
+      return { type: 'tool_use', id, name: 'Echo', input } as const;
+    });
+    return { blocks: [...(text === undefined ? [] : [{ type: 'text', text } as const]), ...calls], stop: 'tool_use' };
   });
   const tool = echoTool({
-    call: async (input) => {
+    call: async (input, { callId }) => {
       results += 1;
-      return outcome(input, results - 1);
+      return outcome(input, results - 1, callId);
     },
   });
   const deps = scripted(replies, { tools: () => [tool], ...overrides });
@@ -75,7 +78,7 @@ const diff = (removed: string, added: string): ToolOutcome => ({
 const LOOPS: readonly (readonly [
   string,
   (index: number) => Step,
-  (input: JsonObject, index: number) => ToolOutcome,
+  (input: JsonObject, index: number, callId: string) => ToolOutcome,
   number,
 ])[] = [
   ['the same call', () => ({ input: { a: 1 } }), same, 8],
@@ -106,11 +109,60 @@ const LOOPS: readonly (readonly [
   ['two steps in turn', (index) => ({ input: { step: index % 2 } }), same, 11],
   ['four steps in turn', (index) => ({ input: { step: index % 4 } }), same, 17],
   ['seven steps in turn', (index) => ({ input: { step: index % 7 } }), same, 27],
+  ['twelve steps in turn', (index) => ({ input: { step: index % 12 } }), same, 42],
+  [
+    'the same call under another time limit and comment',
+    (index) => ({ input: { command: `ls # try ${index}`, timeout: 1000 * index } }),
+    same,
+    8,
+  ],
+  [
+    'the same call whose long result is stored in another file each time',
+    () => ({ input: { command: 'ls' } }),
+    (_input, _index, callId) => ({ content: `the whole is in results/${callId}.txt` }),
+    8,
+  ],
+  [
+    'the same calls in any order and number',
+    (index) => ({
+      input: { step: index % 3 },
+      more: [1, 2, ...(index % 5 === 0 ? [0] : [])].map((step) => ({ step: (step + index) % 3 })),
+    }),
+    same,
+    8,
+  ],
+  [
+    'the same sub-agent under another id',
+    () => ({ input: { prompt: 'find it' } }),
+    (_, index) => ({
+      content: `nothing (agent_${index})`,
+      display: { kind: 'agent', agentType: 'Explore', summary: 'nothing', calls: 1 },
+    }),
+    8,
+  ],
+  [
+    'the same call whose result differs only in process ids and addresses',
+    () => ({ input: { command: 'run' } }),
+    (_, index) => ({ content: `pid ${4000 + 7 * index} at 0x${(index * 977).toString(16)}` }),
+    40,
+  ],
+  [
+    'a failing call with one number after the other',
+    (index) => ({ input: { command: `cat page-${index}.md`, page: index } }),
+    (_, index) => ({ content: `page-${index}.md: not found`, isError: true }),
+    40,
+  ],
   [
     'the same words',
     (index) => ({ input: { index }, text: 'Let me look.' }),
     (_, index) => ({ content: `${index}` }),
-    11,
+    40,
+  ],
+  [
+    'the same long text',
+    (index) => ({ input: { index }, text: 'I am going to look at the file again. '.repeat(8) }),
+    (_, index) => ({ content: `${index}` }),
+    16,
   ],
   [
     'a change done and undone, with another call between',
@@ -134,14 +186,32 @@ test.each(LOOPS)(
 
 const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObject, index: number) => ToolOutcome])[] =
   [
-    ['the same call with other results', () => ({ input: {} }), (_, index) => ({ content: `line ${index}` })],
+    [
+      'the same call with other results',
+      () => ({ input: {} }),
+      (_, index) => ({ content: `${'x'.repeat(index)} lines` }),
+    ],
     ['other calls with the same result', (index) => ({ input: { index } }), same],
     [
       'failing commands that differ',
       (index) => ({ input: { command: `cat ${'x'.repeat(index)}` } }),
       () => ({ content: 'no', isError: true }),
     ],
-    ['failing calls that differ', (index) => ({ input: { index } }), () => ({ content: 'no', isError: true })],
+    [
+      'a failing command after changes that differ only in a number',
+      (index) => ({ input: index % 2 === 0 ? { command: 'npm test' } : { content: `limit = ${index}` } }),
+      (_, index) => (index % 2 === 0 ? { content: 'failed', isError: true } : { content: 'written' }),
+    ],
+    [
+      'a status between commits',
+      (index) => ({ input: { command: index % 2 === 0 ? 'git status' : `git commit -m ${index}` } }),
+      (_, index) => ({ content: index % 2 === 0 ? 'clean' : 'committed' }),
+    ],
+    [
+      'changes under the same words',
+      (index) => ({ input: { index }, text: 'Next file.' }),
+      (_, index) => diff(`${index}`, `${index + 1}`),
+    ],
     ['a longer and longer cycle', (index) => ({ input: { step: Math.floor(Math.sqrt(index)) % 3, index } }), same],
     ['changes that go on', (index) => ({ input: { index } }), (_, index) => diff(`${index}`, `${index + 1}`)],
   ];
@@ -152,13 +222,21 @@ test.each(WORK)('%s is no repetition', async (_, steps, outcome) => {
   expect(reasons).not.toContain('loop_reminder');
 });
 
+test('a command that fails for other numbers is tried at least fourteen times', async () => {
+  const { reasons } = await repeat(
+    (index) => ({ input: index < 14 ? { command: `git checkout HEAD~${index} && npm test` } : { index } }),
+    (_, index) => (index < 14 ? { content: '1 test failed', isError: true } : { content: 'fine' }),
+  );
+  expect(reasons).not.toContain('loop_reminder');
+});
+
 test('a call that waits may be repeated five times as often', async () => {
   let now = 0;
   const clock = () => {
-    now += 15_000;
+    now += 5000;
     return now;
   };
-  const { result, requests, reasons } = await repeat(() => ({ input: { command: 'sleep 15; check' } }), same, {
+  const { result, requests, reasons } = await repeat(() => ({ input: { command: 'sleep 5; check' } }), same, {
     now: clock,
   });
   expect([result.reason, requests]).toEqual(['loop_detected', 40]);
