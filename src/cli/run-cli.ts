@@ -24,7 +24,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   const io = createProcessIo(environment, cwd);
   const shutdown = createShutdown(systemProcessEvents);
   const code = await runToExitCode(args, io, shutdown);
-  await shutdown.finish();
+  await shutdown.finish(code);
   await io.stdout.flushed();
   const writeError = io.stdout.getWriteError();
   if (writeError !== undefined) io.stderr.write(`Writing to stdout failed: ${writeError}.\n`);
@@ -92,7 +92,7 @@ async function run(args: readonly string[], io: ProcessIo, shutdown: Shutdown): 
   return runInWorktree(invocation, worktree, io, async (worktreeInvocation) => {
     const code = await runMode(worktreeInvocation, io, shutdown);
     // The conversation must be closed before its folder is removed.
-    await shutdown.finish();
+    await shutdown.finish(code);
     return code;
   });
 }

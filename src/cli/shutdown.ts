@@ -18,8 +18,11 @@ export type Shutdown = {
   start(reason: AbortReason): void;
   /** Resolves with the reason when the shutdown starts. */
   readonly started: Promise<AbortReason>;
-  /** Closes all conversations and removes the signal handlers; later calls return the same promise. */
-  finish(): Promise<void>;
+  /**
+   * Closes all conversations and removes the signal handlers; later calls return the same promise. Exits with the code
+   * of the run if that takes longer than the grace period.
+   */
+  finish(code: number): Promise<void>;
 };
 
 /** Abortable work other than a conversation, with the time it needs to clean up. */
@@ -73,14 +76,15 @@ export function createShutdown(processControl: ProcessEvents): Shutdown {
       guarded.delete(conversation);
       await conversation.close('resume');
     },
-    finish() {
-      finished ??= close();
+    finish(code) {
+      finished ??= close(code);
       return finished;
     },
   };
 
-  async function close(): Promise<void> {
-    timer ??= setTimeout(() => processControl.exit(getShutdownExitCode(reason)), GRACE_MS);
+  async function close(code: number): Promise<void> {
+    const exit = () => processControl.exit(reason === undefined ? code : getShutdownExitCode(reason));
+    timer ??= setTimeout(exit, GRACE_MS);
     await Promise.all([...guarded].map((conversation) => conversation.close(reason ?? 'done')));
     clearTimeout(timer);
     stopListening();
@@ -88,8 +92,8 @@ export function createShutdown(processControl: ProcessEvents): Shutdown {
 }
 
 /** A closed stdout (`shutdown`) is not a failure. */
-function getShutdownExitCode(reason: AbortReason | undefined): number {
-  return reason === undefined || reason === 'shutdown' ? 0 : getSignalExitCode(reason);
+function getShutdownExitCode(reason: AbortReason): number {
+  return reason === 'shutdown' ? 0 : getSignalExitCode(reason);
 }
 
 const SIGNALS: Readonly<Record<string, TerminationSignal>> = {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createShutdown } from '../../src/cli/shutdown.ts';
 import type { AbortReason } from '../../src/contracts/agent.ts';
 import { fakeConversation } from '../support/loop/fake-conversation.ts';
@@ -37,7 +37,7 @@ test('a signal aborts every conversation, and its end closes them', async () => 
   raise('sigterm');
   expect(await shutdown.started).toBe('sigterm');
   expect((await Promise.all(running)).map(({ reason }) => reason)).toEqual(['aborted_streaming', 'aborted_streaming']);
-  await shutdown.finish();
+  await shutdown.finish(0);
   expect(talks.map((talk) => talk.closedFor())).toEqual([['sigterm'], ['sigterm']]);
   expect({ exits, reason: shutdown.reason() }).toEqual({ exits: [], reason: 'sigterm' });
 });
@@ -48,5 +48,18 @@ test('a second signal exits without waiting', async () => {
   raise('sigterm');
   raise('sigint');
   expect(exits).toEqual([143]);
-  await shutdown.finish();
+  await shutdown.finish(0);
+});
+
+test('a run whose end takes too long exits with its own code', async () => {
+  vi.useFakeTimers();
+  try {
+    const { exits, shutdown } = fakeProcess();
+    shutdown.attach({ ...fakeConversation(), close: () => new Promise<never>(() => undefined) });
+    void shutdown.finish(3);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(exits).toEqual([3]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

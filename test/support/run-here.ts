@@ -90,7 +90,7 @@ export function startHere(
 
   async function run() {
     const code = await runToExitCode(args, io, shutdown);
-    await shutdown.finish();
+    await shutdown.finish(code);
     const read = new Promise((resolve) => stdout.once('close', resolve));
     stdout.end();
     await read;
