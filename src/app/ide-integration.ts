@@ -49,6 +49,7 @@ export function createIdeIntegration(
 ): IdeIntegration {
   const { environment, cwd, options, settings, bus } = core;
   const listeners = new Set<(event: EditorPortEvent) => void>();
+  const connectionListeners = new Set<() => void>();
   const emit = (event: EditorPortEvent) => {
     for (const listener of listeners) listener(event);
   };
@@ -86,6 +87,7 @@ export function createIdeIntegration(
     } else if (event.state.status === 'connected') {
       notify('info', `${hadConnection ? 'Connected again' : 'Connected'} to ${event.state.editor.name}.`);
       hadConnection = true;
+      for (const listener of connectionListeners) listener();
     }
   }
 
@@ -106,14 +108,17 @@ export function createIdeIntegration(
       },
     },
     attach(agent) {
-      const onEvent = createEditReviews({
+      const reviews = createEditReviews({
         link,
         proposeEdit: (facts) => proposeEdit(facts, { cwd: core.live.current().cwd, home: environment.home }),
         answer: (id, answer) => void agent.answerPermission(id, answer),
         formatPath,
       });
-      agent.subscribe(onEvent);
-      agent.subscribe(createSessionStateReporter(link, () => basename(cwd)));
+      const reporter = createSessionStateReporter({ link, getTitle: () => basename(cwd), formatPath });
+      for (const { onEvent, onConnected } of [reviews, reporter]) {
+        agent.subscribe(onEvent);
+        connectionListeners.add(onConnected);
+      }
     },
     async waitUntilReady() {
       if (options.ide !== 'wait') return;

@@ -15,51 +15,66 @@ export type EditReviewDeps = {
   readonly formatPath: (path: string) => string;
 };
 
-type OpenReview = { readonly tabName: string; readonly controller: AbortController };
+type WaitingEdit = { readonly request: PermissionRequest; readonly controller: AbortController };
 
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
- * Creates the listener that shows the diff of each edit waiting for approval in the editor. The first answer counts,
- * there or on the screen, and closes the other.
+ * Shows the diff of each edit waiting for approval in the editor. The first answer counts, there or on the screen, and
+ * closes the other.
  */
 export function createEditReviews({ link, proposeEdit, answer, formatPath }: EditReviewDeps) {
-  const reviews = new Map<string, OpenReview>();
+  const waiting = new Map<string, WaitingEdit>();
 
-  async function show(request: PermissionRequest): Promise<void> {
+  function show(request: PermissionRequest): void {
     const controller = new AbortController();
-    const title = formatPath(String(request.facts.writes?.[0] ?? 'edit'));
-    const review = { tabName: `${title} (ouro ${computeShortHash(request.id, 4)})`, controller };
-    reviews.set(request.id, review);
+    waiting.set(request.id, { request, controller });
+    // Without the editor, the question on the screen stays.
+    if (link.hasTool('openDiff')) void openDiff(request, controller.signal).catch(() => undefined);
+  }
+
+  async function openDiff(request: PermissionRequest, signal: AbortSignal): Promise<void> {
     const proposal = await proposeEdit(request.facts);
-    if (proposal === undefined || controller.signal.aborted) return;
+    if (proposal === undefined || signal.aborted) return;
     const { path, text } = proposal;
     const input = {
       old_file_path: path,
       new_file_path: path,
       new_file_contents: text,
-      tab_name: review.tabName,
+      tab_name: nameTab(request),
     };
-    const texts = await link.callTool('openDiff', input, controller.signal);
-    const reply = controller.signal.aborted ? undefined : toAnswer(texts, proposal);
+    const texts = await link.callTool('openDiff', input, signal);
+    const reply = signal.aborted ? undefined : toAnswer(texts, proposal);
     if (reply !== undefined) answer(request.id, reply);
   }
 
   function close(requestId: string): void {
-    const review = reviews.get(requestId);
-    if (review === undefined) return;
-    reviews.delete(requestId);
-    review.controller.abort();
+    const edit = waiting.get(requestId);
+    if (edit === undefined) return;
+    waiting.delete(requestId);
+    edit.controller.abort();
+    if (!link.hasTool('close_tab')) return;
     const timeout = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
     // The editor may have closed the tab itself, or be gone.
-    void link.callTool('close_tab', { tab_name: review.tabName }, timeout).catch(() => undefined);
+    void link.callTool('close_tab', { tab_name: nameTab(edit.request) }, timeout).catch(() => undefined);
   }
 
-  return (event: AgentEvent): void => {
-    if (event.type === 'permission_answer') close(event.requestId);
-    if (event.type !== 'permission_request' || !canReview(event.request) || !link.hasTool('openDiff')) return;
-    // Without the editor, the question on the screen stays.
-    void show(event.request).catch(() => undefined);
+  function nameTab({ id, facts }: PermissionRequest): string {
+    return `${formatPath(String(facts.writes?.[0] ?? 'edit'))} (ouro ${computeShortHash(id, 4)})`;
+  }
+
+  return {
+    onEvent(event: AgentEvent): void {
+      if (event.type === 'permission_answer') close(event.requestId);
+      if (event.type === 'permission_request' && canReview(event.request)) show(event.request);
+    },
+    /** Shows the waiting edits in an editor that has just been connected. */
+    onConnected(): void {
+      for (const { request, controller } of [...waiting.values()]) {
+        controller.abort();
+        show(request);
+      }
+    },
   };
 }
 

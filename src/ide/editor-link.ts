@@ -45,6 +45,8 @@ const RETRY_DELAYS_MS: readonly number[] = [
   ...Array.from({ length: 20 }, () => 3_000),
   ...Array.from({ length: 20 }, () => 15_000),
 ];
+/** About ten seconds, in which a window reloads. */
+const SAME_WINDOW_ATTEMPTS = 6;
 
 /** Creates the link of a session; `connectBest` looks for an editor. */
 export function createEditorLink({ search, version, onEvent, retryDelaysMs = RETRY_DELAYS_MS }: EditorLinkDeps) {
@@ -112,7 +114,7 @@ export function createEditorLink({ search, version, onEvent, retryDelaysMs = RET
   function retry(editor: EditorInfo, attempt: number): void {
     const own = generation;
     const tryAgain = async () => {
-      const found = await findAgain(search, editor);
+      const found = await findAgain(search, editor, attempt);
       if (own !== generation) return;
       const result = found === undefined ? undefined : await open(found);
       if (result?.ok === true || (generation !== own && state.status !== 'none')) return;
@@ -163,10 +165,15 @@ async function connectFirst(
   return result;
 }
 
-/** Finds the same editor after a reload, when it has a new port and a new token. */
-async function findAgain(search: EditorSearch, lost: EditorInfo): Promise<EditorInfo | undefined> {
+/**
+ * Finds the same window after a reload, when it has a new port and a new token. Another window of the same editor is
+ * taken only later: the one that reloads may have other folders now.
+ */
+async function findAgain(search: EditorSearch, lost: EditorInfo, attempt: number): Promise<EditorInfo | undefined> {
   const { editors } = await findEditors(search);
-  return editors.find(({ name, mismatch }) => name === lost.name && mismatch === undefined);
+  const windows = editors.filter(({ name, mismatch }) => name === lost.name && mismatch === undefined);
+  const same = windows.find(({ folders }) => folders.join('\n') === lost.folders.join('\n'));
+  return same ?? (attempt < SAME_WINDOW_ATTEMPTS ? undefined : windows[0]);
 }
 
 /** Creates the holder of the open file and the selection; several changes in a short time are one event. */

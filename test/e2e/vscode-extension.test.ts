@@ -124,7 +124,7 @@ test('a question is listed while it waits, and an answer on the screen closes it
   const window = run.window();
   const ended = run.conversation.agent.prompt('go');
   await window.until(() => window.listDiffs().length === 1);
-  expect(await window.list('ouro.questions')).toEqual([`Allow Edit ${run.file}?`]);
+  expect(await window.list('ouro.questions')).toEqual(['Change a.txt?']);
   const [request] = run.conversation.agent.state().pendingPermissions;
   run.conversation.agent.answerPermission(request?.id ?? '', { behavior: 'allow' });
   await ended;
@@ -151,25 +151,41 @@ test('the selection goes along, a mention comes into the draft, new problems and
   expect(run.lastRequest()).toContain('a.txt:2:3 error: zwei is not English');
 });
 
-test('after a reload of the window in the middle of a question, ouro connects again and the next diff is shown', async () => {
+test('after a reload of the window in the middle of a question, its diff is shown again and answers it', async () => {
   await using run = await editing();
   const ended = run.conversation.agent.prompt('go');
   await run.window().until(() => run.window().listDiffs().length === 1);
   await run.reload();
-  const [request] = run.conversation.agent.state().pendingPermissions;
-  expect(request).toBeDefined();
-  run.conversation.agent.answerPermission(request?.id ?? '', { behavior: 'allow' });
+  const window = run.window();
+  await window.until(() => window.listDiffs().length === 1);
+  expect(await window.list('ouro.questions')).toEqual(['Change a.txt?']);
+  await window.run('ouro.acceptDiff');
   await ended;
   expect(await run.project.read('a.txt')).toBe('one\nzwei\nthree\n');
-  run.window().select(join(run.project.dir, 'b.txt'), 'other\n', [0, 1]);
+  expect(window.listDiffs()).toEqual([]);
+  window.select(join(run.project.dir, 'b.txt'), 'other\n', [0, 1]);
   await run.until(() => run.seen.includes('b.txt:1'));
+});
+
+test('a waiting question shows its diff, or the terminal in which the session was started', async () => {
+  await using run = await editing();
+  const window = run.window();
+  window.addTerminal('bash', 1);
+  window.addTerminal('zsh', process.ppid);
+  const ended = run.conversation.agent.prompt('go');
+  await window.until(() => window.listDiffs().length === 1);
+  await window.clickFirst('ouro.questions');
+  window.run('ouro.acceptDiff');
+  await ended;
+  await window.run('ouro.open');
+  expect(window.notes).toEqual([expect.stringMatching(/^diff a\.txt \(ouro \w{4}\)$/), 'terminal zsh']);
 });
 
 test('ouro opens in a terminal that knows the window, once, and resumes a session from the list', async () => {
   await using project = await createTempProject();
   using window = await startExtension(project, { command: '/opt/my tools/ouro' });
-  window.run('ouro.open');
-  window.run('ouro.open');
+  await window.run('ouro.open');
+  await window.run('ouro.open');
   window.run('ouro.resumeSession', { id: 'abc' });
   expect(window.typed).toEqual(['"/opt/my tools/ouro"', '"/opt/my tools/ouro" --resume abc']);
   expect(window.terminals[0]).toMatchObject({
@@ -189,6 +205,13 @@ test('the sessions are those that ouro lists', async () => {
   execFileSync('chmod', ['+x', command]);
   using window = await startExtension(project, { command });
   expect(await window.list('ouro.sessions')).toEqual(['Fix the lexer', 'hello']);
+});
+
+test('a program that is not found is named in the view of sessions', async () => {
+  await using project = await createTempProject();
+  using window = await startExtension(project, { command: join(project.dir, 'none') });
+  expect(await window.list('ouro.sessions')).toEqual([]);
+  expect(window.getMessage('ouro.sessions')).toContain('ouro.command');
 });
 
 test('the packed extension has the version of ouro and every file that it needs', async () => {

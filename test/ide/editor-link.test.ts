@@ -76,6 +76,19 @@ test('after a reload the link finds the editor at its new port, with its new tok
   expect('editor' in state && state.editor.port).toBe(second.port);
 });
 
+test('after a reload the same window is found, although another window of the folder is newer', async () => {
+  await using project = await createTempProject();
+  const folders = [project.dir];
+  const first = await startEditor(project.home, { folders });
+  await using link = openLink(project);
+  await link.connectBest();
+  await using reloaded = await startEditor(project.home, { folders });
+  await using other = await startEditor(project.home, { folders: [...folders, '/'] });
+  await first.stop();
+  await reloaded.until(() => reloaded.initialized() === 1);
+  expect(other.initialized()).toBe(0);
+});
+
 test('another editor is not taken for the one that went away, and a disconnected link stays off', async () => {
   await using project = await createTempProject();
   const first = await startEditor(project.home, { folders: [project.dir], name: 'First' });

@@ -48,7 +48,7 @@ const createError = (path: string) => new Error(`${path} is not there`);
 export async function startExtension(project: TempProject, { command = 'ouro' } = {}) {
   const commands = new Map<string, (...args: readonly unknown[]) => unknown>();
   const providers = new Map<string, Provider>();
-  const views = new Map<string, TreeView>();
+  const views = new Map<string, { readonly view: object; readonly provider: TreeView }>();
   const terminals: Record<string, unknown>[] = [];
   const typed: string[] = [];
   const notes: string[] = [];
@@ -57,9 +57,9 @@ export async function startExtension(project: TempProject, { command = 'ouro' } 
   const changed = () => {
     for (const listener of listeners) listener();
   };
-  const [tabEvents, selectionEvents, editorEvents, folderEvents, saveEvents] = [1, 2, 3, 4, 5].map(
-    () => new FakeEmitter(),
-  );
+  const [tabEvents, selectionEvents, editorEvents, folderEvents, saveEvents, savedEvents, visibilityEvents] = [
+    1, 2, 3, 4, 5, 6, 7,
+  ].map(() => new FakeEmitter());
   let diagnostics: readonly (readonly [FakeUri, readonly unknown[]])[] = [];
   const closeTabs = (closed: readonly Tab[]) => {
     for (const tab of closed) tabs.splice(tabs.indexOf(tab), 1);
@@ -99,7 +99,8 @@ export async function startExtension(project: TempProject, { command = 'ouro' } 
       async executeCommand(name: string, ...args: readonly unknown[]) {
         const [, modified, label] = args;
         if (name === 'vscode.diff' && modified instanceof FakeUri) {
-          tabs.push({ label: String(label), input: { modified } });
+          if (tabs.some(({ input }) => input.modified === modified)) notes.push(`diff ${String(label)}`);
+          else tabs.push({ label: String(label), input: { modified } });
           changed();
         }
       },
@@ -119,6 +120,7 @@ export async function startExtension(project: TempProject, { command = 'ouro' } 
       },
       openTextDocument: async (uri: FakeUri) => ({ uri, getText: () => readFileSync(uri.path, 'utf8') }),
       onWillSaveTextDocument: saveEvents?.event,
+      onDidSaveTextDocument: savedEvents?.event,
       onDidChangeWorkspaceFolders: folderEvents?.event,
     },
     window: {
@@ -137,8 +139,9 @@ export async function startExtension(project: TempProject, { command = 'ouro' } 
       onDidChangeTextEditorSelection: selectionEvents?.event,
       onDidChangeActiveTextEditor: editorEvents?.event,
       createTreeView(id: string, { treeDataProvider }: { readonly treeDataProvider: TreeView }) {
-        views.set(id, treeDataProvider);
-        return { dispose: () => views.delete(id) };
+        const view = { dispose: () => views.delete(id), onDidChangeVisibility: visibilityEvents?.event };
+        views.set(id, { view, provider: treeDataProvider });
+        return view;
       },
       createTerminal(options: Record<string, unknown>) {
         const terminal = { ...options, show: () => undefined, sendText: (text: string) => void typed.push(text) };
@@ -204,6 +207,9 @@ export async function startExtension(project: TempProject, { command = 'ouro' } 
       api.window.activeTextEditor = { document: { uri: FakeUri.file(file), getText: () => text }, selection };
       selectionEvents?.fire();
     },
+    addTerminal(name: string, pid: number): void {
+      terminals.push({ name, processId: Promise.resolve(pid), show: () => void notes.push(`terminal ${name}`) });
+    },
     setUnsaved(file: string): void {
       api.workspace.textDocuments.push({
         uri: FakeUri.file(file),
@@ -221,16 +227,27 @@ export async function startExtension(project: TempProject, { command = 'ouro' } 
       const uri = tabs.at(-1)?.input.modified;
       const provider = uri && providers.get(uri.scheme);
       if (uri === undefined || provider === undefined) return;
-      saveEvents?.fire({ document: { uri }, reason: api.TextDocumentSaveReason[reason] });
-      provider.writeFile(uri, Buffer.from(change(Buffer.from(provider.readFile(uri)).toString('utf8'))));
+      const text = change(Buffer.from(provider.readFile(uri)).toString('utf8'));
+      const document = { uri, getText: () => text };
+      saveEvents?.fire({ document, reason: api.TextDocumentSaveReason[reason] });
+      provider.writeFile(uri, Buffer.from(text));
+      savedEvents?.fire(document);
     },
     closeDiff: () => closeTabs(tabs.slice(-1)),
     /** Lists the labels of a view. */
     async list(view: string): Promise<readonly unknown[]> {
-      const provider = views.get(view);
+      const provider = views.get(view)?.provider;
       const elements = (await provider?.getChildren()) ?? [];
       return Array.isArray(elements) ? elements.map((element) => provider?.getTreeItem(element).label) : [];
     },
+    /** Runs the command of the first item of a view. */
+    clickFirst(view: string): unknown {
+      const provider = views.get(view)?.provider;
+      const [first]: readonly unknown[] = Object(provider?.getChildren());
+      const { command } = Object(provider?.getTreeItem(first));
+      return commands.get(command.command)?.(...command.arguments);
+    },
+    getMessage: (view: string): unknown => Object(views.get(view)?.view).message,
     /** The window is reloaded or closed. */
     stop,
     [Symbol.dispose]: stop,

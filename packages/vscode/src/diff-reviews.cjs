@@ -26,9 +26,6 @@ function createDiffReviews(subscriptions) {
       const review = find(path);
       review.bytes = bytes;
       review.mtime += 1;
-      const isAutomatic = review.isSavedAutomatically === true;
-      review.isSavedAutomatically = false;
-      if (!isAutomatic) void settle(review, ['FILE_SAVED', Buffer.from(bytes).toString('utf8')]);
     },
     readDirectory: () => [],
     createDirectory: () => undefined,
@@ -50,6 +47,8 @@ function createDiffReviews(subscriptions) {
     return review;
   }
 
+  const findReview = ({ uri }) => (uri.scheme === SCHEME ? reviews.get(uri.path) : undefined);
+  const findDocument = (review) => vscode.workspace.textDocuments.find((document) => findReview(document) === review);
   const listTabs = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs);
   const findTabs = ({ uri }) =>
     listTabs().filter(({ input }) => input?.modified?.path === uri.path && input.modified.scheme === SCHEME);
@@ -60,6 +59,9 @@ function createDiffReviews(subscriptions) {
     review.decide = undefined;
     decide(texts);
     updateContext();
+    // VS Code asks before it closes a changed tab.
+    const document = findDocument(review);
+    if (document?.isDirty === true) await document.save();
     const tabs = findTabs(review);
     if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, true);
     reviews.delete(review.uri.path);
@@ -79,9 +81,14 @@ function createDiffReviews(subscriptions) {
     changes,
     vscode.workspace.registerFileSystemProvider(SCHEME, fileSystem, { isCaseSensitive: true }),
     // A save that the user has not asked for accepts nothing.
-    vscode.workspace.onWillSaveTextDocument(({ document: { uri }, reason }) => {
-      const review = uri.scheme === SCHEME ? reviews.get(uri.path) : undefined;
-      if (review !== undefined) review.isSavedAutomatically = reason !== vscode.TextDocumentSaveReason.Manual;
+    vscode.workspace.onWillSaveTextDocument(({ document, reason }) => {
+      const review = findReview(document);
+      if (review !== undefined) review.isSavedByUser = reason === vscode.TextDocumentSaveReason.Manual;
+    }),
+    // The tab can be closed only after the save: until then it counts as changed.
+    vscode.workspace.onDidSaveTextDocument((document) => {
+      const review = findReview(document);
+      if (review?.isSavedByUser === true) void settle(review, ['FILE_SAVED', document.getText()]);
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       for (const { input } of closed) {
@@ -92,10 +99,7 @@ function createDiffReviews(subscriptions) {
     vscode.commands.registerCommand('ouro.acceptDiff', async () => {
       const review = findActive();
       if (review === undefined) return;
-      const document = vscode.workspace.textDocuments.find(
-        ({ uri }) => uri.scheme === SCHEME && uri.path === review.uri.path,
-      );
-      const text = document?.getText() ?? Buffer.from(review.bytes).toString('utf8');
+      const text = findDocument(review)?.getText() ?? Buffer.from(review.bytes).toString('utf8');
       await settle(review, ['FILE_SAVED', text]);
     }),
     vscode.commands.registerCommand('ouro.rejectDiff', async () => {
@@ -103,6 +107,9 @@ function createDiffReviews(subscriptions) {
       if (review !== undefined) await settle(review, ['DIFF_REJECTED', review.title]);
     }),
   );
+
+  // After a reload of the window, its diffs are tabs without content; ouro shows them again.
+  void vscode.window.tabGroups.close(listTabs().filter(({ input }) => input?.modified?.scheme === SCHEME));
 
   return {
     /** Shows a diff; resolves with the texts of the answer when the user has decided. */
@@ -118,8 +125,18 @@ function createDiffReviews(subscriptions) {
         review.decide = resolve;
       });
       updateContext();
-      await vscode.commands.executeCommand('vscode.diff', left?.uri ?? old, review.uri, title, { preview: false });
+      const args = [left?.uri ?? old, review.uri, title];
+      review.reveal = (options) =>
+        vscode.commands.executeCommand('vscode.diff', ...args, { preview: false, ...options });
+      // The user may be typing in the terminal: what is typed there must not change the proposed edit.
+      await review.reveal({ preserveFocus: true });
       return decided;
+    },
+    /** Shows the open diff of a connection; returns whether there is one. */
+    reveal(connection) {
+      const review = listOpen().find((open) => open.connection === connection);
+      void review?.reveal({});
+      return review !== undefined;
     },
     /** Closes the diff with this title, which was answered elsewhere. */
     async close(title) {

@@ -5,7 +5,7 @@ const SEVERITIES = ['Error', 'Warning', 'Information', 'Hint'];
 const MAX_FILES = 1_000;
 
 /** Creates the tools that ouro calls. Each returns a list of texts. */
-function createEditorTools({ reviews, questions }) {
+function createEditorTools({ reviews, onSessionState }) {
   const findDocument = (path) =>
     vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === path);
   return {
@@ -60,7 +60,7 @@ function createEditorTools({ reviews, questions }) {
       return [JSON.stringify({ success: true, folders, rootPath: folders[0]?.path })];
     },
     async setSessionState(state, connection) {
-      questions.update(connection, state);
+      onSessionState(connection, state);
       return ['OK'];
     },
   };

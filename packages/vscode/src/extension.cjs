@@ -19,7 +19,13 @@ async function activate(context) {
   const server = await startLinkServer({
     name: vscode.env.appName,
     version: context.extension.packageJSON.version,
-    tools: createEditorTools({ reviews, questions }),
+    tools: createEditorTools({
+      reviews,
+      onSessionState(connection, state) {
+        questions.update(connection, state);
+        sessions.refresh();
+      },
+    }),
     getFolders: () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath),
     onDisconnect(connection) {
       questions.remove(connection);
@@ -63,12 +69,14 @@ async function activate(context) {
       server.writeLock();
       sessions.refresh();
     }),
-    vscode.commands.registerCommand('ouro.open', () => {
-      const open = vscode.window.terminals.find(
-        ({ name, exitStatus }) => name === TERMINAL && exitStatus === undefined,
-      );
+    vscode.commands.registerCommand('ouro.open', async () => {
+      const shellPids = questions.listShellPids();
+      const open = findOuroTerminal() ?? (shellPids.length === 0 ? undefined : await findTerminal(shellPids));
       if (open === undefined) openTerminal([]);
       else open.show();
+    }),
+    vscode.commands.registerCommand('ouro.showQuestion', async ({ connection, shellPid }) => {
+      if (!reviews.reveal(connection)) ((await findTerminal([shellPid])) ?? findOuroTerminal())?.show();
     }),
     vscode.commands.registerCommand('ouro.resumeSession', ({ id }) => openTerminal(['--resume', id])),
     vscode.commands.registerCommand('ouro.refreshSessions', sessions.refresh),
@@ -86,6 +94,18 @@ async function activate(context) {
       server.notify('at_mentioned', { filePath, ...lines });
     }),
   );
+}
+
+const listTerminals = () => vscode.window.terminals.filter(({ exitStatus }) => exitStatus === undefined);
+
+/** Finds a terminal that was opened for ouro. */
+const findOuroTerminal = () => listTerminals().find(({ name }) => name === TERMINAL);
+
+/** Finds the terminal of one of these shells. The user can have started ouro in it, and a reload changes its name. */
+async function findTerminal(shellPids) {
+  const terminals = listTerminals();
+  const pids = await Promise.all(terminals.map(({ processId }) => processId));
+  return terminals.find((_, index) => shellPids.includes(pids[index]));
 }
 
 /** Quotes a word of a command line for the shells of terminals, where it is not plain. */

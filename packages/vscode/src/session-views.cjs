@@ -1,10 +1,13 @@
 'use strict';
 const { execFile } = require('node:child_process');
+const { homedir } = require('node:os');
+const { join } = require('node:path');
 const vscode = require('vscode');
 
 const MAX_SESSIONS = 100;
 const LIST_TIMEOUT_MS = 20_000;
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
+const MISSING_PROGRAM = 'VS Code does not find ouro. Set its path as ouro.command in the settings.';
 
 /** Creates the view of the questions that linked sessions wait with. */
 function createQuestionsView(subscriptions) {
@@ -16,11 +19,13 @@ function createQuestionsView(subscriptions) {
     treeDataProvider: {
       onDidChangeTreeData: changed.event,
       getChildren: (element) => (element === undefined ? listWaiting() : []),
-      getTreeItem({ question, title = '' }) {
+      getTreeItem(state) {
+        const { question, title = '' } = state;
         const item = new vscode.TreeItem(question);
         item.description = title;
         item.tooltip = `${question}\n${title}`.trim();
         item.iconPath = new vscode.ThemeIcon('question');
+        item.command = { command: 'ouro.showQuestion', title: 'Show', arguments: [state] };
         return item;
       },
     },
@@ -33,9 +38,11 @@ function createQuestionsView(subscriptions) {
   };
   return {
     update(connection, state) {
-      states.set(connection, state);
+      states.set(connection, { ...state, connection });
       show();
     },
+    /** Lists the shells that the linked sessions were started from. */
+    listShellPids: () => [...states.values()].map(({ shellPid }) => shellPid),
     remove(connection) {
       if (states.delete(connection)) show();
     },
@@ -50,7 +57,9 @@ function createSessionsView(subscriptions, { getCommand, getFolder }) {
     async getChildren(element) {
       const folder = getFolder();
       if (element !== undefined || folder === undefined) return [];
-      return (await listSessions(getCommand(), folder)).slice(0, MAX_SESSIONS);
+      const sessions = await listSessions(getCommand(), folder);
+      view.message = sessions === undefined ? MISSING_PROGRAM : undefined;
+      return (sessions ?? []).slice(0, MAX_SESSIONS);
     },
     getTreeItem({ id, title, lastPrompt, modified }) {
       const item = new vscode.TreeItem(title || lastPrompt || id);
@@ -61,18 +70,30 @@ function createSessionsView(subscriptions, { getCommand, getFolder }) {
       return item;
     },
   };
-  subscriptions.push(changed, vscode.window.createTreeView('ouro.sessions', { treeDataProvider: provider }));
-  return { refresh: () => changed.fire(undefined) };
+  const refresh = () => changed.fire(undefined);
+  const view = vscode.window.createTreeView('ouro.sessions', { treeDataProvider: provider });
+  subscriptions.push(
+    changed,
+    view,
+    view.onDidChangeVisibility(({ visible }) => visible && refresh()),
+  );
+  return { refresh };
 }
 
-function listSessions(command, cwd) {
+/** Lists the sessions of a folder; `undefined` if the program is not found. */
+async function listSessions(command, folder) {
+  const sessions = await runList(command, folder);
+  // The PATH of VS Code can lack what the shell of a terminal adds, such as the folder of the installer.
+  return sessions ?? (command === 'ouro' ? runList(join(homedir(), '.local/bin/ouro'), folder) : undefined);
+}
+
+function runList(command, cwd) {
   return new Promise((resolve) => {
     const options = { cwd, timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_LIST_BYTES };
-    // Without ouro, the view is empty and offers to open it, which says what is missing.
     execFile(command, ['sessions', 'list', '--json'], options, (error, stdout) => {
       try {
         const sessions = error === null ? JSON.parse(stdout) : [];
-        resolve(Array.isArray(sessions) ? sessions : []);
+        resolve(error?.code === 'ENOENT' ? undefined : Array.isArray(sessions) ? sessions : []);
       } catch {
         resolve([]);
       }
