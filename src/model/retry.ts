@@ -116,15 +116,20 @@ async function waitForRetry(ms: number, options: StreamOptions, clock: RetryCloc
 }
 
 function formatGaveUp(failure: ModelFailure, retries: number): ModelFailure {
-  return retries === 0 ? failure : { ...failure, message: `${failure.message} Gave up after ${retries + 1} attempts.` };
+  if (retries === 0) return failure;
+  const advice = failure.kind === 'network' ? '' : ' Try again later.';
+  return { ...failure, message: `${failure.message} Gave up after ${retries + 1} attempts.${advice}` };
 }
 
 function formatRetryLater(failure: ModelFailure, waitMs: number, now: number): string {
   const date = new Date(now + waitMs);
-  const time = `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`;
+  const pad = (value: number) => String(value).padStart(2, '0');
+  const time = `${pad(date.getHours())}:${pad(date.getMinutes())}`;
   const minutes = Math.ceil(waitMs / 60_000);
   const span = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
-  return `${failure.message} The API asks to wait ${span}. Try again after ${time}.`;
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  const day = isToday ? '' : ` on ${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+  return `${failure.message} The API asks to wait ${span}. Try again after ${time}${day}.`;
 }
 
 const SYSTEM_CLOCK: RetryClock = { now: Date.now, sleep };

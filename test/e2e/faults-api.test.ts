@@ -196,7 +196,7 @@ async function play(script: Script, env = {}, files: Readonly<Record<string, str
 longTest.concurrent('retries end with one clear line and exit code 1', async () => {
   const { code, stdout, stderr, requests } = await play({ turns: [], after: status(500) }, { OURO_MAX_RETRIES: '3' });
   expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: 4 });
-  expect(stderr).toMatch(/^[^\n]*internal error \(500\)[^\n]*Gave up after 4 attempts\.\n$/);
+  expect(stderr).toMatch(/^[^\n]*internal error \(500\)[^\n]*Gave up after 4 attempts\. Try again later\.\n$/);
 });
 
 longTest.concurrent('replies that are always cut off end without success', async () => {

@@ -82,7 +82,10 @@ describe('withRetry', () => {
   test('after ten retries the failure is returned with their number', async () => {
     const { outcome, calls } = await run([failed()]);
     expect(calls).toBe(11);
-    expect(outcome).toEqual({ ok: false, failure: { kind: 'server', message: 'Broken. Gave up after 11 attempts.' } });
+    expect(outcome).toEqual({
+      ok: false,
+      failure: { kind: 'server', message: 'Broken. Gave up after 11 attempts. Try again later.' },
+    });
   });
 
   test.each(['auth', 'not_found', 'invalid', 'too_long', 'media_too_large', 'aborted'] as const)(

@@ -20,7 +20,9 @@ export function classifyErrorResponse(errorResponse: ErrorResponse): ModelFailur
   const retryAfterMs = readRetryAfter(response.header) ?? parseRetryDelay(errorResponse.body);
   // An explicit `retry-after` is more useful than the reset time of the limit.
   const resetsAfterMs =
-    kind === 'rate_limited' && retryAfterMs === undefined ? readRateLimitReset(response.header, Date.now()) : undefined;
+    kind === 'rate_limited' && retryAfterMs === undefined
+      ? acceptDelay(readRateLimitReset(response.header, Date.now()) ?? Number.NaN)
+      : undefined;
   const requestId = readRequestId(response.header);
   const refusedPart = kind === 'invalid' ? detectRefusedPart(message) : undefined;
   const refusedAt = kind === 'invalid' ? locateRefusedPlace(message) : undefined;
@@ -162,18 +164,24 @@ function toPlainText(body: string): string {
 /** Parses Google's retry delay, which is in the body: `"retryDelay": "34s"`. */
 function parseRetryDelay(body: string): number | undefined {
   const seconds = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
-  return seconds === undefined ? undefined : Number(seconds) * 1000;
+  return seconds === undefined ? undefined : acceptDelay(Number(seconds) * 1000);
 }
 
 function readRetryAfter(header: ErrorResponse['header']): number | undefined {
-  const ms = Number(header('retry-after-ms') ?? Number.NaN);
-  if (ms >= 0) return ms;
-  const retryAfter = header('retry-after');
+  const ms = Number(header('retry-after-ms') || Number.NaN);
+  if (ms >= 0) return acceptDelay(ms);
+  const retryAfter = header('retry-after')?.trim();
   if (!retryAfter) return undefined;
   const seconds = Number(retryAfter);
-  if (seconds >= 0) return seconds * 1000;
-  const date = Date.parse(retryAfter);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  if (seconds >= 0) return acceptDelay(seconds * 1000);
+  return Number.isNaN(seconds) ? acceptDelay(Math.max(0, Date.parse(retryAfter) - Date.now())) : undefined;
+}
+
+/** No limit lasts longer than a month; a longer delay is a mistake. */
+const MAX_DELAY_MS = 31 * 24 * 3_600_000;
+
+function acceptDelay(ms: number): number | undefined {
+  return ms <= MAX_DELAY_MS ? ms : undefined;
 }
 
 function formatMessage(kind: FailureKind, response: ErrorResponse, detail: string): string {
@@ -184,8 +192,15 @@ function formatMessage(kind: FailureKind, response: ErrorResponse, detail: strin
     const target = response.header('location') ?? 'another address';
     return `The API address redirects to ${target}${code}. Set the base URL to that address.`;
   }
-  const advice = CERTIFICATE_REQUIRED.test(detail) ? ` ${CLIENT_CERTIFICATE_HINT}` : (ADVICE[kind] ?? '');
-  return `${SUMMARIES[kind]}${code}${detailText}${detail === '' || /[.!?]$/.test(detail) ? '' : '.'}${advice}`.trim();
+  const sentence = `${SUMMARIES[kind]}${code}${detailText}`;
+  return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} ${getAdvice(kind, status, detail)}`.trim();
+}
+
+function getAdvice(kind: FailureKind, status: number | undefined, detail: string): string {
+  if (CERTIFICATE_REQUIRED.test(detail)) return CLIENT_CERTIFICATE_HINT;
+  if (status === 407) return 'Add a user name and password to the address of the proxy.';
+  if (kind === 'invalid' && detail === '') return 'It gave no reason. Check the model name and the base URL.';
+  return ADVICE[kind] ?? '';
 }
 
 const CERTIFICATE_REQUIRED = /required SSL certificate|SSL certificate error|client certificate|mutual TLS|mTLS/i;
@@ -212,9 +227,11 @@ const SUMMARIES: Readonly<Record<FailureKind, string>> = {
 };
 
 const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
-  auth: ' Check the API key and its permissions.',
-  no_credit: ' Add credit or a payment method there, or choose another provider with /model.',
-  not_found: ' Check the model name and the base URL.',
+  too_long: 'Shorten the message, use /compact, or start a new session.',
+  media_too_large: 'Make it smaller, or leave it out.',
+  auth: 'Check the API key and its permissions.',
+  no_credit: 'Add credit or a payment method there, or choose another provider with /model.',
+  not_found: 'Check the model name and the base URL.',
 };
 
 /** Failure kinds by the provider's error type or code in lower case. */

@@ -59,7 +59,7 @@ async function* readCompleteReply(
   body: ReadableStream<Uint8Array>,
   attempt: ModelAttempt,
 ): AsyncGenerator<ServerSentEvent, ModelFailure | undefined> {
-  const text = await readBody({ body }, MAX_REPLY_CHARS);
+  const text = await readBody(body, MAX_REPLY_CHARS);
   const attemptFailure = attempt.getFailure();
   if (attemptFailure) return attemptFailure;
   if (text.length >= MAX_REPLY_CHARS) return OVERSIZED_REPLY_FAILURE;
@@ -83,21 +83,32 @@ function toFailure(response: Response, body: string): ModelFailure {
 }
 
 /** Reads up to `maxChars` of a body as text; if the connection breaks, returns what was received. */
-async function readBody(
-  response: { readonly body: ReadableStream<Uint8Array> | null },
-  maxChars = MAX_ERROR_CHARS,
-): Promise<string> {
+async function readBody(body: ReadableStream<Uint8Array>, maxChars: number, timeoutMs?: number): Promise<string> {
   const decoder = new TextDecoder();
+  const reader = body.getReader();
+  const cancel = () => void reader.cancel().catch(() => undefined);
+  const timer = timeoutMs === undefined ? undefined : setTimeout(cancel, timeoutMs);
   let text = '';
   try {
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
-      if (text.length >= maxChars) break;
+    while (text.length < maxChars) {
+      const { done, value } = await reader.read();
+      if (done) return text;
+      text += decoder.decode(value, { stream: true });
     }
   } catch {
     return text;
+  } finally {
+    clearTimeout(timer);
+    cancel();
   }
   return text;
+}
+
+/** The status says enough about a failure whose reason takes longer. */
+const ERROR_BODY_TIMEOUT_MS = 2000;
+
+async function readErrorBody({ body }: Response, maxChars: number): Promise<string> {
+  return body === null ? '' : readBody(body, maxChars, ERROR_BODY_TIMEOUT_MS);
 }
 
 /** Shortens the bodies of error responses: the SDK reads them to their end, and a broken server may send no end. */
@@ -107,7 +118,7 @@ export function shortenErrorBodies(send: typeof fetch): (...args: Parameters<typ
     if (response.ok) return response;
     const { status, statusText, headers } = response;
     // A few kilobytes could cut JSON of a proxy in the middle, which has the reason near its end.
-    const body = await readBody(response, MAX_SDK_ERROR_CHARS);
+    const body = await readErrorBody(response, MAX_SDK_ERROR_CHARS);
     return new Response(hasBody(status) ? body : null, { status, statusText, headers });
   };
 }
@@ -137,7 +148,7 @@ export async function postStreamingRequest(
     });
     if (response.ok) return response;
     const { status, headers: responseHeaders } = response;
-    const errorBody = await readBody(response);
+    const errorBody = await readErrorBody(response, MAX_ERROR_CHARS);
     return (
       attempt.getFailure() ??
       classifyErrorResponse({ status, body: errorBody, header: (name) => responseHeaders.get(name) })

@@ -128,6 +128,27 @@ describe('classifyResponse', () => {
     expect(answer(429, '', { 'retry-after': 'soon' }).retryAfterMs).toBeUndefined();
   });
 
+  test.each(['-5', 'NaN', 'Infinity', '1e400', '99999999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'a delay of %s is a mistake of the server',
+    (delay) => {
+      expect(answer(429, '', { 'retry-after': delay }).retryAfterMs).toBeUndefined();
+      expect(answer(429, '', { 'retry-after-ms': delay }).retryAfterMs).toBeUndefined();
+      expect(answer(429, '', { 'x-ratelimit-reset': delay }).resetsAfterMs).toBeUndefined();
+    },
+  );
+
+  test.each([
+    [400, 'The API refused the request (400). It gave no reason. Check the model name and the base URL.'],
+    [407, 'The API refused the request (407). Add a user name and password to the address of the proxy.'],
+    [
+      413,
+      'The conversation is too long for the model (413). Shorten the message, use /compact, or start a new session.',
+    ],
+    [500, 'The API had an internal error (500).'],
+  ])('an empty answer with status %d is told in sentences', (status, message) => {
+    expect(answer(status, '').message).toBe(message);
+  });
+
   test('the reset time is read where there is no delay, and only of a usage limit', () => {
     const headers = { 'anthropic-ratelimit-tokens-remaining': '0', 'anthropic-ratelimit-tokens-reset': '7' };
     expect(answer(429, '', headers)).toMatchObject({ kind: 'rate_limited', resetsAfterMs: 7000 });

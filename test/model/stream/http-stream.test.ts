@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ModelOutcome } from '../../../src/contracts/model.ts';
 import { createAnthropicPort } from '../../../src/model/providers/anthropic/anthropic-port.ts';
+import { createGeminiPort } from '../../../src/model/providers/gemini/gemini-port.ts';
+import { createOpenAiPort } from '../../../src/model/providers/openai-chat/openai-chat-port.ts';
+import { createResponsesPort } from '../../../src/model/providers/openai-responses/responses-port.ts';
 import type { Answer } from '../fault-server.ts';
 import { startFaultServer } from '../fault-server.ts';
 import { drain } from '../support.ts';
@@ -44,4 +47,23 @@ test.each([
   expect(outcome).toMatchObject({ ok: false, failure: { kind } });
   expect(JSON.stringify({ ...outcome, partial: undefined }).length).toBeLessThan(10_000);
   await server.seen[0]?.closed;
+});
+
+const PORTS = {
+  anthropic: (baseUrl: string) => createAnthropicPort({ credentials: { apiKey: 'k' }, baseUrl }),
+  chat: (baseUrl: string) => createOpenAiPort({ baseUrl, apiKey: 'k', name: 'chat' }),
+  responses: (baseUrl: string) => createResponsesPort({ baseUrl, apiKey: 'k', name: 'responses' }),
+  gemini: (baseUrl: string) => createGeminiPort({ baseUrl, apiKey: 'k', name: 'gemini' }),
+} as const;
+
+test.each(Object.entries(PORTS))('an error of %s is told by its status when its body has no end', async (_, create) => {
+  await using server = await startFaultServer(
+    endless(400, TYPES.page, '<p>', MEGABYTE),
+    endless(500, TYPES.json, '{"error":', '', 0),
+  );
+  for (const status of [400, 500]) {
+    const { outcome } = await drain(create(server.url));
+    expect(outcome).toMatchObject({ ok: false, failure: { status } });
+  }
+  for (const { closed } of server.seen) await closed;
 });

@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai/client';
 import type { ModelPort } from '../../../contracts/model.ts';
 import { createLazy } from '../../../lib/memoize.ts';
 import { classifyThrown } from '../../stream/failures.ts';
-import { getOrigin } from '../../stream/http-stream.ts';
+import { getOrigin, shortenErrorBodies } from '../../stream/http-stream.ts';
 import type { StreamTimeouts } from '../../stream/model-attempt.ts';
 import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
 import { getToolCallIdFormatter, mapSentToolNames } from '../tool-identifiers.ts';
@@ -79,6 +79,6 @@ async function loadClient({ baseUrl, fetch: send }: ResponsesApiSettings): Promi
     logLevel: 'off',
     // A redirect would contact a host that is not configured.
     fetchOptions: { redirect: 'manual' },
-    ...(send && { fetch: send }),
+    fetch: shortenErrorBodies(send ?? fetch),
   });
 }
