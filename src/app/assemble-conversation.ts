@@ -134,7 +134,8 @@ async function close(parts: ConversationParts, started: RegisteredRun, reason: s
 }
 
 function listBackgroundWork({ core, shells, loop }: ConversationParts): ReturnType<Conversation['background']> {
-  const running = shells.list().filter(({ exit }) => exit === undefined);
+  // A monitor of a plugin ends with every session, so nobody need know.
+  const running = shells.list().filter(({ exit, monitor }) => exit === undefined && monitor === undefined);
   return [
     ...running.map(({ id, command, startedAtMs }) => ({ id, title: command, startedAtMs })),
     ...loop.subAgents.listRunning(),

@@ -16,6 +16,7 @@ import { createTurnLog } from './loop/turn-log.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
 import { createSessionPermissions } from './permissions/session-permissions.ts';
+import { createPluginMonitors } from './plugin-monitors.ts';
 import { createSessionCheckpoints } from './session/checkpoints.ts';
 import { createSession } from './session/session.ts';
 import { createSessionHooks } from './session-hooks.ts';
@@ -64,6 +65,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor });
   const runOverrides = createCommandOverrides(core);
   const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides });
+  const monitors = createPluginMonitors(core, { session, shells });
   const loop = createAgentLoopParts(core, {
     runOverrides,
     session,
@@ -75,6 +77,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     turnLog,
     languages,
     editor,
+    monitors,
   });
   const agent = createMainAgent(core, {
     session,
@@ -88,6 +91,8 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     ready: started.ready,
   });
   editor.attach(agent);
+  // Plugins may change between two prompts.
+  agent.subscribe(({ type }) => void (type === 'agent_start' && monitors.update()));
   const autoContinue = createAutoContinue(core, { agent, loop });
   const actions = createConversationActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
   const trustCommands = createTrustDialog(core.cwd, core.environment);
@@ -110,5 +115,6 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   };
   const conversation = await assembleConversation(parts, started);
   mcp.start();
+  void monitors.update();
   return { ok: true, conversation };
 }

@@ -194,7 +194,7 @@ export type PluginOperations = ReturnType<typeof createPluginOperations>;
 
 /** Describes what a plugin would run, one line each; shown before it is enabled. */
 export async function describePluginEffects(plugin: Plugin): Promise<readonly string[]> {
-  const { root, hooks, mcpServers, languageServers, options, unsupported } = plugin;
+  const { root, hooks, mcpServers, languageServers, monitors, options, unsupported } = plugin;
   const settings = { hooks: validateHooks(hooks).hooks, ...validateSettings({ mcpServers }).settings };
   const effects = describeSettingsEffects({ source: 'user', file: root, settings, lineOf: () => undefined });
   const { running, others } = await listParts(plugin);
@@ -203,6 +203,10 @@ export async function describePluginEffects(plugin: Plugin): Promise<readonly st
     ...languageServers.map(
       ({ command, args, languages }) =>
         `language server: ${[command, ...args].join(' ')} for ${Object.keys(languages).join(', ')}`,
+    ),
+    ...monitors.map(
+      ({ name, command, skill }) =>
+        `monitor: ${name}, ${skill === undefined ? 'in each session' : `from the first use of ${skill}`}: ${command}`,
     ),
     ...running,
     ...others,

@@ -129,10 +129,21 @@ export type Plugin = {
   readonly hooks: JsonObject;
   readonly mcpServers: JsonObject;
   readonly languageServers: readonly LanguageServerConfig[];
+  readonly monitors: readonly PluginMonitor[];
   /** Messages about files that could not be read. */
   readonly problems: readonly string[];
   /** Parts that ouro does not support. */
   readonly unsupported: readonly string[];
+};
+
+/** A command of a plugin that runs beside a session; each line it prints is reported to the model. */
+export type PluginMonitor = {
+  /** Name, with the plugin that provides it. */
+  readonly name: string;
+  readonly command: string;
+  readonly description: string;
+  /** The skill whose first use starts it; absent: the session starts it. */
+  readonly skill?: string;
 };
 
 /** The configuration of a language server (LSP), which reports diagnostics and finds symbols. */

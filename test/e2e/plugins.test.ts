@@ -46,7 +46,10 @@ async function marketplace(project: TempProject): Promise<void> {
   await write('plugins/kit/.lsp.json', {
     words: { command: 'wordsd', args: ['--stdio'], extensionToLanguage: { word: 'words' } },
   });
-  await write('plugins/kit/monitors/monitors.json', []);
+  await write('plugins/kit/monitors/monitors.json', [
+    { name: 'log', command: 'tail -F build.log', description: 'Build log', when: 'on-skill-invoke:pdf' },
+    { name: 'bad', command: 'true', when: 'sometimes' },
+  ]);
   await write('plugins/kit/themes/dusk.json', { name: 'Dusk', base: 'dark', overrides: { error: '#ff5555' } });
   await write('plugins/bare/custom/hi.md', 'Hi.');
 }
@@ -61,7 +64,8 @@ test('a plugin is added from a marketplace, shown, enabled, used, pinned to its 
   expect(installed.stdout).toMatch(/hook: on UserPromptSubmit: cat ".*cache.*\/words.txt"/);
   expect(installed.stdout).toMatch(/server: docs: \/.*\/server --x/);
   expect(installed.stdout).toContain('language server: wordsd --stdio for .word');
-  expect(installed.stdout).toContain('not supported by ouro: monitors');
+  expect(installed.stdout).toContain('monitor: kit:log, from the first use of kit:pdf: tail -F build.log');
+  expect(installed.stdout).not.toContain('not supported');
   expect(installed.stdout).toContain('is not enabled yet.');
   expect((await plugin('install', 'bare', '--yes')).stdout).toContain('Plugin bare@acme-tools enabled.');
   expect((await plugin('install', 'far')).stderr).toContain('is not supported');
@@ -95,7 +99,7 @@ test('a plugin is added from a marketplace, shown, enabled, used, pinned to its 
   const on = await seen();
   expect(on.names).toEqual(expect.arrayContaining(['kit:ship', 'kit:pdf', 'bare:hi']));
   expect(on.agents).toContain('kit:critic');
-  expect(on.warnings).toEqual([expect.stringContaining('contains monitors, which ouro does not use')]);
+  expect(on.warnings).toEqual([expect.stringContaining('monitors.json: monitor 2 is ignored: it needs a name')]);
   expect(on.servers).toEqual(['plugin_kit_docs']);
   expect([off.themes, on.themes]).toEqual([[], ['kit:dusk']]);
   expect(on.raw).toContain('words of the kit');

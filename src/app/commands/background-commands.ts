@@ -174,14 +174,14 @@ function createOverview({ core, shells, loop }: ConversationParts) {
   });
 }
 
-function createShellRow({ id, command, startedAtMs, shell, exit }: BackgroundShell, nowMs: number): PanelRow {
+function createShellRow({ id, command, startedAtMs, shell, exit, monitor }: BackgroundShell, nowMs: number): PanelRow {
   const state =
     exit === undefined ? `running for ${formatDuration(nowMs - startedAtMs)}` : `ended ${describeExit(exit)}`;
   const mark = exit === undefined ? 'waiting' : exit.code === 0 ? 'good' : 'bad';
   const path = shell.output.path();
   return {
     id,
-    cells: [id, formatOneLine(command), state, formatBytes(shell.output.totalBytes())],
+    cells: [id, formatOneLine(monitor ?? command), state, formatBytes(shell.output.totalBytes())],
     mark,
     detail: [...shell.output.tail(TAIL_LINES), ...(path === undefined ? [] : [`full output: ${path}`])],
     actions: [

@@ -15,6 +15,7 @@ import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { createAutoModeJudge } from '../permissions/auto-mode-judge.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
+import type { PluginMonitors } from '../plugin-monitors.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
@@ -42,6 +43,7 @@ type LoopDeps = {
   readonly turnLog: TurnLog;
   readonly languages: SessionLanguageServers;
   readonly editor: IdeIntegration;
+  readonly monitors: Pick<PluginMonitors, 'startForSkill'>;
 };
 
 /** The parts of the loop: tools, context, prompt, sub-agents, and the query dependencies made from them. */
@@ -113,7 +115,8 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   hooks.setAgentRunner(subAgents.answerHook);
   const directCalls = createDirectToolCalls(core, { deps: queryDeps, toolset });
   const sessionId = session.opened.id;
-  const skills = createSkillRunner(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent });
+  const onInvoke = deps.monitors.startForSkill;
+  const skills = createSkillRunner(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent, onInvoke });
   toolset.add(createDependentTools(subAgents, skills, shells));
   const onClearing = createClearingListener(turnLog);
   restoreParts(core, session, { toolset, prompt, context, news });

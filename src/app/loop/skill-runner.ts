@@ -24,10 +24,15 @@ type SkillDeps = {
   readonly directCalls: DirectToolCalls;
   readonly runOverrides: RunOverrides;
   readonly run: TaskToolDeps['runAgent'];
+  /** Called with the name of each command or skill that is invoked. */
+  readonly onInvoke: (name: string) => Promise<void>;
 };
 
 /** Creates the execution of commands and skills. */
-export function createSkillRunner(core: Core, { sessionId, directCalls, runOverrides, run }: SkillDeps): SkillRunner {
+export function createSkillRunner(
+  core: Core,
+  { sessionId, directCalls, runOverrides, run, onInvoke }: SkillDeps,
+): SkillRunner {
   const listSkills = () => core.extensions.current().skills;
   const isForModel = ({ name, callers }: PromptTemplate) => callers !== 'people' || runOverrides.wasInvoked(name);
 
@@ -90,6 +95,7 @@ export function createSkillRunner(core: Core, { sessionId, directCalls, runOverr
       if (callable === undefined) return undefined;
       if (!isForModel(callable))
         throw new ToolFailure(`Only the user calls ${callable.name}, with /${getSlashName(callable)}. Tell them so.`);
+      void onInvoke(callable.name);
       if (callable.forkAgentType !== undefined) return runForked(callable, args, context);
       runOverrides.addForCurrentRun(callable);
       return {
@@ -97,6 +103,7 @@ export function createSkillRunner(core: Core, { sessionId, directCalls, runOverr
       };
     },
     async createPrompt(callable, args) {
+      void onInvoke(callable.name);
       runOverrides.addForNextRun(callable);
       if (callable.forkAgentType !== undefined) {
         const call = { name: callable.name, ...(args.trim() === '' ? {} : { args: args.trim() }) };

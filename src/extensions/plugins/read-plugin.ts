@@ -15,6 +15,7 @@ import {
   resolvePluginOptions,
 } from './plugin-options.ts';
 import { expandPluginVariables } from './plugin-variables.ts';
+import { readMonitors } from './read-monitors.ts';
 
 /** The manifest of a plugin. */
 export const PLUGIN_MANIFEST_FILE = '.claude-plugin/plugin.json';
@@ -37,13 +38,22 @@ const manifestSchema = z.lazy(() =>
     hooks: component.optional(),
     mcpServers: component.optional(),
     lspServers: component.optional(),
+    monitors: z.json().optional(),
+    experimental: z.looseObject({ monitors: z.json().optional() }).optional(),
     userConfig: pluginOptionsSchema.optional(),
   }),
 );
 
 /** Keys that list files and folders, and all keys that say what a plugin contains. */
 const LIST_KEYS = ['commands', 'agents', 'skills', 'outputStyles'] as const;
-const COMPONENT_KEYS: readonly string[] = [...LIST_KEYS, 'hooks', 'mcpServers', 'lspServers'];
+const COMPONENT_KEYS: readonly string[] = [
+  ...LIST_KEYS,
+  'hooks',
+  'mcpServers',
+  'lspServers',
+  'monitors',
+  'experimental',
+];
 
 const omitKeys = (value: object, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
@@ -62,7 +72,7 @@ const INFORMATIVE_KEYS = [
 ];
 const listKnownKeys = (): readonly string[] => [...Object.keys(manifestSchema.unwrap().shape), ...INFORMATIVE_KEYS];
 /** Files of a plugin that only other assistants use. */
-const UNSUPPORTED_FILES = ['monitors', 'settings.json'];
+const UNSUPPORTED_FILES = ['settings.json'];
 
 /** A plugin, or the reason it cannot be used. */
 export type PluginResult =
@@ -104,6 +114,10 @@ export async function readPlugin(
     readComponent(variables, manifest.mcpServers ?? (isComplete ? [] : '.mcp.json'), 'mcpServers'),
     readComponent(variables, manifest.lspServers ?? (isComplete ? [] : '.lsp.json'), 'lspServers'),
   ]);
+  const monitors = await readMonitors(
+    { name: manifest.name, root },
+    manifest.experimental?.monitors ?? manifest.monitors ?? (isComplete ? [] : undefined),
+  );
   const languages = parseLanguageServers(lspServers, { name: manifest.name, variables: folders });
   const listFolders = (name: string, key: (typeof LIST_KEYS)[number]) => {
     const isListed = entry[key] !== undefined || isComplete;
@@ -122,7 +136,10 @@ export async function readPlugin(
   );
   const entries: readonly string[] = await readdir(root).catch(() => []);
   const unsupported = [
-    ...Object.keys(manifest).filter((key) => !listKnownKeys().includes(key)),
+    ...Object.keys(manifest).filter((key) => !listKnownKeys().includes(key) && !isDefaultThemes(key, manifest[key])),
+    ...Object.entries(manifest.experimental ?? {})
+      .filter(([key, value]) => key !== 'monitors' && !isDefaultThemes(key, value))
+      .map(([key]) => `experimental.${key}`),
     ...UNSUPPORTED_FILES.filter((name) => entries.includes(name)),
   ];
   return {
@@ -141,10 +158,16 @@ export async function readPlugin(
       hooks: expandHookArguments(hooks ?? {}, variables),
       mcpServers: mcpServers ?? {},
       languageServers: languages.servers,
-      problems: [...languages.problems, ...findShellOptions(hooks ?? {})],
+      monitors: monitors.monitors,
+      problems: [...languages.problems, ...monitors.problems, ...findShellOptions(hooks ?? {})],
       unsupported,
     },
   };
+}
+
+/** Tells whether a key names the folder of themes that is read anyway. */
+function isDefaultThemes(key: string, value: unknown): boolean {
+  return key === 'themes' && typeof value === 'string' && /^(?:\.\/)?themes\/?$/.test(value);
 }
 
 /** Finds the existing folders inside the plugin; for a file or a single skill, its parent folder. */

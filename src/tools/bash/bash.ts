@@ -100,8 +100,10 @@ export function createBashTool(deps: BashDeps) {
         readOnly === undefined
           ? await startCommand(command, context, sandbox, deps)
           : startReadOnlyCommand(command, context, readOnly, deps);
-      if (runsInBackground)
-        return buildBackgroundOutcome('Started', deps.shells.addBackground(context.callId, command, shell, pattern));
+      if (runsInBackground) {
+        const watch = pattern === undefined ? undefined : { pattern };
+        return buildBackgroundOutcome('Started', deps.shells.addBackground(context.callId, command, shell, watch));
+      }
       const { timeoutMs, maxTimeoutMs } = deps.limits();
       const limitMs = Math.min(timeout ?? timeoutMs, maxTimeoutMs);
       const outcome = await waitForForegroundCommand(command, shell, limitMs, context, {
@@ -155,11 +157,12 @@ function isSet(entry: [string, string | undefined]): entry is [string, string] {
   return entry[1] !== undefined;
 }
 
-async function startCommand(
+/** Starts a command in its process group, in a sandbox if there is one. */
+export async function startCommand(
   command: string,
-  context: CallContext,
+  context: Pick<CallContext, 'callId' | 'cwd'>,
   sandbox: BashDeps['sandbox'],
-  deps: BashDeps,
+  deps: Pick<BashDeps, 'ledger' | 'outputFolder' | 'variables' | 'extraEnv' | 'onSandboxExit'>,
 ): Promise<RunningShell> {
   const { callId, cwd } = context;
   const wrap = await sandbox?.({ id: callId, command, cwd });
@@ -182,7 +185,11 @@ function createMarker(callId: string): string {
   return `${callId}-${randomUUID()}`;
 }
 
-function getShellOptions(command: string, { callId, cwd }: CallContext, { ledger, outputFolder }: BashDeps) {
+function getShellOptions(
+  command: string,
+  { callId, cwd }: Pick<CallContext, 'callId' | 'cwd'>,
+  { ledger, outputFolder }: Pick<BashDeps, 'ledger' | 'outputFolder'>,
+) {
   const limits = {
     keepBytes: KEEP_BYTES,
     headBytes: 10_000,

@@ -11,7 +11,12 @@ export type BackgroundShell = {
   readonly startedAtMs: number;
   readonly shell: RunningShell;
   readonly exit: ShellExit | undefined;
+  /** Name of the monitor of a plugin that this is; the user did not ask for it in particular. */
+  readonly monitor?: string;
 };
+
+/** The lines of a background command that are reported to the model, and the monitor that it belongs to. */
+type ShellWatch = { readonly pattern: Pick<LinearRegex, 'test'>; readonly monitor?: string };
 
 /** All shell commands of a conversation: in the foreground, where a call waits for them, or in the background. */
 export type ShellRegistry = {
@@ -21,8 +26,8 @@ export type ShellRegistry = {
     command: string,
     shell: RunningShell,
   ): { readonly moved: Promise<string>; readonly done: () => void };
-  /** Continues a command in the background and returns its id; lines that match `pattern` are reported to the model. */
-  addBackground(callId: string, command: string, shell: RunningShell, pattern?: LinearRegex): string;
+  /** Continues a command in the background and returns its id; lines that are watched are reported to the model. */
+  addBackground(callId: string, command: string, shell: RunningShell, watch?: ShellWatch): string;
   /** Moves the command of this call, or the newest foreground command, to the background; `false` if there is none. */
   moveToBackground(callId?: string): boolean;
   /** Kills commands that were asked to stop and still run. */
@@ -50,20 +55,26 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
   const matchedLines = new Map<string, MatchedLines>();
   let count = 0;
 
-  function startBackground(callId: string, command: string, shell: RunningShell, pattern?: LinearRegex): string {
+  function startBackground(callId: string, command: string, shell: RunningShell, watch?: ShellWatch): string {
     count += 1;
     const id = `shell_${count}`;
-    const event = { type: 'background', id, callId, kind: 'shell', title: truncateToFirstLine(command) } as const;
+    const { monitor } = watch ?? {};
+    const title = monitor ?? truncateToFirstLine(command);
+    const event = { type: 'background', id, callId, kind: 'shell', title } as const;
     emit({ ...event, state: 'started' });
-    background.set(id, { id, command, startedAtMs: now(), shell, exit: undefined });
-    if (pattern !== undefined)
+    background.set(id, {
+      ...{ id, command, startedAtMs: now(), shell, exit: undefined },
+      ...(monitor === undefined ? {} : { monitor }),
+    });
+    if (watch !== undefined)
       shell.onLine((line) => {
-        if (!pattern.test(line.slice(0, MAX_LINE_CHARS))) return;
+        if (!watch.pattern.test(line.slice(0, MAX_LINE_CHARS))) return;
+        const source = monitor === undefined ? `Background shell ${id}` : `The monitor ${monitor}`;
         const earlier = matchedLines.get(id);
-        const updated = addLine(earlier ?? { lines: [], more: 0 }, line);
+        const updated = addLine(earlier ?? { source, lines: [], more: 0 }, line);
         matchedLines.set(id, updated);
         // One event per batch, however many lines match.
-        if (earlier === undefined) emit({ ...event, state: 'printed', words: describePrinted(id, updated) });
+        if (earlier === undefined) emit({ ...event, state: 'printed', words: describePrinted(updated) });
       });
     void shell.allExited.then((exit) => {
       const entry = background.get(id);
@@ -104,7 +115,7 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
     hasRunning: () => [...background.values()].some(({ exit }) => exit === undefined),
     hasNotices: () => notices.length > 0 || matchedLines.size > 0,
     takeNotices() {
-      const taken = [...[...matchedLines].map(([id, matched]) => describePrinted(id, matched)), ...notices];
+      const taken = [...[...matchedLines.values()].map(describePrinted), ...notices];
       notices = [];
       matchedLines.clear();
       return taken;
@@ -121,10 +132,12 @@ const MAX_REPORTED_LINES = 5;
 const MAX_LINE_CHARS = 300;
 
 /** The first matching lines, and the number of further ones. */
-type MatchedLines = { readonly lines: readonly string[]; readonly more: number };
+type MatchedLines = { readonly source: string; readonly lines: readonly string[]; readonly more: number };
 
-function addLine({ lines, more }: MatchedLines, line: string): MatchedLines {
-  return lines.length < MAX_REPORTED_LINES ? { lines: [...lines, line], more } : { lines, more: more + 1 };
+function addLine({ source, lines, more }: MatchedLines, line: string): MatchedLines {
+  return lines.length < MAX_REPORTED_LINES
+    ? { source, lines: [...lines, line], more }
+    : { source, lines, more: more + 1 };
 }
 
 const LAST_LINES = 10;
@@ -138,10 +151,10 @@ function describeLastLines({ output }: RunningShell): string {
   return `${scope}:\n${lines.join('\n')}${advice}`;
 }
 
-function describePrinted(id: string, { lines, more }: MatchedLines): string {
+function describePrinted({ source, lines, more }: MatchedLines): string {
   const shown = lines.map((line) => sanitize(line.slice(0, MAX_LINE_CHARS), 'output'));
   const rest = more > 0 ? `\n… and ${more} more that match` : '';
-  return `Background shell ${id} printed: ${shown.join('\n')}${rest}`;
+  return `${source} printed: ${shown.join('\n')}${rest}`;
 }
 
 /** Compiles a pattern for lines; throws a `ToolFailure` for the model if it is invalid. */

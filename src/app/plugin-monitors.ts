@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import type { Plugin, PluginMonitor } from '../contracts/extension.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { startCommand } from '../tools/bash/bash.ts';
+import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
+import type { Core } from './core.ts';
+import type { Session } from './session/session.ts';
+
+/** The monitors of plugins, which run beside the session with the rights of hooks. */
+export type PluginMonitors = {
+  /** Starts the monitors that every session has and that do not run yet, and stops those of disabled plugins. */
+  readonly update: () => Promise<void>;
+  /** Starts the monitors that wait for the first use of this skill. */
+  readonly startForSkill: (skill: string) => Promise<void>;
+};
+
+type MonitorDeps = { readonly session: Session; readonly shells: ShellRegistry };
+
+/** Creates the monitors of plugins. Without somebody who reads along there are none: a script asked for one answer. */
+export function createPluginMonitors(core: Core, { session, shells }: MonitorDeps): PluginMonitors {
+  /** Ids of the shells, by monitor and version of the plugin; each is started once. */
+  const started = new Map<string, Promise<string | undefined>>();
+  const isEnabled = core.options.frontend === 'screen' || core.options.frontend === 'editor';
+  const getKey = (plugin: Plugin, { name, command }: PluginMonitor) => `${plugin.root}\0${name}\0${command}`;
+  const listMonitors = () =>
+    !isEnabled || core.settings.current().disableAllHooks === true
+      ? []
+      : core.extensions
+          .current()
+          .plugins.flatMap((plugin) =>
+            plugin.monitors.map((monitor) => ({ plugin, monitor, key: getKey(plugin, monitor) })),
+          );
+
+  async function start({ variables, hookVariables }: Plugin, { name, command }: PluginMonitor) {
+    const callId = `monitor-${core.newId()}`;
+    try {
+      const shell = await startCommand(command, { callId, cwd: core.cwd }, undefined, {
+        ledger: session.ledger,
+        outputFolder: join(session.transcript.folder, 'outputs'),
+        variables: core.settings.variables,
+        extraEnv: () => ({ ...variables.folders, ...hookVariables, CLAUDE_PROJECT_DIR: core.cwd }),
+      });
+      return shells.addBackground(callId, command, shell, { pattern: { test: isNotBlank }, monitor: name });
+    } catch (thrown) {
+      const text = `The monitor ${name} could not be started: ${getErrorMessage(thrown)}`;
+      await core.bus.emit({ type: 'notice', level: 'warn', topic: 'plugin', text });
+      return undefined;
+    }
+  }
+
+  async function startAll(isDue: (monitor: PluginMonitor) => boolean): Promise<void> {
+    const due = listMonitors().filter(({ monitor, key }) => isDue(monitor) && !started.has(key));
+    for (const { plugin, monitor, key } of due) started.set(key, start(plugin, monitor));
+    await Promise.all(due.map(({ key }) => started.get(key)));
+  }
+
+  return {
+    async update() {
+      const known = new Set(listMonitors().map(({ key }) => key));
+      const removed = [...started].filter(([key]) => !known.has(key));
+      for (const [key] of removed) started.delete(key);
+      await Promise.all(
+        removed.map(async ([, id]) => {
+          const found = shells.find((await id) ?? '');
+          if (found?.exit === undefined) await found?.shell.stop();
+        }),
+      );
+      await startAll(({ skill }) => skill === undefined);
+    },
+    startForSkill: (name) => startAll(({ skill }) => skill === name),
+  };
+}
+
+function isNotBlank(line: string): boolean {
+  return line.trim() !== '';
+}
