@@ -1,5 +1,4 @@
 import { findClosestWord } from '../lib/text/closest-word.ts';
-import { findOperandProblem } from './args/find-operand-problem.ts';
 import { listSubcommands, SUBCOMMANDS, type SubcommandInput, type SubcommandName } from './args/subcommands.ts';
 import { findForeignCommand } from './args/unsupported-args.ts';
 import { UsageError } from './args/usage-error.ts';
@@ -70,4 +69,19 @@ export async function runSubcommand(
   if (problem !== undefined) throw new UsageError(problem);
   const runCommand = await COMMAND_LOADERS[name]();
   return runCommand({ args: operands, flags: values, io, shutdown });
+}
+
+/**
+ * Returns the usage line of a subcommand if it is called with more arguments than it takes.
+ * @internal Exported for tests.
+ */
+export function findOperandProblem(name: SubcommandName, args: readonly string[]): string | undefined {
+  const { usage, operands } = listSubcommands()[name] ?? { usage: '', operands: 0 };
+  const isByAction = typeof operands === 'object';
+  const [action = ''] = args;
+  // A first argument that is no action is refused by the subcommand itself, with the actions it knows.
+  const limit = isByAction ? (Object.hasOwn(operands, action) ? operands[action] : 'any') : operands;
+  const count = isByAction ? args.length - 1 : args.length;
+  if (limit === undefined || limit === 'any' || count <= limit) return undefined;
+  return `Too many arguments. Usage: ouro ${name} ${usage}`.trim();
 }

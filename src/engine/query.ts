@@ -1,13 +1,12 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Message } from '../contracts/message.ts';
-import type { QueryDeps } from '../contracts/query.ts';
+import type { QueryDeps, QueryState } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal-reason.ts';
 import { guardQueryDeps } from './guard-query-deps.ts';
 import { advanceToNextTurn } from './phases/advance-to-next-turn.ts';
-import { applySelectedModels } from './phases/apply-selected-models.ts';
 import { checkInterrupt, finishTools } from './phases/check-interrupt.ts';
 import { checkRunCompletion, runStopHooks, stopAfterTurnOnRequest } from './phases/check-run-completion.ts';
-import { prepareContext } from './phases/prepare-context.ts';
+import { isIdenticalRetry, prepareContext } from './phases/prepare-context.ts';
 import { reportModelFailure } from './phases/report-model-failure.ts';
 import { streamModel } from './phases/stream-model.ts';
 import { createQueryState } from './query-state.ts';
@@ -63,4 +62,20 @@ export async function* query(
     yield { type: 'transition', reason: verdict.reason, turn: verdict.state.requestCount };
     state = verdict.state;
   }
+}
+
+/** Applies the model chain and thinking effort chosen for the next turn; a new chain starts with its first model. */
+function applySelectedModels(
+  state: QueryState,
+  deps: QueryDeps,
+): { readonly state: QueryState; readonly deps: QueryDeps } {
+  // A repeated request must stay the same, also for the model that takes over.
+  if (deps.selectModels === undefined || isIdenticalRetry(state)) return { state, deps };
+  const { chain, effort, thinkingBudgetTokens } = deps.selectModels();
+  const config = { ...deps.config, chain, effort, thinkingBudgetTokens };
+  const isSame = chain === deps.config.chain;
+  return {
+    state: isSame ? state : { ...state, modelIndex: 0, maxOutputTokensOverride: undefined },
+    deps: { ...deps, config },
+  };
 }

@@ -5,10 +5,7 @@ import { parseGitConfig } from '../lib/text/git-config.ts';
 import type { SandboxPlan } from './plan.ts';
 
 /**
- * Paths in a git folder that are read-only, whether they exist or not; `modules` and `worktrees` hold git folders of
- * other repositories, `branches` and `remotes` define where to push to.
- *
- * @internal Exported for tests.
+ * Paths in a git folder that are read-only, whether they exist or not; `modules` and `worktrees` hold git folders of other repositories, `branches` and `remotes` define where to push to.
  */
 export const PROTECTED_IN_GIT_DIR = {
   folders: ['hooks', 'modules', 'worktrees', 'branches', 'remotes'],

@@ -5,11 +5,7 @@ import { listGitDirs, listGitRedirectFiles, listReadOnlyGitEntries, PROTECTED_IN
 import { resolveFuturePath } from './host-paths.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
 
-/**
- * Folders and files of a project that determine which programs run; protected even if they do not exist yet.
- *
- * @internal Exported for tests.
- */
+/** Folders and files of a project that determine which programs run; protected even if they do not exist yet. */
 export const PROTECTED_IN_PROJECT = {
   folders: ['.claude', '.vscode', '.idea', '.husky', '.cargo', '.cursor', '.codex', '.devcontainer'],
   files: [

@@ -1,4 +1,5 @@
 import type { ToolLookup, ToolTraits } from '../contracts/permission.ts';
+import { applyPatchTraits } from './apply-patch.ts';
 import { askUserQuestionTraits } from './ask-user-question.ts';
 import { bashTraits } from './bash/bash.ts';
 import { bashOutputTraits } from './bash/bash-output.ts';
@@ -12,7 +13,6 @@ import { grepTraits } from './grep.ts';
 import { type AcceptedCallForms, matchToolCallName } from './input/call-forms.ts';
 import { lspTraits } from './lsp.ts';
 import { listMcpResourcesTraits, readMcpResourceTraits } from './mcp-resources.ts';
-import { applyPatchTraits } from './patch/apply-patch.ts';
 import { enterPlanModeTraits, exitPlanModeTraits } from './plan-mode.ts';
 import { readTraits } from './read/read.ts';
 import { sendMessageTraits } from './send-message.ts';

@@ -1,5 +1,5 @@
 import type { Conversation } from '../contracts/frontend/conversation.ts';
-import { addHistoryItems, createViewState, type ViewState } from './app-state/view-state.ts';
+import { addHistoryItems, createViewState, isBusy, type ViewState } from './app-state/view-state.ts';
 import { isImagePath, pasteImagePath } from './effects/clipboard.ts';
 import {
   changesStatusLineFacts,
@@ -16,7 +16,6 @@ import {
   restoreDraft,
 } from './effects/draft-storage.ts';
 import { createLiveConversationView, type LiveConversationView } from './effects/live-conversation-view.ts';
-import { showNextPromptSuggestion } from './effects/show-next-prompt-suggestion.ts';
 import type { ScreenEnd } from './effects/ui-effect-host.ts';
 import { handleInput } from './input/handle-input.ts';
 import type { InputContext } from './input/input-context.ts';
@@ -219,4 +218,19 @@ function createOpeningView(
   );
   const head: readonly HistoryItem[] = banner === 'shown' ? [{ kind: 'banner', ...createBanner(info) }] : [];
   return addHistoryItems(view, ...head, ...warnings, ...items);
+}
+
+/** Suggests a next prompt in the empty draft, if the user enabled this and has not continued in the meantime. */
+export async function showNextPromptSuggestion(
+  { suggestNextPrompt: showNextPromptSuggestion }: Pick<Conversation, 'suggestNextPrompt'>,
+  getView: () => ViewState,
+  updateView: (update: (view: ViewState) => ViewState) => void,
+): Promise<void> {
+  const { lastPrompt } = getView();
+  const text = await showNextPromptSuggestion?.();
+  if (text === undefined) return;
+  updateView((view) => {
+    if (isBusy(view) || view.lastPrompt !== lastPrompt) return view;
+    return { ...view, editor: applyDraftEditorAction(view.editor, { type: 'offer', text }, 0) };
+  });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addExcludedContent } from '../../src/agent/agent-state.ts';
-import { findRequestDifference } from '../../src/context/report/request-diff.ts';
+import { findRequestDifference } from '../../src/context/report/prompt-cache-monitor.ts';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import type { ModelRequest } from '../../src/contracts/model.ts';

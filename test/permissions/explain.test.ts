@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { openPermissionExplainer } from '../../src/app/permissions/permission-explainer.ts';
+import { openPermissionExplainer } from '../../src/cli/commands/permissions.ts';
 import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../src/permissions/explain.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { bareEnvironment } from '../support/environment.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
-import { describeSettingKey, findSettingKeys } from '../../src/app/settings/explain-settings.ts';
+import { describeSettingKey, findSettingKeys } from '../../src/cli/commands/settings.ts';
 import type { Settings } from '../../src/contracts/settings.ts';
 import { formatMarkdownTable } from '../../src/lib/text/markdown.ts';
 import { SETTING_KEYS, settingsSchema } from '../../src/settings/setting-keys.ts';

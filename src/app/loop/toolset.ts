@@ -4,6 +4,7 @@ import type { Tool } from '../../contracts/tool.ts';
 import { replaceTools } from '../../extensions/apply-agent.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
 import { reuseUnchangedToolSpecs } from '../../session/request-head.ts';
+import { createApplyPatchTool } from '../../tools/apply-patch.ts';
 import { askUserQuestionTool, askUserQuestionTraits } from '../../tools/ask-user-question.ts';
 import { type BashDeps, createBashTool } from '../../tools/bash/bash.ts';
 import { createBashOutputTool } from '../../tools/bash/bash-output.ts';
@@ -19,7 +20,6 @@ import { recordShownFiles } from '../../tools/files/record-shown.ts';
 import { createGlobTool } from '../../tools/glob.ts';
 import { createGrepTool } from '../../tools/grep.ts';
 import { createLspTool, lspTraits } from '../../tools/lsp.ts';
-import { createApplyPatchTool } from '../../tools/patch/apply-patch.ts';
 import {
   createEnterPlanModeTool,
   createExitPlanModeTool,

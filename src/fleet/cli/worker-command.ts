@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { readSettings } from '../../app/read-settings.ts';
 import { parseFlagValues } from '../../cli/args/flag-values.ts';
 import type { WorkerFlags } from '../../cli/args/fleet-flags.ts';
@@ -10,13 +12,22 @@ import type { Shutdown } from '../../cli/shutdown.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { runForOutput } from '../../lib/processes/run-program.ts';
+import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { describeMissingSandbox, findTaskSandboxProblem } from '../worker/task-sandbox.ts';
+import {
+  addWorkerEvent,
+  createWorkerEventRecord,
+  formatWorkerEvent,
+  formatWorkerMetrics,
+  NO_WORKER_TOTALS,
+  type WorkerEvent,
+  type WorkerTotals,
+} from '../worker/worker-events.ts';
 import { getWorkerPolicyPath, readWorkerPolicy, type WorkerPolicy } from '../worker/worker-policy.ts';
 import { BATCH_EXIT_CODES, getDefaultTaskSlots } from './batch-run-command.ts';
 import { formatBatchCount } from './format-batch.ts';
 import { openTaskQueue, runWithQueueErrorReport } from './open-task-queue.ts';
 import { runWorkerInProcess } from './run-worker-in-process.ts';
-import { createWorkerObserver } from './worker-log-and-health.ts';
 
 /** Runs `ouro worker [init | doctor]`: works on tasks from a queue, under the policy of this machine. */
 export async function runWorkerCommand({
@@ -153,4 +164,67 @@ async function runCheck(what: string, check: () => Promise<string>): Promise<Che
   } catch (thrown) {
     return { what, ok: false, words: getErrorMessage(thrown).split('\n')[0] ?? '' };
   }
+}
+
+/** The log of a worker, and its health endpoint if it has one. */
+type WorkerObserver = { readonly onEvent: (event: WorkerEvent) => void; readonly close: () => Promise<void> };
+
+type Output = Readonly<Record<'stdout' | 'stderr', { readonly write: (text: string) => void }>>;
+
+/** Creates the observer that the flags of a worker ask for. */
+export async function createWorkerObserver({ log, health }: WorkerFlags, io: Output): Promise<WorkerObserver> {
+  let totals = NO_WORKER_TOTALS;
+  const server = health === undefined ? undefined : await serveHealth(health, () => totals);
+  if (server !== undefined && log !== 'json') io.stderr.write(`Health and metrics: ${server.url}/health, /metrics\n`);
+  return {
+    onEvent(event) {
+      totals = addWorkerEvent(totals, event);
+      const line = log === 'json' ? undefined : formatWorkerEvent(event);
+      if (log === 'json') io.stdout.write(formatRecord(event, server?.url));
+      else if (line !== undefined) io.stderr.write(`${line}\n`);
+    },
+    close: async () => server?.close(),
+  };
+}
+
+function formatRecord(event: WorkerEvent, healthUrl: string | undefined): string {
+  const level = event.kind === 'error' ? 'error' : 'info';
+  const health = event.kind === 'started' && healthUrl !== undefined ? { healthUrl } : {};
+  const record = { time: new Date().toISOString(), level, ...createWorkerEventRecord(event), ...health };
+  return `${redactSecrets(JSON.stringify(record))}\n`;
+}
+
+const MAX_PORT = 65_535;
+
+/** Serves the health and the metrics on loopback; port 0 picks a free one. */
+async function serveHealth(port: number, getTotals: () => WorkerTotals) {
+  if (port > MAX_PORT) throw new UsageError(`Option --health must be a port, at most ${MAX_PORT}.`);
+  const server = createServer(({ method, url }, response) => {
+    const totals = getTotals();
+    const answer = (status: number, type: string, body: string) => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+      response.end(method === 'HEAD' ? undefined : body);
+    };
+    if (method !== 'GET' && method !== 'HEAD') return answer(405, 'text/plain', 'Use GET.\n');
+    const [path] = (url ?? '').split('?');
+    if (path === '/metrics')
+      return answer(200, 'text/plain; version=0.0.4; charset=utf-8', formatWorkerMetrics(totals));
+    if (path !== '/health') return answer(404, 'text/plain', 'Use /health or /metrics.\n');
+    const { isConnected, running, slots } = totals;
+    const status = isConnected ? 'ok' : 'queue unavailable';
+    return answer(isConnected ? 200 : 503, 'application/json', `${JSON.stringify({ status, running, slots })}\n`);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening').catch((thrown: unknown) => {
+    throw new UsageError(`Port ${port} cannot be used: ${getErrorMessage(thrown)}. Choose another one for --health.`);
+  });
+  const address = server.address();
+  const actualPort = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://127.0.0.1:${actualPort}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

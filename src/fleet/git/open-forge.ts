@@ -1,5 +1,10 @@
-import type { Forge } from './forge.ts';
-import { createGitHubForge } from './github.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { PullRequestView } from '../../contracts/fleet.ts';
+import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
+import type { Forge, PullRequest } from './forge.ts';
 import { createGiteaForge, createGitLabForge } from './http-forges.ts';
 
 /** The kinds of services. */
@@ -37,4 +42,84 @@ function guessForge(url: string): ForgeKind {
   const host = findHost(url);
   if (host.includes('gitlab')) return 'gitlab';
   return /gitea|forgejo|codeberg/.test(host) ? 'gitea' : 'github';
+}
+
+const GH_TIMEOUT_MS = 60_000;
+
+/** Creates the access to GitHub, through its own program, which knows the user's login. */
+function createGitHubForge(env: Readonly<Record<string, string>>): Forge {
+  const runGh = (args: readonly string[]) => runProgram('gh', args, { env, timeoutMs: GH_TIMEOUT_MS });
+  return {
+    publish: (request) => publishWithGh(request, runGh),
+    async look(_url, address) {
+      const end = await runGh(['pr', 'view', address, '--json', 'state,isDraft,statusCheckRollup']);
+      if (end.code !== 0) throw createGhError(end);
+      return convertView(address, end.stdout.toString('utf8'));
+    },
+  };
+}
+
+async function publishWithGh(
+  { url, branch, base, isUpdate, title, body, isDraft, labels, reviewers }: PullRequest,
+  runGh: (args: readonly string[]) => Promise<ProgramResult>,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ouro-pr-'));
+  try {
+    const file = join(folder, 'body.md');
+    await writeFile(file, body, { mode: 0o600 });
+    const text = ['--title', title, '--body-file', file];
+    const into = base === undefined ? [] : ['--base', base];
+    const created = await runGh([
+      ...['pr', 'create', '--repo', url, '--head', branch, ...into],
+      ...(isDraft ? ['--draft'] : []),
+      ...labels.flatMap((label) => ['--label', label]),
+      ...reviewers.flatMap((reviewer) => ['--reviewer', reviewer]),
+      ...text,
+    ]);
+    if (created.code === 0) return created.stdout.toString('utf8').trim();
+    const message = created.stderr.toString('utf8');
+    const existing = /https:\/\/\S+\/pull\/\d+/.exec(message)?.[0];
+    if (!/already exists/i.test(message) || existing === undefined) throw createGhError(created);
+    if (!isUpdate) return existing;
+    const edited = await runGh(['pr', 'edit', existing, ...into, ...text]);
+    if (edited.code !== 0) throw createGhError(edited);
+    return existing;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function createGhError({ problem, stderr }: ProgramResult): Error {
+  return new Error(
+    problem === undefined
+      ? `gh failed: ${stderr.toString('utf8').trim().split('\n')[0]}`
+      : 'The GitHub CLI (gh) was not found. Install it and log in: gh auth login',
+  );
+}
+
+const view = z.object({
+  state: z.enum(['OPEN', 'MERGED', 'CLOSED']),
+  isDraft: z.boolean(),
+  /** Check runs have a conclusion once they are completed, status contexts a state. */
+  statusCheckRollup: z.array(z.object({ conclusion: z.string().nullish(), state: z.string().nullish() })).nullish(),
+});
+
+const PASSED = ['SUCCESS', 'NEUTRAL', 'SKIPPED'];
+const RUNNING = ['', 'PENDING', 'EXPECTED'];
+
+function convertView(url: string, json: string): PullRequestView {
+  const { state, isDraft, statusCheckRollup } = view.parse(JSON.parse(json));
+  const checks = (statusCheckRollup ?? []).map((check) => check.conclusion || check.state || '');
+  return {
+    url,
+    state: state === 'MERGED' ? 'merged' : state === 'CLOSED' ? 'closed' : isDraft ? 'draft' : 'open',
+    checks:
+      checks.length === 0
+        ? 'none'
+        : checks.some((check) => ![...PASSED, ...RUNNING].includes(check))
+          ? 'failed'
+          : checks.some((check) => RUNNING.includes(check))
+            ? 'running'
+            : 'passed',
+  };
 }

@@ -1,11 +1,13 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type { Environment, RuntimeLimits } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { createLazy } from '../../lib/memoize.ts';
+import { readTextOrEmpty } from '../../lib/read-or-default.ts';
 import { DEFAULT_MODEL, resolveModel } from '../built-in-models.ts';
 import type { DefaultCloudPlatform } from '../claude-model-ids.ts';
 import { createKeyHelper } from '../keys/key-helper.ts';
 import type { StoredApiKey, StoredApiKeys } from '../keys/stored-api-keys.ts';
-import { readAwsProfileRegion } from '../providers/aws-profile.ts';
 import { type CloudSettings, getDefaultCloudPlatform, readFirstVariable } from '../providers/cloud-settings.ts';
 import type { DemoSettings } from '../providers/demo/demo-port.ts';
 import type { RetryPolicy } from '../retry.ts';
@@ -155,4 +157,41 @@ function readLimits(limits: () => RuntimeLimits): Pick<ModelConfig, 'timeouts' |
       },
     },
   };
+}
+
+/**
+ * Reads the region of the active profile from the AWS config files; `undefined` if there is none. As in the AWS tools,
+ * the config file has precedence over the credentials file, and its sections are named `profile <name>`.
+ * @internal Exported for tests.
+ */
+export function readAwsProfileRegion(variables: Readonly<Record<string, string>>): string | undefined {
+  const profile = trimOrUndefined(variables.AWS_PROFILE) ?? trimOrUndefined(variables.AWS_DEFAULT_PROFILE) ?? 'default';
+  const folder = join(trimOrUndefined(variables.HOME) ?? homedir(), '.aws');
+  const config = parseSections(trimOrUndefined(variables.AWS_CONFIG_FILE) ?? join(folder, 'config'));
+  const credentials = parseSections(
+    trimOrUndefined(variables.AWS_SHARED_CREDENTIALS_FILE) ?? join(folder, 'credentials'),
+  );
+  return [config.get(`profile ${profile}`), config.get(profile), credentials.get(profile)]
+    .map((section) => section?.get('region'))
+    .find((region) => region !== undefined && region !== '');
+}
+
+function trimOrUndefined(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}
+
+function parseSections(path: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const sections = new Map<string, Map<string, string>>();
+  let section = new Map<string, string>();
+  for (const line of readTextOrEmpty(path).split(/\r?\n/)) {
+    const name = /^\[\s*([^\]]*?)\s*\]/.exec(line)?.[1]?.replace(/\s+/g, ' ').replaceAll(/["']/g, '');
+    if (name !== undefined) {
+      section = sections.get(name) ?? new Map();
+      sections.set(name, section);
+    }
+    // Indented lines continue the value above and are skipped.
+    const [, key, value] = /^([\w-]+)\s*=\s*(.*?)\s*(?:\s[#;].*)?$/.exec(line) ?? [];
+    if (key !== undefined && value !== undefined) section.set(key, value);
+  }
+  return sections;
 }

@@ -1,10 +1,36 @@
+import { assembleAgent } from '../../agent/agent.ts';
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import { createSummarizer } from '../../agent/summarize.ts';
+import { createContext } from '../../context/create-context.ts';
+import { estimateSystemPromptTokens } from '../../context/token-estimate.ts';
+import type { AgentListener } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
 import { EFFORTS } from '../../contracts/model.ts';
-import type { PermissionAnswer } from '../../contracts/permission.ts';
-import type { SdkAgent } from './agent-commands.ts';
+import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
+import type { ContextPort } from '../../contracts/query.ts';
+import { passthroughContext } from '../../engine/default-deps.ts';
+import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
+import { getProcessVariables } from '../runtime.ts';
+import { createSdkAgentCommands, type SdkAgent } from './agent-commands.ts';
+import { createAgentRunRecords } from './agent-run-records.ts';
+import { createBudget } from './budget.ts';
 import { checkAgentOptions } from './check-agent-options.ts';
-import { composeAgent } from './compose-agent.ts';
+import { addContextLevels } from './context-levels.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
-import { type AgentCapsule, createCapsuleResumption, parseAgentCapsule, parsePermissionAnswer } from './suspension.ts';
+import { parseAppMessages } from './parse-app-messages.ts';
+import { createMessageConversion, createRunDeps } from './run-deps.ts';
+import { type AgentSetup, createAgentSetup, createModelChain } from './setup.ts';
+import { createSpendingMeter, type SpendingMeter } from './spending.ts';
+import {
+  type AgentCapsule,
+  type CapsuleResumption,
+  createCapsuleResumption,
+  createCapsuleTurnRecorder,
+  parseAgentCapsule,
+  parsePermissionAnswer,
+} from './suspension.ts';
+import { toAgentTools } from './tool-list.ts';
+import { createToolUndoLog } from './undo-calls.ts';
 
 /** Creates an agent. Without options it uses the default model, the key from the environment, and no tools. */
 export function createAgent(options: AgentOptions = {}): SdkAgent {
@@ -33,3 +59,190 @@ export function resumeAgent(
 
 /** The thinking levels, lowest first. */
 export const THINKING_LEVELS = EFFORTS;
+
+/** The continuation of a suspended run: its reply is played again under a new id. */
+type Continuation = { readonly resumption: CapsuleResumption; readonly voidMessageId: string };
+
+/** Composes an agent from its parts. */
+function composeAgent(options: AgentOptions, continued: Continuation | undefined): SdkAgent {
+  const { newId = () => crypto.randomUUID(), now = Date.now, sessionId = newId(), cwd = '/' } = options;
+  const log = createSafeLogger(options.logger ?? (() => undefined));
+  const answerers = new Set<AgentListener>();
+  let emit: AgentPort['emit'] = async () => undefined;
+  const undo = createToolUndoLog({
+    report: (level, text) => void emit({ type: 'notice', level, topic: 'undo', text }),
+    newId,
+  });
+  const setup = createAgentSetup(options, {
+    createChain: (model) => createModelChain(model, options, getProcessVariables()),
+    toTools: (tools) =>
+      toAgentTools('createAgent', tools, async (call) => {
+        return continued?.resumption.getOutcome(call.context.callId) ?? undo.run(call);
+      }),
+  });
+  const meter = createSpendingMeter({
+    budgets: [
+      options.budget ?? [],
+      options.maxBudgetUsd === undefined ? [] : createBudget(options.maxBudgetUsd),
+    ].flat(),
+    getModelInfo: (model) => setup.current().chain.getModelInfo(model),
+    onSpent: (request, total) => void emit({ type: 'spending', request, total }),
+  });
+  const context = createContextPort(options, setup, meter, newId);
+  const turn = createCapsuleTurnRecorder();
+  const open = new Set<PermissionRequest>();
+  let isSuspended = false;
+  /** Nothing that happens after a suspension is recorded, because the run continues elsewhere. */
+  const unlessSuspended =
+    (listener: AgentListener): AgentListener =>
+    (event) =>
+      isSuspended ? undefined : listener(event);
+  const captureTurn = async (request: PermissionRequest) => {
+    await turn.whenComplete();
+    return turn.capture(sessionId, agent.state().messages, request);
+  };
+  const runs = createAgentRunRecords(meter);
+  const toDeps = (caller: string) => ({ caller, newId, now, model: setup.current().model });
+  const agent = assembleAgent({
+    sessionId,
+    messages: structuredClone(parseAppMessages(options.messages ?? [], toDeps('createAgent'))),
+    listeners: [
+      runs.onEvent,
+      turn.onEvent,
+      ...[...(options.listeners ?? []), createLogListener(options, log)].map(unlessSuspended),
+    ],
+    deps: (port) =>
+      createRunDeps({
+        ...{ options, setup, context, port, cwd, newId, now, meter, runs, answerers, open },
+        agent: () => agent,
+        resumption: continued?.resumption,
+        onOutcome: turn.addOutcome,
+        async beforeAsking(request) {
+          if (options.saveCapsule !== undefined) await options.saveCapsule(await captureTurn(request));
+        },
+      }),
+    attach: (port) => {
+      emit = port.emit;
+    },
+    ...(options.hooks === undefined ? {} : { onPrompt: options.hooks.onPrompt }),
+    async beforeRun() {
+      runs.start();
+      undo.start();
+      if (runs.isStopped()) agent.abort();
+      // The calls of the reply get their results from this run.
+      if (continued !== undefined && runs.isFirst())
+        await emit({ type: 'tombstone', messageId: continued.voidMessageId, why: 'The run continues.' });
+      await setup.current().chain.waitUntilReady();
+    },
+    afterRun: async (terminal) => (isSuspended ? [] : undo.finish(terminal)),
+    describeFault: (message) => `Internal error: ${message}.`,
+    describe: () => ({ model: setup.current().model, effort: setup.current().thinking, mode: 'default', cwd }),
+    onListenerError: (thrown) => log('error', `A listener threw: ${String(thrown)}`),
+    newId,
+    now,
+  });
+  agent.setQueueMode('next', options.queueModes?.steering ?? 'one-at-a-time');
+  agent.setQueueMode('after', options.queueModes?.followUp ?? 'one-at-a-time');
+  options.signal?.addEventListener('abort', () => agent.abort(), { once: true });
+  return createSdkAgentCommands({
+    ...{ options, agent, setup, meter, context, runs, answerers, open, captureTurn, toDeps },
+    emit: (event) => emit(event),
+    suspension: {
+      isSuspended: () => isSuspended,
+      start() {
+        isSuspended = true;
+      },
+    },
+  });
+}
+
+function createContextPort(
+  options: AgentOptions,
+  setup: AgentSetup,
+  meter: SpendingMeter,
+  newId: () => string,
+): ContextPort {
+  const { context = createDefaultContext({ options, setup, meter, newId }), contextLevels = [] } = options;
+  const port = context === 'off' ? passthroughContext : context;
+  return addContextLevels(port, contextLevels, () => setup.current().chain.getModelInfo(setup.current().model));
+}
+
+type Logger = NonNullable<AgentOptions['logger']>;
+
+/** Wraps a logger so that its own errors are ignored. */
+function createSafeLogger(logger: Logger): Logger {
+  const write = async (...line: Parameters<Logger>) => logger(...line);
+  return (level, text) => {
+    write(level, text).catch(() => undefined);
+  };
+}
+
+/** Creates the listener that logs notices and reports the end of each turn. */
+function createLogListener({ onResponse }: AgentOptions, log: Logger) {
+  return (event: AgentEvent): void => {
+    if (event.type === 'notice') log(event.level, event.text);
+    if (event.type !== 'turn_end') return;
+    const { model, durationMs, stopReason, failure } = event;
+    onResponse?.({
+      model,
+      durationMs,
+      ...(stopReason === undefined ? {} : { stopReason }),
+      ...(failure === undefined ? {} : { failure }),
+    });
+  };
+}
+
+type DefaultContextDeps = {
+  readonly options: Pick<
+    AgentOptions,
+    'compactAtPercent' | 'hooks' | 'convertToLlm' | 'transformContext' | 'onPayload'
+  >;
+  readonly setup: AgentSetup;
+  readonly meter: SpendingMeter;
+  readonly newId: () => string;
+};
+
+/**
+ * Creates the default context pipeline: it excludes old results, then summarizes with the current model. It stores
+ * nothing.
+ */
+function createDefaultContext({ options, setup, meter, newId }: DefaultContextDeps): ContextPort {
+  const tools = () => setup.current().tools;
+  const findTool = (name: string) => tools().find((tool) => tool.name === name || tool.aliases.includes(name));
+  const listSpecs = () => tools().map(({ spec }) => spec);
+  const getModelInfo = (model: string) => setup.current().chain.getModelInfo(model);
+  return createContext({
+    model: () => setup.current().model,
+    modelInfo: getModelInfo,
+    overheadTokens: () => estimateSystemPromptTokens(setup.current().systemPrompt, listSpecs()),
+    compactAtPercent: () => options.compactAtPercent,
+    limitChars: (tool) => findTool(tool)?.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
+    store: async () => undefined,
+    storedAt: () => undefined,
+    async summarize(messages, order, signal) {
+      const { chain, thinking, thinkingBudgetTokens, model } = setup.current();
+      // The application's transformation also applies to summaries.
+      const transformed = (await options.transformContext?.(messages)) ?? messages;
+      const others = chain.links.slice(1).map((link) => link.model);
+      return createSummarizer({
+        chain: () => [model, ...others],
+        getModelInfo: getModelInfo,
+        port: {
+          ...chain.port,
+          stream: (request, streamOptions, abortSignal) =>
+            meter.wrap(chain.port.stream)(options.onPayload?.(request) ?? request, streamOptions, abortSignal),
+        },
+        toRequestMessages: createMessageConversion(options),
+        system: () => setup.current().systemPrompt,
+        listSpecs: listSpecs,
+        thinking: () => ({ effort: thinking, thinkingBudgetTokens }),
+        // The metered port counts the usage.
+        onUsage: () => undefined,
+      })(transformed, order, signal);
+    },
+    carried: () => ({ todos: [], filesRead: [], filesChanged: [], skills: [] }),
+    ...(options.hooks === undefined ? {} : { beforeCompact: options.hooks.beforeCompact }),
+    toolNamed: (name) => findTool(name)?.traits,
+    newId,
+  });
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findOperandProblem } from '../../../src/cli/args/find-operand-problem.ts';
 import { listSubcommands, SUBCOMMANDS, type SubcommandName } from '../../../src/cli/args/subcommands.ts';
+import { findOperandProblem } from '../../../src/cli/run-subcommand.ts';
 import { runHere } from '../../support/run-here.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 

@@ -1,4 +1,5 @@
 import type { Tool } from '../../../src/contracts/tool.ts';
+import { createApplyPatchTool } from '../../../src/tools/apply-patch.ts';
 import { askUserQuestionTool } from '../../../src/tools/ask-user-question.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import { createBashOutputTool } from '../../../src/tools/bash/bash-output.ts';
@@ -13,7 +14,6 @@ import { createGlobTool } from '../../../src/tools/glob.ts';
 import { createGrepTool } from '../../../src/tools/grep.ts';
 import { createLspTool } from '../../../src/tools/lsp.ts';
 import { createListMcpResourcesTool, createReadMcpResourceTool } from '../../../src/tools/mcp-resources.ts';
-import { createApplyPatchTool } from '../../../src/tools/patch/apply-patch.ts';
 import { createEnterPlanModeTool, createExitPlanModeTool } from '../../../src/tools/plan-mode.ts';
 import { createReadTool } from '../../../src/tools/read/read.ts';
 import { createWalkBackend } from '../../../src/tools/search/walk-backend.ts';

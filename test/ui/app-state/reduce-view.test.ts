@@ -9,7 +9,7 @@ import { ASCII_GLYPHS } from '../../../src/ui/theme/glyphs.ts';
 import { type HistoryItem, listUnprintedItems } from '../../../src/ui/widgets/history/history-item.ts';
 import type { DialogForm } from '../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { isDialogCollapsed } from '../../../src/ui/widgets/permission-dialog/reduce-dialog.ts';
-import { describeActivity } from '../../../src/ui/widgets/status-line/activity-text.ts';
+import { describeActivity } from '../../../src/ui/widgets/status-line/status-segments.ts';
 import {
   asked,
   asks,

@@ -1,15 +1,28 @@
+import { z } from 'zod';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
+import type { Conversation } from '../../../contracts/frontend/conversation.ts';
+import type { McpServerState } from '../../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
-import { type ControlHandler, UnsupportedRequest } from './control-handler.ts';
+import { formatModelCost, formatTokens } from '../../../lib/text/format.ts';
+import { describeModelUsage } from '../../stream-json/run-result.ts';
+import {
+  type ControlHandler,
+  type ControlHandlerContext,
+  createControlHandler,
+  jsonObjectSchema,
+  noParametersSchema,
+  requireControlFunction,
+  UnsupportedRequest,
+  unwrapActionResult,
+} from './control-handler.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
-import { mcpControlHandlers } from './handlers/mcp.ts';
-import { modelControlHandlers, sessionControlHandlers } from './handlers/session.ts';
-import { usageControlHandlers } from './handlers/usage.ts';
 import { createHostMcpServers } from './host-mcp-servers.ts';
 import { applyInitialize, createInitializeResponse, describeUnknownFields } from './initialize.ts';
 import type { ControlRequest } from './input-lines.ts';
 import type { LazyConversation } from './lazy-conversation.ts';
+import { formatMcpServerRule } from './server-tool-policy.ts';
+import { modelControlHandlers, sessionControlHandlers } from './session-requests.ts';
 
 /** The connection to the host that control requests are answered on. */
 export type ControlDispatcherDeps = {
@@ -102,6 +115,159 @@ export function createControlDispatcher(
       enqueue(stop);
     },
   };
+}
+
+const sdkServer = z.looseObject({ type: z.literal('sdk') });
+
+const externalServer = z.object({
+  type: z.enum(['stdio', 'http', 'sse']).optional(),
+  command: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  url: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  timeout: z.number().optional(),
+});
+
+/** Handlers for MCP servers: those of the settings, and those inside the host process. */
+const mcpControlHandlers: Readonly<Record<string, ControlHandler>> = {
+  mcp_status: createControlHandler(noParametersSchema, (_, context) => ({
+    mcpServers: listServerStates(context).map((state) => ({ ...state })),
+  })),
+  mcp_reconnect: createControlHandler(z.object({ serverName: z.string() }), async ({ serverName }, context) =>
+    unwrapActionResult(await requireControlFunction(context, 'reconnectMcp')(serverName)),
+  ),
+  mcp_toggle: createControlHandler(
+    z.object({ serverName: z.string(), enabled: z.boolean() }),
+    async ({ serverName, enabled }, context) =>
+      unwrapActionResult(await requireControlFunction(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
+  ),
+  mcp_set_servers: createControlHandler(
+    z.object({ servers: z.record(z.string(), z.union([sdkServer, externalServer])) }),
+    async ({ servers }, context) => {
+      const entries = Object.entries(servers);
+      const hosted = entries
+        .filter(([, config]) => config.type === 'sdk')
+        .map(([name]) => context.servers.getServer(name));
+      const external = entries.flatMap(([name, config]) => {
+        const parsed = externalServer.safeParse(config);
+        return parsed.success ? [[name, parsed.data] as const] : [];
+      });
+      return { ...(await requireControlFunction(context, 'setMcpServers')(Object.fromEntries(external), hosted)) };
+    },
+  ),
+  mcp_read_resource: createControlHandler(
+    z.object({ serverName: z.string(), uri: z.string().startsWith('ui://', 'must be a ui:// URI') }),
+    async ({ serverName, uri }, context) => ({
+      contents: await requireControlFunction(context, 'readMcpResource')(serverName, uri),
+    }),
+  ),
+  set_mcp_permission_mode_override: createControlHandler(
+    z.object({ serverName: z.string(), mode: z.enum(['default', 'auto']).nullable() }),
+    async ({ serverName, mode }, context) => {
+      const type = mode === null ? 'removeRules' : 'addRules';
+      const rules = [formatMcpServerRule(serverName)];
+      unwrapActionResult(
+        await requireControlFunction(
+          context,
+          'updatePermissions',
+        )([{ type, rules, behavior: 'ask', destination: 'session' }]),
+      );
+      const isKnown = listServerStates(context).some(({ name }) => name === serverName);
+      return isKnown
+        ? {}
+        : { warning: `There is no MCP server ${serverName} yet; the override applies once it exists.` };
+    },
+  ),
+  mcp_message: createControlHandler(
+    z.object({ server_name: z.string(), message: jsonObjectSchema }),
+    ({ server_name: name, message }, { servers }): JsonObject => {
+      if (!servers.deliver(name, message)) throw new Error(`The host has no MCP server named ${name}.`);
+      return {};
+    },
+  ),
+};
+
+function listServerStates({ conversation }: ControlHandlerContext): readonly Omit<McpServerState, 'status'>[] {
+  return conversation.control?.mcpServers?.() ?? conversation.info().mcpServers;
+}
+
+/** Handlers for token usage and cost. */
+const usageControlHandlers: Readonly<Record<string, ControlHandler>> = {
+  get_context_usage: createControlHandler(noParametersSchema, (_, { conversation }) =>
+    describeContextUsage(conversation),
+  ),
+  get_session_cost: createControlHandler(noParametersSchema, (_, { conversation }) => {
+    const { costUsd, total, isComplete } = conversation.usage();
+    const tokens = `${formatTokens(total.inputTokens)} in, ${formatTokens(total.outputTokens)} out`;
+    return { text: `${formatModelCost(costUsd, { isComplete })}, ${tokens}`, total_cost_usd: costUsd };
+  }),
+  get_usage: createControlHandler(noParametersSchema, (_, { conversation }) => {
+    const report = conversation.usage();
+    return {
+      session: {
+        total_cost_usd: report.costUsd,
+        total_api_duration_ms: report.apiMs,
+        total_duration_ms: report.elapsedMs,
+        total_lines_added: Math.max(0, report.lines.added),
+        total_lines_removed: Math.max(0, report.lines.removed),
+        model_usage: describeModelUsage(report),
+      },
+      subscription_type: null,
+      rate_limits_available: false,
+      rate_limits: null,
+      behaviors: null,
+    };
+  }),
+};
+
+const COLORS = ['blue', 'cyan', 'green', 'magenta', 'yellow', 'red'];
+const GRID_COLUMNS = 10;
+
+async function describeContextUsage(conversation: Conversation): Promise<JsonObject> {
+  const usage = await conversation.contextUsage();
+  const free = Math.max(0, usage.maxTokens - usage.totalTokens);
+  const used = usage.categories.map(({ name, tokens }, index) => ({
+    name,
+    tokens,
+    color: COLORS[index % COLORS.length] ?? 'blue',
+    kind: 'used',
+  }));
+  const categories = [...used, { name: 'Free space', tokens: free, color: 'gray', kind: 'free', id: 'free_space' }];
+  return {
+    categories,
+    totalTokens: usage.totalTokens,
+    maxTokens: usage.maxTokens,
+    rawMaxTokens: usage.maxTokens,
+    percentage: Math.round((100 * usage.totalTokens) / Math.max(1, usage.maxTokens)),
+    gridRows: createGrid(categories, usage.maxTokens),
+    model: usage.model,
+    memoryFiles: [],
+    mcpTools: [],
+    agents: [],
+    isAutoCompactEnabled: true,
+    apiUsage: null,
+  };
+}
+
+type Category = { readonly name: string; readonly tokens: number; readonly color: string; readonly kind: string };
+
+/** Creates a grid of a hundred squares, one per percent of the context window. */
+function createGrid(categories: readonly Category[], maxTokens: number): readonly (readonly JsonObject[])[] {
+  const squares = categories.flatMap((category) => {
+    const share = category.tokens / Math.max(1, maxTokens);
+    const square = {
+      color: category.color,
+      isFilled: category.kind === 'used',
+      categoryName: category.name,
+      tokens: category.tokens,
+      percentage: Math.round(100 * share),
+      squareFullness: 1,
+    };
+    return Array.from({ length: Math.round(100 * share) }, () => square);
+  });
+  const rows = Math.ceil(Math.min(100, squares.length) / GRID_COLUMNS);
+  return Array.from({ length: rows }, (_, row) => squares.slice(row * GRID_COLUMNS, (row + 1) * GRID_COLUMNS));
 }
 
 /**

@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
+import { getErrorMessage } from '../../../lib/errors.ts';
 import type { Invocation, OutputOptions } from '../../args/invocation.ts';
 import { getSignalExitCode } from '../../exit-code.ts';
 import type { ProcessIo } from '../../process-io.ts';
-import { readNonBlankLines } from '../../read-non-blank-lines.ts';
+import { type NumberedLine, readNonBlankLines } from '../../read-non-blank-lines.ts';
 import type { Shutdown } from '../../shutdown.ts';
+import { createStartFailure } from '../../stream-json/run-result.ts';
 import { denyUnattendedRequests } from '../unattended-answers.ts';
 import { createControlRequestSender } from './control-request-sender.ts';
-import { createControlServer } from './control-server.ts';
 import { createHostConversation } from './host-conversation.ts';
 import { relayQuestionsToHost } from './host-questions.ts';
-import type { OpenedConversation } from './lazy-conversation.ts';
+import { type ControlDispatcherDeps, createControlDispatcher } from './incoming-requests.ts';
+import { type HostInputLine, type HostUserLine, type ParsedHostInputLine, parseHostInputLine } from './input-lines.ts';
+import { createLazyConversation, type OpenedConversation } from './lazy-conversation.ts';
 
 /** Serves an SDK host over stdin and stdout until stdin ends; returns the exit code. */
 export async function runSdkHost(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
@@ -72,5 +75,127 @@ async function* withEndListener<Line>(lines: AsyncIterable<Line>, onEnd: () => v
     yield* lines;
   } finally {
     onEnd();
+  }
+}
+
+type BadLine = Extract<ParsedHostInputLine, { ok: false }>;
+
+/** The connection to the host, and the way to open its conversation. */
+type ControlServerDeps = ControlDispatcherDeps & {
+  /** Opens the conversation; called once, by the first line that needs it. */
+  readonly open: (options: CliRunOptions) => Promise<OpenedConversation>;
+};
+
+/** The ouro side of the SDK control protocol. */
+type ControlServer = {
+  /** Handles all lines and returns the exit code. */
+  serve(lines: AsyncIterable<NumberedLine>): Promise<number>;
+  waitForIdle(): Promise<void>;
+  hasSucceeded(): boolean;
+};
+
+const KEEP_ALIVE_MS = 1_500;
+
+/** Creates the server that answers one SDK host. */
+export function createControlServer(options: CliRunOptions, deps: ControlServerDeps): ControlServer {
+  const { outgoing, write, warn } = deps;
+  const lazyConversation = createLazyConversation(deps.open, warn);
+  const requests = createControlDispatcher(options, lazyConversation, deps);
+  /** Control requests and user lines take effect in order; responses to requests of ouro are handled immediately. */
+  let tail: Promise<void> = Promise.resolve();
+  const enqueue = (action: () => Promise<void> | void) => {
+    tail = tail.then(action);
+  };
+
+  function handleLine(line: HostInputLine | { readonly type: 'other' }): void {
+    switch (line.type) {
+      case 'control_response':
+        outgoing.handleResponse(line.response);
+        return;
+      case 'control_request':
+        // The only request that must not wait for earlier ones.
+        if (line.request.subtype === 'interrupt') requests.interrupt(line, enqueue);
+        else enqueue(() => requests.handle(line));
+        return;
+      case 'user':
+        enqueue(() => handleUserLine(line));
+        return;
+      default:
+    }
+  }
+
+  async function handleUserLine(line: HostUserLine): Promise<void> {
+    const refusal = requests.refusal();
+    if (refusal !== undefined) return write(createStartFailure(refusal, randomUUID));
+    try {
+      await (await lazyConversation.open(options)).hostConversation.handleUserLine(line);
+    } catch (thrown) {
+      // The host waits for a result after every user message.
+      if (lazyConversation.hasFailed()) write(createStartFailure(getErrorMessage(thrown), randomUUID));
+      else warn(getErrorMessage(thrown));
+    }
+  }
+
+  function handleBadLine(number: number, { why, lineType, requestId }: BadLine): void {
+    const error = `Line ${number} ${why}`;
+    if (requestId !== undefined) {
+      requests.respondError(requestId, error);
+      return;
+    }
+    const line = { type: 'system', subtype: 'input_error', line: number, error };
+    // Written after the lines before it; an open conversation adds its session id.
+    enqueue(async () => {
+      // An invalid user message gets a result too, which needs a conversation. A failure to open it is reported there.
+      if (lineType === 'user') await lazyConversation.open(options).catch(() => undefined);
+      const hostConversation = lazyConversation.getHostConversation();
+      if (hostConversation === undefined) write(line);
+      else hostConversation.writeLine(line);
+      if (lineType === 'user') await hostConversation?.rejectMessage(error);
+    });
+  }
+
+  async function waitForIdle(): Promise<void> {
+    await tail;
+    await lazyConversation.getHostConversation()?.waitForIdle();
+  }
+
+  return {
+    async serve(lines) {
+      const reading = readAll(lines, handleLine, handleBadLine, warn);
+      // Without a conversation there is nothing to wait for, even if stdin stays open.
+      const code = await Promise.race([reading, lazyConversation.failed.then(() => 1)]);
+      outgoing.close();
+      // Only a failed write shows that the reader is gone, so something is written regularly.
+      const timer = setInterval(() => write({ type: 'keep_alive' }), KEEP_ALIVE_MS);
+      await waitForIdle().finally(() => clearInterval(timer));
+      return lazyConversation.hasFailed() ? 1 : code;
+    },
+    hasSucceeded: () => lazyConversation.getHostConversation()?.hasSucceeded() ?? true,
+    waitForIdle,
+  };
+}
+
+/** Reads to the end. The exit code is 1 after a read error, or when the first line shows that stdin is not a host. */
+async function readAll(
+  lines: AsyncIterable<NumberedLine>,
+  onLine: (line: HostInputLine | { readonly type: 'other' }) => void,
+  onBadLine: (number: number, line: BadLine) => void,
+  warn: (text: string) => void,
+): Promise<number> {
+  try {
+    for await (const { number, text } of lines) {
+      const parsed = parseHostInputLine(text);
+      if (parsed.ok) {
+        onLine(parsed.line);
+        continue;
+      }
+      warn(`Line ${number} of stdin ${parsed.why}`);
+      if (number === 1 && parsed.lineType === undefined) return 1;
+      onBadLine(number, parsed);
+    }
+    return 0;
+  } catch (thrown) {
+    warn(`Reading stdin failed: ${getErrorMessage(thrown)}`);
+    return 1;
   }
 }

@@ -1,13 +1,26 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelPort, ModelRequest } from '../../../contracts/model.ts';
 import { parseGeminiGeneration } from '../../efforts.ts';
+import {
+  type BlockEventWriter,
+  createBlockEventWriter,
+  EMPTY_TEXT_BLOCK,
+  EMPTY_THINKING_BLOCK,
+  writeWebSearchPages,
+} from '../../stream/block-event-writer.ts';
 import { postStreamingRequest } from '../../stream/http-stream.ts';
-import { narrowToNumber, narrowToObject, parseNetworkJson } from '../../stream/json-values.ts';
+import {
+  narrowToNumber,
+  narrowToObject,
+  narrowToObjects,
+  narrowToString,
+  parseNetworkJson,
+} from '../../stream/json-values.ts';
 import type { StreamTimeouts } from '../../stream/model-attempt.ts';
+import type { StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
 import { mapSentToolNames } from '../tool-identifiers.ts';
 import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT } from './gemini-request.ts';
-import { createGeminiTranslator } from './gemini-translator.ts';
 
 /** Connection settings for Google's Gemini API. */
 export type GeminiSettings = {
@@ -78,4 +91,155 @@ export function createGeminiPort(settings: GeminiSettings): ModelPort {
 function buildCountBody(request: ModelRequest): JsonObject {
   const { generationConfig: _limits, ...rest } = buildGeminiRequest(request, DEFAULT_GEMINI_VARIANT);
   return { generateContentRequest: { model: `models/${request.model.replace(/^models\//, '')}`, ...rest } };
+}
+
+type Events = readonly JsonObject[];
+
+/** State of a reply while it streams. */
+type ReaderState = {
+  readonly writer: BlockEventWriter;
+  /** Original tool names by the names sent to the API. */
+  readonly tools: ReadonlyMap<string, string>;
+  readonly newId: () => string;
+  /** Events so far that determine how the reply continues or ends. */
+  readonly progress: Set<'begin' | 'call' | 'end'>;
+};
+
+/** Creates a reader that translates `generateContent` chunks into Messages API events. */
+function createGeminiTranslator(
+  newId: () => string,
+  tools: ReadonlyMap<string, string>,
+  searchBilling: SearchBilling = 'per query',
+): StreamEventTranslator {
+  const state: ReaderState = { writer: createBlockEventWriter(), tools, newId, progress: new Set() };
+  /** The latest token counts, which are totals; the last chunk may omit them. */
+  let usageMetadata: JsonObject | undefined;
+  let groundingMetadata: JsonObject | undefined;
+  return {
+    read({ data }) {
+      const parsed = parseNetworkJson(data);
+      const chunk = narrowToObject(parsed) ?? narrowToObjects(parsed)[0];
+      if (chunk === undefined || state.progress.has('end')) return [];
+      usageMetadata = narrowToObject(chunk.usageMetadata) ?? usageMetadata;
+      groundingMetadata = narrowToObject(narrowToObjects(chunk.candidates)[0]?.groundingMetadata) ?? groundingMetadata;
+      const search = groundingMetadata === undefined ? undefined : readSearch(groundingMetadata, searchBilling);
+      return readChunk({ ...chunk, ...(usageMetadata && { usageMetadata }) }, state, search);
+    },
+    end: () => [],
+  };
+}
+
+/** How searches count towards the price: since generation 3 each query, before that each prompt with a search. */
+type SearchBilling = 'per query' | 'per prompt';
+
+type Search = { readonly pages: readonly JsonObject[]; readonly count: number };
+
+/** Reads the pages and queries of a reply that used the search. Pages are redirects, titled with their host. */
+function readSearch({ groundingChunks, webSearchQueries }: JsonObject, billing: SearchBilling): Search {
+  const queries = Array.isArray(webSearchQueries) ? webSearchQueries.length : 0;
+  const pages = narrowToObjects(groundingChunks).flatMap(({ web }) => {
+    const { uri, title } = narrowToObject(web) ?? {};
+    return uri === undefined ? [] : [{ url: uri, title: title ?? null }];
+  });
+  return { pages, count: billing === 'per query' ? queries : Math.min(1, queries) };
+}
+
+function readChunk(chunk: JsonObject, state: ReaderState, search: Search | undefined): Events {
+  const { writer, progress, newId } = state;
+  const error = narrowToObject(chunk.error);
+  if (error !== undefined) return [{ type: 'error', error }];
+  const candidate = narrowToObjects(chunk.candidates)[0];
+  const message = { id: narrowToString(chunk.responseId) ?? newId(), role: 'assistant', content: [] };
+  const startEvents = progress.has('begin') ? [] : [{ type: 'message_start', message }];
+  progress.add('begin');
+  const parts = narrowToObjects(narrowToObject(candidate?.content)?.parts).flatMap((part) => readPart(part, state));
+  const reason = narrowToString(candidate?.finishReason) ?? readBlockReason(chunk);
+  const partEvents = [...startEvents, ...parts];
+  if (reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return partEvents;
+  progress.add('end');
+  const failure = FAILURE_TYPES[reason];
+  if (failure !== undefined) {
+    const message = narrowToString(candidate?.finishMessage) ?? `The model ended its reply with ${reason}`;
+    return [...partEvents, { type: 'error', error: { status: failure, message } }];
+  }
+  const stop_reason = STOP_REASONS[reason] ?? (progress.has('call') ? 'tool_use' : 'end_turn');
+  const counts = parseUsage(chunk);
+  const usage = counts && search ? { ...counts, server_tool_use: { web_search_requests: search.count } } : counts;
+  const pageEvents = search === undefined ? [] : writeWebSearchPages('pages', search.pages, writer);
+  const end = { type: 'message_delta', delta: { stop_reason }, ...(usage && { usage }) };
+  return [...partEvents, ...writer.endAll(), ...pageEvents, end, { type: 'message_stop' }];
+}
+
+/** Returns a finish reason for a blocked prompt, which has no candidates. */
+function readBlockReason(chunk: JsonObject): string | undefined {
+  const reason = narrowToString(narrowToObject(chunk.promptFeedback)?.blockReason);
+  return reason === undefined ? undefined : 'PROHIBITED_CONTENT';
+}
+
+function readPart(part: JsonObject, state: ReaderState): Events {
+  const { writer } = state;
+  const functionCall = narrowToObject(part.functionCall);
+  if (functionCall !== undefined) return [...writer.endAll(), ...readFunctionCall(functionCall, part, state)];
+  const text = narrowToString(part.text) ?? '';
+  const signature = narrowToString(part.thoughtSignature);
+  // The signature may come with the last text, or after it without text.
+  const addSignature = () =>
+    signature === undefined ? [] : writer.append('text', { type: 'signature_delta', signature });
+  if (text === '') return addSignature();
+  const kind = part.thought === true ? 'thinking' : 'text';
+  const [block, delta] =
+    kind === 'thinking'
+      ? [EMPTY_THINKING_BLOCK, { type: 'thinking_delta', thinking: text }]
+      : [EMPTY_TEXT_BLOCK, { type: 'text_delta', text }];
+  const endEvents = writer.isOpen(kind) ? [] : writer.endAll();
+  return [...endEvents, ...writer.start(kind, block), ...writer.append(kind, delta), ...addSignature()];
+}
+
+/** Writes a function call, which always arrives complete. Of parallel calls only the first has a signature. */
+function readFunctionCall(call: JsonObject, part: JsonObject, { writer, tools, newId, progress }: ReaderState): Events {
+  progress.add('call');
+  const sentName = narrowToString(call.name) ?? '';
+  const id = narrowToString(call.id) || `call_${newId()}`;
+  const signature = narrowToString(part.thoughtSignature);
+  return [
+    ...writer.start(id, { type: 'tool_use', id, name: tools.get(sentName) ?? sentName, input: {} }),
+    ...writer.append(id, { type: 'input_json_delta', partial_json: JSON.stringify(call.args ?? {}) }),
+    ...(signature === undefined ? [] : writer.append(id, { type: 'signature_delta', signature })),
+    ...writer.end(id),
+  ];
+}
+
+const REFUSAL = 'refusal';
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  MAX_TOKENS: 'max_tokens',
+  SAFETY: REFUSAL,
+  RECITATION: REFUSAL,
+  LANGUAGE: REFUSAL,
+  BLOCKLIST: REFUSAL,
+  PROHIBITED_CONTENT: REFUSAL,
+  SPII: REFUSAL,
+  IMAGE_SAFETY: REFUSAL,
+};
+
+/** Finish reasons that are failures, with the matching error type; all but the last can be retried. */
+const FAILURE_TYPES: Readonly<Record<string, string>> = {
+  MALFORMED_FUNCTION_CALL: 'server_error',
+  UNEXPECTED_TOOL_CALL: 'server_error',
+  TOO_MANY_TOOL_CALLS: 'server_error',
+  MALFORMED_RESPONSE: 'server_error',
+  OTHER: 'server_error',
+  MISSING_THOUGHT_SIGNATURE: 'INVALID_ARGUMENT',
+};
+
+/** Parses the token counts. Thinking counts as output; cached tokens are part of the prompt count only in this API. */
+function parseUsage(chunk: JsonObject): JsonObject | undefined {
+  const raw = narrowToObject(chunk.usageMetadata);
+  const count = (name: string) => narrowToNumber(raw?.[name]) ?? 0;
+  if (raw === undefined) return undefined;
+  const cached = count('cachedContentTokenCount');
+  return {
+    input_tokens: Math.max(0, count('promptTokenCount') + count('toolUsePromptTokenCount') - cached),
+    cache_read_input_tokens: cached,
+    output_tokens: count('candidatesTokenCount') + count('thoughtsTokenCount'),
+  };
 }

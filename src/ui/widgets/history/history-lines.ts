@@ -1,13 +1,16 @@
+import type { SessionWorkTotals } from '../../../contracts/session.ts';
 import { exhaustive } from '../../../lib/errors.ts';
 import { type Printable, printable } from '../../../lib/printable.ts';
 import { formatClock, formatCount, formatDuration, formatMoney, formatTokens } from '../../../lib/text/format.ts';
-import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
+import { sanitize, sanitizeForScreen } from '../../../lib/text/sanitize.ts';
+import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import {
   colored,
   createLine,
   createProseLine,
   insertNoBreakSpaces,
   type LogicalLine,
+  measureSpans,
   plain,
   type StyledSpan,
 } from '../../text/line.ts';
@@ -15,13 +18,13 @@ import type { RenderContext } from '../../text/render-context.ts';
 import { renderLines } from '../../text/render-lines.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import type { Paint } from '../../theme/paint.ts';
+import { formatDiffStat } from '../diff/diff-lines.ts';
 import { appendMarkdown, createMarkdownStream, finishMarkdown } from '../markdown/markdown-stream.ts';
 import { renderMarkdownBlock } from '../markdown/render-markdown-block.ts';
 import { renderTaskListColumn } from '../tasks/task-lines.ts';
 import { renderEndedCalls } from '../tool-calls/ended-calls.ts';
-import { renderBanner, renderLastSession } from './banner.ts';
 import { renderRunFailure } from './failure-lines.ts';
-import type { HistoryItem } from './history-item.ts';
+import type { Banner, HistoryItem } from './history-item.ts';
 
 /** The state passed from one item to the next: the end of a long code block, and the kind of item printed last. */
 export type HistoryRenderState = { readonly openCode: string; readonly lastKind: HistoryItem['kind'] | undefined };
@@ -218,4 +221,75 @@ function addPromptMarks(rows: readonly Printable[]): readonly Printable[] {
     const marked = index === first ? printable`${PROMPT_START_MARK}${row}` : row;
     return index === rows.length - 1 ? printable`${marked}${PROMPT_END_MARK}` : marked;
   });
+}
+
+const NARROW = 60;
+/** Minimum width of a truncated title. */
+const MIN_TITLE_COLUMNS = 24;
+
+/**
+ * Renders the banner: the logo, and beside it version, model, folder and the extensions in effect.
+ * @internal Exported for tests.
+ */
+export function renderBanner(
+  { version, model, window, folder, branch, configuration }: Banner,
+  { glyphs, width }: RenderContext,
+): readonly LogicalLine[] {
+  const logo = getLogo(glyphs, width);
+  const createLogoSpan = (row: number) => colored('brand', logo[row] === undefined ? '' : ` ${logo[row]}  `);
+  const clean = (text: string) => sanitize(text, 'line');
+  const branchText = branch === undefined ? '' : `  ${glyphs.branch} ${clean(branch)}`;
+  const folderLine = createLine(createLogoSpan(1), plain(clean(folder)), colored('dim', branchText));
+  const effectsSpan = colored('dim', clean(configuration.join(glyphs.separator)));
+  const isWide = measureSpans(folderLine.spans) + getTextWidth(effectsSpan.text) + 4 <= width;
+  return [
+    createLine(
+      createLogoSpan(0),
+      { text: 'ouro', style: { bold: true } },
+      colored('dim', ` ${clean(version)}     `),
+      plain(clean(model)),
+      colored('dim', `${glyphs.separator}${clean(window)} window`),
+    ),
+    ...(isWide
+      ? [{ ...folderLine, spans: [...folderLine.spans, plain('   '), effectsSpan] }]
+      : [folderLine, { ...createProseLine(effectsSpan), indent: getTextWidth(createLogoSpan(1).text) }]),
+  ];
+}
+
+type LastSession = Extract<HistoryItem, { kind: 'last_session' }>;
+
+/**
+ * Renders the last session below the banner: age, title, amount of work, and the command that continues it.
+ * @internal Exported for tests.
+ */
+export function renderLastSession({ when, title, worked }: LastSession, { glyphs, width }: RenderContext): LogicalLine {
+  const [logoRow = ''] = getLogo(glyphs, width);
+  const indent = logoRow === '' ? 0 : getTextWidth(logoRow) + 3;
+  const age = colored('dim', `${when}  `);
+  const gap = width < NARROW ? '  ' : '      ';
+  const command = [colored('accent', `${gap}ouro -c`)];
+  const [turns = [], lines = []] = worked === undefined ? [] : createWorkSpans(worked, glyphs);
+  const candidates = [
+    [...turns, ...lines, ...command, colored('dim', ' continues it')],
+    [...turns, ...lines, ...command],
+    [...turns, ...command],
+  ];
+  const room = width - 2 - indent - measureSpans([age]);
+  const minTitle = Math.min(MIN_TITLE_COLUMNS, getTextWidth(title));
+  const details = candidates.find((spans) => room - measureSpans(spans) >= minTitle) ?? command;
+  const titleText = truncateEnd(sanitize(title, 'line'), Math.max(8, room - measureSpans(details)));
+  return { ...createLine(age, plain(titleText), ...details), indent };
+}
+
+function createWorkSpans(
+  { turns, added, removed }: SessionWorkTotals,
+  glyphs: Glyphs,
+): readonly (readonly StyledSpan[])[] {
+  const separator = colored('dim', glyphs.separator);
+  const lines = added + removed === 0 ? [] : [separator, ...formatDiffStat({ added, removed }, glyphs)];
+  return [[separator, colored('dim', formatCount(turns, 'turn'))], lines];
+}
+
+function getLogo(glyphs: Glyphs, width: number): Glyphs['logo'] {
+  return width < NARROW ? [] : glyphs.logo;
 }

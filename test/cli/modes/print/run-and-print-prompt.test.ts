@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OutputOptions } from '../../../../src/cli/args/invocation.ts';
-import { runAndPrintPrompt } from '../../../../src/cli/modes/print/run-and-print-prompt.ts';
+import { runAndPrintPrompt } from '../../../../src/cli/modes/print/run-print.ts';
 import { resolveUserInput } from '../../../../src/cli/modes/resolve-user-input.ts';
 import { denyUnattendedRequests } from '../../../../src/cli/modes/unattended-answers.ts';
 import type { AbortReason } from '../../../../src/contracts/agent.ts';

@@ -1,7 +1,7 @@
 import { createControlRequestSender } from '../../../../src/cli/modes/sdk-host/control-request-sender.ts';
-import { createControlServer } from '../../../../src/cli/modes/sdk-host/control-server.ts';
 import { createHostConversation } from '../../../../src/cli/modes/sdk-host/host-conversation.ts';
 import { relayQuestionsToHost } from '../../../../src/cli/modes/sdk-host/host-questions.ts';
+import { createControlServer } from '../../../../src/cli/modes/sdk-host/run-sdk-host.ts';
 import { readNonBlankLines } from '../../../../src/cli/read-non-blank-lines.ts';
 import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { getLineText } from '../../../../src/ui/text/line.ts';
 import { ASCII_GLYPHS } from '../../../../src/ui/theme/glyphs.ts';
-import { renderBanner, renderLastSession } from '../../../../src/ui/widgets/history/banner.ts';
 import type { Banner } from '../../../../src/ui/widgets/history/history-item.ts';
+import { renderBanner, renderLastSession } from '../../../../src/ui/widgets/history/history-lines.ts';
 import { DRAWING } from '../screen/render-part.tsx';
 
 const LAST = {

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { renderFlagsPage, renderManPage } from '../../src/cli/commands/completion.ts';
+import {
+  listCompletionCommands,
+  listCompletionFlags,
+  renderBashCompletion,
+  renderFishCompletion,
+  renderZshCompletion,
+} from '../../src/cli/completion-scripts.ts';
+
+const file = join(mkdtempSync(join(tmpdir(), 'ouro-completion-')), 'ouro.bash');
+writeFileSync(file, renderBashCompletion());
+
+/** What a real bash would offer for a line. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const line = `source ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ouro; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await promisify(execFile)('/bin/bash', ['-c', line, 'bash', ...words]);
+  return stdout.split('\n').filter((word) => word !== '');
+}
+
+test.each([
+  [['ouro', 'doc'], ['doctor']],
+  [
+    ['ouro', '--perm'],
+    ['--permission-mode', '--permission-prompt-tool', '--permission-prompts'],
+  ],
+  [['ouro', '--permission-mode', 'p'], ['plan']],
+  [['ouro', '--output-format', 'j'], ['json']],
+  [['ouro', 'completion', 'z'], ['zsh']],
+  [
+    ['ouro', 'acp', '--'],
+    ['--model', '--permission-mode', '--trust', '--settings', '--debug-file'],
+  ],
+  [['ouro', 'fix', 'doc'], []],
+])('bash offers for %j', async (words, expected) => {
+  expect(await offered(...words)).toEqual(expected);
+});
+
+const names = listCompletionFlags()
+  .flatMap((flag) => flag.names)
+  .filter((name) => name.startsWith('--'));
+
+test.each([
+  ['bash', renderBashCompletion(), (name: string) => name],
+  ['zsh', renderZshCompletion(), (name: string) => `${name}[`],
+  ['fish', renderFishCompletion(), (name: string) => `-l ${name.slice(2)} `],
+])('%s knows every flag and every command', (_, script, spelled) => {
+  expect(names.filter((name) => !script.includes(spelled(name)))).toEqual([]);
+  expect(listCompletionCommands().filter(({ name }) => !script.includes(name))).toEqual([]);
+});
+
+test('no quote in a description ends a quoted word', () => {
+  const lines = [...renderZshCompletion().split('\n'), ...renderFishCompletion().split('\n')];
+  expect(lines.filter((line) => (line.match(/'/g)?.length ?? 0) % 2 === 1)).toEqual([]);
+});
+
+test('docs/flags.md matches the flags of the parser', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../docs/flags.md'), 'utf8')).toBe(renderFlagsPage());
+});
+
+test('the man page shows every flag with dashes that can be copied', () => {
+  const page = renderManPage();
+  expect(page.startsWith('.TH OURO 1\n')).toBe(true);
+  expect(page).toMatch(/^[\n -~]*$/);
+  expect(page).toContain('.B \\-\\-permission\\-mode <mode>');
+  expect(page).toContain('.br\n\\-\\-debug\\-file <file>: write the debug log to this file');
+  expect(page.split('\n').filter((line) => /^[.'](?!(TH|SH|SS|TP|B|br)\b)/.test(line))).toEqual([]);
+});
