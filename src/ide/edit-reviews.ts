@@ -53,14 +53,14 @@ export function createEditReviews({ link, proposeEdit, answer, formatPath }: Edi
     if (edit === undefined) return;
     waiting.delete(requestId);
     edit.controller.abort();
-    if (!link.hasTool('close_tab')) return;
     const timeout = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
-    // The editor may have closed the tab itself, or be gone.
+    // claudecode.nvim has the tool without listing it. The editor may have closed the tab itself, or be gone.
     void link.callTool('close_tab', { tab_name: nameTab(edit.request) }, timeout).catch(() => undefined);
   }
 
+  /** Names the diff of a request. claudecode.nvim closes only diffs whose names have these two marks. */
   function nameTab({ id, facts }: PermissionRequest): string {
-    return `${formatPath(String(facts.writes?.[0] ?? 'edit'))} (ouro ${computeShortHash(id, 4)})`;
+    return `✻ [ouro] ${formatPath(String(facts.writes?.[0] ?? 'edit'))} (${computeShortHash(id, 4)}) ⧉`;
   }
 
   return {

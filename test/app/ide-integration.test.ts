@@ -71,7 +71,7 @@ test('a diff that is saved unchanged allows the edit, and its tab is closed', as
     old_file_path: run.file,
     new_file_path: run.file,
     new_file_contents: proposed,
-    tab_name: expect.stringMatching(/^a\.txt \(ouro \w{4}\)$/),
+    tab_name: expect.stringMatching(/^✻ \[ouro\] a\.txt \(\w{4}\) ⧉$/),
   });
   editor.answerDiff('FILE_SAVED', proposed);
   await ended;

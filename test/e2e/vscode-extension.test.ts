@@ -110,7 +110,7 @@ test.each([
   const window = run.window();
   const ended = run.conversation.agent.prompt('go');
   await window.until(() => window.listDiffs().length === 1);
-  expect(window.listDiffs()).toEqual([expect.stringMatching(/^a\.txt \(ouro \w{4}\)$/)]);
+  expect(window.listDiffs()).toEqual([expect.stringMatching(/^✻ \[ouro\] a\.txt \(\w{4}\) ⧉$/)]);
   await decide(window);
   await ended;
   expect(await run.project.read('a.txt')).toBe(expected);
@@ -178,7 +178,7 @@ test('a waiting question shows its diff, or the terminal in which the session wa
   window.run('ouro.acceptDiff');
   await ended;
   await window.run('ouro.open');
-  expect(window.notes).toEqual([expect.stringMatching(/^diff a\.txt \(ouro \w{4}\)$/), 'terminal zsh']);
+  expect(window.notes).toEqual([expect.stringMatching(/^diff ✻ \[ouro\] a\.txt \(\w{4}\) ⧉$/), 'terminal zsh']);
 });
 
 test('ouro opens in a terminal that knows the window, once, and resumes a session from the list', async () => {
