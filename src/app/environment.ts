@@ -110,9 +110,9 @@ function readModelRecording(env: Readonly<Record<string, string | undefined>>): 
   return record === undefined ? undefined : { mode: 'record', file: record };
 }
 
-/** xterm, the Linux console and GNU screen truncate rows when the window becomes narrower. */
+/** xterm, the Linux console, GNU screen and the terminal of Neovim truncate rows when the window becomes narrower. */
 function truncatesRows(env: Readonly<Record<string, string | undefined>>): boolean {
-  return nonEmpty(env.XTERM_VERSION) !== undefined || env.TERM === 'linux' || nonEmpty(env.STY) !== undefined;
+  return env.TERM === 'linux' || [env.XTERM_VERSION, env.STY, env.NVIM].some((value) => nonEmpty(value) !== undefined);
 }
 
 /** Resolves a link to the ouro folder; a dangling link gives the path it names. */
