@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { QueryDeps } from '../../src/contracts/query.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';
@@ -30,6 +31,9 @@ async function run(deps: ScriptedDeps, messages = PROMPT) {
   const { events, result } = await drain(query(messages, deps, new AbortController().signal));
   return { events, result, reasons: listTransitionReasons(events), history: buildHistory(PROMPT, events) };
 }
+
+const listWarnings = (events: readonly AgentEvent[]) =>
+  events.flatMap((event) => (event.type === 'notice' && event.level === 'warn' ? [event.text] : []));
 
 test('a plain reply completes the query in one request', async () => {
   const deps = scripted([says('hello')]);
@@ -280,8 +284,9 @@ test('a nearly used token budget stops', async () => {
 
 test('a paused turn is continued, at most ten times in a row', async () => {
   const deps = scripted([], { after: pausedReply() });
-  const { reasons, result } = await run(deps);
+  const { reasons, result, events } = await run(deps);
   expect(reasons).toEqual(Array(10).fill('pause_turn_resume'));
+  expect(listWarnings(events)).toEqual([expect.stringContaining('paused the reply 10 times in a row')]);
   // As it is: nobody says anything behind it.
   expect(deps.requests().map(({ messages }) => messages.map(({ role }) => role))).toEqual([
     ['user'],
@@ -292,8 +297,9 @@ test('a paused turn is continued, at most ten times in a row', async () => {
 
 test('an empty reply is nudged once, and no empty message is ever sent', async () => {
   const deps = scripted([], { after: empty() });
-  const { reasons, result, history } = await run(deps);
+  const { reasons, result, history, events } = await run(deps);
   expect(reasons).toEqual(['empty_response_nudge']);
+  expect(listWarnings(events)).toEqual([expect.stringContaining('The model said nothing')]);
   expect(result).toEqual({ reason: 'completed' });
   expect(history.some((message) => message.role === 'assistant')).toBe(false);
 });

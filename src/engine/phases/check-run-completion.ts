@@ -20,6 +20,8 @@ export const runStopHooks: LoopPhase = async function* (state, turn, deps, signa
   if (listReplyCalls(turn.reply).length > 0) return undefined;
   const continuation = resumePausedTurn(state, turn) ?? retryEmptyReply(state, turn, deps);
   if (continuation !== undefined) return yield* emitVerdictMessages(state, turn, continuation);
+  const missing = describeMissingReply(turn);
+  if (missing !== undefined) yield { type: 'notice', level: 'warn', topic: 'model', text: missing };
   const reply = getReplyMessages(turn);
   await deps.queues.admitQueued?.(signal);
   if (deps.queues.hasSteering()) return yield* emitVerdictMessages(state, turn, continueWithSteering(state, reply));
@@ -96,6 +98,14 @@ function retryEmptyReply(state: QueryState, turn: ModelTurn, deps: Pick<QueryDep
   const text = 'Your last reply was empty. Answer the request, or say why you cannot.';
   const counted = spend(state, { nudges: state.ledger.nudges + 1 });
   return retry('empty_response_nudge', appendMessages(counted, createMetaMessage(deps, 'nudge', text)));
+}
+
+/** Returns what is missing in a reply that is not continued any more; `undefined` if it is complete. */
+function describeMissingReply(turn: ModelTurn): string | undefined {
+  if (turn.stopReason === 'pause_turn')
+    return `The provider paused the reply ${MAX_PAUSES} times in a row, so it may be incomplete. Send a message to go on.`;
+  if (hasReplyText(turn.reply) || hasServerBlock(turn)) return undefined;
+  return 'The model said nothing, even when it was asked again. Rephrase the request, or use another model.';
 }
 
 /** Continues with the steering messages that arrived during the reply; the next iteration adds them. */

@@ -62,7 +62,8 @@ function getTerminal(turn: ModelTurn): Terminal | undefined {
       words: 'The answer is incomplete: it reached the output limit repeatedly.',
     };
   }
-  if (turn.stopReason === 'refusal') return { reason: 'refusal', words: 'The model refused to answer.' };
+  if (turn.stopReason === 'refusal')
+    return { reason: 'refusal', words: 'The model refused to answer. Rephrase the request, or use another model.' };
   return undefined;
 }
 

@@ -227,6 +227,7 @@ const SUMMARIES: Readonly<Record<FailureKind, string>> = {
 };
 
 const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
+  refused: 'Rephrase the request, or use another model.',
   too_long: 'Shorten the message, use /compact, or start a new session.',
   media_too_large: 'Make it smaller, or leave it out.',
   auth: 'Check the API key and its permissions.',

@@ -56,7 +56,7 @@ export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject
     case 'content_block_start':
       return startBlock(reply, event, newId);
     case 'content_block_delta':
-      return addDelta(reply, event);
+      return addDelta(reply, event, newId);
     case 'content_block_stop':
       return stopBlock(reply, event);
     case 'message_delta': {
@@ -99,8 +99,8 @@ function startReply(reply: MessagesReplyState, messageId: string): Step {
 
 function startBlock(previousReply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
   const raw = narrowToObject(event.content_block);
-  const index = narrowToNumber(event.index);
-  if (!raw || index === undefined) return { reply: previousReply, events: [], progress: false };
+  if (!raw) return { reply: previousReply, events: [], progress: false };
+  const index = readIndex(event) ?? previousReply.nextPosition;
   const openPosition = findOpenBlock(previousReply, index);
   // A repeated start of the same block is ignored; a start of another block means that the previous end was omitted.
   if (openPosition?.block !== undefined && isRepeatedStart(openPosition.block, raw))
@@ -129,14 +129,19 @@ function isFreePosition({ finishedBlocks, nextPosition }: MessagesReplyState, in
   return index >= nextPosition || !finishedBlocks.some(({ position }) => position === index);
 }
 
+/** Reads the index of a block; some gateways send it as a text, or none. */
+function readIndex({ index }: JsonObject): number | undefined {
+  return typeof index === 'string' && /^\d+$/.test(index) ? Number(index) : narrowToNumber(index);
+}
+
 type OpenPosition = { readonly position: number; readonly block: OpenReplyBlock };
 
-/** Finds the open block for the provider's block index. */
+/** Finds the open block for the provider's block index; without an index, the last one. */
 function findOpenBlock(
   { openBlocks, positions }: MessagesReplyState,
   index: number | undefined,
 ): OpenPosition | undefined {
-  const position = index === undefined ? undefined : positions.get(index);
+  const position = index === undefined ? [...positions.values()].at(-1) : positions.get(index);
   const block = position === undefined ? undefined : openBlocks.get(position);
   return position === undefined || block === undefined ? undefined : { position, block };
 }
@@ -146,10 +151,17 @@ function isRepeatedStart(block: OpenReplyBlock, raw: JsonObject): boolean {
   return block.kind === kind && (block.kind !== 'tool_use' || block.id === narrowToString(raw.id));
 }
 
-function addDelta(reply: MessagesReplyState, event: JsonObject): Step {
-  const found = findOpenBlock(reply, narrowToNumber(event.index));
+function addDelta(reply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
+  const found = findOpenBlock(reply, readIndex(event));
   const delta = narrowToObject(event.delta);
-  if (found === undefined || !delta) return { reply, events: [], progress: false };
+  if (!delta) return { reply, events: [], progress: false };
+  if (found === undefined) {
+    if (!narrowToString(delta.text)) return { reply, events: [], progress: false };
+    // Some gateways send no start of a text.
+    const start = startBlock(reply, { index: event.index, content_block: { type: 'text', text: '' } }, newId);
+    const step = addDelta(start.reply, event, newId);
+    return { ...step, events: [...start.events, ...step.events] };
+  }
   // An empty delta is no sign of life: a stalled server may send them for ever.
   return { reply, events: appendToReplyBlock(found.block, found.position, delta), progress: hasContent(delta) };
 }
@@ -159,7 +171,7 @@ function hasContent({ type: _, ...fields }: JsonObject): boolean {
 }
 
 function stopBlock(reply: MessagesReplyState, event: JsonObject): Step {
-  const found = findOpenBlock(reply, narrowToNumber(event.index));
+  const found = findOpenBlock(reply, readIndex(event));
   return found === undefined ? { reply, events: [], progress: false } : closeBlock(reply, found);
 }
 

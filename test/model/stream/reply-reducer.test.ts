@@ -97,6 +97,15 @@ describe('reduceWire', () => {
     expect(list).toEqual([{ type: 'tool_use', id: 't1', name: 'Read', input: [1], unparsed: '[1]' }]);
   });
 
+  test.each([undefined, null, '0', -1])('a text whose blocks have the index %j is complete', (index) => {
+    const [start, ...rest] = block(0, { type: 'text', text: '' }, { type: 'text_delta', text: 'a' }).map((event) => ({
+      ...event,
+      index,
+    }));
+    expect(blocksOf(start ?? {}, ...rest)).toEqual([{ type: 'text', text: 'a' }]);
+    expect(blocksOf(...rest)).toEqual([{ type: 'text', text: 'a' }]);
+  });
+
   test('server tool blocks are kept whole, with their streamed input', () => {
     const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} };
     const found = {
@@ -119,12 +128,13 @@ describe('reduceWire', () => {
       { type: 'hologram' },
       ...block(0, { type: 'hologram', data: 1 }, { type: 'hologram_delta', data: 2 }),
       ...block(1, { type: 'text', text: '' }, { type: 'smell_delta', smell: 'x' }, { type: 'text_delta', text: 'ok' }),
-      { type: 'content_block_delta', index: 9, delta: { type: 'text_delta', text: 'lost' } },
+      { type: 'content_block_delta', index: 9, delta: { type: 'text_delta', text: 'late' } },
       { type: 'content_block_stop', index: 9 },
     ]);
     expect(buildReplyMessage(reply)?.blocks).toEqual([
       { type: 'opaque', raw: { type: 'hologram', data: 1 } },
       { type: 'text', text: 'ok' },
+      { type: 'text', text: 'late' },
     ]);
     expect(progress.slice(0, 3)).toEqual([true, false, false]);
   });

@@ -43,7 +43,8 @@ export function createChatTranslator(
   ];
 
   function readChunk(chunk: JsonObject): readonly JsonObject[] {
-    const choice = narrowToObjects(chunk.choices)[0];
+    const choices = narrowToObjects(chunk.choices);
+    const choice = choices.find(({ index }) => index === 0) ?? choices[0];
     const error = findError(chunk, choice);
     if (error !== undefined) return [{ type: 'error', error }];
     state = { ...state, usage: parseUsage(chunk, choice) ?? state.usage };
@@ -131,7 +132,7 @@ function appendDetail(details: readonly JsonObject[], piece: JsonObject): readon
 function findError(chunk: JsonObject, choice: JsonObject | undefined): JsonValue | undefined {
   const error = [chunk.error, choice?.error].find((value) => narrowToObject(value) ?? narrowToString(value));
   if (error !== undefined) return error;
-  if (chunk.object === 'error') return chunk;
+  if (chunk.object === 'error' || (chunk.choices === undefined && chunk.detail !== undefined)) return chunk;
   const reason = narrowToString(choice?.finish_reason)?.toLowerCase() ?? '';
   return FAILURE_REASONS.includes(reason)
     ? { type: reason, message: `The server ended the reply with the reason "${reason}"` }

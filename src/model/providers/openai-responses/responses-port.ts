@@ -104,7 +104,7 @@ type ReaderState = {
   /** Original tool names by the names sent to the API. */
   readonly tools: ReadonlyMap<string, string>;
   /** Events so far that determine the stop reason. */
-  readonly progress: Set<'call' | 'refusal'>;
+  readonly progress: Set<'call' | 'refusal' | 'content'>;
   /** Ids of the web searches so far. */
   readonly searches: Set<string>;
 };
@@ -118,7 +118,11 @@ function createResponsesTranslator(tools: ReadonlyMap<string, string>): StreamEv
       const event = narrowToObject(parseNetworkJson(data));
       if (event === undefined) return name === 'error' ? [{ type: 'error', error: { message: data } }] : [];
       const type = narrowToString(event.type) ?? name ?? '';
-      return readLifecycleEvent(type, event, state) ?? readItemEvent(type, event, state);
+      const lifecycleEvents = readLifecycleEvent(type, event, state);
+      if (lifecycleEvents !== undefined) return lifecycleEvents;
+      const events = readItemEvent(type, event, state);
+      if (events.length > 0) state.progress.add('content');
+      return events;
     },
     end: () => [],
   };
@@ -134,6 +138,10 @@ function readLifecycleEvent(type: string, event: JsonObject, state: ReaderState)
     case 'response.completed':
     case 'response.done':
       return [
+        // Some gateways send the items with the end only.
+        ...(progress.has('content') ? [] : narrowToObjects(response.output)).flatMap((raw, index) =>
+          finishItem(raw, String(index), state),
+        ),
         ...writer.endAll(),
         ...buildEndEvents(
           response,
@@ -146,12 +154,8 @@ function readLifecycleEvent(type: string, event: JsonObject, state: ReaderState)
       return buildEndEvents(response, reason === 'content_filter' ? 'refusal' : 'max_tokens', searches.size);
     }
     case 'response.failed':
-      return [
-        {
-          type: 'error',
-          error: narrowToObject(response.error) ?? { code: 'server_error', message: 'The response failed' },
-        },
-      ];
+    case 'response.cancelled':
+      return [{ type: 'error', error: narrowToObject(response.error) ?? { code: 'server_error', message: type } }];
     case 'error': {
       const flatError = { code: event.code ?? null, message: event.message ?? null };
       return [{ type: 'error', error: narrowToObject(event.error) ?? flatError }];

@@ -243,6 +243,15 @@ const REPLIES: readonly (readonly [string, string, readonly unknown[]])[] = [
   ],
   ['Magistral: thoughts in brackets', said('[THI', 'NK]Hm.[/TH', 'INK]Yes'), [thinking('Hm.'), text('Yes')]],
   ['Gemma: thoughts under another name', said('<thought>Hm.</thought>Yes'), [thinking('Hm.'), text('Yes')]],
+  [
+    'several choices, of which the first is another',
+    sse(
+      { id: 'r1', choices: [1, 0].map((index) => ({ index, delta: { content: index === 0 ? 'Yes' : 'No' } })) },
+      delta({}, 'stop'),
+      '[DONE]',
+    ),
+    [text('Yes')],
+  ],
   ['an end of thoughts that began in the prompt', said('</think>\n\nYes'), [text('Yes')]],
 ];
 
@@ -270,6 +279,7 @@ const FAILURES: readonly (readonly [unknown, string])[] = [
   [{ error: 'the model runner stopped' }, 'server'],
   [[{ error: { code: 400, message: 'API key not valid', status: 'INVALID_ARGUMENT' } }], 'auth'],
   [{ object: 'error', message: 'The model `x` does not exist.', code: 404 }, 'not_found'],
+  [{ detail: 'the model runner stopped' }, 'server'],
   [delta({ content: '' }, 'error'), 'server'],
   [{ id: 'r', choices: [{ delta: {}, finish_reason: 'error', error: { code: 502, message: 'upstream' } }] }, 'server'],
   [delta({}, 'insufficient_system_resource'), 'overloaded'],

@@ -152,7 +152,27 @@ describe('unusual replies', () => {
     });
   });
 
+  test('items that come with the end only, and no second time', async () => {
+    const call = { type: 'function_call', id: 'f', call_id: 'c', name: 'Read', arguments: '{"a":1}' };
+    const output = [{ type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hi.' }] }, call];
+    const end = { ...completed, response: { ...completed.response, output } };
+    const done = output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }));
+    for (const events of [[], done]) {
+      expect(await read(created, ...events, end)).toMatchObject({
+        ok: true,
+        stopReason: 'tool_use',
+        message: {
+          blocks: [
+            { type: 'text', text: 'Hi.' },
+            { type: 'tool_use', id: 'c', input: { a: 1 } },
+          ],
+        },
+      });
+    }
+  });
+
   test.each([
+    [{ type: 'response.cancelled', response: {} }, 'server'],
     [{ type: '', error: { code: 'server_error', message: 'Oh.' } }, 'server'],
     [
       { type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'Slow.' } } },
