@@ -64,9 +64,10 @@ const sessionRow = z.object({
   directory: z.string(),
   title: z.string(),
   time_updated: z.number(),
+  revert: z.string().nullish(),
 });
 const messageRow = z.object({ id: z.string(), data: z.string() });
-const partRow = z.object({ message_id: z.string(), data: z.string() });
+const partRow = z.object({ id: z.string(), message_id: z.string(), data: z.string() });
 
 async function readDatabase(file: string): Promise<readonly StoredSession[]> {
   // Loaded on demand: most people do not have such a database.
@@ -79,16 +80,20 @@ async function readDatabase(file: string): Promise<readonly StoredSession[]> {
       database.close();
     }
   };
-  const sessions = query(sessionRow, 'SELECT id, parent_id, directory, title, time_updated FROM session');
-  return sessions.map(({ id, parent_id, directory, title, time_updated }) => ({
+  const sessions = query(sessionRow, 'SELECT * FROM session');
+  return sessions.map(({ id, parent_id, directory, title, time_updated, revert }) => ({
     path: file,
-    session: { id, directory, title, time: { updated: time_updated }, ...(parent_id ? { parentID: parent_id } : {}) },
+    session: {
+      ...{ id, directory, title, time: { updated: time_updated } },
+      ...(parent_id ? { parentID: parent_id } : {}),
+      ...(revert ? { revert: parseNetworkJson(revert) ?? null } : {}),
+    },
     async messages() {
       const infos = query(messageRow, 'SELECT id, data FROM message WHERE session_id = ? ORDER BY id', id);
-      const parts = query(partRow, 'SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id', id);
+      const parts = query(partRow, 'SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id', id);
       return infos.map((info) => ({
-        info: parseRow(info.data),
-        parts: parts.flatMap((part) => (part.message_id === info.id ? [parseRow(part.data)] : [])),
+        info: { ...parseRow(info.data), id: info.id },
+        parts: parts.flatMap((part) => (part.message_id === info.id ? [{ ...parseRow(part.data), id: part.id }] : [])),
       }));
     },
   }));

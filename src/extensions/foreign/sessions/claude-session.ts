@@ -22,12 +22,25 @@ export function convertClaudeSession(text: string): ForeignSession | undefined {
   const id = narrowToString(last?.sessionId);
   if (last === undefined || id === undefined) return undefined;
   const builder = createConversationBuilder(id);
-  for (const line of listAncestors(last, lines)) addLine(line, builder);
-  const titles = lines.map(({ type, customTitle, aiTitle, summary }) =>
-    type === 'custom-title' ? customTitle : type === 'ai-title' ? aiTitle : type === 'summary' ? summary : undefined,
-  );
+  const path = listAncestors(last, lines);
+  for (const [at, line] of path.entries()) if (!isLocalCommand(line, path[at + 1])) addLine(line, builder);
+  const ids = new Set(lines.map(({ uuid }) => uuid));
+  const titles = lines.map(({ type, customTitle, aiTitle, summary, leafUuid }) => {
+    if (type === 'custom-title') return customTitle;
+    if (type === 'ai-title') return aiTitle;
+    // A file may hold summaries of other sessions of the project.
+    return type === 'summary' && (leafUuid === undefined || ids.has(leafUuid)) ? summary : undefined;
+  });
   const title = titles.flatMap((one) => narrowToString(one) ?? []).at(-1);
-  return { id, cwd: narrowToString(spoken[0]?.cwd) ?? '', title, ...builder.build() };
+  const built = builder.build();
+  return { id, cwd: narrowToString(spoken[0]?.cwd) ?? '', ...built, title: title ?? built.title };
+}
+
+/** Tells whether a line is a command of the program, such as /clear, or what it printed. */
+function isLocalCommand(line: JsonObject, next: JsonObject | undefined): boolean {
+  const getText = (one: JsonObject | undefined) => narrowToString(narrowToObject(one?.message)?.content) ?? '';
+  const isOutput = (text: string) => /^\s*<local-command-std(?:out|err)>/.test(text);
+  return isOutput(getText(line)) || (/^\s*<command-name>/.test(getText(line)) && isOutput(getText(next)));
 }
 
 function listAncestors(last: JsonObject, lines: readonly JsonObject[]): readonly JsonObject[] {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
-import type { ImageBlock, TextBlock } from '../../../contracts/message.ts';
+import type { ImageBlock, ResultBlock, TextBlock } from '../../../contracts/message.ts';
 import {
+  narrowToNumber,
   narrowToObject,
   narrowToObjects,
   narrowToString,
@@ -23,7 +24,7 @@ export function convertCodexSession(text: string): ForeignSession | undefined {
   const lines = parseJsonLines(text);
   const meta = lines.find(({ type }) => type === 'session_meta');
   const data = narrowToObject(meta?.payload) ?? {};
-  const id = narrowToString(data.id);
+  const id = narrowToString(data.id) ?? narrowToString(data.session_id);
   if (id === undefined) return undefined;
   const builder = createConversationBuilder(id);
   let model = 'openai/unknown';
@@ -33,8 +34,10 @@ export function convertCodexSession(text: string): ForeignSession | undefined {
     if (type === 'turn_context') model = `openai/${narrowToString(item.model) ?? 'unknown'}`;
     if (type === 'response_item') addItem(item, { model, at, builder });
     if (type === 'compacted') replaceHistory(item, { model, at, builder });
+    if (type === 'event_msg' && item.type === 'thread_rolled_back')
+      builder.dropPrompts(narrowToNumber(item.num_turns) ?? 0);
   }
-  return { id, cwd: narrowToString(data.cwd) ?? '', title: undefined, ...builder.build() };
+  return { id, cwd: narrowToString(data.cwd) ?? '', ...builder.build() };
 }
 
 type Place = { readonly model: string; readonly at: string | undefined; readonly builder: ConversationBuilder };
@@ -46,7 +49,7 @@ function replaceHistory({ message, replacement_history: items }: JsonObject, pla
   if (replacement.length === 0 && summary === '') return;
   place.builder.clear();
   if (replacement.length > 0) for (const item of replacement) addItem(item, place);
-  else place.builder.addPrompt([{ type: 'text', text: `Summary of the conversation so far:\n\n${summary}` }], place.at);
+  else place.builder.addSummary(summary, place.at);
 }
 
 function addItem(item: JsonObject, { model, at, builder }: Place): void {
@@ -79,7 +82,7 @@ function addItem(item: JsonObject, { model, at, builder }: Place): void {
     }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      builder.addResult(callId, readOutput(item.output));
+      builder.addResult(callId, readOutput(item.output, builder));
       return;
     default:
       builder.countLoss('entry');
@@ -105,9 +108,12 @@ const joinText = (content: JsonValue | undefined) =>
     .join('');
 
 /** An output is a text, a list of parts, or an object with the content; some are JSON in a text. */
-function readOutput(output: JsonValue | undefined): string {
-  if (typeof output !== 'string')
-    return Array.isArray(output) ? joinText(output) : (narrowToString(narrowToObject(output)?.content) ?? '');
+function readOutput(output: JsonValue | undefined, builder: ConversationBuilder): string | readonly ResultBlock[] {
+  if (Array.isArray(output))
+    return readParts(output, builder).flatMap((part): readonly ResultBlock[] =>
+      part.type === 'text' ? [part] : part.source.type === 'base64' ? [{ type: 'image', source: part.source }] : [],
+    );
+  if (typeof output !== 'string') return narrowToString(narrowToObject(output)?.content) ?? '';
   const wrapped = narrowToObject(parseNetworkJson(output));
   return narrowToString(wrapped?.output) ?? output;
 }

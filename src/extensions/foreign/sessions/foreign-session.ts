@@ -33,15 +33,20 @@ export type ForeignCall = { readonly id: string; readonly name: string; readonly
 export type ConversationBuilder = {
   /** Adds a message of the user; texts that programs have inserted are left out by the caller. */
   addPrompt(blocks: readonly (TextBlock | ImageBlock)[], at?: string): void;
+  /** Adds the summary that a compaction has put in place of what came before. */
+  addSummary(text: string, at?: string): void;
   /** Adds text of the model. */
   addText(model: string, text: string, at?: string): void;
   addCall(model: string, call: ForeignCall, at?: string): void;
   /** Adds the result of a call; one without a call is ignored. */
   addResult(callId: string, content: string | readonly ResultBlock[], options?: { readonly isError?: boolean }): void;
-  /** Starts anew: what came before was replaced by a summary, or rewound. */
+  /** Starts anew: what came before was replaced by a summary. */
   clear(): void;
+  /** Removes the last messages of the user, and everything after the first of them: they were taken back. */
+  dropPrompts(count: number): void;
   countLoss(kind: LossKind, count?: number): void;
-  build(): Pick<ForeignSession, 'messages' | 'lost'>;
+  /** Returns the messages; the title is the first prompt that says what the conversation is about. */
+  build(): Pick<ForeignSession, 'messages' | 'lost' | 'title'>;
 };
 
 type Reply = {
@@ -66,6 +71,12 @@ export function createConversationBuilder(sessionId: string): ConversationBuilde
   const callIds = new Map<string, string>();
   const usedIds = new Set<string>();
   const losses = new Map<LossKind, number>();
+  let title: string | undefined;
+
+  function addPrompt(blocks: UserMessage['blocks'], at: string | undefined): void {
+    const id = `${sessionId}-${entries.length}`;
+    entries.push({ prompt: { role: 'user', id, origin: 'prompt', blocks, ...(at === undefined ? {} : { at }) } });
+  }
 
   function openReply(model: string, at: string | undefined): Reply {
     const last = entries.at(-1);
@@ -82,8 +93,11 @@ export function createConversationBuilder(sessionId: string): ConversationBuilde
     countLoss,
     addPrompt(blocks, at) {
       if (blocks.length === 0) return;
-      const id = `${sessionId}-${entries.length}`;
-      entries.push({ prompt: { role: 'user', id, origin: 'prompt', blocks, ...(at === undefined ? {} : { at }) } });
+      title ??= findTitle(blocks);
+      addPrompt(blocks, at);
+    },
+    addSummary(text, at) {
+      addPrompt([{ type: 'text', text: `Summary of the conversation so far:\n\n${text}` }], at);
     },
     addText(model, text, at) {
       if (text.trim() !== '') openReply(model, at).blocks.push({ type: 'text', text });
@@ -106,6 +120,10 @@ export function createConversationBuilder(sessionId: string): ConversationBuilde
       entries = [];
       results = new Map();
     },
+    dropPrompts(count) {
+      const prompts = entries.flatMap((entry, at) => ('prompt' in entry ? [at] : []));
+      if (count > 0) entries = entries.slice(0, prompts.at(-count) ?? 0);
+    },
     build() {
       const messages = entries.flatMap((entry, at): readonly Message[] => {
         if ('prompt' in entry) return [entry.prompt];
@@ -114,11 +132,23 @@ export function createConversationBuilder(sessionId: string): ConversationBuilde
         return buildReply(entry.reply, `${sessionId}-${at}`, calls, results);
       });
       return {
+        title,
         messages,
         lost: [...losses].flatMap(([kind, count]) => (count === 0 ? [] : [describeLoss(kind, count)])),
       };
     },
   };
+}
+
+const TITLE_CHARS = 200;
+/** The heading under which extensions of editors put what the user has typed. */
+const REQUEST_HEADING = /^# Context from my IDE setup:[\s\S]*?^## My request for \w+:\s*/m;
+
+/** Returns the text of a prompt as a title; `undefined` for commands, tags and remarks that programs insert. */
+function findTitle(blocks: readonly (TextBlock | ImageBlock)[]): string | undefined {
+  const texts = blocks.map((block) => (block.type === 'text' ? block.text.replace(REQUEST_HEADING, '').trim() : ''));
+  const found = texts.find((text) => text !== '' && !/^(?:[<[/]|# Context from my IDE setup:|Caveat: )/.test(text));
+  return found?.replaceAll(/\s+/g, ' ').slice(0, TITLE_CHARS);
 }
 
 function buildReply(

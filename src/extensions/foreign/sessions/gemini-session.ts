@@ -25,7 +25,8 @@ export function convertGeminiSession(text: string, cwd: string): ForeignSession 
   if (id === undefined || fields.kind === 'subagent') return undefined;
   const builder = createConversationBuilder(id);
   for (const message of messages) addMessage(message, builder);
-  return { id, cwd, title: narrowToString(fields.summary), ...builder.build() };
+  const built = builder.build();
+  return { id, cwd, ...built, title: narrowToString(fields.summary) ?? built.title };
 }
 
 type Records = { readonly fields: JsonObject; readonly messages: readonly JsonObject[] };

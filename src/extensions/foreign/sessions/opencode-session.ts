@@ -21,7 +21,7 @@ export function convertOpencodeSession({ session, messages }: OpencodeRecords): 
   const id = narrowToString(session.id);
   if (id === undefined || typeof session.parentID === 'string') return undefined;
   const builder = createConversationBuilder(id);
-  for (const { info, parts } of messages) {
+  for (const { info, parts } of removeReverted(messages, narrowToObject(session.revert))) {
     const created = narrowToNumber(narrowToObject(info.time)?.created);
     const at = created === undefined ? undefined : new Date(created).toISOString();
     if (info.role === 'user') {
@@ -29,12 +29,36 @@ export function convertOpencodeSession({ session, messages }: OpencodeRecords): 
         parts.flatMap((part) => readPromptPart(part, builder)),
         at,
       );
+    } else if (info.summary === true && info.finish !== undefined && info.error === undefined) {
+      builder.clear();
+      builder.addSummary(parts.map(({ text }) => narrowToString(text) ?? '').join(''), at);
     } else {
       const model = createModelName(narrowToString(info.providerID), narrowToString(info.modelID));
       for (const part of parts) addReplyPart(part, { model, at, builder });
     }
   }
-  return { id, cwd: narrowToString(session.directory) ?? '', title: narrowToString(session.title), ...builder.build() };
+  const built = builder.build();
+  const title = narrowToString(session.title);
+  return {
+    id,
+    cwd: narrowToString(session.directory) ?? '',
+    ...built,
+    // The title until a model has found a better one.
+    title: title === undefined || /^New session - \d/.test(title) ? built.title : title,
+  };
+}
+
+/** Leaves out what was undone: the messages, or parts of one, from the one that the session names. */
+function removeReverted(
+  messages: OpencodeRecords['messages'],
+  { messageID, partID }: JsonObject = {},
+): OpencodeRecords['messages'] {
+  const at = messages.findIndex(({ info }) => messageID !== undefined && info.id === messageID);
+  const reverted = messages[at];
+  if (reverted === undefined) return messages;
+  const partAt = reverted.parts.findIndex(({ id }) => partID !== undefined && id === partID);
+  const rest = partAt === -1 ? [] : [{ ...reverted, parts: reverted.parts.slice(0, partAt) }];
+  return [...messages.slice(0, at), ...rest];
 }
 
 /** Texts that opencode itself inserts are marked as synthetic. */
@@ -69,6 +93,7 @@ function addReplyPart(part: JsonObject, { model, at, builder }: Place): void {
     }
     case 'step-start':
     case 'step-finish':
+    case 'compaction':
       return;
     default:
       builder.countLoss('entry');

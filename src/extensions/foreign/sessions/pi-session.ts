@@ -20,7 +20,8 @@ export function convertPiSession(text: string): ForeignSession | undefined {
   const title = entries
     .flatMap(({ type, name }) => (type === 'session_info' ? (narrowToString(name) ?? []) : []))
     .at(-1);
-  return { id, cwd: narrowToString(header.cwd) ?? '', title, ...builder.build() };
+  const built = builder.build();
+  return { id, cwd: narrowToString(header.cwd) ?? '', ...built, title: title ?? built.title };
 }
 
 /** Returns the entries from the root to the last one. The first version of the format had no parents. */
@@ -42,8 +43,12 @@ function applyCompaction(path: readonly JsonObject[]): readonly JsonObject[] {
   const at = path.findLastIndex(({ type }) => type === 'compaction');
   const compaction = path[at];
   if (compaction === undefined) return path;
-  const from = path.findIndex(({ id }) => id === compaction.firstKeptEntryId);
-  return [compaction, ...(from === -1 ? [] : path.slice(from, at)), ...path.slice(at + 1)];
+  const { firstKeptEntryId: keptId, firstKeptEntryIndex: keptIndex } = compaction;
+  // The first version of the format had no ids; there the index counts the header, too.
+  const from =
+    typeof keptIndex === 'number' ? keptIndex - 1 : path.findIndex(({ id }) => id !== undefined && id === keptId);
+  const kept = from < 0 ? [] : path.slice(from, at).filter(({ type }) => type !== 'compaction');
+  return [compaction, ...kept, ...path.slice(at + 1)];
 }
 
 function addEntry(entry: JsonObject, builder: ConversationBuilder): void {
@@ -54,10 +59,7 @@ function addEntry(entry: JsonObject, builder: ConversationBuilder): void {
       return;
     case 'compaction':
     case 'branch_summary':
-      builder.addPrompt(
-        [{ type: 'text', text: `Summary of the conversation so far:\n\n${narrowToString(entry.summary) ?? ''}` }],
-        at,
-      );
+      builder.addSummary(narrowToString(entry.summary) ?? '', at);
       return;
     case 'custom_message':
       builder.addPrompt(readParts(entry.content, builder), at);
