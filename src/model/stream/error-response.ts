@@ -76,10 +76,12 @@ const REFINEMENTS: Readonly<Partial<Record<FailureKind, readonly FailureKind[]>>
 
 /** Refines the kind by the message, because many causes share status 400 and have no type of their own. */
 function refineKind(kind: FailureKind, message: string): FailureKind {
+  if ((kind === 'auth' || kind === 'rate_limited') && MISSING_CREDIT.test(message)) return 'no_credit';
+  if (kind === 'not_found' && REJECTED_IMAGE.test(message)) return 'invalid';
   if (kind !== 'invalid' && kind !== 'too_long' && kind !== 'server') return kind;
   if (MEDIA_TOO_LARGE.test(message)) return 'media_too_large';
   if (kind === 'invalid' && REJECTED_KEY.test(message)) return 'auth';
-  if (kind === 'invalid' && MISSING_CREDIT.test(message)) return 'no_credit';
+  if (kind === 'invalid' && (MISSING_CREDIT.test(message) || INACTIVE_ACCOUNT.test(message))) return 'no_credit';
   if (TOO_LONG.test(message)) return 'too_long';
   if (kind === 'invalid' && OUTPUT_LIMIT.test(message)) return 'output_limit';
   // Some local servers answer 500 to an image they do not support; a retry would fail again.
@@ -90,11 +92,13 @@ function refineKind(kind: FailureKind, message: string): FailureKind {
 const MEDIA_TOO_LARGE =
   /image (?:exceeds|dimensions exceed|is too large|size)|image.{0,40}(?:exceeds|too large|maximum)|too many images|pdf.{0,60}(?:pages|too large|exceeds)|document.{0,40}too large/i;
 const TOO_LONG =
-  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens|input token count.{0,40}exceeds/i;
+  /prompt is too long|exceeds? (?:the )?(?:available |maximum )?context|context (?:length|window|size|limit)|input is too long|too many (?:input )?tokens|input token count.{0,40}exceeds|exceeds? (?:the )?n_ctx|reduce the length of the (?:messages|prompt|input)|(?:input|prompt) length.{0,40}(?:exceed|should be)|(?:request|prompt|input).{0,20} exceed\w* (?:the )?(?:model |maximum )?(?:token |length )?(?:limit|length)|`inputs` tokens \+|request body is too large/i;
 /** Google reports a rejected key with status 400. */
 const REJECTED_KEY = /\bapi key (?:not valid|expired|not found|is invalid)/i;
 /** Anthropic reports an empty balance with status 400 and the type of an invalid request. */
-const MISSING_CREDIT = /credit balance is too low|insufficient (?:credits?|balance|funds)|purchase credits/i;
+const MISSING_CREDIT =
+  /credit balance is too low|insufficient (?:credits?|balance|funds)|purchase credits|out of credits?|credit balance is exhausted/i;
+const INACTIVE_ACCOUNT = /billing details/i;
 const OUTPUT_LIMIT = /max_(?:completion_)?tokens.{0,80}(?:maximum|too large|greater than|exceed|>)/i;
 
 function detectRefusedPart(message: string): 'signature' | 'image' | undefined {
@@ -105,7 +109,7 @@ function detectRefusedPart(message: string): 'signature' | 'image' | undefined {
 const REJECTED_SIGNATURE =
   /signature|encrypted content.{0,60}(?:could not|cannot)|reasoning.{0,80}without its required|without its required .?reasoning|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
 const REJECTED_IMAGE =
-  /could not process image|not represent a valid image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision)|missing data required for image/i;
+  /could not process image|(?:process|load) (?:the |input )*image|image: unknown format|image is not valid|not represent a valid image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision|multimodal)|found that support image|image\(s\) may be provided|missing data required for image/i;
 
 /** Parses the rejected position as Anthropic (`messages.3.content.0`) and OpenAI (`messages[3].content[0]`) write it. */
 function locateRefusedPlace(message: string): RefusedPosition | undefined {

@@ -95,6 +95,31 @@ describe('classifyResponse', () => {
   });
 
   test.each([
+    [422, '`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens', 'too_long'],
+    [500, 'the prompt exceeds n_ctx', 'too_long'],
+    [400, 'Please reduce the length of the messages.', 'too_long'],
+    [400, 'Range of input length should be [1, 129024]', 'too_long'],
+    [400, 'Your request exceeded model token limit: 131072 (requested: 140000)', 'too_long'],
+    [400, 'Input length 40000 exceeds the maximum length 32768', 'too_long'],
+    [400, 'tokens in the prompt exceed the limit', 'too_long'],
+    [400, 'The request body is too large', 'too_long'],
+    [403, 'You have run out of credits', 'no_credit'],
+    [429, 'insufficient balance (1008)', 'no_credit'],
+    [400, 'Your account is not active, please check your billing details.', 'no_credit'],
+    [429, 'You exceeded your current quota, please check your plan and billing details.', 'rate_limited'],
+    [400, 'Unable to process input image. Please retry or report.', 'image'],
+    [400, 'Failed to load image: cannot identify image file', 'image'],
+    [400, 'Provided image is not valid.', 'image'],
+    [500, 'failed to process inputs: image: unknown format', 'image'],
+    [404, 'No endpoints found that support image input', 'image'],
+    [400, 'this model does not support multimodal requests', 'image'],
+    [400, 'At most 1 image(s) may be provided in one request.', 'image'],
+  ])('%i %s is known by its text: %s', (status, message, meaning) => {
+    const { kind, refusedPart } = answer(status, { error: { message } });
+    expect(refusedPart ?? kind).toBe(meaning);
+  });
+
+  test.each([
     ['messages.3.content.0: no', { message: 3, blocks: [0] }],
     ['messages.3.content.2.tool_result.content.1.image.source.base64.data: no', { message: 3, blocks: [2], part: 1 }],
     ['messages.3: all messages must have non-empty content', { message: 3 }],
