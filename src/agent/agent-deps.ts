@@ -25,7 +25,6 @@ export type AgentDeps = {
   readonly queued?: readonly QueuedMessage[];
   /** Listeners in order, the transcript first. */
   readonly listeners: readonly AgentListener[];
-  /** Creates the dependencies of each query. */
   readonly deps: (port: AgentPort) => QueryDeps;
   /** Receives the port once, for emitting events outside of a query. */
   readonly attach?: (port: AgentPort) => void;

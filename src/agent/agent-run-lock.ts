@@ -22,7 +22,6 @@ export type AgentRunLock = {
   waitUntilSettled(): Promise<void>;
 };
 
-/** Creates the run lock of an agent. */
 export function createAgentRunLock(
   store: AgentStore,
   queues: MessageQueues,
@@ -123,7 +122,6 @@ async function runBetween<Answer>(
 /** The error message for changes of the conversation during a query. */
 export const AGENT_BUSY_MESSAGE = 'A query is running; abort it first.';
 
-/** Returns the messages of queue items. */
 export function getQueuedMessages(items: readonly QueuedMessage[]): readonly UserMessage[] {
   return items.map((item) => item.message);
 }

@@ -41,7 +41,6 @@ export type AgentStore = {
   readonly emit: (event: AgentEvent) => Promise<void>;
 };
 
-/** Creates the state of an idle agent. */
 export function createAgentState(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentStoreState {
   return {
     messages: [...messages],
@@ -99,10 +98,7 @@ export function reduceAgentState(before: AgentStoreState, event: AgentEvent): Ag
   }
 }
 
-/**
- * Adds content that the API refused; it stays excluded for the rest of the conversation.
- * @internal Exported for tests.
- */
+/** Adds content that the API refused; it stays excluded for the rest of the conversation. @internal */
 export function addExcludedContent(stripped: ExcludedContent, event: AgentEvent): ExcludedContent {
   if (event.type !== 'recovery_end' || event.recovery !== 'healed') return stripped;
   return {
@@ -171,7 +167,6 @@ export function copyPartialReply(partial: AssistantMessage | undefined): Partial
   return partial && { ...partial, blocks: [...partial.blocks] };
 }
 
-/** No activity. */
 const NO_ACTIVITY: AgentActivity = { partial: undefined, running: [], lastError: undefined };
 
 /** Computes the activity after an event. */

@@ -154,11 +154,7 @@ type Broadcast = {
   isInsideListener(): boolean;
 };
 
-/**
- * Creates a broadcast. An error of a listener goes to `report`, never to the emitter.
- *
- * @internal Exported for tests.
- */
+/** Creates a broadcast. An error of a listener goes to `report`, never to the emitter. @internal Exported for tests. */
 export function createEventBroadcast(
   first: readonly AgentListener[],
   report: (thrown: unknown, event: AgentEvent) => void,
@@ -205,7 +201,6 @@ type PendingQuestions = Pick<AgentPort, 'askPermission' | 'ask'> & {
 
 const INTERRUPTED: PermissionAnswer = { behavior: 'deny', message: 'Interrupted by the user.', interrupt: true };
 
-/** Creates the registry of pending questions. */
 function createPendingQuestions({ emit }: Pick<AgentStore, 'emit'>, newId: () => string): PendingQuestions {
   /** Resolvers by question id. The questions themselves are in the state. */
   const permissions = new Map<string, (answer: PermissionAnswer) => void>();

@@ -17,7 +17,6 @@ export type MessageQueues = {
   readonly port: QueuePort;
 };
 
-/** Creates the message queues of an agent. */
 export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentDeps, 'onPrompt'>): MessageQueues {
   const { current, update, emit } = store;
   const canDeliver = ({ id, message }: QueuedMessage) =>

@@ -31,7 +31,6 @@ type ActionDeps = {
 /** The operations on a conversation that commands, hosts and frontends share. */
 export type ConversationActions = ReturnType<typeof createConversationActions>;
 
-/** Creates the operations on a conversation. */
 export function createConversationActions(
   core: Core,
   { agent, session, checkpoints, permissions, loop, turnLog, hooks }: ActionDeps,

@@ -17,7 +17,6 @@ const LIMIT_VARIABLES = [
   'OURO_BASH_MAX_TIMEOUT_MS',
 ];
 
-/** Reads the environment of this process. */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = addRipgrepToPath(process.env),
 ): Environment {

@@ -8,7 +8,6 @@ import type { ConversationParts } from './conversation-parts.ts';
 import { markFileReadByModel, readFileForSdkHost } from './permissions/host-file-access.ts';
 import { previewRewind } from './session/checkpoints.ts';
 
-/** Creates the operations of a conversation for hosts. */
 export function createHostControl(parts: ConversationParts): Partial<HostControlPort> {
   const { core, permissions, loop, shells } = parts;
   const getContext = () => ({ permissions, cwd: core.live.current().cwd });

@@ -39,7 +39,6 @@ export type SessionLanguageServers = {
   hasServers(): boolean;
   /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
   hasDiagnostics(): boolean;
-  /** Creates the diagnostics of a sub-agent. */
   createDiagnostics(): AgentFileDiagnostics;
   runQuery(query: LanguageQuery, signal: AbortSignal): Promise<readonly string[]>;
   /** Lists the present diagnostics of a file or of all files. */

@@ -19,7 +19,6 @@ export type ContentCopier = {
   keepNewContent(bytes: Uint8Array): string;
 };
 
-/** Creates the content keeper of a session. */
 export function createContentCopier({ pack, store, warn }: KeeperDeps): ContentCopier {
   function keepState(state: CheckpointPathState): CheckpointPathState {
     if (state.kind !== 'file') return state;

@@ -20,7 +20,6 @@ import { type ContentStore, hashContent, verifyContent } from './content-store.t
 export type ContentPack = ContentStore & {
   /** Writes the index of the contents put since the last flush, so that they survive a crash. */
   flush(): void;
-  /** Deletes the pack. */
   delete(): void;
 };
 

@@ -26,7 +26,6 @@ import { decodeFileName, encodeFsPath } from '../lib/files/non-utf8-paths.ts';
 import { journalDraftFile, writeInPlace } from '../lib/files/write-journal.ts';
 import type { ContentStore } from './content-store.ts';
 
-/** The result of a restore. */
 export type RestoreResult = {
   readonly restored: readonly string[];
   readonly removed: readonly string[];

@@ -127,7 +127,6 @@ function escapeForFish(text: string): string {
 /** The completions for the value of a flag; `none` for a flag without a value, `text` for free text. */
 type ValueCompletion = 'none' | 'file' | 'folder' | 'text' | readonly string[];
 
-/** A flag as the shell completions offer it. */
 type ShellFlag = {
   /** All names, a short one first. */
   readonly names: readonly string[];
@@ -143,22 +142,14 @@ type ShellCommand = {
   readonly flags: readonly ShellFlag[];
 };
 
-/**
- * Returns the flags of `ouro` itself, including `--help` and `--version`.
- *
- * @internal Exported for tests.
- */
+/** Returns the flags of `ouro` itself, including `--help` and `--version`. @internal Exported for tests. */
 export const listCompletionFlags = (): readonly ShellFlag[] => [
   ...Object.values(CLI_FLAGS).map(toShellFlag),
   { names: ['-h', '--help'], description: 'show help', value: 'none' },
   { names: ['-v', '--version'], description: 'print the version', value: 'none' },
 ];
 
-/**
- * Returns all subcommands with their flags.
- *
- * @internal Exported for tests.
- */
+/** Returns all subcommands with their flags. @internal Exported for tests. */
 export const listCompletionCommands = (): readonly ShellCommand[] =>
   Object.entries(listSubcommands()).map(
     ([

@@ -110,10 +110,7 @@ function detectStdinKind(): 'none' | 'stream' | 'file' {
   }
 }
 
-/**
- * Returns the terminal width; 80 for terminals that report none or 0.
- * @internal Exported for tests.
- */
+/** Returns the terminal width; 80 for terminals that report none or 0. @internal Exported for tests. */
 export function resolveColumns(reported: number | undefined): number {
   return reported === undefined || reported <= 0 ? 80 : reported;
 }

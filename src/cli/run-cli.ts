@@ -51,10 +51,7 @@ function findEnvironment(): Environment | undefined {
 /** Error codes the user can fix; any other exception is a bug. */
 const SYSTEM_ERRORS = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ELOOP'];
 
-/**
- * Runs the program and returns its exit code; reports anything thrown on stderr.
- * @internal Exported for tests.
- */
+/** Runs the program and returns its exit code; reports anything thrown on stderr. @internal Exported for tests. */
 export async function runToExitCode(args: readonly string[], io: ProcessIo, shutdown: Shutdown): Promise<number> {
   try {
     return await run(args, io, shutdown);

@@ -71,10 +71,7 @@ export async function runSubcommand(
   return runCommand({ args: operands, flags: values, io, shutdown });
 }
 
-/**
- * Returns the usage line of a subcommand if it is called with more arguments than it takes.
- * @internal Exported for tests.
- */
+/** Returns the usage line of a subcommand if it is called with more arguments than it takes. @internal */
 export function findOperandProblem(name: SubcommandName, args: readonly string[]): string | undefined {
   const { usage, operands } = listSubcommands()[name] ?? { usage: '', operands: 0 };
   const isByAction = typeof operands === 'object';

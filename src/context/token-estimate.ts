@@ -20,7 +20,6 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil((text.length - dense) / CHARS_PER_TOKEN + dense);
 }
 
-/** Estimates the tokens of system prompt and tool specs. */
 export function estimateSystemPromptTokens(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
   const chars = [...system, ...specs].map(countJsonChars);
   return Math.ceil((sumNumbers(chars) + chars.length) / CHARS_PER_TOKEN);
@@ -108,7 +107,6 @@ function countDense(text: string, from: number, to: number): number {
   return dense;
 }
 
-/** Returns the sum of numbers. */
 export function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }

@@ -9,7 +9,6 @@ export type DiffHunk = {
   readonly path?: string;
 };
 
-/** One line of a diff hunk. */
 export type DiffLine = { readonly kind: 'add' | 'del' | 'same'; readonly text: string };
 
 /** One entry of the task list. */

@@ -43,7 +43,6 @@ export type Skill = PromptTemplate & {
   readonly paths: readonly string[];
 };
 
-/** The definition of a sub-agent type. */
 export type SubAgentDefinition = {
   readonly name: string;
   readonly description: string;

@@ -57,7 +57,6 @@ export type FleetStore = {
   ): Promise<'kept' | 'late'>;
   /** Stores a file of a running attempt. Does nothing for an attempt that was replaced. */
   storeFile(claim: TaskClaim, kind: TaskArtifactKind, bytes: Uint8Array): Promise<void>;
-  /** Reads a stored file of a task. */
   readFile(batch: string, key: string, kind: TaskArtifactKind): Promise<Uint8Array | undefined>;
   /**
    * Pauses a lane. `limit` also halves its concurrency; `rest` waits for quota or a key; after an `outage` one task

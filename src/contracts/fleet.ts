@@ -46,7 +46,6 @@ export type NewBatchTask = {
   readonly signature?: string;
 };
 
-/** The limits of a batch. */
 export type BatchLimits = {
   /** Budget of one task, all its attempts together. */
   readonly each: MicroDollars;
@@ -87,7 +86,6 @@ export type CollectOptions = {
   readonly body?: string;
 };
 
-/** The state of a task. */
 export type BatchTaskState = 'held' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
 /** The result of a finished task, besides its patch and its transcript. */
@@ -130,11 +128,9 @@ export type TaskClaim = {
   readonly budget: MicroDollars;
   /** Cost of the earlier attempts. */
   readonly earlierCost: MicroDollars;
-  /** Session and machine of the previous attempt. */
   readonly previousAttempt: { readonly session: string; readonly machine: string } | undefined;
 };
 
-/** The worker that claims a task. */
 export type ClaimingWorker = {
   readonly worker: string;
   readonly machine: string;
@@ -173,10 +169,8 @@ export type DeletedBatchTask = { readonly key: string; readonly folder: string; 
 /** The kinds of files that are stored for a task. */
 export type TaskArtifactKind = 'patch' | 'transcript' | 'unfinished';
 
-/** The number of tasks by state. */
 export type BatchTaskCounts = Readonly<Record<BatchTaskState, number>>;
 
-/** The status of a batch. */
 export type BatchStatus = {
   readonly id: string;
   readonly name: string;
@@ -257,7 +251,6 @@ export type PullRequestView = {
   readonly checks: 'passed' | 'failed' | 'running' | 'none';
 };
 
-/** A command for a batch. */
 export type BatchControlCommand =
   | { readonly command: 'pause' | 'resume' }
   | { readonly command: 'cancel'; readonly keys?: readonly string[] }

@@ -56,7 +56,6 @@ export type Hook = HookConfig & {
   readonly callback?: (input: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 };
 
-/** The result of one hook. */
 export type HookResult = {
   readonly hook: Hook;
   readonly outcome: 'passed' | 'blocked' | 'failed';
@@ -87,7 +86,6 @@ export type HookOutput = {
   readonly content?: JsonObject;
   /** Files to watch, in addition to those that matchers name. */
   readonly watchPaths?: readonly string[];
-  /** Title for the session. */
   readonly sessionTitle?: string;
   /** The hook has added skills or commands, so extensions are reloaded. */
   readonly reloadSkills?: boolean;

@@ -171,7 +171,6 @@ export type Usage = {
   readonly cleared?: { readonly results: number; readonly tokens: number };
 };
 
-/** Returns whether the user typed this message. */
 export function isTypedByUser(message: Message): message is UserMessage {
   return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
 }

@@ -91,7 +91,6 @@ export type RefusedPosition =
   | { readonly tool: number }
   | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
-/** The kinds of model failures. */
 export const MODEL_FAILURE_KINDS = [
   'aborted',
   'stalled',
@@ -111,7 +110,6 @@ export const MODEL_FAILURE_KINDS = [
   'network',
 ] as const;
 
-/** The kind of a model failure. */
 export type FailureKind = (typeof MODEL_FAILURE_KINDS)[number];
 
 /** An event of a streaming reply. `index` numbers the blocks of one attempt. */

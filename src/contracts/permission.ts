@@ -2,7 +2,6 @@ import type { Display } from './display.ts';
 import type { JsonObject } from './json.ts';
 import type { ShellAnalysis } from './shell-analysis.ts';
 
-/** The permission modes. */
 export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
 /** The permission mode, which decides which calls run without asking. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
@@ -18,7 +17,6 @@ export type RuleBehavior = 'allow' | 'ask' | 'deny';
 /** The source of a rule, strongest first. The lists of all sources are combined. */
 export type RuleSource = 'managed' | 'flag' | 'session' | 'user' | 'local' | 'project';
 
-/** A permission rule with its source. */
 export type Rule = {
   readonly text: string;
   readonly tool: string;
@@ -124,7 +122,6 @@ export type ToolTraits = {
 /** Finds the traits of a tool by its name or a former name. */
 export type ToolLookup = (name: string) => ToolTraits | undefined;
 
-/** The stage of a permission decision. */
 export type DecisionStage =
   | 'facts'
   | 'deny'

@@ -6,7 +6,6 @@ import type { LoopGuard } from './query.ts';
 /** The source of a setting, strongest first. */
 export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
-/** The configuration of a hook. */
 export type HookConfig = {
   readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   readonly command?: string;
@@ -41,7 +40,6 @@ export type HookConfig = {
 /** Hooks with a common matcher. */
 export type HookGroup = { readonly matcher?: string; readonly hooks: readonly HookConfig[] };
 
-/** The configuration of an MCP server. */
 export type McpServerConfig = {
   readonly type?: 'stdio' | 'http' | 'sse';
   readonly command?: string;
@@ -74,7 +72,6 @@ export type McpLoginConfig = {
 /** An enterprise identity provider that authorizes access to MCP servers centrally. */
 export type McpIdentityProvider = {
   readonly tokenEndpoint: string;
-  /** Client id at the identity provider. */
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
   /** ID token of the user's sign-in, or a shell command that prints it. */
@@ -82,7 +79,6 @@ export type McpIdentityProvider = {
   readonly idTokenCommand?: string | undefined;
 };
 
-/** The settings of the sandbox. */
 export type SandboxSettings = {
   readonly enabled?: boolean;
   /** Network access for all hosts or none; absent: per host. */
@@ -217,7 +213,6 @@ export type SettingsProblem = {
    * `broken_rules`: deny or ask rules were dropped; `not_trusted`: the folder is not trusted.
    */
   readonly code?: 'broken_file' | 'unreadable_file' | 'broken_rules' | 'not_trusted';
-  /** Unknown keys. */
   readonly unknownKeys?: readonly string[];
 };
 
@@ -228,7 +223,6 @@ export type LoadedSettings = {
   readonly problems: readonly SettingsProblem[];
 };
 
-/** A setting with its source. */
 export type SettingWithSource = {
   readonly key: string;
   readonly value: JsonValue;

@@ -23,7 +23,6 @@ export const EMPTY_RECOVERY_LEDGER: RecoveryLedger = {
   loopReminders: 0,
 };
 
-/** Creates the initial state of a query. */
 export function createQueryState(
   messages: readonly Message[],
   excluded: ExcludedContent = NO_EXCLUDED_CONTENT,
@@ -81,7 +80,6 @@ export function getCurrentModelLink(state: Pick<QueryState, 'modelIndex'>, deps:
   return link;
 }
 
-/** Returns the id of the model in use. */
 export function getCurrentModelId(state: Pick<QueryState, 'modelIndex'>, deps: HasModelChain): string {
   return getCurrentModelLink(state, deps).model;
 }

@@ -32,7 +32,6 @@ type ReplyContext = {
   readonly elapsedMs: () => number;
 };
 
-/** Creates the state of a reply that has not begun. */
 export function createStreamingReplyState(model: string): StreamingReplyState {
   return {
     model,
@@ -205,8 +204,7 @@ export function ensureUniqueMessageId(id: string, discarded: readonly string[], 
 
 /**
  * Returns a received block as it enters the history: sendable, and a call with a unique id, because some servers
- * restart ids in each reply or send none. Returns `undefined` for a repeated call, which some gateways send.
- * @internal Exported for tests.
+ * restart ids in each reply or send none. Returns `undefined` for a repeated call, which some gateways send. @internal
  */
 export function admitReceivedBlock(
   received: AssistantBlock,

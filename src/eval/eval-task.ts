@@ -6,7 +6,6 @@ import { getErrnoCode } from '../lib/errors.ts';
 import { parseYaml, validateFileContent } from '../lib/validate-file.ts';
 
 const text = z.string().min(1);
-/** Files by their path in the working folder. */
 const files = z
   .record(z.string(), z.string())
   .refine((entries) => Object.keys(entries).every(isInnerPath), { error: 'a path must be inside the working folder' });
@@ -91,7 +90,6 @@ async function listTaskFiles(path: string): Promise<readonly string[]> {
   return found;
 }
 
-/** Parses a task file. */
 export function parseEvalTask(source: string, file: string): EvalTask {
   const content = parseYaml(source, file, (problem) => new EvalFileError(problem));
   const createError = (problem: string) => new EvalFileError(`${problem}. An example: ouro help eval`);

@@ -79,7 +79,6 @@ async function runSetup({ name, setup }: EvalTask, cwd: string, { environment }:
   if (code !== 0) throw new EvalFileError(`The setup of the task ${name} failed: ${stderr.toString('utf8').trim()}`);
 }
 
-/** Copies a template to the folder of a run. */
 export async function copyEvalTemplate({ folder: from, commit }: EvalTemplate, to: string): Promise<TaskWorktree> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });

@@ -58,7 +58,6 @@ export type EvalReport = {
   readonly runs: readonly EvalRunRecord[];
 };
 
-/** Creates a report of runs. */
 export function createEvalReport(
   runs: readonly EvalRunRecord[],
   about: Pick<EvalReport, 'ouro' | 'startedAt'>,
@@ -118,11 +117,7 @@ function mergeFailures(failures: readonly FailedCallCount[]): readonly FailedCal
 /** The quantile of the normal distribution for 95 %. */
 const Z = 1.959964;
 
-/**
- * Computes a share with its Wilson score interval, which is right for few runs and for shares of 0 and 1.
- *
- * @internal Exported for tests.
- */
+/** Computes a share with its Wilson score interval, which is right for few runs and for shares of 0 and 1. @internal */
 export function computePassRate(passed: number, runs: number): ModelEvalSummary['passRate'] {
   if (runs === 0) return { rate: 0, low: 0, high: 1 };
   const rate = passed / runs;

@@ -16,7 +16,6 @@ import { createMetricsCollector, type EvalRunMetrics } from './eval-run-metrics.
 import type { EvalTask } from './eval-task.ts';
 import { copyEvalTemplate, type EvalTemplate } from './eval-template.ts';
 
-/** One run of a task by a model. */
 export type EvalAttempt = { readonly task: EvalTask; readonly model: string; readonly attempt: number };
 
 /** The result of a run. `error`: it could not be judged, because of the machine, the provider or the recording. */

@@ -118,11 +118,7 @@ function reportUnknownSkills(
   });
 }
 
-/**
- * Loads the custom slash commands of all folders; the first of a name wins, and the others are reported.
- *
- * @internal Exported for tests.
- */
+/** Loads the custom slash commands of all folders; the first of a name wins, and the others are reported. @internal */
 export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<CustomCommand>> {
   const items = new Map<string, CustomCommand>();
   const problems: ExtensionProblem[] = [];
@@ -172,11 +168,7 @@ const BUILT_IN: readonly OutputStyle[] = [
   },
 ];
 
-/**
- * Loads the output styles: files of the project and the user before the built-in ones.
- *
- * @internal Exported for tests.
- */
+/** Loads the output styles: files of the project and the user before the built-in ones. @internal */
 export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<OutputStyle>> {
   const items = new Map<string, OutputStyle>();
   const problems: ExtensionProblem[] = [];

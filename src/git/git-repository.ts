@@ -41,8 +41,7 @@ export async function openGitRepository(
 
 /**
  * Reads branch, changes and recent commits for the prompt and the status line; `undefined` without a repository or git.
- *
- * @internal Exported for tests.
+ * @internal
  */
 export async function readGitSnapshot(
   cwd: string,
@@ -92,11 +91,7 @@ function parseBranch(head: string): string | undefined {
   return name === 'HEAD' ? undefined : name;
 }
 
-/**
- * Reads the current branch from `.git/HEAD`, without running git.
- *
- * @internal Exported for tests.
- */
+/** Reads the current branch from `.git/HEAD`, without running git. @internal Exported for tests. */
 export async function readHeadBranch(root: string): Promise<string | undefined> {
   try {
     const head = await readRegularFile(join(await resolveGitFolder(root), 'HEAD'));

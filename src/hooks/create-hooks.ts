@@ -61,7 +61,6 @@ export type Hooks = HookDispatcher & {
 /** Limit for hooks of events fired in the background. */
 const BACKGROUND_TIMEOUT_MS = 30_000;
 
-/** Creates the hooks of a session. */
 export function createHooks(deps: HookDeps): Hooks {
   const { run, getLastResult } = createHookRunner(deps);
   const background = createAsyncHooks(deps, run);
@@ -186,7 +185,6 @@ type AsyncHooks = {
   readonly signal: AbortSignal;
   /** Tracks background work, which the end of the session waits for. */
   track(work: Promise<unknown>): void;
-  /** Starts an async hook. */
   start(hook: Hook, input: JsonObject): void;
   /** Sets the listener for the results of async hooks. */
   onResult(listener: (result: AsyncHookResult) => void): void;

@@ -14,7 +14,6 @@ export type HookCommandResult = {
   readonly isPaused?: boolean;
 };
 
-/** An HTTP request of a hook. */
 export type HookHttpRequest = {
   readonly url: string;
   readonly body: string;

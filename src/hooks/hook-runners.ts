@@ -79,8 +79,7 @@ const SHELL_SYNTAX = /[;&|<>`*?~]|\$\(|\n/;
 
 /**
  * Returns the path of the script a hook's command names when it does not exist or is not executable; runs nothing.
- *
- * @internal Exported for tests.
+ * @internal
  */
 export async function findMissingHookScript(
   command: string,

@@ -4,7 +4,6 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { LoadedSettings, Settings, SettingsLayer } from '../contracts/settings.ts';
 import { validateHooks } from '../settings/validate-settings.ts';
 
-/** Collects the hooks of all settings layers. */
 export function collectConfiguredHooks({ layers }: LoadedSettings): readonly Hook[] {
   return layers.flatMap((layer) =>
     listHooks(layer.settings.hooks ?? {}, { ...layer, env: getProjectVariables(layer) }),

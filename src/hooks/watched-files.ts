@@ -4,7 +4,6 @@ import { ignoreMissingFile } from '../lib/errors.ts';
 import type { Hooks } from './create-hooks.ts';
 import { parseHookMatcher } from './parse-matcher.ts';
 
-/** The watched files at one check. */
 type Snapshot = {
   /** Fingerprint of the file at each path; `undefined` where there is none. */
   readonly fingerprints: ReadonlyMap<string, string | undefined>;

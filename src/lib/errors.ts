@@ -1,4 +1,3 @@
-/** Returns the message of a thrown value. */
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

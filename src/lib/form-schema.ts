@@ -2,7 +2,6 @@ import { exhaustive } from './errors.ts';
 import type { PlainObject, PlainValue } from './json.ts';
 import { isJsonRecord } from './json.ts';
 
-/** A field of a form. */
 export type FormField = {
   readonly name: string;
   readonly title: string;

@@ -1,7 +1,6 @@
 import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 
-/** Creates the error for a problem of a file. */
 type CreateError = (problem: string) => Error;
 
 /** Parses YAML. The error names the file and the first line of the problem. */

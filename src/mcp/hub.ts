@@ -13,7 +13,6 @@ import { convertMcpResource } from './content.ts';
 import { convertMcpPromptResult, findTypedPromptArgument, parseMcpPromptArguments } from './prompts.ts';
 import { createPrefixAllocator } from './tool-names.ts';
 
-/** A resource a server offers. */
 type ServerResource = {
   readonly server: string;
   readonly uri: string;

@@ -32,7 +32,6 @@ type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly co
 /** Usage totals by model, in order of first use. */
 export type ModelUsageTotals = ReadonlyMap<string, ModelTotal>;
 
-/** Adds one reply to the totals. */
 export function addReplyUsage(
   totals: ModelUsageTotals,
   model: string,

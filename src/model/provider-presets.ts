@@ -12,7 +12,6 @@ export type ProviderPreset = {
   readonly reasoning?: ReasoningParameter;
   /** Provider id at models.dev, if it differs. */
   readonly catalogueId?: string;
-  /** Default model. */
   readonly defaultModel?: string;
   /** Cheap and fast model without thinking, for titles and other side calls. */
   readonly smallModel?: string;

@@ -170,8 +170,7 @@ export function findCallConcealment(facts: ToolFacts): PermissionRequest['concea
 }
 
 /**
- * Returns whether any string in a call's input, keys included, contains invisible or misleading characters.
- * @internal Exported for tests.
+ * Returns whether any string in a call's input, keys included, contains invisible or misleading characters. @internal
  */
 export function hasHiddenCharacters(input: JsonObject): boolean {
   return collectStrings(input).some((text) => findHiddenCharacter(text) !== undefined);

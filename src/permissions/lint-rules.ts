@@ -10,7 +10,6 @@ import {
 import { parseCommandPattern } from './shell/command-rules.ts';
 import { findToolTraits } from './tool-facts.ts';
 
-/** A problem of one rule. */
 export type RuleProblem = {
   readonly rule: Rule;
   readonly kind: 'malformed' | 'dead' | 'shadowed' | 'contradictory';

@@ -109,7 +109,6 @@ const CREDENTIALS: readonly string[] = [
 /** Names of variables that hold secrets. */
 const SECRET_NAME =
   /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH_?KEY|_KEY$|_AUTH$|_PAT$|_PWD$|(?:^|_)PASS$|COOKIE|DATABASE_URL|_DSN$|CONNECTION_?STRING|WEBHOOK|BEARER|(?:^|_)JWT|MNEMONIC|SEED_PHRASE/i;
-/** A URL with a password. */
 const URL_PASSWORD = /:\/\/[^\s/?#@]*:[^\s/?#@]+@/;
 /** Prefixes of well-known keys. */
 const KEY_PREFIX =

@@ -2,7 +2,6 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import type { PathKind } from './plan.ts';
 
-/** Returns the kind of a path. */
 export function getPathKind(path: string): PathKind {
   const entry = readEntry(path);
   if (entry === undefined) return 'missing';

@@ -66,7 +66,6 @@ export type Sandbox = {
   close(): void;
 };
 
-/** Creates the sandbox of a session. */
 export function createSandbox({
   mounts,
   environment,

@@ -22,8 +22,7 @@ export function buildSeatbeltArgs(plan: SandboxPlan): readonly string[] {
 }
 
 /**
- * Builds the seatbelt profile. The last matching rule wins; rules also apply to paths that do not exist yet.
- * @internal Exported for tests.
+ * Builds the seatbelt profile. The last matching rule wins; rules also apply to paths that do not exist yet. @internal
  */
 export function buildSeatbeltProfile(plan: SandboxPlan): string {
   const { roots, allowWrite, denyRead, resolveLinks, home, ouroHome, sessionFolder } = plan;
@@ -65,9 +64,7 @@ export function buildReadOnlySeatbeltArgs(plan: ReadOnlySandboxPlan): readonly s
 
 /**
  * Builds the seatbelt profile of a command that may only read. There are no private folders on macOS: temporary files
- * cannot be written either.
- *
- * @internal Exported for tests.
+ * cannot be written either. @internal
  */
 export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, readable }: ReadOnlySandboxPlan): string {
   const allowRead = (paths: readonly string[]) =>

@@ -28,7 +28,6 @@ export type ResumedSessionState = SessionSettings & {
 /** The counts of a session without any turn. */
 export const NO_WORK_DONE: SessionWorkTotals = { turns: 0, added: 0, removed: 0 };
 
-/** The state of a new session. */
 export const NEW_SESSION_STATE: ResumedSessionState = {
   title: undefined,
   lastUuid: null,
@@ -39,7 +38,6 @@ export const NEW_SESSION_STATE: ResumedSessionState = {
   context: [],
 };
 
-/** Creates the record of changed session settings. */
 export function encodeSessionSettings(changed: SessionSettings): SessionRecordBody {
   return { type: 'system', subtype: 'live', data: toRecordedSettingNames(copyAsJson(changed)) };
 }

@@ -21,7 +21,6 @@ export async function lockSession(transcriptPath: string): Promise<SessionLockRe
   return { ok: false, notice: describeHolder(attempt.holder) };
 }
 
-/** Returns the process that holds the lock of a session. */
 export function findSessionLockHolder(transcriptPath: string): Promise<ProcessIdentity | undefined> {
   return readLockHolder(getSessionLockPath(transcriptPath));
 }

@@ -49,7 +49,6 @@ async function readThemeFiles(folder: string, prefix = ''): Promise<readonly The
   );
 }
 
-/** Creates access to the theme files of the user and of plugins. */
 function createThemeFiles(folder: string, plugins: () => readonly Plugin[]): ThemesPort {
   return {
     async read() {

@@ -7,10 +7,8 @@ import type { JsonRecord } from '../lib/json.ts';
 /** A settings file that ouro writes: the user's, the project's, or the one for this project on this machine. */
 export type SettingsScope = 'user' | 'project' | 'local';
 
-/** The folders that settings files are in. */
 export type SettingsFolders = { readonly ouroHome: string; readonly cwd: string };
 
-/** Returns the path of a settings file. */
 export function getSettingsPath(scope: SettingsScope, { ouroHome, cwd }: SettingsFolders): string {
   if (scope === 'user') return join(ouroHome, 'settings.json');
   return join(cwd, '.claude', scope === 'local' ? 'settings.local.json' : 'settings.json');

@@ -10,7 +10,6 @@ const PERMISSION_KEYS = APPROVAL_KEYS.filter((name) => name.startsWith('permissi
   name.slice('permissions.'.length),
 );
 
-/** Picks the settings that need approval. */
 function pickApprovalSettings({ permissions = {}, ...settings }: Settings): object {
   const powers = pick(TOP_LEVEL_KEYS, settings);
   const granted = pick(PERMISSION_KEYS, permissions);

@@ -17,7 +17,6 @@ import { writeTraits } from './write.ts';
 const PATCH_START = '*** Begin Patch';
 const FORM = `${PATCH_START}\\n*** Update File: src/a.ts\\n@@\\n context\\n-old\\n+new\\n*** End Patch`;
 
-/** Tool traits of ApplyPatch. */
 export const applyPatchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ApplyPatch',
   forms: {
@@ -157,10 +156,7 @@ type ParsedPatch =
 const FILE_HEADER = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
 const MOVE_HEADER = /^\*\*\* Move to: (.+)$/;
 
-/**
- * Parses a patch: `*** Begin Patch`, then for each file its header and its lines, then `*** End Patch`.
- * @internal Exported for tests.
- */
+/** Parses a patch: `*** Begin Patch`, then for each file its header and its lines, then `*** End Patch`. @internal */
 export function parsePatch(text: string): ParsedPatch {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const start = lines.findIndex((line) => line.trim() === '*** Begin Patch');

@@ -60,7 +60,6 @@ function completeQuestions(raw: JsonObject): JsonObject {
   return normalized.ok && normalized.input.question !== undefined ? { questions: [normalized.input] } : raw;
 }
 
-/** Tool traits of AskUserQuestion. */
 export const askUserQuestionTraits: BuiltInToolTraits = defineToolTraits({
   name: 'AskUserQuestion',
   facts: getSessionOnlyFacts,
@@ -74,7 +73,6 @@ export const askUserQuestionTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
-/** The AskUserQuestion tool. */
 export const askUserQuestionTool = buildTool({
   ...askUserQuestionTraits,
   prompt: PROMPT,

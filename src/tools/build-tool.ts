@@ -13,7 +13,6 @@ import { type NormalizedArguments, normalizeArguments } from './input/normalize-
 
 /** A tool definition with a zod schema. Omitted fields get the most cautious value. */
 export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolDefinitionBase<z.output<Schema>> & {
-  /** Schema of the input. */
   readonly input: Schema;
 };
 

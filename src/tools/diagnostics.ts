@@ -11,7 +11,6 @@ const PROMPT = `Lists the present errors and warnings of a file, as the editor o
 
 const input = z.strictObject({ file_path: z.string().optional() });
 
-/** Tool traits of Diagnostics. */
 export const diagnosticsTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Diagnostics',
   facts: (call, cwd) =>

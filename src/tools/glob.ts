@@ -31,7 +31,6 @@ const MAX_SHOWN = 100;
 // Sorting more files by age would take longer than finding them.
 const MAX_SORTED = 10_000;
 
-/** Tool traits of Glob. */
 export const globTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Glob',
   facts: getSearchPermissionFacts,

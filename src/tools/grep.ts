@@ -41,7 +41,6 @@ type GrepInput = z.output<typeof input>;
 
 const DEFAULT_LIMIT = 250;
 
-/** Tool traits of Grep. */
 export const grepTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Grep',
   facts: getSearchPermissionFacts,

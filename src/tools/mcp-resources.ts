@@ -15,7 +15,6 @@ type McpResource = {
 
 const SERVER_SYNONYMS = ['server_name', 'mcp_server', 'name'];
 
-/** Tool traits of ListMcpResources. */
 export const listMcpResourcesTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ListMcpResources',
   facts: getSessionOnlyFacts,
@@ -23,7 +22,6 @@ export const listMcpResourcesTraits: BuiltInToolTraits = defineToolTraits({
   forms: { names: ['list_mcp_resources_tool'], synonyms: { server: SERVER_SYNONYMS }, ignored: ['cursor'] },
 });
 
-/** Creates the ListMcpResources tool. */
 export function createListMcpResourcesTool(list: (server: string | undefined) => Promise<readonly McpResource[]>) {
   return buildTool({
     ...listMcpResourcesTraits,
@@ -46,7 +44,6 @@ export function createListMcpResourcesTool(list: (server: string | undefined) =>
   });
 }
 
-/** Tool traits of ReadMcpResource. */
 export const readMcpResourceTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ReadMcpResource',
   result: 'repeatable',
@@ -56,7 +53,6 @@ export const readMcpResourceTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
-/** Creates the ReadMcpResource tool. */
 export function createReadMcpResourceTool(
   read: (server: string, uri: string, signal: AbortSignal) => Promise<readonly ResultBlock[]>,
 ) {

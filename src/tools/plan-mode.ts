@@ -4,7 +4,6 @@ import { buildTool } from './build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
 
-/** Tool traits of EnterPlanMode. */
 export const enterPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'EnterPlanMode',
   facts: getSessionOnlyFacts,
@@ -12,7 +11,6 @@ export const enterPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   forms: { names: ['plan_mode', 'start_plan_mode', 'plan_enter'], synonyms: {}, ignored: ['reason', 'task'] },
 });
 
-/** Creates the EnterPlanMode tool, which switches to plan mode. */
 export function createEnterPlanModeTool(setMode: (mode: 'plan') => void) {
   return buildTool({
     ...enterPlanModeTraits,
@@ -38,7 +36,6 @@ type PlanModeDeps = {
   readonly savePlan: (plan: string) => void;
 };
 
-/** Tool traits of ExitPlanMode. */
 export const exitPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ExitPlanMode',
   facts: getSessionOnlyFacts,

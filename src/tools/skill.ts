@@ -11,7 +11,6 @@ export type SkillToolDeps = {
   readonly listNames: () => readonly string[];
 };
 
-/** Tool traits of Skill. */
 export const skillTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Skill',
   facts: (input) => ({

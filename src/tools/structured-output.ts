@@ -8,7 +8,6 @@ import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const MAX_FAILURES = 5;
 
-/** Tool traits of StructuredOutput. */
 export const structuredOutputTraits: ToolTraits = {
   name: 'StructuredOutput',
   facts: getSessionOnlyFacts,

@@ -51,7 +51,6 @@ function convertStatus(value: JsonValue): ReturnType<ForeignArgumentConverter> {
   return { set: { status: status ?? value } };
 }
 
-/** Tool traits of TodoWrite. */
 export const todoWriteTraits: BuiltInToolTraits = defineToolTraits({
   name: 'TodoWrite',
   facts: getSessionOnlyFacts,
@@ -93,7 +92,6 @@ function parseTask(text: string): JsonObject {
   return { content: content.trim(), status: mark === ' ' ? 'pending' : /x/i.test(mark) ? 'completed' : 'in_progress' };
 }
 
-/** Creates the TodoWrite tool, which replaces the task list. */
 export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) {
   return buildTool({
     ...todoWriteTraits,

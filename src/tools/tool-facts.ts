@@ -48,7 +48,6 @@ export function getSearchPermissionFacts(input: JsonObject, cwd: string): Declar
   return { kind: 'read', reads: [folder, ...startPaths], searches: [folder] };
 }
 
-/** Returns a value if it is a string. */
 export function getStringOrUndefined(value: JsonObject[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

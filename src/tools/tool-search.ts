@@ -13,7 +13,6 @@ export type DeferredTools = {
   readonly load: (names: readonly string[]) => void;
 };
 
-/** Tool traits of ToolSearch. */
 export const toolSearchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ToolSearch',
   facts: getSessionOnlyFacts,
@@ -25,7 +24,6 @@ export const toolSearchTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
-/** Creates the ToolSearch tool, which loads deferred tools. */
 export function createToolSearchTool(deferred: DeferredTools) {
   return buildTool({
     ...toolSearchTraits,

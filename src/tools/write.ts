@@ -26,7 +26,6 @@ const input = z.strictObject({
   content: z.string(),
 });
 
-/** Tool traits of Write. */
 export const writeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Write',
   facts: createPathToolFacts('edit', 'file_path'),

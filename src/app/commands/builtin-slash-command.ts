@@ -14,14 +14,10 @@ export type BuiltinSlashCommand = {
   readonly run: (args: string, parts: ConversationParts) => Promise<SlashCommandOutcome>;
 };
 
-/** Creates an outcome that shows Markdown. */
 export const createMarkdownOutcome = (markdown: string): SlashCommandOutcome => ({ kind: 'show', markdown });
-/** Creates an outcome with a success message. */
 export const createSuccessOutcome = (message: string): SlashCommandOutcome => ({ kind: 'done', message });
-/** Creates an outcome with an error message. */
 export const createErrorOutcome = (message: string): SlashCommandOutcome => ({ kind: 'failed', message });
 
-/** Creates an outcome that shows plain text. */
 export const createPlainTextOutcome = (text: string): SlashCommandOutcome =>
   createMarkdownOutcome(formatCodeBlock(text));
 

@@ -143,7 +143,6 @@ function reportUnknownServer(name: string) {
   return createErrorOutcome(`There is no MCP server ${name}.`);
 }
 
-/** Shows the tools of a server. */
 function showTools(name: string, { mcp }: ConversationParts) {
   const tools = mcp.hub.listStates().find((state) => state.name === name)?.tools;
   if (tools === undefined) return createErrorOutcome(`MCP server ${name} is not connected.`);

@@ -27,7 +27,6 @@ import {
 
 const SHORT_ID_LENGTH = 8;
 
-/** Commands for the session. */
 export const SESSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'rename',
@@ -93,7 +92,6 @@ function formatList(title: string, items: readonly string[]): string {
   return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
 }
 
-/** Creates the panel for the export format and file. */
 function createExportPanel({ agent, core }: ConversationParts) {
   const { cwd } = core.live.current();
   return createPanelOutcome({

@@ -49,7 +49,6 @@ type LoopDeps = {
 /** The parts of the loop: tools, context, prompt, sub-agents, and the query dependencies made from them. */
 export type AgentLoopParts = ReturnType<typeof createAgentLoopParts>;
 
-/** Creates the parts of the loop of a conversation. */
 export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const { session, mcp, hooks, shells, turnLog, runOverrides } = deps;
   const locator = excludeHungMounts(createSearchBackend(core.environment.variables), core.mounts);

@@ -201,7 +201,6 @@ type ManualCompaction = {
   replace(messages: readonly Message[], trigger: BoundaryMessage['trigger']): Promise<void>;
 };
 
-/** Creates the manual compaction commands. */
 export function createManualCompaction(
   { bus: { emit }, newId }: Core,
   { agent, context }: ManualCompactDeps,

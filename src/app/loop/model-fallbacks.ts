@@ -12,7 +12,6 @@ export type ModelFallbacks = {
   onEvent(event: AgentEvent): void;
 };
 
-/** Creates the fallback models of a conversation. */
 export function createModelFallbacks({ options, settings, live, model: choice, bus, now }: Core): ModelFallbacks {
   let stay: StickyFallback | undefined;
   let failure: ModelFailure | undefined;
@@ -42,8 +41,7 @@ const DEFAULT_STICKY_MS = 300_000;
 type StickyFallback = { readonly primary: string; readonly model: string; readonly untilMs: number };
 
 /**
- * Creates a sticky fallback: until the rate limit resets, or permanently if the primary model does not exist.
- * @internal Exported for tests.
+ * Creates a sticky fallback: until the rate limit resets, or permanently if the primary model does not exist. @internal
  */
 export function createStickyFallback(
   primary: string,
@@ -61,10 +59,7 @@ export function createStickyFallback(
   };
 }
 
-/**
- * Moves the sticky fallback to the front of the chain and the primary model to its end.
- * @internal Exported for tests.
- */
+/** Moves the sticky fallback to the front of the chain and the primary model to its end. @internal */
 export function applyStickyFallback(
   chain: readonly [string, ...string[]],
   sticky: StickyFallback | undefined,

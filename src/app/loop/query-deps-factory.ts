@@ -59,7 +59,6 @@ type QueryDepsParts = SubAgentQueryDeps & {
 
 /** Creates the dependencies of each query, as a snapshot at its start. */
 export type QueryDepsFactory = {
-  /** Creates the dependencies of a query of the conversation. */
   conversation(port: AgentPort): QueryDeps;
   /** Creates the dependencies of a sub-agent's query, with at most the permissions of its parent. */
   subAgent(port: AgentPort, asking: QueryingSubAgent): QueryDeps;
@@ -243,7 +242,6 @@ type SharedDeps = Omit<QueryDepsInput, 'model' | 'tools' | 'system'> & {
 
 const NOTE_TOOLS = [readTraits.name, writeTraits.name, editTraits.name];
 
-/** Creates the dependencies of a sub-agent's query. */
 function createSubAgentDeps(
   { live, model }: Pick<Core, 'live' | 'model'>,
   { toolset, owners, prompt, contextFor }: SubAgentQueryDeps,

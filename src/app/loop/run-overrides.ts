@@ -31,7 +31,6 @@ export type RunOverrides = {
   wasInvoked(name: string): boolean;
 };
 
-/** Creates the run overrides. */
 export function createCommandOverrides({ cwd }: Pick<Core, 'cwd'>): RunOverrides {
   let pending: readonly RunOverride[] = [];
   let active: readonly RunOverride[] = [];

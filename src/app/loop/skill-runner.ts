@@ -131,7 +131,6 @@ type OfferedSkills = {
   onEvent(event: AgentEvent): void;
 };
 
-/** Creates the list of offered skills. */
 export function createOfferedSkills({
   extensions,
   live,

@@ -48,7 +48,6 @@ export type SubAgentRuns = {
     agent: SubAgent,
     run: SubAgentRun,
   ): { readonly runner: SubAgentRunner; readonly report: Promise<SubAgentReport> };
-  /** Returns the messages of a sub-agent. */
   messages(id: string): Promise<readonly Message[]>;
   /** Takes the sub-agents that were running when the last process ended. */
   takeInterrupted(): readonly SubAgent[];
@@ -215,7 +214,6 @@ function listOwnModels(model = 'inherit'): readonly string[] {
   return model === 'inherit' ? [] : [model];
 }
 
-/** Creates the report of this run. */
 function createReport(agent: SubAgent, before: SubAgent, { why, left }: RunEnd): SubAgentReport {
   const { id, startedAtMs, endedAtMs = startedAtMs } = agent;
   const text = [why === undefined ? agent.text : [agent.text, why].join('\n').trim(), left];
@@ -230,7 +228,6 @@ function createReport(agent: SubAgent, before: SubAgent, { why, left }: RunEnd):
   };
 }
 
-/** A running sub-agent. */
 type SubAgentRunner = {
   /** Queues a message for the end of its current turn; before the first turn, for its start. */
   queueMessage(text: string): void;

@@ -37,7 +37,6 @@ export type TurnLog = {
   renderTimeline(): string;
 };
 
-/** Creates the turn log of a conversation. */
 export function createTurnLog(
   { bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>,
   earlier: readonly Message[],

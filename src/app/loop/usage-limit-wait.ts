@@ -11,7 +11,6 @@ const MIN_WAIT_MS = 100;
 /** Waits until the usage limit that ended the last run is reset, then continues. `undefined`: aborted, or no limit. */
 export type WaitForUsageLimit = () => Promise<Terminal | undefined>;
 
-/** Creates the wait for usage limits. */
 export function createUsageLimitWait(
   { bus, now }: Pick<Core, 'bus' | 'now'>,
   agent: Agent,

@@ -28,7 +28,6 @@ import { listSettingsFolders, readSettings } from '../read-settings.ts';
 
 export { describeMcpServerLaunch as describeServerLaunch };
 
-/** The result of a change, with a message for the user. */
 export type McpConfigChangeResult = { readonly ok: boolean; readonly message: string };
 
 type ConfigList = { readonly servers: readonly ConfiguredMcpServer[]; readonly problems: readonly string[] };

@@ -269,11 +269,7 @@ function describeUnapproved(names: readonly string[], frontend: Core['options'][
 
 const SAMPLE_TIMEOUT_MS = 300_000;
 
-/**
- * Creates the function that sends servers' requests to the session's model, within the budget of the run.
- *
- * @internal Exported for tests.
- */
+/** Creates the function that sends servers' requests to the session's model, within the budget of the run. @internal */
 export function createSessionMcpSampler({
   model,
   live,

@@ -40,7 +40,6 @@ export type CommandVariables = {
   readonly own: Readonly<Record<string, string>>;
 };
 
-/** Creates the guards of a session. */
 export function createCallGuards(
   variables: () => CommandVariables,
   policy: (cwd: string) => Policy,

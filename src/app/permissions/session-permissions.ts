@@ -52,7 +52,6 @@ export type SessionPermissions = PermissionPolicySource & {
   readonly canBypass: boolean;
   /** True if approval can be requested in this run. */
   readonly canAsk: boolean;
-  /** Creates the gate of one query. */
   createGate(port: ApprovalAgentPort, bounds?: PermissionGateOverrides): QueryDeps['gate'];
   /** Wraps hooks so that their denials are recorded. */
   recordHookDenials(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];

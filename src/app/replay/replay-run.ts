@@ -148,7 +148,6 @@ function getToolName(block: RecordedStep['blocks'][number]['block']): readonly s
   return block.type === 'tool_use' ? [block.name] : [];
 }
 
-/** Creates a tool that returns the recorded results. */
 function createRecordedTool(name: string, player: ReplayPlayer): Tool {
   return {
     name,

@@ -43,7 +43,6 @@ export type SessionArchive = {
   rename(session: SessionSummary, title: string): Promise<ActionResult>;
   delete(session: SessionSummary): Promise<ActionResult>;
   export(session: SessionSummary, format: SessionExportFormat | 'claude'): Promise<string>;
-  /** Creates a capsule of a session. */
   capsule(session: SessionSummary): Promise<string>;
   /** Replays a session file or a capsule. */
   replay(path: string): Promise<SessionReplayResult>;
@@ -111,7 +110,6 @@ function getUserName(): string {
   }
 }
 
-/** Returns the path if it is a file. */
 export async function getPathIfFile(path: string): Promise<string | undefined> {
   return (await stat(path).catch(() => undefined))?.isFile() === true ? path : undefined;
 }

@@ -128,7 +128,6 @@ function createToolWatcher(
   return (tools) => tools.map(wrap);
 }
 
-/** Creates the event listener that records a checkpoint for each prompt. */
 function createPromptListener(checkpoints: Checkpoints): SessionCheckpoints['onEvent'] {
   let lastPrompt: string | undefined;
   return async (event) => {

@@ -20,7 +20,6 @@ export type TurnChangedFile = {
   readonly added: number;
   readonly removed: number;
   readonly parts: readonly Part[];
-  /** Text before the change, if it was a text file. */
   readonly before?: DecodedText;
 };
 

@@ -193,7 +193,6 @@ export async function findLocalModelServers(): Promise<readonly LocalModelServer
   }));
 }
 
-/** Lists the models of the server at an address. */
 export async function listServerModels(address: string): Promise<readonly string[]> {
   const server = await findServerModels(address);
   if (server === undefined) throw new Error(`No model server responds at ${address}. Is it running?`);

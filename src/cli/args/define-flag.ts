@@ -68,7 +68,6 @@ export type FlagValuesOf<Table extends FlagTable> = {
   readonly [Name in Exclude<keyof Table, NamesWithDefault<Table>>]?: ValueOf<Table[Name]['valueKind']>;
 };
 
-/** Defines a flag. */
 export function defineFlag<const Kind extends FlagValueKind>(
   syntax: string,
   valueKind: Kind,

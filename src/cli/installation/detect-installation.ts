@@ -19,11 +19,7 @@ export function detectInstallation(): Installation {
   return classifyInstallation(program, getReleaseSource().packageName, existsSync);
 }
 
-/**
- * Classifies an installation by the real path of its program.
- *
- * @internal Exported for tests.
- */
+/** Classifies an installation by the real path of its program. @internal Exported for tests. */
 export function classifyInstallation(
   program: string,
   packageName: string,

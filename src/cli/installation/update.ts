@@ -243,10 +243,7 @@ export async function findRelease({ releasesUrl, target, version, send }: Releas
   return release;
 }
 
-/**
- * Downloads the archive of a release. Throws if it is not complete or not the one of the list.
- * @internal Exported for tests.
- */
+/** Downloads the archive of a release. Throws if it is not complete or not the one of the list. @internal */
 export async function downloadRelease({ url, sha256 }: Release, send: typeof fetch): Promise<Uint8Array> {
   const bytes = await fetchBytes(url, ARCHIVE_TIMEOUT_MS, send);
   const actual = createHash('sha256').update(bytes).digest('hex');
@@ -254,10 +251,7 @@ export async function downloadRelease({ url, sha256 }: Release, send: typeof fet
   throw new Error(`The checksum of ${url} is ${actual}, but the release lists ${sha256}.`);
 }
 
-/**
- * Returns a negative number if version `a` is older than `b`, as Semantic Versioning orders them.
- * @internal Exported for tests.
- */
+/** Returns a negative number if version `a` is older than `b`, as Semantic Versioning orders them. @internal */
 export function compareVersions(a: string, b: string): number {
   const [coreA = '', ...restA] = (a.split('+')[0] ?? '').split('-');
   const [coreB = '', ...restB] = (b.split('+')[0] ?? '').split('-');

@@ -34,11 +34,7 @@ export function createGarbageCollectionListener(
   };
 }
 
-/**
- * Returns the collector of Bun; other runtimes have none.
- *
- * @internal Exported for tests.
- */
+/** Returns the collector of Bun; other runtimes have none. @internal Exported for tests. */
 export function findGarbageCollector(): GarbageCollector | undefined {
   const runtime: unknown = process.getBuiltinModule?.('bun:jsc');
   return isCollector(runtime) ? runtime : undefined;

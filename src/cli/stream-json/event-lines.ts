@@ -41,7 +41,6 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, c
 /** The values that lines contain besides those of events. */
 type LineContext = { readonly now: () => Date; readonly costUsd: () => number };
 
-/** Creates the line values of a conversation from its usage and a clock. */
 export function createStreamJsonContext(
   { usage }: Pick<Conversation, 'usage'>,
   { now }: { readonly now: () => number },

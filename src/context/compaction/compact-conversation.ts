@@ -14,7 +14,6 @@ import {
   renderSummaryInstructions,
 } from './summary.ts';
 
-/** A request to compact the conversation. */
 export type CompactRequest = {
   readonly trigger: BoundaryMessage['trigger'];
   readonly focus?: string;

@@ -45,7 +45,6 @@ export function findProtectedTailStart(
   return 0;
 }
 
-/** Returns whether the user pinned a message. */
 export function isPinnedMessage(message: Message): boolean {
   return message.role === 'user' && message.pinned === true;
 }

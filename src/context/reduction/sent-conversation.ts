@@ -80,7 +80,6 @@ export function createSentConversation({
   };
 }
 
-/** The conversation as it is sent. */
 export type SentConversation = {
   /** Returns the messages added since the last call; after the conversation was replaced, all of them. */
   matchMessages(messages: readonly Message[]): { readonly added: readonly Message[]; readonly isReplaced: boolean };

@@ -5,7 +5,6 @@ import { formatTokens } from '../../lib/text/format.ts';
 import { createTokenEstimator, estimateTextTokens, sumNumbers } from '../token-estimate.ts';
 import { describeToolCall, listToolCalls, listToolResults } from '../tool-calls.ts';
 
-/** The input of the context usage report. */
 type ContextUsageInput = {
   readonly model: string;
   readonly windowTokens: number;

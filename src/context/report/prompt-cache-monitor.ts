@@ -24,7 +24,6 @@ export type CacheReportRow = {
   readonly divergence?: CacheDivergence;
 };
 
-/** A monitor of the prompt cache. */
 export type PromptCacheMonitor = {
   /** Announces an intended change, which explains the next divergence. */
   announceChange(cause: string): void;

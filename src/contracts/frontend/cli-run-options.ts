@@ -42,7 +42,6 @@ export type CliRunOptions = {
   readonly addDirs: readonly string[];
   /** Trigger for the Setup hooks, which run before the session. */
   readonly setup?: 'init' | 'maintenance';
-  /** Plugins for this run only. */
   readonly pluginDirs?: readonly PluginDirOption[];
   readonly settings?: string;
   /** Policy of the parent process, as JSON. It can only restrict. */
@@ -66,7 +65,6 @@ export type CliRunOptions = {
   readonly host?: HostCapabilities;
 };
 
-/** The session of a run. */
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue'; readonly fork: 'fork' | 'same'; readonly id?: string }

@@ -75,13 +75,11 @@ export type PanelContent = {
   /** One line about the whole list. */
   readonly note?: string;
   readonly rows: readonly PanelRow[];
-  /** Text for an empty list. */
   readonly empty: string;
   /** Actions that are available on every row. */
   readonly actions: readonly PanelAction[];
 };
 
-/** One row of a panel. */
 export type PanelRow = {
   readonly id: string;
   /** Heading of the group; the rows of a group are adjacent. */

@@ -100,7 +100,6 @@ export type Conversation = {
   readonly editor?: EditorPort;
   /** The unsent input. */
   draft: PromptDraftPort;
-  /** The history of prompts. */
   history: PromptHistoryPort;
   /** Shuts down in order: aborts, kills process groups, flushes files. Takes at most three seconds. */
   close(reason: string): Promise<void>;
@@ -110,7 +109,6 @@ export type Conversation = {
 export type EditProposal = {
   readonly path: string;
   readonly text: string;
-  /** The hunks of the edit. */
   readonly hunks: readonly DiffHunk[];
   /** Returns the file text without the refused hunks. */
   withoutHunks(refused: readonly number[]): string;
@@ -210,7 +208,6 @@ export type CheckpointInfo = {
   readonly notCaptured: readonly string[];
 };
 
-/** The outcome of a rewind. */
 export type RewindOutcome =
   | {
       readonly ok: true;

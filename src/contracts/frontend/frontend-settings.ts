@@ -1,6 +1,5 @@
 import type { Settings } from '../settings.ts';
 
-/** The settings that only frontends use. */
 export type FrontendSettings = Pick<
   Settings,
   | 'theme'
@@ -22,7 +21,6 @@ export type FrontendSettings = Pick<
 /** Settings that the screen saves for the next start. */
 export type SavedScreenSettingName = 'theme' | 'editorMode';
 
-/** A theme file of the user. */
 export type ThemeFile = { readonly name: string; readonly path: string; readonly text: string };
 
 /** The theme files in the folder `themes/` beside the user settings, and those of plugins. */

@@ -36,7 +36,6 @@ export type HostMcpServer = {
 /** Success, or the reason for the failure. */
 export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
-/** The state of an MCP server. */
 export type McpServerState = {
   readonly name: string;
   readonly status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';

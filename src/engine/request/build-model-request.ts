@@ -38,11 +38,7 @@ export function buildModelRequest(
   };
 }
 
-/**
- * Makes messages valid for the API, in steps that each leave a valid list valid.
- *
- * @internal Exported for tests.
- */
+/** Makes messages valid for the API, in steps that each leave a valid list valid. @internal Exported for tests. */
 export function repairMessages(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   return toWellFormedJson(mergeByRole(pairResults(cleanReplies(messages))));
 }

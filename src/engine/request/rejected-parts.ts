@@ -54,7 +54,6 @@ export function findNewestMedia({ messages }: Pick<ModelRequest, 'messages'>): r
   return [];
 }
 
-/** Returns the tools that were not rejected. */
 export function removeRejectedTools(tools: readonly ToolSpec[], { refused }: ExcludedContent): readonly ToolSpec[] {
   return refused.length === 0 ? tools : tools.filter((tool) => !refused.includes(partMark(tool)));
 }

@@ -2,7 +2,6 @@ import type { ForeignImportScope } from './foreign-import-item.ts';
 
 /** Formats of the files in which assistants keep their MCP servers. */
 export type McpServerFileFormat = 'vscode' | 'claude' | 'opencode' | 'codex' | 'gemini';
-/** Formats of commands. */
 export type ForeignCommandFormat = 'markdown' | 'copilot' | 'toml';
 
 type Place<Format> = {

@@ -31,7 +31,6 @@ import {
 } from './task-file-change.ts';
 import { watchBatch } from './watch-batch.ts';
 
-/** The input of a batch command. */
 export type BatchCommandInput = {
   readonly args: readonly string[];
   readonly flags: BatchFlags;
@@ -39,7 +38,6 @@ export type BatchCommandInput = {
   readonly shutdown: Shutdown;
 };
 
-/** Exit codes of batch commands. */
 export const BATCH_EXIT_CODES = { done: 0, failed: 1, money: 3, waits: 4 } as const;
 
 /** Runs `ouro batch run <file>` and `ouro batch "<prompt>" --over …`: previews, submits, works on and watches a batch. */

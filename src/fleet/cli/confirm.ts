@@ -7,7 +7,6 @@ export type YesNoPrompter = {
   readonly close: () => Promise<void>;
 };
 
-/** Creates a prompter on stdin and stderr. */
 export function createYesNoPrompter({ stdin, stderr }: Pick<ProcessIo, 'stdin' | 'stderr'>): YesNoPrompter {
   const input = stdin.chunks()[Symbol.asyncIterator]();
   return {

@@ -47,10 +47,8 @@ function formatRepository({ url, commit, folder }: NonNullable<NewBatchTask['spe
   return `${url}${folder === '' ? '' : ` ${folder}`} at ${commit.slice(0, 12)}`;
 }
 
-/** Formats a number of batches. */
 export const formatBatchCount = (count: number): string => `${count} ${count === 1 ? 'batch' : 'batches'}`;
 
-/** Formats batches as a table. */
 export function formatBatchTable(batches: readonly BatchStatus[], nowMs: number): string {
   const rows = batches.map((batch) => [
     batch.id,
@@ -227,7 +225,6 @@ export function formatBatchTask(task: BatchTaskView, attempts: readonly { readon
 
 const MAX_SHOWN_DONE = 30;
 
-/** Creates the content of the batch screen. */
 export function createBatchScreenContent(
   batch: BatchStatus,
   tasks: readonly BatchTaskView[],

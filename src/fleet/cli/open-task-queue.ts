@@ -59,11 +59,7 @@ export async function runWithQueueErrorReport(
 
 const isQueueUrl = (text: string): boolean => /^postgres(?:ql)?:\/\//.test(text);
 
-/**
- * Returns whether the address of a queue asks for TLS, or leads to this machine.
- *
- * @internal Exported for tests.
- */
+/** Returns whether the address of a queue asks for TLS, or leads to this machine. @internal Exported for tests. */
 export function isPrivateQueueAddress(url: string): boolean {
   const { hostname, searchParams } = new URL(url);
   const mode = searchParams.get('sslmode');

@@ -16,7 +16,6 @@ import { runWorker, type WorkerEnd, type WorkerOptions } from '../worker/worker.
 import { isRepositoryAllowed, type WorkerPolicy } from '../worker/worker-policy.ts';
 import type { OpenTaskQueue } from './open-task-queue.ts';
 
-/** The options of a worker. */
 export type WorkerStartOptions = Pick<WorkerOptions, 'slots' | 'until' | 'whenPaused' | 'signal' | 'onEvent'> & {
   readonly batch?: string;
 };

@@ -171,7 +171,6 @@ type WorkerObserver = { readonly onEvent: (event: WorkerEvent) => void; readonly
 
 type Output = Readonly<Record<'stdout' | 'stderr', { readonly write: (text: string) => void }>>;
 
-/** Creates the observer that the flags of a worker ask for. */
 export async function createWorkerObserver({ log, health }: WorkerFlags, io: Output): Promise<WorkerObserver> {
   let totals = NO_WORKER_TOTALS;
   const server = health === undefined ? undefined : await serveHealth(health, () => totals);

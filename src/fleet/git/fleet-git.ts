@@ -4,7 +4,6 @@ import { type ProgramResult, runProgram } from '../../lib/processes/run-program.
 /** The environment of git calls. */
 export type GitEnvironment = { readonly home: string; readonly variables: Readonly<Record<string, string>> };
 
-/** A git call. */
 export type GitCall = {
   readonly args: readonly string[];
   readonly cwd: string;

@@ -17,7 +17,6 @@ type CommitRequest = {
   readonly replaces: string | 'any' | undefined;
 };
 
-/** The result of committing a patch. */
 type CommitResult =
   | { readonly kind: 'made' | 'updated' | 'exists'; readonly commit: string }
   | { readonly kind: 'refused'; readonly why: string };

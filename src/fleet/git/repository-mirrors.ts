@@ -20,7 +20,6 @@ export type RepositoryMirrors = {
   deleteUnused(url: string): Promise<void>;
   /** Deletes the mirrors without clones that were not used for a time, and the oldest ones beyond a total size. */
   prune(limits: RepositoryMirrorLimits): Promise<void>;
-  /** Returns the path of the mirror of a URL. */
   getPath(url: string): string;
 };
 

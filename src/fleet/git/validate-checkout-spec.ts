@@ -25,7 +25,6 @@ export function isFolderInsideRepository(folder: string): boolean {
   return isInside && !folder.startsWith('-');
 }
 
-/** Returns whether a name is safe as the name of a folder. */
 export function isSafeFolderName(name: string): boolean {
   return /^[A-Za-z0-9][\w.-]{0,150}$/.test(name) && !name.includes('..');
 }

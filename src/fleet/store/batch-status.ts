@@ -27,7 +27,6 @@ export async function listBatches(tx: SqlTransaction): Promise<readonly BatchSta
   return statuses;
 }
 
-/** Returns the status of a batch. */
 export async function getBatchStatus(tx: SqlTransaction, id: string): Promise<BatchStatus | undefined> {
   const [row] = await tx.query('SELECT * FROM fleet_batches WHERE id = ?', id);
   return row === undefined ? undefined : computeStatus(tx, parseFleetBatchRow(row));

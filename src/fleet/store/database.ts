@@ -3,7 +3,6 @@ export type SqlValue = string | number | bigint | boolean | null | Uint8Array;
 /** A result row by column name. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** A database transaction. */
 export type SqlTransaction = {
   /** Runs a statement with `?` parameters. Returns its rows. */
   query(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>;

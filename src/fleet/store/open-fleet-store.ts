@@ -41,11 +41,7 @@ export async function openFleetStore(location: FleetStoreLocation): Promise<Flee
   return createFleetStore(await openSqliteStore(location.folder));
 }
 
-/**
- * Creates a store in a database.
- *
- * @internal Exported for tests.
- */
+/** Creates a store in a database. @internal Exported for tests. */
 export async function createFleetStore(sql: SqlDatabase): Promise<FleetStore> {
   await initializeFleetSchema(sql).catch(async (thrown: unknown) => {
     await sql.close();

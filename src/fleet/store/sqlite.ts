@@ -18,10 +18,7 @@ const MAX_PAUSE_MS = 20;
 /** The error messages of SQLite while another process writes. */
 const BUSY = /database is locked|database is busy/i;
 
-/**
- * Opens a SQLite database file, which several processes of one machine may use at once.
- * @internal Exported for tests.
- */
+/** Opens a SQLite database file, which several processes of one machine may use at once. @internal */
 export function openSqlite(file: string, clock: () => number = Date.now): SqlDatabase {
   const isNew = !existsSync(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -123,10 +120,7 @@ const NETWORK_TYPES = new Map([
   [0x47504653, 'GPFS'],
 ]);
 
-/**
- * Throws if a folder is on a network disk: SQLite relies on file locks, which do not work there.
- * @internal Exported for tests.
- */
+/** Throws if a folder is on a network disk: SQLite relies on file locks, which do not work there. @internal */
 export async function rejectNetworkDisk(
   folder: string,
   statFolder: (folder: string) => Promise<{ readonly type: number }> = statfs,

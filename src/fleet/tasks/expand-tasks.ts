@@ -33,7 +33,6 @@ export async function expandTaskFile(file: TaskFile, deps: TaskTargetDeps): Prom
   return createBatch(file, work);
 }
 
-/** Expands a file with one task per line. */
 export async function expandTaskLines(
   lines: readonly JsonlTaskLine[],
   options: Pick<TaskFile, 'collect' | 'limits' | 'priority'> & { readonly name: string },
@@ -198,7 +197,6 @@ async function readItems(name: string, folder: string): Promise<readonly JsonVal
   return lines.map((line) => parseJson(line) ?? line.trim());
 }
 
-/** Returns the hash of a JSON value. */
 export const hashJsonValue = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
@@ -212,7 +210,6 @@ export function createSlug(text: string): string {
   return slug.replace(/-$/, '') || 'task';
 }
 
-/** Renders the text of a pull request. */
 export const renderPullRequestBody = (
   template: string,
   values: { readonly batch: string; readonly title: string; readonly answer: string; readonly prompt: string },

@@ -16,7 +16,6 @@ export type ChildRunProgress = {
   readonly end: ChildResultLine | undefined;
 };
 
-/** The result line of a run. */
 export type ChildResultLine = {
   readonly isError: boolean;
   readonly subtype: string;

@@ -31,7 +31,6 @@ const OUTAGES: readonly (FailureKind | undefined)[] = ['server', 'overloaded'];
 const CONNECTION_FAILURES: readonly (FailureKind | undefined)[] = ['network', 'stalled', 'cut'];
 const FIRST_ERROR_STATUS = 400;
 
-/** Classifies the result of a run. */
 export function classifyTaskRun({ progress, code, stderr }: ChildRunResult, budget: number): TaskRunVerdict {
   const { end } = progress;
   if (end === undefined) return classifyExit(code, stderr);

@@ -4,7 +4,6 @@ import type { BatchTaskSpec, TaskAttemptEnd } from '../../contracts/fleet.ts';
 
 /** Finds and redacts the secrets of this machine in results: its API keys, and secret variables passed to the task. */
 export type MachineSecrets = {
-  /** Redacts the secrets in a text. */
   redact(text: string): string;
   /** Redacts the secrets in the texts of an attempt's end. */
   redactEnd(ending: TaskAttemptEnd): TaskAttemptEnd;

@@ -34,14 +34,12 @@ export type ChildRunOptions = {
   readonly recordFile?: string;
 };
 
-/** The result of a run. */
 export type ChildRunResult = {
   readonly progress: ChildRunProgress;
   readonly code: number | null;
   readonly stderr: string;
 };
 
-/** The listeners of a run. */
 type ChildListeners = {
   readonly onProgress: (story: ChildRunProgress) => void;
   readonly onThrottle: (throttle: ProviderThrottle) => void;
@@ -151,19 +149,13 @@ const createListFlag = (name: string, values: readonly string[]): readonly strin
 
 const processRecord = z.object({ pid: z.number(), startTime: z.string(), host: z.string().optional() });
 
-/**
- * Records the process that works on a task.
- *
- * @internal Exported for tests.
- */
+/** Records the process that works on a task. @internal Exported for tests. */
 export const recordTaskProcess = (file: string, pid: number): void =>
   writeFileSync(file, JSON.stringify(getProcessIdentity(pid)), { mode: 0o600 });
 
 /**
  * Kills the process of an earlier attempt that still runs on this machine, because its worker is frozen or does not
- * know yet that the attempt was replaced. Two processes in one worktree would overwrite each other's work.
- *
- * @internal Exported for tests.
+ * know yet that the attempt was replaced. Two processes in one worktree would overwrite each other's work. @internal
  */
 export async function killLeftoverTaskProcess(file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => undefined);

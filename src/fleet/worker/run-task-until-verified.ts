@@ -191,7 +191,6 @@ async function runJudge(
 /** The result of a check. `because` is the feedback for the model if the work is not accepted. */
 type Check = { readonly accepted: boolean; readonly feedback: string; readonly cost: MicroDollars };
 
-/** A check command. */
 type CommandCheck = { readonly line: string; readonly timeoutMs: number };
 
 const MAX_OUTPUT_CHARS = 6_000;

@@ -18,7 +18,6 @@ const MAX_PAUSE_MS = 600_000;
 export const getLaneOutagePause = (failures: number): number =>
   Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
 
-/** Creates the list of lanes that this machine skips. */
 export function createSkippedRateLimitLanes(now: () => number = () => performance.now()): SkippedRateLimitLanes {
   const lanes = new Map<
     string,

@@ -105,7 +105,6 @@ export const NO_WORKER_TOTALS: WorkerTotals = {
   isConnected: true,
 };
 
-/** Adds an event to the totals. */
 export function addWorkerEvent(totals: WorkerTotals, event: WorkerEvent): WorkerTotals {
   switch (event.kind) {
     case 'started':

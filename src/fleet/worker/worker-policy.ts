@@ -29,7 +29,6 @@ const policySchema = z.strictObject({
   allowedSigners: z.string().optional(),
 });
 
-/** The policy of a worker. */
 export type WorkerPolicy = z.infer<typeof policySchema>;
 
 /** Returns the path of the policy file. */

@@ -15,7 +15,6 @@ import {
 import { createBatchScheduler } from './submit-due-runs.ts';
 import type { WorkerEvent } from './worker-events.ts';
 
-/** The options of a worker. */
 export type WorkerOptions = {
   readonly store: FleetStore;
   readonly name: string;
@@ -198,9 +197,7 @@ const SYSTEM_CLOCK: Clock = { wall: Date.now, steady: () => performance.now() };
 
 /**
  * Detects that this machine was suspended, that its processes were frozen, or that its clock was set. The steady clock
- * stands still during a suspend and goes on while a process is frozen; only the wall clock can be set.
- *
- * @internal Exported for tests.
+ * stands still during a suspend and goes on while a process is frozen; only the wall clock can be set. @internal
  */
 export function createSleepDetector({ wall, steady }: Clock = SYSTEM_CLOCK): {
   /** Returns whether it has slept since the last call. */

@@ -23,7 +23,6 @@ type Parsed<Value> =
       readonly error: { readonly issues: readonly { readonly path: readonly PropertyKey[] }[] };
     };
 
-/** The content of a file. */
 export type JsonFileContent<Value> = {
   /** Valid part of the content. */
   readonly value: Value;

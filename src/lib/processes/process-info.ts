@@ -130,10 +130,7 @@ const PS_TIMEOUT_MS = 5_000;
 /** The names of days and months depend on the locale. */
 const PS_ENV = { LC_ALL: 'C', PATH: '/bin:/usr/bin' };
 
-/**
- * Returns the start time of a process as `ps` prints it, in whole seconds.
- * @internal Exported for tests.
- */
+/** Returns the start time of a process as `ps` prints it, in whole seconds. @internal Exported for tests. */
 export function readStartTimeFromPs(pid: number): string | undefined {
   const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
     encoding: 'utf8',

@@ -207,10 +207,7 @@ export async function listRemainingProcesses(tree: ProcessTree, ageMs: number): 
   return pids.length > 0 ? pids : retryWhileForking(newest, () => filterMembers(listSynchronously(after)));
 }
 
-/**
- * Lists the pids of running processes with a marker.
- * @internal Exported for tests.
- */
+/** Lists the pids of running processes with a marker. @internal Exported for tests. */
 export async function listMarkedProcesses(marker: string): Promise<readonly number[]> {
   return (await listProcesses()).filter((candidate) => hasMarker(candidate, marker)).map(({ pid }) => pid);
 }
@@ -241,7 +238,6 @@ function isInGroup(candidate: ProcessInfo, { groupId }: Pick<ProcessTree, 'group
   return candidate.pid === groupId || candidate.groupId === groupId || candidate.session === groupId;
 }
 
-/** Returns the matching processes with all their descendants. */
 function withDescendants(running: readonly ProcessInfo[], matches: Matcher): readonly ProcessInfo[] {
   const members = new Map<number, ProcessInfo>();
   for (const candidate of running) if (matches(candidate)) members.set(candidate.pid, candidate);

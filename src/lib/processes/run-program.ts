@@ -10,7 +10,6 @@ export type ProgramResult = {
   readonly problem: string | undefined;
 };
 
-/** The options of running a program. */
 export type ProgramOptions = {
   readonly cwd?: string;
   /** Complete environment; default: the environment of this process. */

@@ -4,7 +4,6 @@ const MAX_PAUSE_MS = 600_000;
 export type TimeoutBackoff = {
   /** Returns whether the script must not be started yet. */
   isPaused(script: string): boolean;
-  /** Records the end of a script. */
   record(script: string, end: { readonly timedOut: boolean; readonly tookMs: number }): void;
 };
 

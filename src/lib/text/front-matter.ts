@@ -147,7 +147,6 @@ export function getFrontMatterBoolean(facts: FrontMatter['fields'], key: string)
   return ['false', 'no', 'off'].includes(value) ? false : undefined;
 }
 
-/** Returns a field that is an object. */
 export function getFrontMatterObject(facts: FrontMatter['fields'], key: string): FieldObject | undefined {
   const value = facts[key];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;

@@ -1,4 +1,3 @@
-/** A line ending. */
 export type LineEnding = '\n' | '\r\n' | '\r';
 
 /** Returns the line ending of a text: `mixed` for several, `none` for one line. `\r` counts only without any `\n`. */
@@ -23,7 +22,6 @@ export function getLineNumber(text: string, offset: number): number {
   return countNewlines(text.slice(0, offset)) + 1;
 }
 
-/** Returns the number of line feeds in a text. */
 export function countNewlines(text: string): number {
   return countOccurrences(text, '\n');
 }

@@ -8,7 +8,6 @@ export function isPlainAscii(text: string): boolean {
   return !NOT_PRINTABLE_ASCII.test(text);
 }
 
-/** Splits a text into graphemes. */
 export function splitGraphemes(text: string): string[] {
   if (isPlainAscii(text)) return text.split('');
   const segments: string[] = [];

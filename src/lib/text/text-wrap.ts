@@ -10,7 +10,6 @@ export type WrapCell = {
 /** The offsets of one row; `to` is exclusive. */
 export type RowTextRange = { readonly from: number; readonly to: number };
 
-/** The options of wrapping at words. */
 export type WordWrapOptions = {
   /** `trim` drops the spaces at a break, `keep` gives every space its column. */
   readonly spaces: 'trim' | 'keep';

@@ -187,7 +187,6 @@ async function openMcpTransport(
   }
 }
 
-/** Creates a transport to a server in the host process. */
 function createHostTransport(server: HostMcpServer): Transport {
   let isOpen = false;
   const receive = (message: JsonObject) => {

@@ -73,7 +73,6 @@ export function createConversationServer(conversation: Conversation): ServedFeat
   };
 }
 
-/** Annotations of each kind of tool. */
 const ANNOTATIONS: Readonly<Record<McpServedTool['kind'], ToolAnnotations>> = {
   reads: { readOnlyHint: true, openWorldHint: false },
   changes: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },

@@ -15,7 +15,6 @@ type HttpOptions = {
   readonly token: string | undefined;
 };
 
-/** A running HTTP server. */
 type RunningHttpServer = { readonly url: string; close(): Promise<void> };
 
 const PATH = '/mcp';

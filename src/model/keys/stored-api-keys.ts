@@ -28,7 +28,6 @@ export async function readStoredApiKeys(options: KeyStoreOptions): Promise<KeysR
   return readKeys(options, (name) => !name.startsWith(PLUGIN_PREFIX));
 }
 
-/** Reads the stored options of plugins. */
 export async function readPluginSecrets(options: KeyStoreOptions): Promise<KeysRead> {
   return readKeys(options, (name) => name.startsWith(PLUGIN_PREFIX));
 }
@@ -93,7 +92,6 @@ type Keyring = {
   readonly label: string;
   /** Stores a key; resolves to false if the keyring is locked or unavailable. */
   storeKey(name: string, key: string): Promise<boolean>;
-  /** Returns the stored key of a name. */
   getKey(name: string): Promise<string | undefined>;
   /** Deletes the stored key of a name; resolves to false if that failed. */
   deleteKey(name: string): Promise<boolean>;

@@ -8,7 +8,6 @@ import { narrowToObject, parseNetworkJson } from '../stream/json-values.ts';
 import { type CataloguePage, loadCataloguePage } from './catalogue.ts';
 import { type CatalogueEntry, catalogueEntrySchema } from './model-facts.ts';
 
-/** Schema of a stored catalogue page. */
 const storedPage = z.object({ v: z.literal(1), asOf: z.iso.date(), models: z.array(catalogueEntrySchema) });
 
 /** Returns the directory where `ouro models update` stores catalogue pages. */

@@ -3,9 +3,7 @@ import { type CatalogueEntry, catalogueEntrySchema } from './model-facts.ts';
 
 type PageModule = { readonly MODELS: string; readonly AS_OF: string };
 
-/**
- * Loaders of the catalogue pages shipped with the program, by provider id at models.dev.
- */
+/** Loaders of the catalogue pages shipped with the program, by provider id at models.dev. */
 export const BUNDLED_CATALOGUE_PAGES: ReadonlyMap<string, () => Promise<PageModule>> = new Map<
   string,
   () => Promise<PageModule>

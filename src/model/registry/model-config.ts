@@ -161,8 +161,7 @@ function readLimits(limits: () => RuntimeLimits): Pick<ModelConfig, 'timeouts' |
 
 /**
  * Reads the region of the active profile from the AWS config files; `undefined` if there is none. As in the AWS tools,
- * the config file has precedence over the credentials file, and its sections are named `profile <name>`.
- * @internal Exported for tests.
+ * the config file has precedence over the credentials file, and its sections are named `profile <name>`. @internal
  */
 export function readAwsProfileRegion(variables: Readonly<Record<string, string>>): string | undefined {
   const profile = trimOrUndefined(variables.AWS_PROFILE) ?? trimOrUndefined(variables.AWS_DEFAULT_PROFILE) ?? 'default';

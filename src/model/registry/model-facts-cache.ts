@@ -115,8 +115,7 @@ function formatFactsKey({ model, catalogueId = '', server }: ServedModel): strin
 }
 
 /**
- * Finds the catalogue entry of a model name; a date suffix or a variant such as `:free` is ignored if needed.
- * @internal Exported for tests.
+ * Finds the catalogue entry of a model name; a date suffix or a variant such as `:free` is ignored if needed. @internal
  */
 export function findCatalogueEntry(
   { models }: CataloguePage,
@@ -132,9 +131,7 @@ function stripVariant(name: string): string {
   return name.replace(/:[a-z]+$/, '').replace(/[-@](?:\d{8}|\d{4}-\d\d-\d\d)$/, '');
 }
 
-/**
- * Finds the entry of a model by the name that a gateway gives it: `anthropic/claude-sonnet-4.5`, `zai-org/GLM-4.6`.
- */
+/** Finds the entry of a model by the name that a gateway gives it: `anthropic/claude-sonnet-4.5`, `zai-org/GLM-4.6`. */
 export function findModelByGatewayName(
   { models }: CataloguePage,
   name: string,

@@ -254,9 +254,7 @@ function toThinkingInfo(
 }
 
 /**
- * Returns the facts of Anthropic's model, without features the cloud lacks and with the price of its region.
- *
- * @internal Exported for tests.
+ * Returns the facts of Anthropic's model, without features the cloud lacks and with the price of its region. @internal
  */
 export function getCloudModelInfo(cloud: CloudPlatform, model: string, settings: CloudSettings): ModelInfo {
   const id = `${cloud}/${model}`;

@@ -186,7 +186,6 @@ function readTokenCount(value: JsonValue | undefined): number | undefined {
   return number !== undefined && number > 0 ? Math.floor(number) : undefined;
 }
 
-/** Reads a boolean. */
 function readBoolean(value: JsonValue | undefined): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }

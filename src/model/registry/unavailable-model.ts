@@ -48,10 +48,7 @@ export function explainUnknownProvider(
   return `Unknown provider "${prefix}".${guess} Known providers: ${[...new Set(known)].toSorted().join(', ')}, and those under "providers" in your settings. Run \`ouro models\` to list available models.`;
 }
 
-/**
- * Message for a missing Anthropic API key.
- * @internal Exported for tests.
- */
+/** Message for a missing Anthropic API key. @internal Exported for tests. */
 export const NO_ANTHROPIC_KEY_MESSAGE =
   'No API key. Set ANTHROPIC_API_KEY, or choose another model: one of a local server (`ollama/qwen3`), or the built-in `demo`.';
 

@@ -8,16 +8,13 @@ export type BlockEventWriter = {
   readonly start: (key: string, content_block: JsonObject) => Events;
   /** Adds a delta to a block; ignored unless the block is open. */
   readonly append: (key: string, delta: JsonObject) => Events;
-  /** Ends a block if it is open. */
   readonly end: (key: string) => Events;
-  /** Ends all open blocks. */
   readonly endAll: () => Events;
   readonly isOpen: (key: string) => boolean;
   /** Returns true if the block is open and has no content yet. */
   readonly isEmpty: (key: string) => boolean;
 };
 
-/** Creates a block writer for one reply. */
 export function createBlockEventWriter(): BlockEventWriter {
   const openBlocks = new Map<string, { readonly index: number; readonly isEmpty: boolean }>();
   let nextIndex = 0;

@@ -101,7 +101,6 @@ export function appendToReplyBlock(block: OpenReplyBlock, index: number, delta: 
   return [];
 }
 
-/** Builds the finished block. */
 export function finishReplyBlock(block: OpenReplyBlock): AssistantBlock {
   switch (block.kind) {
     case 'text':

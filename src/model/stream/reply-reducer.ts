@@ -29,7 +29,6 @@ type FinishedBlock = { readonly position: number; readonly block: AssistantBlock
 /** Result of one provider event: the new state, events for the loop, and whether there was progress (pings are none). */
 type Step = { readonly reply: MessagesReplyState; readonly events: readonly ModelEvent[]; readonly progress: boolean };
 
-/** Creates the initial state of a reply. */
 export function createMessagesReplyState(model: string): MessagesReplyState {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   return {

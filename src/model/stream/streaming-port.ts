@@ -21,7 +21,6 @@ type StreamingApi = {
     key: string | undefined,
     attempt: ModelAttempt,
   ) => Promise<Response | ModelFailure>;
-  /** Creates the reader that translates the stream events of a reply. */
   readonly createReader: (request: ModelRequest, newId: () => string) => StreamEventTranslator;
   /** Preloads modules for the first stream. */
   readonly prepare?: () => Promise<unknown>;

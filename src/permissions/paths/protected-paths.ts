@@ -82,7 +82,6 @@ function findProtection(path: string, policy: Policy): string | undefined {
   return system === undefined ? undefined : `${system} belongs to the system`;
 }
 
-/** Finds a system folder inside a folder. */
 export function findSystemFolderInside(folder: string): string | undefined {
   return SYSTEM_FOLDERS.find((candidate) => candidate !== folder && isPathInside(candidate, folder));
 }

@@ -4,7 +4,6 @@ import { hasTooManyWildcards, MAX_WILDCARDS } from '../../lib/patterns/glob.ts';
 import { getRuleFamily, RENAMED_TOOLS, SANDBOX_EXCEPTION_RULE_NAME } from './rule-families.ts';
 import { findSandboxExceptionProblem } from './sandbox-exception-rule.ts';
 
-/** The source of a rule. */
 type RuleOrigin = Pick<Rule, 'source' | 'file' | 'line' | 'root'>;
 
 /** Parses one entry of a permission list. Never throws: an invalid entry becomes a rule with a `problem`. */

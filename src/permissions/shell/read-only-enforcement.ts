@@ -2,7 +2,6 @@ import type { CallEnforcement } from '../../contracts/permission.ts';
 import { type DecisionContext, describeRule, type Requirement } from '../decision-context.ts';
 
 type CommandLine = {
-  /** The requirements of all commands. */
   readonly requirements: readonly Requirement[];
   /** Every part of the command line was analyzed. */
   readonly isKnown: boolean;

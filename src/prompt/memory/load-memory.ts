@@ -64,7 +64,6 @@ export async function loadMemoryFolder(
   for (const location of listMemoryLocations(folder, scope)) await loadMemoryLocation(loader, location, folder);
 }
 
-/** Reads the rules of a folder. */
 export async function loadMemoryRuleFiles(loader: MemoryLoader, folder: string): Promise<void> {
   for (const location of await listMemoryRuleFiles(folder)) await loadMemoryLocation(loader, location, folder);
 }

@@ -12,7 +12,6 @@ export type ByteReader = {
   rest(): Buffer;
 };
 
-/** Creates a reader for the start of a stream. */
 export function createByteReader(stream: Duplex): ByteReader {
   let buffered: Buffer = Buffer.alloc(0);
   let hasEnded = false;

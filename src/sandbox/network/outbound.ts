@@ -74,8 +74,7 @@ type ResolveHost = (host: string) => Promise<readonly string[]>;
 /**
  * Resolves a destination once, so that the connection goes to the addresses that were checked. The owner of a name
  * controls its addresses, so a non-public one is allowed only if the settings list the name or the address itself.
- *
- * @internal Exported for tests.
+ * @internal
  */
 export async function resolveNetworkDestination(
   destination: NetworkDestination,

@@ -115,7 +115,6 @@ function closeTogether(stream: Duplex, other: Duplex): void {
   });
 }
 
-/** An HTTP request to the proxy. */
 type HttpProxyRequest = {
   readonly kind: 'tunnel' | 'forward';
   readonly destination: NetworkDestination | undefined;

@@ -33,7 +33,6 @@ export type ReadOnlySandboxPlanDeps = {
   readonly scanFolders: ScanFolders;
 };
 
-/** Creates the plan of the sandbox for one command. */
 export function createReadOnlySandboxPlan(
   { environment, sessionFolder, getPolicy, scanFolders }: ReadOnlySandboxPlanDeps,
   { command, cwd, readable, hidden: searched = [] }: ReadOnlySandboxCommand,

@@ -10,7 +10,6 @@ const MAX_BYTES = 8_000_000;
 /** Longer prompts are mostly pasted text and are not kept. */
 const MAX_CHARS = 50_000;
 
-/** Options of the prompt history. */
 export type PromptHistoryOptions = {
   readonly path: string;
   readonly cwd: string;

@@ -15,7 +15,6 @@ import { type ClaudeLineConverter, createClaudeLineConverter } from './claude-li
 /** A copy of the conversation in the transcript format of Claude Code, written while nothing else waits. */
 export type ClaudeTranscriptMirror = SessionRecordSink & { readonly path: string };
 
-/** Options of the transcript mirror. */
 type MirrorOptions = {
   /** Folder that takes the place of `~/.claude`. */
   readonly root: string;

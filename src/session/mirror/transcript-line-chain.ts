@@ -26,7 +26,6 @@ export type TranscriptLineChain = {
   moveMessageLines(messageId: string, after: string | null): void;
 };
 
-/** Creates an empty chain of lines. */
 export function createTranscriptLineChain({ sessionId, agentId }: TranscriptOwner): TranscriptLineChain {
   let last: string | null = null;
   const used = new Set<string>();
@@ -72,11 +71,9 @@ export type MirroredReplyEnd = { readonly stopReason?: unknown; readonly usage?:
 export type ReplyLineWriter = {
   isOpen(messageId?: unknown): boolean;
   addBlock(record: Extract<SessionRecord, { type: 'assistant' }>): void;
-  /** Writes the lines of the open reply. */
   closeReply(end?: MirroredReplyEnd): readonly JsonObject[];
   /** Discards the open reply. */
   dropReply(): void;
-  /** Writes the lines of a complete reply. */
   writeReply(reply: CompleteReply, end: MirroredReplyEnd): readonly JsonObject[];
   /** Returns the id of the line that made a call. */
   getCallLine(callId: string): string | undefined;
@@ -86,7 +83,6 @@ type CompleteReply = { readonly id: string; readonly model: string; readonly blo
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** Creates a writer for the lines of replies. */
 export function createReplyLineWriter(chain: TranscriptLineChain): ReplyLineWriter {
   let open: CompleteReply | undefined;
   const callers = new Map<string, string>();

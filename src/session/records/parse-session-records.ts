@@ -97,9 +97,8 @@ function splitJoinedLine(line: string): { readonly parts: readonly SessionRecord
 const INITIAL_SLOTS = 1 << 10;
 
 /**
- * Creates a set of texts that stores a 64-bit hash of each: a million texts take 16 MB. The probability that any two
- * of a million different texts collide is about one in ten million.
- * @internal Exported for tests.
+ * Creates a set of texts that stores a 64-bit hash of each: a million texts take 16 MB. The probability that any two of
+ * a million different texts collide is about one in ten million. @internal
  */
 export function createTextHashSet(): {
   /** Adds a text; returns whether it was not in the set yet. */

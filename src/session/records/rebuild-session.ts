@@ -14,7 +14,6 @@ import {
 } from './conversation-state.ts';
 import { readTranscript } from './read-transcript.ts';
 
-/** A session rebuilt from its records. */
 export type RebuiltSession = {
   readonly messages: readonly Message[];
   readonly lastUuid: string | null;

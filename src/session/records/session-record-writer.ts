@@ -5,13 +5,11 @@ import { copyAsJson } from '../../lib/json.ts';
 import { type AppendFileOptions, type AppendFileStatus, createAppendFile } from './append-file.ts';
 import type { AppendFs } from './append-fs.ts';
 
-/** A record with the title of a session. */
 type TitleRecord = Extract<SessionRecordBody, { type: 'title' }>;
 
 /** A writer for one file of records, each linked to its parent. A record is on disk when `append` resolves. */
 export type SessionRecordWriter = {
   append(body: SessionRecordBody): Promise<void>;
-  /** Returns the records of an event. */
   toRecords(event: AgentEvent): readonly SessionRecordBody[];
   /** Writes the title again when it is far from the end: session lists read only the ends of a file. */
   repeatTitle(): Promise<void>;
@@ -89,11 +87,7 @@ export function createSessionRecord(body: SessionRecordBody, head: Omit<SessionR
   return Object.assign({ v: SESSION_SCHEMA_VERSION, type: body.type }, head, body);
 }
 
-/**
- * Creates a function that turns events into records; it keeps only the blocks of the current reply.
- *
- * @internal Exported for tests.
- */
+/** Creates a function that turns events into records; it keeps only the blocks of the current reply. @internal */
 export function createEventRecorder(): (event: AgentEvent) => readonly SessionRecordBody[] {
   let messageId = '';
   let blocks: AssistantBlock[] = [];

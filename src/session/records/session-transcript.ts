@@ -18,7 +18,6 @@ export type SessionTranscript = {
   readonly folder: string;
   recordEvent(event: AgentEvent): Promise<void>;
   append(body: SessionRecordBody): Promise<void>;
-  /** Appends a record to the transcript of a sub-agent. */
   appendToSubAgent(agentId: string, body: SessionRecordBody): Promise<void>;
   /** Flushes the file to disk, not only to the page cache. */
   sync(): Promise<void>;
@@ -38,7 +37,6 @@ export type SessionRecordSink = {
 
 /** Options of a transcript; `cwd` is the real path of the current working directory. */
 export type SessionTranscriptOptions = Omit<SessionRecordWriterOptions, 'fs' | 'onRecord'> & {
-  /** Folder of the transcript. */
   readonly dir: string;
   readonly persistence: 'disk' | 'memory';
   /** Lock on a resumed session; a new session is locked when its file is created. */

@@ -199,7 +199,6 @@ function isUserBlock(value: unknown): value is UserBlock {
   return isText(value) || isMedia(value);
 }
 
-/** Returns whether a value is a tool result. */
 function isResult(value: unknown): value is ToolResultBlock {
   if (!isJsonRecord(value) || value.type !== 'tool_result' || typeof value.tool_use_id !== 'string') return false;
   if (value.is_error !== undefined && typeof value.is_error !== 'boolean') return false;

@@ -140,10 +140,7 @@ const OLD_REFUSAL = /^The answer was no: (?:The user refused this call\.[\s\S]*)
 /** Start of the result of any other denied call, up to version 0.1. */
 const OLD_DENIAL = /^\S+ (?:needs permission and )?was not run\. /;
 
-/**
- * Returns the denial of a call recorded by version 0.1 or earlier, which stored its sentences only.
- * @internal Exported for tests.
- */
+/** Returns the denial of a call recorded by version 0.1 or earlier, which stored its sentences only. @internal */
 export function readLegacyDenial(
   decision: RecordOf<'permission'> | undefined,
   { content }: ToolResultBlock,
@@ -284,10 +281,8 @@ const terminalSchema: z.ZodType<Terminal> = z.lazy(() =>
   }),
 );
 
-/** The recorded end of a run. */
 const runEndSchema = z.object({ terminal: terminalSchema, durationMs: numberSchema.catch(0) });
 
-/** A recorded notice. */
 const noticeSchema = z.lazy(() =>
   z.object({ level: z.enum(['info', 'warn', 'error']), text: z.string(), topic: z.string().optional() }),
 );

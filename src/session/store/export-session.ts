@@ -86,7 +86,6 @@ function getPromptText({ blocks, sentBlocks }: UserMessage): string {
     .join('\n');
 }
 
-/** A session to export. */
 export type SessionExportInput = {
   readonly id: string;
   readonly title: string;
@@ -95,9 +94,7 @@ export type SessionExportInput = {
   readonly items: readonly DialogueItem[];
 };
 
-/** The export formats. */
 export const SESSION_EXPORT_FORMATS = ['markdown', 'json', 'html'] as const;
-/** One of the export formats. */
 export type SessionExportFormat = (typeof SESSION_EXPORT_FORMATS)[number];
 
 /** The file extension of each export format. */
@@ -107,7 +104,6 @@ export const SESSION_EXPORT_EXTENSIONS: Readonly<Record<SessionExportFormat, str
   html: 'html',
 };
 
-/** Renders a session in an export format. */
 export function exportSession(session: SessionExportInput, format: SessionExportFormat): string {
   switch (format) {
     case 'json':

@@ -111,7 +111,6 @@ export async function readSessionForResume(
   return all.omittedBytes === 0 ? all : { ...all, records: dropBeforeLostRewind(all.records) };
 }
 
-/** Renames a stored session. */
 export async function renameSession(
   session: SessionSummary,
   title: string,

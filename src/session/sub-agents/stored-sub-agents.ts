@@ -55,12 +55,10 @@ export type StoredSubAgent = {
 const START_SUBTYPE = 'sub_agent';
 const END_SUBTYPE = 'sub_agent_end';
 
-/** Creates the record that starts each run of a sub-agent. */
 export function createSubAgentStartRecord(facts: SubAgentFacts): SessionRecordBody {
   return { type: 'system', subtype: START_SUBTYPE, data: copyAsJson(factsSchema.parse(facts)) };
 }
 
-/** Creates the record that ends each run of a sub-agent. */
 export function createSubAgentEndRecord(end: SubAgentEnd): SessionRecordBody {
   return { type: 'system', subtype: END_SUBTYPE, data: copyAsJson(end) };
 }

@@ -67,7 +67,6 @@ function toCommandLine(value: JsonValue): JsonValue {
   return words.length === 1 ? program : words.map(quoteWord).join(' ');
 }
 
-/** Quotes a word for bash if it needs that. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -15,7 +15,6 @@ export const SHELL_ID_SYNONYMS = [
   ...['bash_id', 'task_id', 'id', 'session_id', 'process_id', 'terminal_id', 'command_id', 'shell'],
 ];
 
-/** Tool traits of BashOutput. */
 export const bashOutputTraits: BuiltInToolTraits = defineToolTraits({
   name: 'BashOutput',
   facts: getSessionOnlyFacts,

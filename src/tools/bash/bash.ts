@@ -68,7 +68,6 @@ const input = z.strictObject({
 /** Arguments that only make sense with a sandbox. */
 const SANDBOX_ARGUMENTS = ['outside_sandbox', 'sandbox_write'];
 
-/** Tool traits of Bash. */
 export const bashTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Bash',
   facts: getCommandToolFacts,
@@ -232,8 +231,7 @@ const API_KEY_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OURO_AP
 
 /**
  * Builds the environment of a command: the user's, without unsafe variables and API keys, with the marker of its call.
- *
- * @internal Exported for tests.
+ * @internal
  */
 export function buildShellEnvironment(
   variables: Readonly<Record<string, string>>,

@@ -6,7 +6,6 @@ import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { describeUnknownShell, SHELL_ID_SYNONYMS } from './bash-output.ts';
 import { type ShellRegistry, truncateToFirstLine } from './shell-registry.ts';
 
-/** Tool traits of KillShell. */
 export const killShellTraits: BuiltInToolTraits = defineToolTraits({
   name: 'KillShell',
   aliases: ['KillBash'],

@@ -18,7 +18,6 @@ export type OutputBuffer = {
   close(): void;
 };
 
-/** Limits of an output buffer. */
 export type OutputLimits = {
   /** Size up to which the output is kept whole in memory. */
   readonly keepBytes: number;
@@ -29,7 +28,6 @@ export type OutputLimits = {
   readonly filePath: string;
 };
 
-/** Creates the output buffer of a command. */
 export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
   const file = createOverflowFile(limits);
   /** All chunks, until they exceed `keepBytes`. */
@@ -216,7 +214,6 @@ const MAX_LINE_CHARS = 300;
 /** Bytes that are searched for failures; lines are counted beyond. */
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
 
-/** Creates a line scanner. */
 function createLineScanner(): LineScanner {
   const decoder = new TextDecoder('utf-8', { fatal: false });
   const candidates: FailureLine[] = [];

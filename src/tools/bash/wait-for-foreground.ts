@@ -92,11 +92,7 @@ const PROMPT_END = new RegExp(
   'i',
 );
 
-/**
- * Tells whether a line asks for something.
- *
- * @internal Exported for tests.
- */
+/** Tells whether a line asks for something. @internal Exported for tests. */
 export function isInputPrompt(line: string): boolean {
   return PROMPT_END.test(line);
 }

@@ -30,7 +30,6 @@ const input = z.strictObject({
     .min(1),
 });
 
-/** Tool traits of MultiEdit. */
 export const multiEditTraits: BuiltInToolTraits = defineToolTraits({
   name: 'MultiEdit',
   facts: createPathToolFacts('edit', 'file_path'),

@@ -21,7 +21,6 @@ const input = z.strictObject({
   edit_mode: z.enum(['replace', 'insert', 'delete']).optional().describe('Default replace'),
 });
 
-/** Tool traits of NotebookEdit. */
 export const notebookEditTraits: BuiltInToolTraits = defineToolTraits({
   name: 'NotebookEdit',
   facts: createPathToolFacts('edit', 'notebook_path'),
@@ -44,7 +43,6 @@ export const notebookEditTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
-/** Creates the NotebookEdit tool, which changes one cell of a notebook. */
 export function createNotebookEditTool(deps: FileChangeDeps): Tool {
   return buildTool({
     ...notebookEditTraits,

@@ -68,7 +68,6 @@ export type FileReadState = {
   restore(snapshot: JsonValue): void;
 };
 
-/** Creates an empty read state. */
 export function createFileReadState(): FileReadState {
   // In order of use, the most recent last.
   const files = new Map<string, SeenFile>();

@@ -8,7 +8,6 @@ export type AcceptedArgumentForms = {
   readonly conversions?: Readonly<Record<string, ForeignArgumentConverter>>;
   /** Arguments of other assistants that have no meaning here; a note tells the model. */
   readonly ignored?: readonly string[];
-  /** Forms of the elements of a list. */
   readonly elements?: Readonly<Record<string, AcceptedArgumentForms>>;
 };
 

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import { formatCount } from '../../lib/text/format.ts';
 import { getValueAt } from './coerce-input.ts';
 
-/** The tool whose input was refused. */
 export type RefusedTool = {
   readonly name: string;
   readonly schema: JsonObject;

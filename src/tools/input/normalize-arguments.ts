@@ -79,10 +79,7 @@ function listNames({ synonyms, conversions = {} }: AcceptedArgumentForms): Reado
   return new Map([...others, ...own]);
 }
 
-/**
- * Folds the spelling of an argument; flags of one letter, as of grep, differ by case.
- * @internal Exported for tests.
- */
+/** Folds the spelling of an argument; flags of one letter, as of grep, differ by case. @internal Exported for tests. */
 export function foldArgument(name: string): string {
   return name.length <= 2 ? name : name.replace(/[-_\s]/g, '').toLowerCase();
 }

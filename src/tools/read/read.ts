@@ -60,7 +60,6 @@ export function getReadTokenLimit(windowTokens: number): number {
   return Math.min(MAX_TOKENS, windowTokens * MAX_WINDOW_SHARE);
 }
 
-/** Tool traits of Read. */
 export const readTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Read',
   facts: createPathToolFacts('read', 'file_path'),

@@ -48,11 +48,7 @@ async function loadWalkBackend(): Promise<SearchBackend> {
   return (await import('./walk-backend.ts')).createWalkBackend();
 }
 
-/**
- * Adds a time limit to a search backend.
- *
- * @internal Exported for tests.
- */
+/** Adds a time limit to a search backend. @internal Exported for tests. */
 export function limitSearchTime(locator: SearchBackend, limitMs: number): SearchBackend {
   const runWithLimit = async (action: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
     const timeout = AbortSignal.timeout(limitMs);

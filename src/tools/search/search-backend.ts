@@ -13,7 +13,6 @@ type FileQuery = Scope & {
   readonly ignored?: 'listed';
 };
 
-/** A search for text in files. */
 export type TextQuery = Scope & {
   readonly pattern: string;
   readonly mode: 'content' | 'files_with_matches' | 'count';

@@ -57,7 +57,6 @@ export function sortMatchLines(text: string, prefix: string | undefined): readon
   return blocks.flatMap((block) => block.lines);
 }
 
-/** Returns the matching files, sorted. */
 export function sortMatchedFiles(text: string, prefix: string): readonly string[] {
   if (text === '') return [];
   return trimEnd(text, '\0')

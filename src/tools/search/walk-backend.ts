@@ -144,7 +144,6 @@ function formatContent(file: string, lines: readonly string[], matched: Readonly
   return out;
 }
 
-/** The lines with a match, and the number of matches. */
 type Matched = { readonly lines: ReadonlySet<number>; readonly count: number };
 
 async function matchLines(all: readonly string[], expression: LinearRegex): Promise<Matched> {

@@ -5,11 +5,9 @@ export type SubAgentWorkingDir = { readonly cwd: string; readonly root?: string 
 export type SubAgentCalls = {
   /** Registers a sub-agent. */
   addAgent(agentId: string, location: SubAgentWorkingDir & { readonly depth: number }): void;
-  /** Removes a sub-agent and its calls. */
   removeAgent(agentId: string): void;
   /** Returns the location of the sub-agent a call belongs to; `undefined` for calls of the conversation. */
   getLocation(callId: string): SubAgentWorkingDir | undefined;
-  /** Assigns a call to a sub-agent. */
   assignCall(callId: string, agentId: string): void;
   /** Returns the id of the sub-agent a call belongs to; `undefined` for calls of the conversation. */
   getOwner(callId: string): string | undefined;

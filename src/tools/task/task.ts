@@ -10,7 +10,6 @@ import { getStringOrUndefined } from '../tool-facts.ts';
 
 const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. For searches that read a lot, and for independent work side by side (several calls in one reply). It sees nothing of this conversation: tell it everything it needs, and what to give back.`;
 
-/** A task for a sub-agent. */
 export type SubAgentTask = {
   readonly callId: string;
   readonly type: string;
@@ -63,7 +62,6 @@ const input = z.strictObject({
   isolation: z.enum(['worktree']).optional().describe('On a branch of its own'),
 });
 
-/** Tool traits of Task. */
 export const taskTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Task',
   aliases: ['Agent'],

@@ -3,7 +3,6 @@ import { isIpAddress, isPublicAddress } from '../../lib/network/ip-address.ts';
 
 /** Resolves host names, and tells which addresses outside of the public internet the user allows. */
 export type FetchAddressPolicy = {
-  /** Returns all addresses of a host. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowedAddress?: (address: string) => boolean;
 };

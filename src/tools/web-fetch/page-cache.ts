@@ -1,4 +1,3 @@
-/** A fetched page. */
 export type WebPage = { readonly url: string; readonly status: number; readonly bytes: number; readonly text: string };
 
 /** Cache of fetched pages, bounded in age and size. */
@@ -7,10 +6,8 @@ export type WebPageCache = {
   store(url: string, page: WebPage): void;
 };
 
-/** Limits of a page cache. */
 export type PageCacheLimits = { readonly ageMs: number; readonly chars: number };
 
-/** Creates an empty page cache. */
 export function createWebPageCache(limits: PageCacheLimits, now: () => number): WebPageCache {
   const entries = new Map<string, { readonly page: WebPage; readonly at: number }>();
 

@@ -30,7 +30,6 @@ const MAX_BYTES = 5_000_000;
 const MAX_PAGE_CHARS = 100_000;
 const CACHE = { ageMs: 15 * 60_000, chars: 5_000_000 };
 
-/** Tool traits of WebFetch. */
 export const webFetchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'WebFetch',
   facts: createTextToolFacts('fetch', 'url', (url) => ({ kind: 'fetch', url })),

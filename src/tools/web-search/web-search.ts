@@ -5,13 +5,11 @@ import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts
 
 const PROMPT = `Searches the web, for what changed after you were trained. Name the addresses you used.`;
 
-/** A page that a web search found. */
 export type FoundPage = { readonly title: string; readonly url: string };
 
 /** The result of a web search: the text of the provider's model, and its sources. */
 export type WebSearchResult = { readonly text: string; readonly pages: readonly FoundPage[] };
 
-/** Options of a web search. */
 export type WebSearchOptions = {
   readonly allowedDomains?: readonly string[];
   readonly blockedDomains?: readonly string[];
@@ -27,7 +25,6 @@ const input = z
     message: 'give allowed_domains or blocked_domains, not both',
   });
 
-/** Tool traits of WebSearch. */
 export const webSearchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'WebSearch',
   mainInput: 'query',
@@ -46,7 +43,6 @@ export const webSearchTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
-/** Creates the WebSearch tool, which uses the web search of the provider. */
 export function createWebSearchTool(search: WebSearch) {
   return buildTool({
     ...webSearchTraits,

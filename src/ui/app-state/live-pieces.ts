@@ -201,7 +201,6 @@ export function setLiveCallStatus(
   );
 }
 
-/** Ends a tool call. */
 export function endLiveCall(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
   const { callId, status, display, result, denial } = event;
   return printFinishedPieces(

@@ -8,7 +8,6 @@ export function getUserMessageText(blocks: readonly UserBlock[]): string {
   return texts.length > 0 ? texts.join('\n') : blocks.flatMap(formatAttachment).join('\n');
 }
 
-/** Returns the typed text of a queued message. */
 export function getQueuedText({ message }: QueuedMessage): string {
   return message.command ?? getUserMessageText(message.blocks);
 }

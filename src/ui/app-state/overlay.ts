@@ -15,7 +15,6 @@ export type OverlayChoice = {
   readonly group?: string;
 };
 
-/** The purpose of a picker. */
 export type PickerPurpose = 'theme' | 'rewind' | 'restore';
 
 /** The list of resumable sessions: matching titles at once, matches in their messages as they are found. */

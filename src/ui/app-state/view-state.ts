@@ -51,7 +51,6 @@ export type PendingRetry = {
 /** The thinking of the model while it lasts: start time and the last part of the text. */
 export type LiveThinking = { readonly sinceMs: number; readonly tail: string };
 
-/** The facts that the status line shows. */
 export type StatusLineFacts = {
   readonly mode: string;
   readonly hasAutoMode?: true;
@@ -66,7 +65,6 @@ export type StatusLineFacts = {
   readonly changedLines: { readonly added: number; readonly removed: number };
   /** Working directory of the shell, if it is not the folder of the session. */
   readonly shellFolder?: string;
-  /** Number of background tasks. */
   readonly backgroundTasks: number;
   readonly isDemo: boolean;
   /** Output of the status line script, which replaces the other facts. */

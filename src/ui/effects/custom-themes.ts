@@ -24,7 +24,6 @@ type CustomThemesDeps = {
 /** Themes that need no file. */
 const BUILT_IN: readonly string[] = ['auto', ...THEME_NAMES];
 
-/** Creates the custom themes of a screen. */
 export function createCustomThemes({ conversation, output, updateView, repaint }: CustomThemesDeps): CustomThemes {
   let stopWatching: (() => void) | undefined;
   let chosen = 'auto';

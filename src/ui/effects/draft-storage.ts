@@ -118,7 +118,6 @@ type LeftoverDeps = {
 
 const SENDING_EFFECTS: readonly UiEffect['type'][] = ['prompt', 'prompt_instead', 'steer', 'follow_up'];
 
-/** Creates the offer of a leftover draft. */
 export function createLeftoverOffer({ conversation, updateView, now }: LeftoverDeps): LeftoverOffer {
   let offered: { readonly text: string; readonly stored: LeftoverDraft } | undefined;
 

@@ -115,18 +115,10 @@ type RunningMessages = {
   readonly partialText: string;
 };
 
-/**
- * The state without a running query.
- *
- * @internal Exported for tests.
- */
+/** The state without a running query. @internal Exported for tests. */
 export const NO_RUNNING_MESSAGES: RunningMessages = { finished: [], reply: undefined, partialText: '' };
 
-/**
- * Returns the running messages after an event.
- *
- * @internal Exported for tests.
- */
+/** Returns the running messages after an event. @internal Exported for tests. */
 export function reduceRunningMessages(running: RunningMessages, event: AgentEvent): RunningMessages {
   const { finished, reply } = running;
   switch (event.type) {
@@ -153,11 +145,7 @@ export function reduceRunningMessages(running: RunningMessages, event: AgentEven
   }
 }
 
-/**
- * Returns the stored messages followed by the running ones, including the incomplete reply.
- *
- * @internal Exported for tests.
- */
+/** Returns the stored messages followed by the running ones, including the incomplete reply. @internal */
 export function collectShownMessages(
   known: readonly Message[],
   { finished, reply, partialText }: RunningMessages,

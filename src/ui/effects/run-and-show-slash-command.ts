@@ -208,11 +208,7 @@ async function loginToProvider(
   printNotice(ok ? 'info' : 'warn', message);
 }
 
-/**
- * Opens the view of the screen that a command requested.
- *
- * @internal Exported for tests.
- */
+/** Opens the view of the screen that a command requested. @internal Exported for tests. */
 export async function openRequestedView(view: SlashCommandView, argument: string, host: UiEffectHost): Promise<void> {
   switch (view) {
     case 'help':

@@ -18,7 +18,6 @@ type SessionListDeps = {
 /** Shorter queries match every session. */
 const MIN_QUERY_LENGTH = 3;
 
-/** Creates the operations of the session list. */
 export function createSessionListActions({ conversation, updateView }: SessionListDeps): SessionListActions {
   let searching = new AbortController();
 

@@ -155,7 +155,6 @@ export function refreshReview(
   });
 }
 
-/** Opens the text of a paste. */
 export function openPastePage(text: string, host: UiEffectHost): Promise<void> {
   return openPage('Paste', { kind: 'text', markdown: formatCodeBlock(text) }, host);
 }

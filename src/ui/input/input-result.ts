@@ -30,7 +30,6 @@ type AgentEffect =
   | { readonly type: 'drop_context' }
   | { readonly type: 'remember'; readonly text: string };
 
-/** An effect on the screen. */
 export type ScreenEffect =
   | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
   /** Shows the whole question where it does not fit. */
@@ -57,12 +56,10 @@ export type ScreenEffect =
 /** The result of an input event: the new view, and the effects to run. */
 export type InputResult = { readonly view: ViewState; readonly effects: readonly UiEffect[] };
 
-/** Returns a result without effects. */
 export function withoutEffects(view: ViewState): InputResult {
   return { view, effects: [] };
 }
 
-/** Returns a result with effects. */
 export function withEffects(view: ViewState, ...effects: readonly UiEffect[]): InputResult {
   return { view, effects };
 }

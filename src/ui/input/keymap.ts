@@ -1,11 +1,7 @@
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { findKeyAction, KEY_ACTION_NAMES, KEY_ACTIONS, type KeyActionName, type KeyBinding } from './key-actions.ts';
 
-/**
- * The default key bindings. A space separates the two keys of a sequence.
- *
- * @internal Exported for tests.
- */
+/** The default key bindings. A space separates the two keys of a sequence. @internal Exported for tests. */
 export const DEFAULT_KEY_BINDINGS: Readonly<Record<string, KeyActionName>> = {
   enter: 'send',
   'alt+enter': 'send-after',
@@ -77,7 +73,6 @@ export type Keymap = {
   readonly findBinding: (prefix: string, chord: string) => KeyBinding | 'prefix' | undefined;
 };
 
-/** Creates a keymap from a table of bindings. */
 export function createKeymap(keys: Readonly<Record<string, KeyActionName>>): Keymap {
   const bindings = new Map<string, KeyBinding | 'prefix'>();
   for (const [chord, name] of Object.entries(keys)) {
@@ -88,7 +83,6 @@ export function createKeymap(keys: Readonly<Record<string, KeyActionName>>): Key
   return { findBinding: (prefix, chord) => bindings.get(prefix === '' ? chord : `${prefix} ${chord}`) };
 }
 
-/** The keymap of the default bindings. */
 export const DEFAULT_KEYMAP = createKeymap(DEFAULT_KEY_BINDINGS);
 
 /** The resolved key bindings, with a message for each entry that could not be applied. */

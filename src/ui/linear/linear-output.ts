@@ -27,7 +27,6 @@ export type LinearWriter = {
   close(): void;
 };
 
-/** Creates the writer of the linear screen. */
 export function createLinearWriter(
   reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
   terminal: ScreenTerminal,

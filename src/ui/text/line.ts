@@ -42,12 +42,10 @@ export function insertNoBreakSpaces(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
-/** Creates a span without a style. */
 export function plain(text: string): StyledSpan {
   return { text };
 }
 
-/** Creates a span in a color of the theme. */
 export function colored(token: ThemeToken, text: string): StyledSpan {
   return { text, style: { token } };
 }

@@ -4,7 +4,6 @@ import { type RowTextRange, wrapHard, wrapRanges } from '../../lib/text/text-wra
 import type { Paint } from '../theme/paint.ts';
 import { type LogicalLine, measureSpans, type StyledSpan, sliceSpans } from './line.ts';
 
-/** The options for wrapping lines into rows. */
 export type RowWrapOptions = {
   readonly width: number;
   /** `history` leaves lines unbroken for the terminal to wrap, `live` wraps all lines so that rows can be counted. */
@@ -13,7 +12,6 @@ export type RowWrapOptions = {
   readonly prose?: 'words' | 'terminal';
 };
 
-/** The options for painting rows. */
 type RowTarget = { readonly paint: Paint; readonly links: 'clickable' | 'printed' };
 
 /** The options for wrapping and painting lines. */
@@ -31,7 +29,6 @@ export function renderLines(lines: readonly LogicalLine[], target: RenderLinesOp
   return wrapAll(lines, target).map((row) => paintRow(row, target));
 }
 
-/** Wraps lines into rows. */
 function wrapAll(lines: readonly LogicalLine[], room: RowWrapOptions): readonly ScreenRow[] {
   return lines.flatMap((line) => wrapLine(line, room));
 }
@@ -41,7 +38,6 @@ export function wrapLines(lines: readonly LogicalLine[], width: number): readonl
   return wrapAll(lines, { width, zone: 'live' });
 }
 
-/** Paints a row. */
 export function paintRow(row: ScreenRow, { paint, links }: RowTarget): Printable {
   return joinPrintable(
     row.map(({ text, style, href }) => {

@@ -98,10 +98,7 @@ function isHex(color: string): color is `#${string}` {
   return color.startsWith('#');
 }
 
-/**
- * Returns red, green and blue of a `#rrggbb` color, each 0 to 255.
- * @internal Exported for tests.
- */
+/** Returns red, green and blue of a `#rrggbb` color, each 0 to 255. @internal Exported for tests. */
 export function parseHexColor(hex: string): readonly [number, number, number] {
   const value = Number.parseInt(hex.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];

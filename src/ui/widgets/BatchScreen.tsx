@@ -36,10 +36,7 @@ const GAUGE_CELLS = 24;
 const EDGE_COLUMNS = 2;
 const MAX_TITLE_COLUMNS = 28;
 
-/**
- * A running batch: progress, cost, reasons for waiting, running, failed and completed tasks.
- * @internal Exported for tests.
- */
+/** A running batch: progress, cost, reasons for waiting, running, failed and completed tasks. @internal */
 export function BatchScreen({ content, rows }: BatchScreenProps) {
   const { context } = useScreenContext();
   const { waitReasons, running, failed, done } = content;
@@ -144,7 +141,6 @@ export type BatchScreenOptions = {
   readonly glyphs: 'unicode' | 'ascii';
 };
 
-/** An open batch screen. */
 export type BatchScreenHandle = { readonly show: (picture: BatchScreenContent) => void; readonly close: () => void };
 
 /** Maximum number of frames per second; faster changes are unreadable. */

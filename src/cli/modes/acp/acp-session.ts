@@ -170,8 +170,7 @@ const GAP = '\n[…]\n';
 
 /**
  * Creates terminal updates for editors that can show the output of a command that ouro runs itself. The output is sent
- * in `_meta`, by convention as `terminal_info`, `terminal_output` and `terminal_exit`.
- * @internal Exported for tests.
+ * in `_meta`, by convention as `terminal_info`, `terminal_output` and `terminal_exit`. @internal
  */
 export function createAcpTerminalUpdates({ _meta }: ClientCapabilities, cwd: () => string): AcpTerminalUpdates {
   if (_meta?.terminal_output !== true) return (_, updates) => updates;

@@ -186,11 +186,7 @@ type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
 
 const answerSchema = z.object({ action: z.string(), content: z.record(z.string(), z.json()).nullish() });
 
-/**
- * Sends an elicitation of an MCP server to the editor; declines it if the editor cannot show this kind.
- *
- * @internal Exported for tests.
- */
+/** Sends an elicitation of an MCP server to the editor; declines it if the editor cannot show this kind. @internal */
 export async function elicitFromEditor(
   { client, sessionId, capabilities }: QuestionTarget,
   callId: string,
@@ -225,9 +221,7 @@ const MODE_NAMES = { form: 'form', url: 'page to visit' } as const;
 
 /**
  * Returns the content of a permission request: warnings and the complete call. The title has one line only, and not
- * every editor shows the raw input.
- *
- * @internal Exported for tests.
+ * every editor shows the raw input. @internal
  */
 export function createAcpPermissionContent(request: PermissionRequest): ToolCallContent[] {
   const { facts, toolName, preview } = request;

@@ -2,7 +2,6 @@ import type { ContentBlock, McpServer } from '@agentclientprotocol/sdk/unstable'
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { UserBlock } from '../../../contracts/message.ts';
 
-/** A prompt from an editor. */
 export type EditorPrompt = {
   /** Text of the prompt, with `@path` for every linked file. */
   readonly text: string;
@@ -11,7 +10,6 @@ export type EditorPrompt = {
   readonly attached: readonly UserBlock[];
 };
 
-/** Parses the content blocks of an ACP prompt. */
 export function parseEditorPrompt(prompt: readonly ContentBlock[]): EditorPrompt {
   return {
     text: prompt.map(formatBlock).join(''),

@@ -76,7 +76,6 @@ export function convertMessagesToAcp(messages: readonly Message[]): readonly Ses
   });
 }
 
-/** Creates the update that lists the slash commands. */
 export function createAcpCommandsUpdate(commands: readonly CommandInfo[]): SessionUpdate {
   return {
     sessionUpdate: 'available_commands_update',

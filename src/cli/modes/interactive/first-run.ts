@@ -20,9 +20,7 @@ export type InteractiveStart = {
 /** The terminal for the questions, and a callback before it is used. */
 type QuestionScreen = Pick<FirstRunDeps, 'out' | 'rendering'> & { readonly beforeQuestions: () => void };
 
-/**
- * Asks for trust and for a model before anything of the folder is read. Returns `left` when the user quits instead.
- */
+/** Asks for trust and for a model before anything of the folder is read. Returns `left` when the user quits instead. */
 export async function askFirstRunQuestions(
   run: CliRunOptions,
   prompt: string | undefined,

@@ -18,7 +18,6 @@ const UTF_8 = /utf-?8/i;
 /** Locales whose fonts may draw ambiguous characters two columns wide. */
 const EAST_ASIAN = /^(?:zh|ja|ko)/;
 
-/** The initial content of a screen. */
 export type InitialScreenContent = Pick<InteractiveStart, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
 /** Resolves the screen options from the environment, the settings and the initial content. */

@@ -15,7 +15,6 @@ export type ControlHandlerContext = {
 /** Handles one kind of control request; throws an error whose message becomes the error response. */
 export type ControlHandler = (request: JsonObject, context: ControlHandlerContext) => Promise<JsonObject>;
 
-/** Creates a handler that validates the request with a schema. */
 export function createControlHandler<Request>(
   schema: z.ZodType<Request>,
   answer: (request: Request, context: ControlHandlerContext) => Promise<JsonObject> | JsonObject,
@@ -34,7 +33,6 @@ export function describeSchemaError({ issues: [issue] }: z.ZodError): string {
 
 /** Schema of a request without parameters. */
 export const noParametersSchema = z.object({});
-/** Schema of any JSON object. */
 export const jsonObjectSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
 /** Thrown for a request that is unknown, or that this conversation cannot handle. */

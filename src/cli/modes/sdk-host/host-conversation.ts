@@ -259,7 +259,6 @@ type PromptSuggestions = {
   waitForIdle(): Promise<void>;
 };
 
-/** Creates the prompt suggestions of a conversation. */
 function createPromptSuggestions(
   { suggestNextPrompt }: Pick<Conversation, 'suggestNextPrompt'>,
   write: (line: JsonObject) => void,

@@ -7,17 +7,13 @@ export type HostMessageIdMap = {
   expectPrompt(uuid: string | undefined): void;
   /** Records a message that was added to the conversation. */
   recordMessage(message: Message): void;
-  /** Records a message that was queued. */
   recordQueued(uuid: string | undefined, item: QueuedMessage): void;
-  /** Returns the host id of a message. */
   getHostId(messageId: string): string | undefined;
   /** Returns the message id for a host id; an unknown id is returned unchanged, it may be a message id. */
   getMessageId(uuid: string): string;
-  /** Returns the queue id of a message that was queued. */
   getQueueId(uuid: string): string | undefined;
 };
 
-/** Creates an empty id map. */
 export function createHostMessageIdMap(): HostMessageIdMap {
   const hostIds = new Map<string, string>();
   const messageIds = new Map<string, string>();

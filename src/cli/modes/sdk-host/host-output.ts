@@ -36,7 +36,6 @@ type Exchange = {
   readonly result: JsonObject;
 };
 
-/** Creates the output of a conversation. */
 export function createHostOutput(
   conversation: Conversation,
   output: OutputOptions,

@@ -34,7 +34,6 @@ export type ControlDispatcherDeps = {
   readonly awaitsInitialize: boolean;
 };
 
-/** Creates the handler of control requests from a host. */
 export function createControlDispatcher(
   options: CliRunOptions,
   lazyConversation: LazyConversation,
@@ -270,11 +269,7 @@ function createGrid(categories: readonly Category[], maxTokens: number): readonl
   return Array.from({ length: rows }, (_, row) => squares.slice(row * GRID_COLUMNS, (row + 1) * GRID_COLUMNS));
 }
 
-/**
- * The handlers of all requests a host may make in an open conversation; any other request is unsupported.
- *
- * @internal Exported for tests.
- */
+/** The handlers of all requests a host may make in an open conversation; any other request is unsupported. @internal */
 export const CONTROL_REQUEST_HANDLERS: ReadonlyMap<string, ControlHandler> = new Map(
   Object.entries({
     ...modelControlHandlers,

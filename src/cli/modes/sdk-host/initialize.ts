@@ -142,7 +142,6 @@ function createHooks(
   );
 }
 
-/** Creates the response to an initialize request. */
 export async function createInitializeResponse(
   conversation: Conversation,
   request: JsonObject,

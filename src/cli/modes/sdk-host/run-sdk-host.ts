@@ -96,7 +96,6 @@ type ControlServer = {
 
 const KEEP_ALIVE_MS = 1_500;
 
-/** Creates the server that answers one SDK host. */
 export function createControlServer(options: CliRunOptions, deps: ControlServerDeps): ControlServer {
   const { outgoing, write, warn } = deps;
   const lazyConversation = createLazyConversation(deps.open, warn);

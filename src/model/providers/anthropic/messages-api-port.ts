@@ -193,11 +193,7 @@ const OPTIONAL_FIELDS = ['display', 'output_config', 'metadata'] as const;
 /** One of the optional request fields. */
 type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 
-/**
- * Finds the rejected field in a message: `thinking.adaptive.display: Extra inputs are not permitted`.
- *
- * @internal Exported for tests.
- */
+/** Finds the rejected field in a message: `thinking.adaptive.display: Extra inputs are not permitted`. @internal */
 export function findRejectedRequestField(message: string): OptionalField | undefined {
   const pattern =
     /\b([a-z_]+(?:\.[a-z_]+)*)['"`]?:? (?:Extra inputs are not permitted|is not (?:permitted|supported))/i;
@@ -205,11 +201,7 @@ export function findRejectedRequestField(message: string): OptionalField | undef
   return OPTIONAL_FIELDS.find((field) => path.includes(field));
 }
 
-/**
- * Removes fields from a request body.
- *
- * @internal Exported for tests.
- */
+/** Removes fields from a request body. @internal Exported for tests. */
 export function removeRequestFields(body: JsonObject, fields: ReadonlySet<OptionalField>): JsonObject {
   if (fields.size === 0) return body;
   const { output_config, metadata, thinking, ...rest } = body;

@@ -9,7 +9,6 @@ import type { DiskLookup } from './shell-state.ts';
 
 const MAX_NAMES = 1_000;
 
-/** Creates the lookups that the exact analysis makes on the disk. */
 export function createDiskLookup(context: DecisionContext): DiskLookup {
   return {
     resolveDirectory(cwd, target) {

@@ -15,7 +15,6 @@ export type ResolvedCommand = {
 /** The exact analysis: anything it does not support becomes a problem, and a problem always requires approval. */
 export type ExactAnalysis = { readonly commands: readonly ResolvedCommand[]; readonly problems: readonly string[] };
 
-/** Disk lookups that the exact analysis needs. */
 export type DiskLookup = {
   /** Returns the folder that `cd` leads to, or `undefined` if it is unknown. */
   readonly resolveDirectory: (cwd: string, target: string) => string | undefined;
@@ -37,7 +36,6 @@ export type ShellState = {
   /** The text that syntax positions refer to. */
   readonly source: string;
   readonly cwds: readonly string[];
-  /** The values of loop variables. */
   readonly variables: LoopVariables;
   readonly depth: number;
   /** Number of commands that ran before. */

@@ -136,7 +136,6 @@ export type ProgramFacts = {
   readonly readOnlyOptions?: ReadOnlyOptions;
 };
 
-/** Program facts by name. */
 export type ProgramFactsByName = Readonly<Record<string, ProgramFacts>>;
 
 /** The file names that a command prints. */

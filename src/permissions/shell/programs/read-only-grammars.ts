@@ -93,7 +93,6 @@ const FIND_PREDICATES = new Set(
   ),
 );
 
-/** Analyzes find with predicates that only read. */
 export function analyzeFindCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const expanded = args.find((arg) => arg.kind !== 'literal');
   if (expanded !== undefined) return refuse(`${expanded.text} is expanded before find sees it.`);

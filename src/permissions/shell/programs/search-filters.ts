@@ -1,6 +1,5 @@
 import { createGlobSegmentTest, isExactGlobPattern } from '../../paths/folder-scan.ts';
 
-/** An option and its value as given. */
 export type ParsedSearchOption = { readonly flag: string; readonly value: string };
 
 /**

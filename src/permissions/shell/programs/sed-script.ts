@@ -43,7 +43,6 @@ export function parseSedEdits(args: readonly string[]): readonly number[] | unde
 }
 
 const ADDRESS = /^(?:\d+(?:~\d+)?|\$|[+~]\d+)/;
-/** The end of a command. */
 const COMMAND_END = /^[ \t]*(?:[;\n}#]|$)/;
 const SINGLE_COMMAND = /^[pPdDgGhHnNxz=F]/;
 const NUMBER_COMMAND = /^[lLqQ][ \t]*\d*/;

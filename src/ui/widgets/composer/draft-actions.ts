@@ -150,7 +150,6 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
   }
 }
 
-/** Runs a command that was chosen from the menu. */
 export function runChosenMenuCommand(view: ViewState, line: string): InputResult {
   const editor = applyDraftEditorAction(view.editor, { type: 'sent', entry: `/${line}` }, 0);
   return {

@@ -32,7 +32,6 @@ import {
   findWordStart,
 } from './text-boundaries.ts';
 
-/** An editing action on a draft. */
 export type DraftEditorAction =
   | { readonly type: 'insert' | 'paste'; readonly text: string }
   /** A paste that is never collapsed. */

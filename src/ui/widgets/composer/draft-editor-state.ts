@@ -25,7 +25,6 @@ export type HistorySearch = {
   readonly found: number | undefined;
 };
 
-/** One change of the text. */
 export type DraftTextChange = { readonly at: number; readonly removed: string; readonly inserted: string };
 
 /** The part of the editor state that undo restores besides the text. */
@@ -44,7 +43,6 @@ export type LastAction =
   | { readonly kind: 'type' | 'erase'; readonly timeMs: number }
   | { readonly kind: 'yank'; readonly from: number; readonly to: number };
 
-/** The state of the editor. */
 export type DraftEditorState = DraftText & {
   /** Width of a visual row in columns. */
   readonly width: number;
@@ -66,7 +64,6 @@ export type DraftEditorState = DraftText & {
 
 const MAX_UNDO_STEPS = 2000;
 
-/** Creates an editor with the given draft, or an empty one. */
 export function createDraftEditor(
   initial: {
     readonly draft?: DraftText;

@@ -5,7 +5,6 @@ import { colored, createLine, type LogicalLine, plain, type StyledSpan, sliceSpa
 import type { RenderContext } from '../../text/render-context.ts';
 import { countAdjacentDiffLines, findChangedRanges, highlightHunk, renderDiffLine } from './diff-lines.ts';
 
-/** A numbered line of one side. */
 type NumberedLine = { readonly number: number; readonly spans: readonly StyledSpan[] };
 type Pair = { readonly before: NumberedLine | undefined; readonly after: NumberedLine | undefined };
 

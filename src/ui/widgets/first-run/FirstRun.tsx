@@ -13,10 +13,7 @@ import { Dialog } from '../permission-dialog/Dialog.tsx';
 import { type FirstRunLayout, layoutFirstRun } from './layout-first-run.ts';
 import type { FirstRunRenderer } from './line-renderer.ts';
 
-/**
- * The first-run screen: the program, the folder, and the open question.
- * @internal Exported for tests.
- */
+/** The first-run screen: the program, the folder, and the open question. @internal Exported for tests. */
 export function FirstRun({ layout: { head, dialog } }: { readonly layout: FirstRunLayout }) {
   return (
     <Box flexDirection="column">
@@ -26,7 +23,6 @@ export function FirstRun({ layout: { head, dialog } }: { readonly layout: FirstR
   );
 }
 
-/** The rendering options of the first-run screen. */
 export type FrameRendererOptions = Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'resizeMode'>;
 
 /** Creates the output that redraws the screen with every change, and erases it at the end. */

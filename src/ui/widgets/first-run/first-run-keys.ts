@@ -20,7 +20,6 @@ export type FirstRunInputResult =
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 type InputPage = Extract<FirstRunPage, { kind: 'key' | 'address' }>;
 
-/** Handles an input event of the first-run screen. */
 export function handleFirstRunInput(state: FirstRunScreenState, input: InputEvent): FirstRunInputResult {
   const { page } = state;
   if (input.type === 'paste') {

@@ -10,17 +10,14 @@ export type FirstRunPage =
 export const FIRST_RUN_STEPS = ['trust', 'bypass', 'model', 'takeOver'] as const;
 export type FirstRunStep = (typeof FIRST_RUN_STEPS)[number];
 
-/** The state of the first-run screen. */
 export type FirstRunScreenState = {
   readonly question: FirstRunQuestions;
-  /** Local model servers. */
   readonly servers: 'looking' | readonly LocalModelServer[];
   readonly trust: FirstRunAnswers['trust'] | undefined;
   readonly model: FirstRunAnswers['model'] | undefined;
   readonly takeOver: FirstRunAnswers['takeOver'] | undefined;
   readonly bypass: FirstRunAnswers['bypass'] | undefined;
   readonly page: FirstRunPage;
-  /** The provider of the key that is being typed. */
   readonly keyProvider: string | undefined;
   /** The option under the cursor; none until an arrow key is pressed. */
   readonly selected: number | undefined;
@@ -89,7 +86,6 @@ export function getSettledAnswer({
   return takeOver === undefined ? undefined : { trust, model, takeOver, bypass, typed };
 }
 
-/** Lists the models of all local servers. */
 export function listLocalModels({ servers }: FirstRunScreenState): readonly string[] {
   return servers === 'looking' ? [] : servers.flatMap(({ models }) => models);
 }

@@ -31,7 +31,6 @@ export type FirstRunDeps = {
   readonly now: () => number;
 };
 
-/** The open first-run screen. */
 export type FirstRunScreen = {
   /** Resolves when all questions are answered, or when the user exits. */
   readonly answer: Promise<FirstRunAnswers | 'leave'>;

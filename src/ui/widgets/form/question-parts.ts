@@ -71,7 +71,6 @@ export function joinAnswers(question: UserQuestion, index: number, answers: read
   return problem === undefined ? { ok: true, answer } : { ok: false, problem };
 }
 
-/** Parses a typed answer. */
 export function parseTypedAnswer(question: UserQuestion, index: number, text: string): ParsedAnswer {
   const field = getFormFields(question)[index];
   if (field === undefined) return { ok: true, answer: text };

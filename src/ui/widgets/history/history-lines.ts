@@ -227,10 +227,7 @@ const NARROW = 60;
 /** Minimum width of a truncated title. */
 const MIN_TITLE_COLUMNS = 24;
 
-/**
- * Renders the banner: the logo, and beside it version, model, folder and the extensions in effect.
- * @internal Exported for tests.
- */
+/** Renders the banner: the logo, and beside it version, model, folder and the extensions in effect. @internal */
 export function renderBanner(
   { version, model, window, folder, branch, configuration }: Banner,
   { glyphs, width }: RenderContext,
@@ -259,8 +256,7 @@ export function renderBanner(
 type LastSession = Extract<HistoryItem, { kind: 'last_session' }>;
 
 /**
- * Renders the last session below the banner: age, title, amount of work, and the command that continues it.
- * @internal Exported for tests.
+ * Renders the last session below the banner: age, title, amount of work, and the command that continues it. @internal
  */
 export function renderLastSession({ when, title, worked }: LastSession, { glyphs, width }: RenderContext): LogicalLine {
   const [logoRow = ''] = getLogo(glyphs, width);

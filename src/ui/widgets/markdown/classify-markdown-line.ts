@@ -37,7 +37,6 @@ export function classifyMarkdownLine(line: string): MarkdownLineStart {
   return HTML_BLOCK.test(line) ? { kind: 'html', until: 'blank' } : { kind: 'text' };
 }
 
-/** Returns whether a line closes a fence. */
 export function closesFence(line: string, marker: string): boolean {
   const closing = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
   return closing !== undefined && closing.charAt(0) === marker.charAt(0) && closing.length >= marker.length;

@@ -19,7 +19,6 @@ const KNOWN_TYPES = new Set(
   ).split(' '),
 );
 
-/** Returns whether a token has one of the known types. */
 export function isKnownToken(token: Token): token is MarkedToken {
   return KNOWN_TYPES.has(token.type);
 }

@@ -25,7 +25,6 @@ export type MenuLayout = {
   /** Visible choices around the selected one, and the headings of their groups. */
   readonly rows: readonly MenuRow[];
   readonly selected: OverlayChoice | undefined;
-  /** Query typed by the user. */
   readonly query: string;
   /** Width of the labels, and whether argument hints follow them. */
   readonly labelWidth: number;
@@ -73,10 +72,8 @@ export function getQueryCaret(title: string, query: string): number {
 }
 
 const QUERY_MARK = '  > ';
-/** Title of the session list. */
 export const SESSION_LIST_TITLE = 'Resume';
 
-/** Returns the height of a menu in rows. */
 export function getMenuHeight({ head, rows, footer }: MenuLayout): number {
   return (head === undefined ? 0 : 1) + rows.length + footer.length;
 }

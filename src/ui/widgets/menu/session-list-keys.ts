@@ -6,7 +6,6 @@ import { type InputResult, type UiEffect, withEffects, withoutEffects } from '..
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
-/** Handles a key for the list of sessions. */
 export function handleSessionListKey(view: ViewState, list: ResumableSessionList, input: KeyInput): InputResult {
   const session = filterSessions(list)[list.selected];
   if (list.mode.type === 'renaming') return handleTitleKey(view, list, list.mode.title, session, input);

@@ -21,7 +21,6 @@ export type PanelState = {
   readonly message: { readonly level: 'info' | 'warn'; readonly text: string } | undefined;
   /** Key of the last action; while it is held, the action is not repeated. */
   readonly lastAction: { readonly chord: string; readonly atMs: number } | undefined;
-  /** Panel that this one was opened from. */
   readonly back: PanelState | undefined;
 };
 

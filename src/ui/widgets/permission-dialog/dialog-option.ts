@@ -37,7 +37,6 @@ export function createKeyOption(key: string, label: string, action: DialogAction
   return { key, label, action, position: 'footer' };
 }
 
-/** Creates an option of the list that has only a letter. */
 export function createChoiceOption(key: string, label: string, action: DialogAction): DialogOption {
   return { key, label, action, position: 'list' };
 }

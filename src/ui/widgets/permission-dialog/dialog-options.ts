@@ -199,7 +199,6 @@ export function isAnsweredTogether(request: DialogRequest): boolean {
   return (facts.kind === 'read' || facts.kind === 'edit') && !isSuspicious;
 }
 
-/** Returns the options for a list of requests. */
 export function createListOptions(listed: readonly DialogRequest[]): readonly DialogOption[] {
   const ids = listed.filter(isAnsweredTogether).map(({ id }) => id);
   const action: DialogAction = { type: 'answer_several', ids };

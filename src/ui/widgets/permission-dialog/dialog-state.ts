@@ -31,7 +31,6 @@ export type DialogState =
       readonly form: DialogForm;
     };
 
-/** The state of an open dialog. */
 export type OpenDialog = Extract<DialogState, { stage: 'open' }>;
 
 /** Time after a dialog appears, or after an answer, in which keys are ignored: they were meant for something else. */
@@ -96,7 +95,6 @@ export function getDialogReadyTime({ armedAtMs }: OpenDialog): number {
   return armedAtMs === undefined ? Number.POSITIVE_INFINITY : armedAtMs + ARMED_MS;
 }
 
-/** Returns whether the dialog accepts keys. */
 export function acceptsKeys({ armedAtMs, isReady }: OpenDialog): boolean {
   return armedAtMs !== undefined && isReady;
 }

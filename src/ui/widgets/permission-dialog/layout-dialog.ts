@@ -118,14 +118,12 @@ function createTitle(
   };
 }
 
-/** Returns the body of the dialog for a request. */
 export function createDialogBody(request: DialogRequest, dialog: OpenDialog, context: RenderContext): DialogBody {
   return request.kind === 'permission'
     ? createPermissionBody(request.permission, context, dialog.form.details)
     : createQuestionBody(request, dialog);
 }
 
-/** Returns the title of the dialog for a request. */
 export function formatDialogTitle(request: DialogRequest, context: RenderContext): string {
   return request.kind === 'permission'
     ? formatPermissionTitle(request.permission, context)
@@ -192,7 +190,6 @@ function createKeysLine(options: readonly DialogOption[], dialog: OpenDialog, { 
   return { ...createProseLine(...spans), hasNoBreakSpaces: true };
 }
 
-/** Creates the body of the list of requests. */
 function createListBody(listed: readonly DialogRequest[], context: RenderContext): DialogBody {
   const subject = listed.map((request) => {
     const text = request.kind === 'question' ? formatDialogTitle(request, context) : formatCall(request.permission);

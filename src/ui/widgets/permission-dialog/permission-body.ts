@@ -36,7 +36,6 @@ export const EMPTY_BODY: DialogBody = {
   details: [],
 };
 
-/** Returns the title of a permission dialog. */
 export function formatPermissionTitle(request: PermissionRequest, { cwd }: RenderContext): string {
   const suffix = request.agentId === undefined ? '' : ' (sub-agent)';
   return `${sanitize(formatTitle(request, cwd), 'line')}${suffix}`;
@@ -158,7 +157,6 @@ export function describeSevereRisks({ risks = [] }: Pick<PermissionRequest, 'ris
   return [`sends ${what}${to}`, ...others.map(describeRisk)];
 }
 
-/** Describes a risk with its targets. */
 function describeRisk({ kind, text, targets = [] }: CallRisk): string {
   const isNamed = targets.length === 0 || targets.some((target) => text.includes(target));
   const preposition = kind === 'sends' ? ' to ' : ': ';

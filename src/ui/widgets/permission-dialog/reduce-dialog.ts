@@ -55,7 +55,6 @@ export function noteResize(view: ViewState, nowMs: number): ViewState {
   return view.dialog.stage === 'none' ? view : { ...view, keys: { ...view.keys, refocusedAtMs: nowMs } };
 }
 
-/** Returns the request of an event, if it is one. */
 export function toDialogRequest(event: AgentEvent): DialogRequest | undefined {
   if (event.type === 'permission_request')
     return { kind: 'permission', id: event.request.id, permission: event.request };

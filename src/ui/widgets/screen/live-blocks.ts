@@ -120,11 +120,7 @@ function createPieceBlock(
 const THINKING_ROWS = 2;
 const THINKING_INDENT = '  ';
 
-/**
- * Renders the last two rows of the current thinking; none if the provider hides it.
- *
- * @internal Exported for tests.
- */
+/** Renders the last two rows of the current thinking; none if the provider hides it. @internal Exported for tests. */
 export function renderLiveThinking(thinking: LiveThinking | undefined, { width }: RenderContext): readonly ScreenRow[] {
   const text = sanitizeForScreen(thinking?.tail ?? '')
     .replace(/\s+/g, ' ')
@@ -172,7 +168,6 @@ export function fitLiveBlocks<Block extends BlockSize>(blocks: readonly Block[],
   return shown;
 }
 
-/** Returns the total height of blocks. */
 export function getTotalBlockHeight(blocks: readonly BlockSize[]): number {
   return blocks.reduce((sum, { height }) => sum + height, 0);
 }

@@ -12,7 +12,6 @@ const ROOMY_ROWS = 16;
 const WARN_PERCENT = 80;
 const GAUGE_CELLS = 8;
 
-/** One segment of the status line. */
 type Segment = { readonly name: string; readonly spans: readonly StyledSpan[] };
 
 /** The part of the view state that the status line shows. */

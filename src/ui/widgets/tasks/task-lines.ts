@@ -13,7 +13,6 @@ export function renderTaskListLine(todos: readonly Todo[], context: RenderContex
   );
 }
 
-/** Renders the task list with one task per line. */
 export function renderTaskListColumn(todos: readonly Todo[], context: RenderContext): readonly LogicalLine[] {
   const done = todos.filter(({ status }) => status === 'completed').length;
   return [

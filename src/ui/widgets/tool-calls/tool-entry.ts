@@ -32,7 +32,6 @@ export type ToolEntry = {
   readonly progress?: ToolProgress;
 };
 
-/** Returns whether a call has ended. */
 export function hasCallEnded(entry: ToolEntry): boolean {
   return entry.state.status === 'ended';
 }
@@ -65,7 +64,6 @@ const ROW_CHARS = 100;
 /** Fewer lines than these are never hidden: a note about them would save nothing. */
 export const MIN_HIDDEN_LINES = 4;
 
-/** Returns the maximum rows for the output of a call. */
 export function getMaxOutputRows(
   { caller }: Pick<ToolEntry, 'caller'>,
   { status }: Pick<EndedCallOutcome, 'status'>,

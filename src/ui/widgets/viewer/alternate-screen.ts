@@ -68,7 +68,6 @@ function drawViewer(viewer: ViewerState, { rows: height, width }: RenderContext,
   return [...visible, ...empty, paint(renderViewerFooter(viewer, room, Math.max(1, width - 1)), { inverse: true })];
 }
 
-/** Renders a row with the match of the query highlighted. */
 function highlightMatch(row: ViewerState['rows'][number], query: string, width: number, paint: Paint): Printable {
   const start = query === '' ? -1 : row.text.toLowerCase().indexOf(query.toLowerCase());
   if (start === -1) return row.painted;
@@ -91,11 +90,7 @@ const PAGE_KEYS: Readonly<Record<'transcript' | 'text' | 'request', KeyTexts>> =
   request: ['y yes  n no  q back  [ ] parts  / search', 'y yes  n no  q back  [ ] parts', 'y yes  n no  q back'],
 };
 
-/**
- * Renders the footer of a page: title, position and keys. Keys are shortened last and never truncated.
- *
- * @internal Exported for tests.
- */
+/** Renders the footer of a page: title, position and keys. Keys are shortened last and never truncated. @internal */
 export function renderViewerFooter(
   { title, rows, top, entering, query, page, note }: ViewerState,
   room: number,

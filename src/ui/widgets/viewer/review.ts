@@ -49,11 +49,7 @@ export function selectHunk(page: ReviewPage, step: number): ReviewPage {
   return { ...page, selected: Math.max(0, Math.min(page.hunks.length - 1, page.selected + step)) };
 }
 
-/**
- * Stores the decision about the selected hunk and selects the next undecided one.
- *
- * @internal Exported for tests.
- */
+/** Stores the decision about the selected hunk and selects the next undecided one. @internal Exported for tests. */
 export function decideHunk(page: ReviewPage, mark: HunkDecision): ReviewPage {
   const decisions = page.decisions.with(page.selected, mark);
   const nextAfter = decisions.findIndex(({ verdict }, index) => index > page.selected && verdict === 'open');
@@ -120,7 +116,6 @@ function describeRefusal({ hunks, decisions }: Pick<ReviewPage, 'hunks' | 'decis
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
-/** The result of a key on a review page. */
 export type ReviewKeyResult =
   | { readonly type: 'page'; readonly page: ReviewPage }
   /** The review is finished and its decisions are sent. */

@@ -19,7 +19,6 @@ export type ViewerContext = {
   readonly layOut: (page: ViewerPage, options: ViewerPageOptions) => readonly ViewerRow[];
 };
 
-/** The result of a key in the viewer. */
 export type ViewerKeyResult =
   | Exclude<ReviewKeyResult, { type: 'page' }>
   | { readonly type: 'stay'; readonly viewer: ViewerState }
