@@ -11,7 +11,7 @@ import { createEditorSearch } from '../ide/find-editors.ts';
 import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention } from '../ide/parse-notification.ts';
 import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
 import { formatHomePath } from '../lib/text/home-path.ts';
-import { wrapInReminder } from '../prompt/reminder.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
 import { proposeEdit } from '../tools/edit/preview-edit.ts';
 import type { Core } from './core.ts';
 import { canReadUnasked } from './permissions/host-file-access.ts';

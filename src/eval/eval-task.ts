@@ -2,8 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
+import { parseYaml, validateFileContent } from '../fleet/tasks/task-file.ts';
 import { getErrnoCode } from '../lib/errors.ts';
-import { parseYaml, validateFileContent } from '../lib/validate-file.ts';
 
 const text = z.string().min(1);
 const files = z

@@ -7,7 +7,7 @@ import type { TaskWorktree } from '../fleet/git/task-patch.ts';
 import { isRemoteUrl } from '../fleet/git/validate-checkout-spec.ts';
 import { createCommitResolver } from '../fleet/tasks/find-task-targets.ts';
 import { createTaskCheckEnvironment } from '../fleet/worker/run-ouro-child.ts';
-import { runShellCommand } from '../lib/processes/run-shell-command.ts';
+import { runShellCommand } from '../lib/processes/find-shell.ts';
 import { EvalFileError, type EvalTask } from './eval-task.ts';
 
 /** The starting point of a task, made once and copied for each run. It is never changed afterwards. */

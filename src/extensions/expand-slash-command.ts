@@ -1,5 +1,4 @@
 import type { PromptTemplate } from '../contracts/extension.ts';
-import { splitArguments } from '../lib/text/split-arguments.ts';
 
 /** The effects of expanding a command: shell lines pass the permission gate, files the read rules. */
 export type ExpandSlashCommandOptions = {
@@ -84,3 +83,16 @@ function expandPlaceholders(
     return words[position] ?? '';
   });
 }
+
+/**
+ * Splits a line that the user typed into arguments. Quotes at the start of an argument or after its `name=` group text
+ * with spaces; inside double quotes a backslash escapes a quote. Quotes elsewhere are ordinary characters.
+ */
+export function splitArguments(text: string): readonly string[] {
+  return [...text.matchAll(ARGUMENT)].map(([whole, prefix = '', double, single]) => {
+    if (single !== undefined) return prefix + single;
+    return double === undefined ? whole : prefix + double.replaceAll(/\\(["\\])/g, '$1');
+  });
+}
+
+const ARGUMENT = /([\w-]+=)?(?:"((?:\\.|[^"\\])*)"|'([^']*)')(?=\s|$)|\S+/gs;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HookEvent } from '../contracts/hook.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
-import { runShellCommand } from '../lib/processes/run-shell-command.ts';
+import { runShellCommand } from '../lib/processes/find-shell.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import { runShellCommand } from '../lib/processes/run-shell-command.ts';
+import { runShellCommand } from '../lib/processes/find-shell.ts';
 import type { HookCommandResult, HookRunners } from './hook-actions.ts';
 
 /** The folder, the variables and the default timeout of hook commands. */

@@ -1,8 +1,8 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/sdk/types.js';
 import type { CommandInfo } from '../contracts/frontend/command.ts';
 import type { ResultBlock } from '../contracts/message.ts';
+import { splitArguments } from '../extensions/expand-slash-command.ts';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { splitArguments } from '../lib/text/split-arguments.ts';
 import { convertMcpContentBlock } from './content.ts';
 import { assignMcpFullNames } from './tool-names.ts';
 

@@ -12,6 +12,7 @@ import type { CallRequest } from '../contracts/tool.ts';
 import { formatHomePath } from '../lib/text/home-path.ts';
 import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode/judge-prompt.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
+import type { GetToolFacts } from './create-decision-context.ts';
 import { decide } from './decide.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { escapeRulePath } from './permission-policy-source.ts';
@@ -23,7 +24,6 @@ import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';
 import { findProgramFacts } from './shell/programs/find-program-facts.ts';
 import { isLastingRisk } from './shell/programs/program-risks.ts';
-import type { GetToolFacts } from './tool-facts.ts';
 
 /** The dependencies of an approval request. */
 export type ApprovalDeps = {

@@ -1,4 +1,5 @@
-import type { Policy, Rule, ToolFacts } from '../contracts/permission.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { Policy, Rule, ToolFacts, ToolTraits } from '../contracts/permission.ts';
 import { toPosixPath } from '../lib/files/path-style.ts';
 import type { DecisionContext } from './decision-context.ts';
 import { createHardLinkLookup } from './paths/hard-links.ts';
@@ -80,4 +81,25 @@ function memoizeByPair<First, Second, Rest extends readonly unknown[], Result>(
 
 function addRealRoots(roots: readonly string[], real: readonly ResolvedPath[]): readonly string[] {
   return [...new Set([...roots, ...real.map((root) => root.real)])];
+}
+
+/** Returns what a call would touch, as declared by its tool. */
+export type GetToolFacts = (tool: string, input: JsonObject, cwd: string) => ToolFacts;
+
+/** The inputs of a decision besides the policy: the disk, and the facts tools declare about their calls. */
+export type DecisionSources = { readonly fs: PermissionFs; readonly getToolFacts: GetToolFacts };
+
+/** Creates the lookup of tool facts from tool traits; an unknown tool may touch anything. */
+export function createToolFactsLookup(tools: readonly ToolTraits[]): GetToolFacts {
+  return (tool, input, cwd) => {
+    const traits = findToolTraits(tools, tool);
+    const name = traits?.name ?? tool;
+    const declared = traits?.facts?.(input, cwd) ?? { kind: tool.startsWith('mcp__') ? 'mcp' : 'other' };
+    return { tool: name, input, ...declared };
+  };
+}
+
+/** Finds the traits of a tool by its name or an alias. */
+export function findToolTraits(tools: readonly ToolTraits[], tool: string): ToolTraits | undefined {
+  return tools.find(({ name, aliases }) => name === tool || aliases?.includes(tool) === true);
 }

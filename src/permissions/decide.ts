@@ -10,15 +10,14 @@ import type {
 } from '../contracts/permission.ts';
 import { canJudgeDecideCall } from './auto-mode/limits.ts';
 import { collectCallFindings, listToolBlockers } from './collect-call-findings.ts';
-import { createDecisionContext } from './create-decision-context.ts';
+import { createDecisionContext, type DecisionSources } from './create-decision-context.ts';
 import { type AnalysisFindings, type DecisionContext, type Requirement, resolveCallPath } from './decision-context.ts';
 import { hasLookalikeText } from './lookalike-letters.ts';
 import { createBoundedFs, type PermissionFs } from './permission-fs.ts';
 import { parseRule } from './rules/parse-rule.ts';
-import { addRunOutsideFindings } from './sandbox-exceptions/run-outside.ts';
-import { addSandboxDenialFindings } from './sandbox-exceptions/sandbox-denial-findings.ts';
+import { addRunOutsideFindings, addSandboxDenialFindings } from './sandbox-exceptions/run-outside.ts';
+
 import { addWritePathFindings } from './sandbox-exceptions/write-paths.ts';
-import type { DecisionSources } from './tool-facts.ts';
 
 /**
  * Decides about a call: deny rules first, then breakers, ask rules, the mode, and what allows it. An error during the

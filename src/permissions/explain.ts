@@ -10,13 +10,13 @@ import {
   type TraceStep,
 } from '../contracts/permission.ts';
 import { getErrorMessage } from '../lib/errors.ts';
+import { createToolFactsLookup, type DecisionSources, findToolTraits } from './create-decision-context.ts';
 import { decide } from './decide.ts';
 import { formatRuleSource } from './decision-context.ts';
 import { findRuleProblems } from './lint-rules.ts';
 import { diskFs } from './permission-fs.ts';
 import { parseRule } from './rules/parse-rule.ts';
 import { getRuleFamily } from './rules/rule-families.ts';
-import { createToolFactsLookup, type DecisionSources, findToolTraits } from './tool-facts.ts';
 
 const modeSchema = z.string().transform((text, context): PermissionMode => {
   const mode = PERMISSION_MODES.find((known) => known === text);

@@ -1,4 +1,5 @@
 import type { Rule, ToolTraits } from '../contracts/permission.ts';
+import { findToolTraits } from './create-decision-context.ts';
 import { describeRule } from './decision-context.ts';
 import {
   coversTool,
@@ -8,7 +9,6 @@ import {
   SANDBOX_EXCEPTION_RULE_NAME,
 } from './rules/rule-families.ts';
 import { parseCommandPattern } from './shell/command-rules.ts';
-import { findToolTraits } from './tool-facts.ts';
 
 export type RuleProblem = {
   readonly rule: Rule;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Prompt } from '../contracts/agent.ts';
 import type { ResultBlock, UserBlock } from '../contracts/message.ts';
 import { MOUNT_NOT_ANSWERING } from '../lib/files/mount-health.ts';
-import { wrapInReminder } from './reminder.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
 
 const MAX_BYTES = 100_000;
 const MAX_FILES = 20;

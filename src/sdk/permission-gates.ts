@@ -3,11 +3,11 @@ import { delimiter } from 'node:path';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionAnswer, PermissionMode, PermissionRequest, Policy } from '../contracts/permission.ts';
 import type { CallRequest, GateVerdict, Tool } from '../contracts/tool.ts';
+import { createToolFactsLookup, type GetToolFacts } from '../permissions/create-decision-context.ts';
 import { decide } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { createPermissionGate } from '../permissions/permission-gate.ts';
 import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
-import { createToolFactsLookup, type GetToolFacts } from '../permissions/tool-facts.ts';
 import { TOOL_TRAITS } from '../tools/tool-traits.ts';
 import { getProcessVariables } from './runtime.ts';
 

@@ -18,9 +18,9 @@ import {
 import { createLiveConversationView, type LiveConversationView } from './effects/live-conversation-view.ts';
 import type { ScreenEnd } from './effects/ui-effect-host.ts';
 import { handleInput } from './input/handle-input.ts';
-import type { InputContext } from './input/input-context.ts';
 import type { InputEvent } from './input/input-event.ts';
-import type { UiEffect } from './input/input-result.ts';
+import type { InputContext, UiEffect } from './input/input-result.ts';
+
 import { createKeyboardReader, type TerminalInput } from './input/keyboard-reader.ts';
 import {
   classifyBackground,

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Options, query, type SDKMessage, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
-import { createAsyncQueue } from '../../src/lib/async-queue.ts';
+import { createAsyncQueue } from '../../src/engine/phases/stream-model.ts';
 import type { ApiTurn } from './api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from './api/server.ts';
 import { SHARED_CACHE } from './environment.ts';

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import type { PanelAction, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { toNativePath } from '../../lib/files/path-style.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { formatHomePath } from '../../lib/text/home-path.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
 import { isPathInside, resolvePath } from '../../permissions/resolve-path.ts';
-import { appendMemoryLine, listMemoryTargets } from '../../prompt/memory/append-memory.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { listInstructionRoots } from '../read-settings.ts';
 import {
@@ -123,4 +122,35 @@ function parseNote(line: string): { readonly note: string; readonly scope: 'proj
   const [, name, rest] = /^(project|local|user):\s*(.*)$/s.exec(line.trim()) ?? [];
   if (name !== 'project' && name !== 'local' && name !== 'user') return { note: line.trim(), scope: 'project' };
   return { note: (rest ?? '').trim(), scope: name };
+}
+
+/** A memory file that a line typed with `#` can be added to. */
+type MemoryTarget = { readonly label: string; readonly path: string };
+
+/** Lists the memory files for `#` lines, the project first. @internal Exported for tests. */
+export function listMemoryTargets(paths: {
+  readonly root: string;
+  readonly userFile: string;
+}): readonly MemoryTarget[] {
+  return [
+    { label: 'Project, shared (CLAUDE.md)', path: join(paths.root, 'CLAUDE.md') },
+    { label: 'Project, only on this machine (CLAUDE.local.md)', path: join(paths.root, 'CLAUDE.local.md') },
+    { label: 'User, all projects', path: paths.userFile },
+  ];
+}
+
+/**
+ * Appends a line to a memory file, creating the file if needed; existing content is not changed.
+ * @internal Exported for tests.
+ */
+export async function appendMemoryLine(path: string, text: string): Promise<void> {
+  const line = `- ${text
+    .trim()
+    .replace(/^[-*]\s+/, '')
+    .replaceAll('\n', '\n  ')}`;
+  const before = await ignoreMissingFile(readFile(path, 'utf8'));
+  await mkdir(dirname(path), { recursive: true });
+  const eol = before?.includes('\r\n') === true ? '\r\n' : '\n';
+  const separator = before === undefined || before === '' || before.endsWith('\n') ? '' : eol;
+  await appendFile(path, `${separator}${line.replaceAll('\n', eol)}${eol}`);
 }

@@ -3,7 +3,7 @@ import { listMessageBlocks, type Message, type UserOrigin } from '../../contract
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { isSystemReminder } from '../../lib/text/reminder.ts';
 import { askSmallModel, generatePromptSuggestion, searchWebWithProvider } from '../../model/side-calls.ts';
 import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
 import { getSearchKeyVariable } from '../../settings/effective-environment.ts';

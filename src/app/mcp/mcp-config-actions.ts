@@ -5,8 +5,8 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
 import { openMcpCredentialStore } from '../../mcp/auth/mcp-credentials.ts';
 import { loginToMcpServer } from '../../mcp/auth/mcp-login.ts';
-import { loadMcpConfig } from '../../mcp/config/load-config.ts';
-import { openMcpServerApprovals } from '../../mcp/config/mcp-server-approvals.ts';
+import { loadMcpConfig, openMcpServerApprovals } from '../../mcp/config/load-config.ts';
+
 import {
   type ClaudeDesktopServers,
   type McpConfigScope,

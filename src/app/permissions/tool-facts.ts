@@ -1,4 +1,4 @@
-import { createToolFactsLookup } from '../../permissions/tool-facts.ts';
+import { createToolFactsLookup } from '../../permissions/create-decision-context.ts';
 import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
 
 /** Returns what a call of a built-in tool would touch. */

@@ -6,7 +6,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { mergeLinesThreeWay, revertHunks } from '../../lib/text/diff.ts';
-import { wrapInReminder } from '../../prompt/reminder.ts';
+import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { diffFile } from '../../tools/files/diff-file.ts';
 import type { SessionCheckpoints } from './checkpoints.ts';
 

@@ -1,4 +1,4 @@
-import { resolveKeyProvider, saveProviderKey } from '../../app/setup/provider-keys.ts';
+import { removeProviderKey, resolveKeyProvider, saveProviderKey } from '../../app/setup/provider-keys.ts';
 import { readHiddenLine } from '../../ui/input/read-hidden-line.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
@@ -39,4 +39,14 @@ async function readKey({ stdin, stderr }: ProcessIo, label: string): Promise<str
     for await (const chunk of stdin.chunks())
       text += text.length > MAX_KEY_CHARS ? '' : decoder.decode(chunk, { stream: true });
   return text;
+}
+
+/** Runs `ouro logout [provider]`: deletes a stored key. */
+export async function runLogoutCommand({ args: [name = 'anthropic'], io }: SubcommandInput): Promise<number> {
+  const answer = await resolveKeyProvider(name, io);
+  // A provider removed from the settings may still have a stored key.
+  const outcome = await removeProviderKey(answer.ok ? answer.provider : { name, label: name }, io.environment);
+  if (outcome.ok) io.stdout.write(`${outcome.message}\n`);
+  else io.stderr.write(`${answer.ok ? outcome.message : answer.problem}\n`);
+  return outcome.ok ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 import { isTypedByUser, type Message, type UserMessage } from '../../contracts/message.ts';
-import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { isSystemReminder } from '../../lib/text/reminder.ts';
 import { isPinnedMessage } from '../reduction/propose-reductions.ts';
 import type { TokenEstimator } from '../token-estimate.ts';
 import { listToolCalls } from '../tool-calls.ts';

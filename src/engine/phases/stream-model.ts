@@ -1,7 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { type AsyncQueue, createAsyncQueue } from '../../lib/async-queue.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
 import { countInputTokens, type ModelTurn } from '../model-turn.ts';
@@ -222,4 +221,51 @@ function startsCall(event: ModelEvent, deps: QueryDeps): boolean {
     event.block.type === 'tool_use' &&
     event.block.unparsed === undefined
   );
+}
+
+/** An unbounded queue between concurrent writers and a single reader. Writers never wait. */
+type AsyncQueue<Item> = {
+  push(item: Item): void;
+  /** Returns the next item, items for it if the queue is empty. */
+  next(): Promise<Item>;
+  /** Returns the next item, or `undefined` if the queue is empty. */
+  poll(): Item | undefined;
+};
+
+/** Creates an empty channel. @internal Exported for tests. */
+export function createAsyncQueue<Item>(): AsyncQueue<Item> {
+  let items: Item[] = [];
+  let head = 0;
+  let wakeReader: ((item: Item) => void) | undefined;
+
+  function poll(): Item | undefined {
+    if (head >= items.length) return undefined;
+    const item = items[head];
+    head += 1;
+    if (head === items.length) {
+      items = [];
+      head = 0;
+    }
+    return item;
+  }
+
+  return {
+    push(item) {
+      if (wakeReader === undefined) {
+        items.push(item);
+        return;
+      }
+      const resolve = wakeReader;
+      wakeReader = undefined;
+      resolve(item);
+    },
+    async next() {
+      const item = poll();
+      if (item !== undefined) return item;
+      return new Promise<Item>((resolve) => {
+        wakeReader = resolve;
+      });
+    },
+    poll,
+  };
 }

@@ -5,8 +5,7 @@ import type { QueryConfig, QueryDeps, QueryState } from '../../contracts/query.t
 import { isObjectOrArray, MAX_JSON_DEPTH } from '../../lib/json.ts';
 import { getCurrentModelId } from '../query-state.ts';
 import { removeRejectedTools, replaceRejectedRequestParts } from './rejected-parts.ts';
-import { normalizeCallId, normalizeMessageBlock } from './sendable-block.ts';
-import { stripUnsupportedBlocks } from './strip-unsupported-blocks.ts';
+import { normalizeCallId, normalizeMessageBlock, stripUnsupportedBlocks } from './strip-unsupported-blocks.ts';
 
 /** Builds the model request from any history; invalid messages are repaired, never rejected. */
 export function buildModelRequest(

@@ -6,8 +6,8 @@ import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
+import { StoreDamaged, StoreUnavailable } from '../store/database.ts';
 import { type FleetStoreLocation, openFleetStore } from '../store/open-fleet-store.ts';
-import { StoreDamaged, StoreUnavailable } from '../store/store-unavailable.ts';
 
 /** An open queue. `reach` is `many` when other machines share it; `folder` holds the fleet files of this machine. */
 export type OpenTaskQueue = {

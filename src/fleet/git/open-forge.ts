@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { PullRequestView } from '../../contracts/fleet.ts';
 import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
-import type { Forge, PullRequest } from './forge.ts';
-import { createGiteaForge, createGitLabForge } from './http-forges.ts';
+import { createGiteaForge, createGitLabForge, type Forge, type PullRequest } from './http-forges.ts';
 
 /** The kinds of services. */
 export const FORGE_KINDS = ['github', 'gitlab', 'gitea'] as const;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchLimits, ClaimingWorker, MicroDollars, TaskClaim } from '../../contracts/fleet.ts';
-import { computeBatchSpending } from './batch-spending.ts';
+import { computeBatchSpending } from './batch-status.ts';
 import { createPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
 import { hasRateLimitLaneCapacity } from './rate-limit-lanes.ts';
 import { type FleetTaskRow, parseFleetBatchRow, parseFleetTaskRow } from './schema.ts';

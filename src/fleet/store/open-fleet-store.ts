@@ -7,16 +7,25 @@ import type {
   NewBatchTask,
 } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
-import { completeTaskAttempt, lockOpenAttempt, reclaimExpiredTasks, recordHeartbeat } from './attempts.ts';
-import { applyBatchCommand, cancelBatchTasks, reuseTaskResults } from './batch-commands.ts';
-import { addUnreportedCost } from './batch-spending.ts';
 import {
+  completeTaskAttempt,
+  compressTaskArtifact,
+  loadTaskArtifact,
+  lockOpenAttempt,
+  reclaimExpiredTasks,
+  recordHeartbeat,
+  saveTaskArtifact,
+} from './attempts.ts';
+import { applyBatchCommand, cancelBatchTasks, reuseTaskResults } from './batch-commands.ts';
+import {
+  addUnreportedCost,
   areBatchTasksSettled,
   getBatchStatus,
   listBatches,
   listBatchTaskViews,
   listTaskAttemptViews,
 } from './batch-status.ts';
+
 import { claimTask } from './claim-task.ts';
 import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { acknowledgeBatchDeletion, deleteBatch, listPendingDeletions } from './delete-batch.ts';
@@ -24,7 +33,6 @@ import { addRateLimitLane, pauseRateLimitLane } from './rate-limit-lanes.ts';
 import { parseDueSchedule, parseFleetBatchRow, parseFleetBranchRow, parseFleetScheduleRow } from './schema.ts';
 import { insertBatch, submitBatch } from './submit-batch.ts';
 import { initializeFleetSchema } from './tables.ts';
-import { compressTaskArtifact, loadTaskArtifact, saveTaskArtifact } from './task-artifacts.ts';
 
 /** The location of a store: a folder on this machine, or a Postgres for several machines. */
 export type FleetStoreLocation =

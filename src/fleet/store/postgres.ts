@@ -1,7 +1,14 @@
 import { Pool, type PoolClient } from 'pg';
 import { getErrnoCode } from '../../lib/errors.ts';
-import { createSerialQueue, type SqlDatabase, type SqlTransaction, type SqlValue } from './database.ts';
-import { convertConnectionError, rethrowAsStoreError, StoreUnavailable } from './store-unavailable.ts';
+import {
+  convertConnectionError,
+  createSerialQueue,
+  rethrowAsStoreError,
+  type SqlDatabase,
+  type SqlTransaction,
+  type SqlValue,
+  StoreUnavailable,
+} from './database.ts';
 
 /** Timeouts of the database session, so that a worker that freezes in a transaction does not block others. */
 const SESSION_OPTIONS = '-c idle_in_transaction_session_timeout=5s -c lock_timeout=8s -c statement_timeout=20s';

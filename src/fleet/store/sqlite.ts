@@ -3,8 +3,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { createSerialQueue, type SqlDatabase, type SqlTransaction, type SqlValue } from './database.ts';
-import { StoreDamaged } from './store-unavailable.ts';
+import { createSerialQueue, type SqlDatabase, type SqlTransaction, type SqlValue, StoreDamaged } from './database.ts';
 
 /** Opens the database of one machine: a file in a folder. */
 export async function openSqliteStore(folder: string): Promise<SqlDatabase> {

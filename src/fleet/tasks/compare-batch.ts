@@ -1,6 +1,6 @@
 import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../contracts/fleet.ts';
+import { sortKeys } from '../../lib/json.ts';
 import { formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
-import { sortKeys } from '../../lib/text/sort-keys.ts';
 
 /** A difference between a task file and the stored version of its batch. */
 export type BatchDifference = {

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
 import { findEnclosingRepository } from '../../git/repository-root.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
-import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
+import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { type FleetGit, getGitOutput } from '../git/fleet-git.ts';
 import { isRemoteUrl } from '../git/validate-checkout-spec.ts';

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
+import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
-import { parseYaml, validateFileContent } from '../../lib/validate-file.ts';
 import { FORGE_KINDS } from '../git/open-forge.ts';
 
 const text = z.string();
@@ -123,4 +123,34 @@ function parseJsonLine(source: string, name: string): unknown {
   } catch {
     throw new TaskFileError(`${name} is not valid JSON. A .jsonl file has one task per line.`);
   }
+}
+
+type CreateError = (problem: string) => Error;
+
+/** Parses YAML. The error names the file and the first line of the problem. */
+export function parseYaml(source: string, name: string, createError: CreateError): unknown {
+  try {
+    return parse(source);
+  } catch (thrown) {
+    if (!(thrown instanceof YAMLParseError)) throw thrown;
+    throw createError(`${name} is not valid YAML: ${thrown.message.split('\n')[0]}`);
+  }
+}
+
+/** Validates the content of a file. The error names the file, the key and the first problem. */
+export function validateFileContent<Type extends z.ZodType>(
+  schema: Type,
+  content: unknown,
+  name: string,
+  createError: CreateError,
+): z.infer<Type> {
+  const result = schema.safeParse(content);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = (issue?.path ?? []).join('.');
+  const problem =
+    issue?.code === 'unrecognized_keys'
+      ? `unknown key ${issue.keys.map((key) => `"${key}"`).join(', ')}`
+      : issue?.message;
+  throw createError(`${name}${path === '' ? '' : `, at ${path}`}: ${problem}`);
 }

@@ -11,7 +11,7 @@ import { formatOneLine } from '../../lib/text/format.ts';
 import { getProjectDir } from '../../session/paths.ts';
 import type { RepositoryMirrors } from '../git/repository-mirrors.ts';
 import { isFolderInsideRepository, isSafeFolderName } from '../git/validate-checkout-spec.ts';
-import { StoreUnavailable } from '../store/store-unavailable.ts';
+import { StoreUnavailable } from '../store/database.ts';
 import { getTaskWorkFolder } from './prepare-task-attempt.ts';
 import type { WorkerEvent } from './worker-events.ts';
 

@@ -1,6 +1,6 @@
 import type { AttemptHeartbeat, TaskClaim } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
-import { StoreUnavailable } from '../store/store-unavailable.ts';
+import { StoreUnavailable } from '../store/database.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import type { ProviderThrottle } from './child-output.ts';
 import { deleteTaskWorkFolder, runBatchTask, type TaskRunOutcome } from './run-batch-task.ts';

@@ -3,7 +3,7 @@ import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
-import { StoreUnavailable } from '../store/store-unavailable.ts';
+import { StoreUnavailable } from '../store/database.ts';
 import type { WorkerEvent } from './worker-events.ts';
 
 /** The dependencies of submitting due runs. */

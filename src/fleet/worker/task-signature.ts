@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NewBatchTask } from '../../contracts/fleet.ts';
+import { sortKeys } from '../../lib/json.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
-import { sortKeys } from '../../lib/text/sort-keys.ts';
 
 /** Limits the use of a signature to fleet tasks. */
 const NAMESPACE = 'ouro-fleet';

@@ -2,16 +2,12 @@ import { mkdir, statfs } from 'node:fs/promises';
 import type { DueBatchSchedule, LostBatchTask, MicroDollars, NewBatchTask, TaskClaim } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
-import { StoreUnavailable } from '../store/store-unavailable.ts';
+import { StoreUnavailable } from '../store/database.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
+import { createSkippedRateLimitLanes, getLaneOutagePause, type SkippedRateLimitLane } from './classify-task-run.ts';
 import { createBatchFileCleaner } from './clean-up.ts';
 import type { TaskRunOutcome } from './run-batch-task.ts';
 import { runTaskAttempt } from './run-task-attempt.ts';
-import {
-  createSkippedRateLimitLanes,
-  getLaneOutagePause,
-  type SkippedRateLimitLane,
-} from './skipped-rate-limit-lanes.ts';
 import { createBatchScheduler } from './submit-due-runs.ts';
 import type { WorkerEvent } from './worker-events.ts';
 

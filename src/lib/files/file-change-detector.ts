@@ -1,3 +1,4 @@
+import { watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -40,4 +41,30 @@ async function collectEntries(path: string, depth: number, entries: string[]): P
   if (!stats.isDirectory() || depth === 0) return;
   const names = await readdir(path).catch(() => []);
   for (const name of names.toSorted()) await collectEntries(join(path, name), depth - 1, entries);
+}
+
+/** Editors write a file in several steps. */
+const DEBOUNCE_MS = 50;
+
+/**
+ * Watches a folder, or one file in it, which editors replace when saving. Changes are debounced; a missing folder is
+ * not watched. Returns a function that stops watching.
+ */
+export function watchFolder(folder: string, onChange: () => void, file?: string): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const watcher = watch(folder, { persistent: false }, (_, name) => {
+      if (file !== undefined && name !== null && name !== file) return;
+      clearTimeout(timer);
+      timer = setTimeout(onChange, DEBOUNCE_MS);
+    });
+    // The folder was removed.
+    watcher.on('error', () => watcher.close());
+    return () => {
+      clearTimeout(timer);
+      watcher.close();
+    };
+  } catch {
+    return () => undefined;
+  }
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { McpIdentityProvider } from '../../contracts/settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
+import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
-import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';

@@ -2,8 +2,8 @@ import { McpError, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk
 import type { JsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { wrapInReminder } from '../../prompt/reminder.ts';
 import { isUnauthorized } from '../auth/stored-mcp-auth.ts';
 import { convertMcpResult, type SaveBinaryContent } from '../content.ts';
 import { elicit } from '../elicit.ts';

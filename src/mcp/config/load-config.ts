@@ -1,18 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Plugin, PluginVariables, SubAgentDefinition } from '../../contracts/extension.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
+import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { validateSettings } from '../../settings/validate-settings.ts';
 import { MCP_LOGINS_FILE } from '../configured-mcp-server.ts';
-import { openMcpServerApprovals } from './mcp-server-approvals.ts';
-import { type AgentMcpServerEntries, type McpConfig, resolveMcpConfig } from './resolve-config.ts';
+import {
+  type AgentMcpServerEntries,
+  type McpConfig,
+  type McpServerApproval,
+  resolveMcpConfig,
+} from './resolve-config.ts';
 
 type McpConfigDeps = {
   readonly options: Pick<CliRunOptions, 'mcpConfig' | 'mcpSources' | 'settingSources' | 'agent'>;
@@ -98,4 +104,25 @@ function createPluginLayer({ name, root, variables, mcpServers }: Plugin): Setti
 function addPluginVariables(launch: JsonValue | undefined, variables: PluginVariables): JsonValue {
   if (!isJsonObject(launch) || launch.command === undefined) return launch ?? null;
   return { ...launch, env: { ...variables.folders, ...(isJsonObject(launch.env) ? launch.env : {}) } };
+}
+
+const approval = z.object({ hash: z.string(), verdict: z.enum(['approved', 'rejected']) });
+const schema = z.record(z.string(), z.record(z.string(), approval));
+
+/** Opens the user's approvals of the MCP servers of one folder; stored in ouro's home, never in the folder itself. */
+export function openMcpServerApprovals(ouroHome: string, realDir: string) {
+  const file = join(ouroHome, 'mcp-approvals.json');
+  // An unreadable entry approves nothing: the user is asked about that server again.
+  const store = openJsonStore(file, { empty: {}, entryDepth: 2, parse: (json) => schema.safeParse(json) });
+  return {
+    async read(): Promise<{
+      readonly approvals: Readonly<Record<string, McpServerApproval>>;
+      readonly problem?: string;
+    }> {
+      const { value, isRefused: _, ...result } = await store.read();
+      return { approvals: (Object.hasOwn(value, realDir) ? value[realDir] : undefined) ?? {}, ...result };
+    },
+    /** Stores a verdict; returns a message when a damaged file was quarantined. */
+    save: (name: string, value: McpServerApproval) => store.change(() => [{ path: [realDir, name], value }]),
+  };
 }

@@ -18,8 +18,8 @@ import type {
 import type { UserBlock } from '../../contracts/message.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
+import { watchFolder } from '../../lib/files/file-change-detector.ts';
 import { parseFileUri } from '../../lib/files/file-uri.ts';
-import { watchFolder } from '../../lib/files/watch-folder.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { serveMcpOverHttp } from './serve-mcp-over-http.ts';
 import type { ServedCallContext, ServedFeatures } from './server-definition.ts';

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../lib/errors.ts';
+import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { type ProgramResult, requireProgramOutput } from '../../lib/processes/run-program.ts';
-import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { createTimeoutBackoff } from '../../lib/processes/timeout-backoff.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 

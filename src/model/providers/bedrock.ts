@@ -6,7 +6,7 @@ import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
 import { parseNetworkJson } from '../stream/json-values.ts';
 import { buildAnthropicClientOptions, type MessagesApiService } from './anthropic/messages-api-port.ts';
-import type { MessagesSettings } from './anthropic/messages-settings.ts';
+import type { MessagesSettings } from './anthropic/messages-request.ts';
 import {
   buildCloudGatewayHeaders,
   type CloudSettings,

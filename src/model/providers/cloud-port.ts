@@ -2,7 +2,7 @@ import type { ModelPort } from '../../contracts/model.ts';
 import { exhaustive } from '../../lib/errors.ts';
 import type { CloudPlatform } from '../claude-model-ids.ts';
 import { createMessagesApiPort, type MessagesApiService } from './anthropic/messages-api-port.ts';
-import type { MessagesSettings } from './anthropic/messages-settings.ts';
+import type { MessagesSettings } from './anthropic/messages-request.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 
 /** Creates a port for Anthropic's models on a cloud platform, loading its SDK. */

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../lib/errors.ts';
+import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
-import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 

@@ -1,7 +1,7 @@
 import { createLazy } from '../../lib/memoize.ts';
 import { getOrigin } from '../stream/http-stream.ts';
 import { buildAnthropicClientOptions, type MessagesApiService } from './anthropic/messages-api-port.ts';
-import type { MessagesSettings } from './anthropic/messages-settings.ts';
+import type { MessagesSettings } from './anthropic/messages-request.ts';
 import {
   buildCloudGatewayHeaders,
   type CloudSettings,

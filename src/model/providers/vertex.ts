@@ -4,7 +4,7 @@ import { splitRegion } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
 import { buildAnthropicClientOptions, type MessagesApiService } from './anthropic/messages-api-port.ts';
-import type { MessagesSettings } from './anthropic/messages-settings.ts';
+import type { MessagesSettings } from './anthropic/messages-request.ts';
 import {
   buildCloudGatewayHeaders,
   type CloudSettings,

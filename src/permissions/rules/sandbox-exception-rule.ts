@@ -1,3 +1,6 @@
+import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
+import { SAMPLING_RULE_NAME } from './rule-families.ts';
+
 /** A sandbox exception: the commands it applies to (absent: any), and what they may do beyond the sandbox. */
 export type SandboxException = {
   readonly commands?: string;
@@ -31,4 +34,17 @@ export function findSandboxExceptionProblem(specifier: string): string | undefin
   if (grants.kind === 'host' && !/^(?:\*\.)?[\p{L}\p{M}\p{N}.-]+(?::\d{1,5})?$/u.test(grants.what))
     return 'The host must look like host:example.com, host:*.example.com or host:example.com:443.';
   return undefined;
+}
+
+/** Returns the strictest verdict of the rules on sampling requests of a server; a project cannot allow them. */
+export function getSamplingVerdict(rules: readonly Rule[], server: string): RuleBehavior | undefined {
+  const relevant = rules.filter(
+    ({ tool, specifier, behavior, source, problem }) =>
+      tool === SAMPLING_RULE_NAME &&
+      problem === undefined &&
+      (specifier === undefined || specifier === server) &&
+      !(behavior === 'allow' && source === 'project'),
+  );
+  const hasBehavior = (behavior: RuleBehavior) => relevant.some((rule) => rule.behavior === behavior);
+  return (['deny', 'ask', 'allow'] as const).find(hasBehavior);
 }

@@ -7,7 +7,7 @@ import {
   encodeUserBlock,
   formatToolUseResult,
 } from '../../contracts/wire-format.ts';
-import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { isSystemReminder } from '../../lib/text/reminder.ts';
 import { createTranscriptLineUuid } from '../../lib/transcript-line-uuid.ts';
 import {
   createReplyLineWriter,

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../contracts/json.ts';
 import type { TextBlock, UserMessage } from '../../contracts/message.ts';
 import { formatResultText } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { isSystemReminder } from '../../lib/text/is-system-reminder.ts';
+import { isSystemReminder } from '../../lib/text/reminder.ts';
 import { escapeMultilineText } from '../../lib/text/sanitize.ts';
 
 /** An item of the readable dialogue of a session, which includes everything before a compaction. */

@@ -3,8 +3,8 @@ import { SEARCH_KEY_VARIABLES } from '../../contracts/environment.ts';
 import type { WebSearchSettings } from '../../contracts/settings.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
-import { runShellCommand } from '../../lib/processes/run-shell-command.ts';
 import type { FoundPage, WebSearch, WebSearchOptions } from './web-search.ts';
 
 /** The connection to a search provider: its settings, the key, and the way to send. */

@@ -17,9 +17,9 @@ import {
 } from '../widgets/permission-dialog/reduce-dialog.ts';
 import { resolveViewerKey } from '../widgets/viewer/viewer-keys.ts';
 import type { ViewerState } from '../widgets/viewer/viewer-state.ts';
-import type { InputContext } from './input-context.ts';
 import type { InputEvent } from './input-event.ts';
-import { type InputResult, withEffects, withoutEffects } from './input-result.ts';
+import { type InputContext, type InputResult, withEffects, withoutEffects } from './input-result.ts';
+
 import type { KeyBinding } from './key-actions.ts';
 import { DEFAULT_KEYMAP } from './keymap.ts';
 import { runKeyCommand } from './run-key-command.ts';

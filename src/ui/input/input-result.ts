@@ -1,3 +1,4 @@
+import type { CommandInfo } from '../../contracts/frontend/command.ts';
 import type { SessionListScope } from '../../contracts/frontend/conversation.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
@@ -6,6 +7,8 @@ import type { ViewState } from '../app-state/view-state.ts';
 import type { HistoryScope } from '../widgets/composer/draft-editor-state.ts';
 import type { DraftPart } from '../widgets/composer/paste-placeholders.ts';
 import type { ReviewPage } from '../widgets/viewer/review.ts';
+import type { ViewerContext } from '../widgets/viewer/viewer-keys.ts';
+import type { Keymap } from './keymap.ts';
 
 /** An effect that a key requests, as data. `runEffect` carries it out. */
 export type UiEffect = AgentEffect | ScreenEffect;
@@ -63,3 +66,17 @@ export function withoutEffects(view: ViewState): InputResult {
 export function withEffects(view: ViewState, ...effects: readonly UiEffect[]): InputResult {
   return { view, effects };
 }
+
+/** The context of a key press besides the view. */
+export type InputContext = {
+  readonly nowMs: number;
+  /** Slash commands for the menu. */
+  readonly commands: readonly CommandInfo[];
+  /** Time without key presses before a dialog accepts keys. */
+  readonly quietMs: number;
+  readonly viewer: ViewerContext;
+  /** Returns how much of the open question is visible. */
+  readonly getQuestionVisibility?: (view: ViewState) => 'all' | 'call' | 'part';
+  /** Key bindings of the user. */
+  readonly keymap?: Keymap;
+};

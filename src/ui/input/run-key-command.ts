@@ -1,4 +1,5 @@
 import { exhaustive } from '../../lib/errors.ts';
+import { moveQueuedToDraft } from '../app-state/message-text.ts';
 import { isBusy, type KeyState, type ViewState } from '../app-state/view-state.ts';
 import { editDraft, sendDraft } from '../widgets/composer/draft-actions.ts';
 import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
@@ -6,10 +7,8 @@ import type { HistoryScope } from '../widgets/composer/draft-editor-state.ts';
 import { findPlaceholderAtCaret } from '../widgets/composer/paste.ts';
 import { getSuggestion } from '../widgets/composer/prompt-history.ts';
 import { hasCallEnded } from '../widgets/tool-calls/tool-entry.ts';
-import type { InputContext } from './input-context.ts';
-import { type InputResult, type UiEffect, withEffects, withoutEffects } from './input-result.ts';
+import { type InputContext, type InputResult, type UiEffect, withEffects, withoutEffects } from './input-result.ts';
 import type { KeyCommand } from './key-actions.ts';
-import { moveQueuedToDraft } from './queued-messages.ts';
 
 /** The scope that the history search switches to when it is requested again. */
 const NEXT_SCOPE: Readonly<Record<HistoryScope, HistoryScope>> = { folder: 'all', all: 'session', session: 'folder' };

@@ -1,8 +1,8 @@
 import { filterPickerChoices } from '../app-state/overlay.ts';
 import type { ViewState } from '../app-state/view-state.ts';
 import { handleInput } from '../input/handle-input.ts';
-import type { InputContext } from '../input/input-context.ts';
-import { type InputResult, withoutEffects } from '../input/input-result.ts';
+import { type InputContext, type InputResult, withoutEffects } from '../input/input-result.ts';
+
 import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
 import type { DraftEditorState } from '../widgets/composer/draft-editor-state.ts';
 import { filterPanelRows, type PanelState } from '../widgets/panel/panel-state.ts';

@@ -7,8 +7,8 @@ import { createBanner, getStatusLineFacts } from '../effects/conversation-facts.
 import { captureDraft, describeUnsent, restoreDraft } from '../effects/draft-storage.ts';
 import { createLiveConversationView, type LiveConversationView } from '../effects/live-conversation-view.ts';
 import { handleInput } from '../input/handle-input.ts';
-import type { InputContext } from '../input/input-context.ts';
-import type { InputResult } from '../input/input-result.ts';
+import type { InputContext, InputResult } from '../input/input-result.ts';
+
 import type { ScreenHandle, ScreenTerminal } from '../open-screen.ts';
 import { createLineEcho } from '../terminal/line-echo.ts';
 import type { RenderContext } from '../text/render-context.ts';

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import { needsHighlighter } from '../app-state/needs-highlighter.ts';
 import { isBusy, type ViewState } from '../app-state/view-state.ts';
 import { applyElapsedTime, findNextTimedChangeMs } from '../input/handle-input.ts';
-import type { InputContext } from '../input/input-context.ts';
+import type { InputContext } from '../input/input-result.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { type ScreenOutput, SPINNER_INTERVAL_MS } from './screen-output.ts';
 

@@ -1,6 +1,6 @@
 import { createElement, type ReactElement } from 'react';
 import { type Printable, printable } from '../../lib/printable.ts';
-import { ScreenContext, type ScreenContextValue } from '../text/use-screen-context.ts';
+import { ScreenContext, type ScreenContextValue } from '../text/render-context.ts';
 import { diffFrames, EMPTY_FRAME, eraseAfterResize, eraseFrame, type ScreenFrame } from './frame-diff.ts';
 import { createInkLayout } from './ink-layout.ts';
 

@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import type { ThemeToken } from '../theme/theme.ts';
-import { useScreenContext } from './use-screen-context.ts';
+import { useScreenContext } from './render-context.ts';
 
 /** Columns that the bar and the space after it take. */
 export const FRAME_COLUMNS = 2;

@@ -1,8 +1,8 @@
 import { Text } from 'ink';
 import { memo, type ReactElement } from 'react';
 import { joinPrintable, type Printable, printable } from '../../lib/printable.ts';
+import { useScreenContext } from './render-context.ts';
 import { paintRow, type ScreenRow } from './render-lines.ts';
-import { useScreenContext } from './use-screen-context.ts';
 
 /** Rows that already fit the width, one below the other, painted in the colors of the theme. */
 export function Rows({ rows }: { readonly rows: readonly ScreenRow[] }) {

@@ -1,4 +1,6 @@
+import { createContext, useContext } from 'react';
 import type { Glyphs } from '../theme/glyphs.ts';
+import type { Paint } from '../theme/paint.ts';
 import type { HighlightCode } from './line.ts';
 
 /** The properties of the terminal and the moment that everything drawn depends on. */
@@ -30,4 +32,17 @@ export function shortenTitlePaths(title: string, cwd: string): string {
   return (title.endsWith(suffix) ? title.slice(0, -suffix.length) : title)
     .replaceAll(`${cwd}/`, '')
     .replaceAll(`${cwd}\\`, '');
+}
+
+/** The rendering context and the paint function that all components draw with. */
+export type ScreenContextValue = { readonly context: RenderContext; readonly paint: Paint };
+
+/** The React context that provides them to the components of a screen. */
+export const ScreenContext = createContext<ScreenContextValue | undefined>(undefined);
+
+/** Returns the rendering context and the paint function of the surrounding screen. */
+export function useScreenContext(): ScreenContextValue {
+  const value = useContext(ScreenContext);
+  if (value === undefined) throw new Error('A screen component was rendered without a screen context.');
+  return value;
 }

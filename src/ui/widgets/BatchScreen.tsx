@@ -3,8 +3,8 @@ import { createElement, memo } from 'react';
 import { joinPrintable } from '../../lib/printable.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
 import { PrintableText } from '../text/Rows.tsx';
-import type { RenderContext } from '../text/render-context.ts';
-import { ScreenContext, useScreenContext } from '../text/use-screen-context.ts';
+import { type RenderContext, ScreenContext, useScreenContext } from '../text/render-context.ts';
+
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from '../theme/glyphs.ts';
 import { createThemePaint } from '../theme/paint.ts';
 import type { ColorDepth } from '../theme/theme.ts';

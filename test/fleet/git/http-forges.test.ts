@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import type { PullRequest } from '../../../src/fleet/git/forge.ts';
+import type { PullRequest } from '../../../src/fleet/git/http-forges.ts';
 import { openForge } from '../../../src/fleet/git/open-forge.ts';
 
 type Call = { readonly method: string; readonly path: string; readonly body?: unknown };

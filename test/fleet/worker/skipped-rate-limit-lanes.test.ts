@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSkippedRateLimitLanes } from '../../../src/fleet/worker/skipped-rate-limit-lanes.ts';
+import { createSkippedRateLimitLanes } from '../../../src/fleet/worker/classify-task-run.ts';
 
 test('a lane is skipped for a time that doubles up to ten minutes, until one of its tasks has run', () => {
   let now = 0;

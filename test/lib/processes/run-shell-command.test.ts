@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runShellCommand } from '../../../src/lib/processes/find-shell.ts';
 import { killProcessTree, RUN_MARKER } from '../../../src/lib/processes/process-tree.ts';
-import { runShellCommand } from '../../../src/lib/processes/run-shell-command.ts';
 import { livingProcesses } from '../../support/processes.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendMemoryLine, listMemoryTargets } from '../../../src/prompt/memory/append-memory.ts';
+import { appendMemoryLine, listMemoryTargets } from '../../../src/app/commands/memory-command.ts';
 import type { MemoryDeps } from '../../../src/prompt/memory/load-memory.ts';
 import { createSessionMemory } from '../../../src/prompt/memory/session-memory.ts';
 

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { markAsPrintable } from '../../../src/lib/printable.ts';
 import { readLaidOutRows } from '../../../src/ui/terminal/ink-layout.ts';
 import { PrintableText } from '../../../src/ui/text/Rows.tsx';
-import { ScreenContext } from '../../../src/ui/text/use-screen-context.ts';
+import { ScreenContext } from '../../../src/ui/text/render-context.ts';
 import { INITIAL_HISTORY_RENDER_STATE } from '../../../src/ui/widgets/history/history-lines.ts';
 import { layoutScreen } from '../../../src/ui/widgets/screen/layout-screen.ts';
 import { Screen } from '../../../src/ui/widgets/screen/Screen.tsx';

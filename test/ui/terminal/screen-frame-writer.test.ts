@@ -3,7 +3,7 @@ import { createElement } from 'react';
 import { expect, test } from 'vitest';
 import { markAsPrintable } from '../../../src/lib/printable.ts';
 import { createInkLayout } from '../../../src/ui/terminal/ink-layout.ts';
-import { ScreenContext, type ScreenContextValue } from '../../../src/ui/text/use-screen-context.ts';
+import { ScreenContext, type ScreenContextValue } from '../../../src/ui/text/render-context.ts';
 import { layoutScreen } from '../../../src/ui/widgets/screen/layout-screen.ts';
 import { Screen } from '../../../src/ui/widgets/screen/Screen.tsx';
 import { isWholeRun, runs } from '../../support/runs.ts';

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../contracts/event.ts';
 import type { CommandInfo } from '../../../contracts/frontend/command.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { AssistantBlock, Message, UserBlock } from '../../../contracts/message.ts';
-import { isSystemReminder } from '../../../lib/text/is-system-reminder.ts';
+import { isSystemReminder } from '../../../lib/text/reminder.ts';
 import { createAcpResultContent, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './tool-content.ts';
 
 /** Converts an event to ACP session updates; most events have none. */

@@ -3,7 +3,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { ActionResult, HostControlPort } from '../../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { HostMcpServers } from './host-mcp-servers.ts';
-import type { HostMessageIdMap } from './host-message-ids.ts';
+import type { HostMessageIdMap } from './host-output.ts';
 
 /** The parts of a conversation that request handlers use. */
 export type ControlHandlerContext = {

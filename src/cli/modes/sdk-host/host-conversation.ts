@@ -7,8 +7,14 @@ import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
 import { type ResolvedUserInput, resolveUserInputBlocks } from '../resolve-user-input.ts';
 import { requireStructuredOutput, trackBackgroundAgents, waitThroughUsageLimits } from '../run-completion.ts';
-import { createHostMessageIdMap, type HostMessageIdMap } from './host-message-ids.ts';
-import { createHostOutput, type HostOutput, type HostOutputDeps } from './host-output.ts';
+import {
+  createHostMessageIdMap,
+  createHostOutput,
+  type HostMessageIdMap,
+  type HostOutput,
+  type HostOutputDeps,
+} from './host-output.ts';
+
 import { getUserBlocks, type HostUserLine } from './input-lines.ts';
 
 /** A conversation driven by a host: user lines go in, event lines come out. */

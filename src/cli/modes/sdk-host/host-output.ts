@@ -1,12 +1,12 @@
-import type { AgentEvent } from '../../../contracts/event.ts';
+import type { AgentEvent, QueuedMessage } from '../../../contracts/event.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
+import type { Message } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
 import { createRunResultCollector, type RunResultCollector } from '../../stream-json/run-result.ts';
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
-import type { HostMessageIdMap } from './host-message-ids.ts';
 
 /** The output of one conversation to its host: exchanges, each with an init line, event lines and a result. */
 export type HostOutput = {
@@ -99,4 +99,44 @@ const ABORTED = ['aborted_streaming', 'aborted_tools'];
 function updateReplyFinal(before: boolean, event: AgentEvent): boolean {
   if (event.type === 'message_start' && event.role === 'assistant') return true;
   return event.type === 'block_end' && event.block.type === 'tool_use' ? false : before;
+}
+
+/** A map between the ids hosts give their messages and the message ids of the conversation. */
+export type HostMessageIdMap = {
+  /** Assigns this host id to the next prompt that is added to the conversation. */
+  expectPrompt(uuid: string | undefined): void;
+  /** Records a message that was added to the conversation. */
+  recordMessage(message: Message): void;
+  recordQueued(uuid: string | undefined, item: QueuedMessage): void;
+  getHostId(messageId: string): string | undefined;
+  /** Returns the message id for a host id; an unknown id is returned unchanged, it may be a message id. */
+  getMessageId(uuid: string): string;
+  getQueueId(uuid: string): string | undefined;
+};
+
+export function createHostMessageIdMap(): HostMessageIdMap {
+  const hostIds = new Map<string, string>();
+  const messageIds = new Map<string, string>();
+  const queueIds = new Map<string, string>();
+  const expectedUuids: (string | undefined)[] = [];
+
+  function link(uuid: string | undefined, messageId: string): void {
+    if (uuid === undefined) return;
+    hostIds.set(messageId, uuid);
+    messageIds.set(uuid, messageId);
+  }
+
+  return {
+    expectPrompt: (uuid) => void expectedUuids.push(uuid),
+    recordMessage(message) {
+      if (message.role === 'user' && message.origin === 'prompt') link(expectedUuids.shift(), message.id);
+    },
+    recordQueued(uuid, { id, message }) {
+      link(uuid, message.id);
+      if (uuid !== undefined) queueIds.set(uuid, id);
+    },
+    getHostId: (messageId) => hostIds.get(messageId),
+    getMessageId: (uuid) => messageIds.get(uuid) ?? uuid,
+    getQueueId: (uuid) => queueIds.get(uuid),
+  };
 }

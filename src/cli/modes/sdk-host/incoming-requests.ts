@@ -17,11 +17,11 @@ import {
   unwrapActionResult,
 } from './control-handler.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
-import { createHostMcpServers } from './host-mcp-servers.ts';
+import { createHostMcpServers, formatMcpServerRule } from './host-mcp-servers.ts';
 import { applyInitialize, createInitializeResponse, describeUnknownFields } from './initialize.ts';
 import type { ControlRequest } from './input-lines.ts';
 import type { LazyConversation } from './lazy-conversation.ts';
-import { formatMcpServerRule } from './server-tool-policy.ts';
+
 import { modelControlHandlers, sessionControlHandlers } from './session-requests.ts';
 
 /** The connection to the host that control requests are answered on. */

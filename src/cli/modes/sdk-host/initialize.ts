@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
+import type { CommandInfo } from '../../../contracts/frontend/command.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import { HOOK_EVENTS, type Hook, type HookEvent } from '../../../contracts/hook.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
+import type { ModelInfo } from '../../../contracts/model.ts';
 import { findSchemaProblem } from '../../args/schema-problem.ts';
 import { describeSchemaError } from './control-handler.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
-import type { HostMcpServers } from './host-mcp-servers.ts';
-import { describeAgentForSdk, describeCommandForSdk, describeModelsForSdk } from './listings.ts';
-import { addHostToolPolicies, serverToolPolicySchema } from './server-tool-policy.ts';
+import { addHostToolPolicies, type HostMcpServers, serverToolPolicySchema } from './host-mcp-servers.ts';
 
 const jsonObjectSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
@@ -161,4 +161,53 @@ export async function createInitializeResponse(
     ...reportPlugins(conversation, request),
     pid,
   };
+}
+
+/** Describes a slash command in the form of the SDK. */
+export function describeCommandForSdk({ name, description, argumentHint, aliases, source }: CommandInfo): JsonObject {
+  return {
+    name,
+    description,
+    argumentHint: argumentHint ?? '',
+    ...(aliases === undefined ? {} : { aliases }),
+    ...(source === 'builtin' ? { builtin: true } : {}),
+  };
+}
+
+/** Describes the selectable models in the form of the SDK; the first is the default model of the run. */
+export async function describeModelsForSdk(
+  conversation: Pick<Conversation, 'models' | 'info'>,
+): Promise<readonly JsonObject[]> {
+  const { defaultModel, modelInfo, model } = conversation.info();
+  const models = await conversation.models();
+  const defaultInfo = models.find(({ id }) => id === defaultModel) ?? (model === defaultModel ? modelInfo : undefined);
+  const first = defaultInfo === undefined ? { resolvedModel: defaultModel } : describeModel(defaultInfo);
+  const defaultRow = {
+    ...first,
+    value: 'default',
+    displayName: 'Default',
+    description: `Model at startup (${defaultModel})`,
+  };
+  return [defaultRow, ...models.map(describeModel)];
+}
+
+function describeModel(model: ModelInfo): JsonObject {
+  return {
+    value: model.id,
+    resolvedModel: model.id,
+    displayName: model.label,
+    description: `${Math.round(model.contextWindow / 1000)}k tokens of context`,
+    supportsEffort: model.effort,
+    ...(model.effort ? { supportedEffortLevels: [...model.efforts] } : {}),
+    supportsAdaptiveThinking: model.thinking === 'adaptive',
+  };
+}
+
+/** Describes a sub-agent in the form of the SDK. */
+export function describeAgentForSdk(agent: {
+  readonly name: string;
+  readonly description: string;
+  readonly model?: string;
+}): JsonObject {
+  return { ...agent };
 }

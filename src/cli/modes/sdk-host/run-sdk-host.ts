@@ -9,7 +9,7 @@ import type { ProcessIo } from '../../process-io.ts';
 import { type NumberedLine, readNonBlankLines } from '../../read-non-blank-lines.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createStartFailure } from '../../stream-json/run-result.ts';
-import { denyUnattendedRequests } from '../unattended-answers.ts';
+import { denyUnattendedRequests } from '../permission-responses.ts';
 import { createControlRequestSender } from './control-request-sender.ts';
 import { createHostConversation } from './host-conversation.ts';
 import { relayQuestionsToHost } from './host-questions.ts';

@@ -10,7 +10,7 @@ import {
   requireControlFunction,
   unwrapActionResult,
 } from './control-handler.ts';
-import { describeAgentForSdk, describeCommandForSdk, describeModelsForSdk } from './listings.ts';
+import { describeAgentForSdk, describeCommandForSdk, describeModelsForSdk } from './initialize.ts';
 
 const MAX_READ_BYTES = 1_000_000;
 

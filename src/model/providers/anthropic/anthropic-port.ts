@@ -2,7 +2,7 @@ import type { Anthropic } from '@anthropic-ai/sdk/client';
 import type { ModelPort } from '../../../contracts/model.ts';
 import { getOrigin } from '../../stream/http-stream.ts';
 import { buildAnthropicClientOptions, createMessagesApiPort } from './messages-api-port.ts';
-import type { MessagesSettings } from './messages-settings.ts';
+import type { MessagesSettings } from './messages-request.ts';
 
 /** Credentials and address for Anthropic's Messages API, or for a gateway that implements it. */
 export type AnthropicSettings = MessagesSettings & {

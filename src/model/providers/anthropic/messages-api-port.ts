@@ -8,8 +8,7 @@ import { narrowToNumber, narrowToObject, parseNetworkJson } from '../../stream/j
 import type { ModelAttempt, StreamTimeouts } from '../../stream/model-attempt.ts';
 import type { StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createStreamingPort } from '../../stream/streaming-port.ts';
-import { buildMessagesRequest } from './messages-request.ts';
-import type { MessagesSettings } from './messages-settings.ts';
+import { buildMessagesRequest, type MessagesSettings } from './messages-request.ts';
 
 const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };

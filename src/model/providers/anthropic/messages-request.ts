@@ -12,6 +12,7 @@ import { exhaustive } from '../../../lib/errors.ts';
 import { copyAsJson } from '../../../lib/json.ts';
 import { clampEffort } from '../../efforts.ts';
 import { narrowToObject } from '../../stream/json-values.ts';
+import type { StreamTimeouts } from '../../stream/model-attempt.ts';
 
 const CACHE_CONTROL = { type: 'ephemeral' } as const;
 const MAX_BREAKPOINTS = 4;
@@ -221,4 +222,16 @@ const THINKING_BUDGETS: Readonly<Record<Effort, number>> = {
   high: 16_384,
   xhigh: 24_576,
   max: 31_999,
+};
+
+/** Settings common to all services with the Messages API. */
+export type MessagesSettings = {
+  readonly betas?: readonly string[];
+  /** Called when the provider rejects context editing; from then on `infoOf` must not report `clearsResultsAt`. */
+  readonly onRefusedEditing?: () => void;
+  /** Returns the timeouts; called for each request. */
+  readonly timeouts?: () => Partial<StreamTimeouts>;
+  readonly fetch?: typeof fetch;
+  /** Returns the facts about a model; by default the built-in ones. */
+  readonly infoOf?: (model: string) => ModelInfo;
 };

@@ -1,7 +1,7 @@
 import type { StyledSpan } from '../../text/line.ts';
 import { Rows } from '../../text/Rows.tsx';
+import { useScreenContext } from '../../text/render-context.ts';
 import type { ScreenRow } from '../../text/render-lines.ts';
-import { useScreenContext } from '../../text/use-screen-context.ts';
 import type { TextStyle, ThemeToken } from '../../theme/theme.ts';
 import type { DraftKind } from './classify-draft.ts';
 

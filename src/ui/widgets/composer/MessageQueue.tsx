@@ -3,7 +3,7 @@ import type { QueuedMessage } from '../../../contracts/event.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { getQueuedText } from '../../app-state/message-text.ts';
 import { PrintableText } from '../../text/Rows.tsx';
-import { useScreenContext } from '../../text/use-screen-context.ts';
+import { useScreenContext } from '../../text/render-context.ts';
 
 const WIDE = 80;
 

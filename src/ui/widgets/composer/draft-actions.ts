@@ -2,8 +2,14 @@ import { formatOneLine } from '../../../lib/text/format.ts';
 import { truncateEnd } from '../../../lib/text/text-width.ts';
 import { filterCommands } from '../../app-state/overlay.ts';
 import { isBusy, type ViewState } from '../../app-state/view-state.ts';
-import type { InputContext } from '../../input/input-context.ts';
-import { type InputResult, type UiEffect, withEffects, withoutEffects } from '../../input/input-result.ts';
+import {
+  type InputContext,
+  type InputResult,
+  type UiEffect,
+  withEffects,
+  withoutEffects,
+} from '../../input/input-result.ts';
+
 import { classifyDraft, findArgumentTarget, findCompletionTarget } from './classify-draft.ts';
 import { applyDraftEditorAction, type DraftEditorAction } from './draft-editor-actions.ts';
 import type { DraftEditorState } from './draft-editor-state.ts';

@@ -3,12 +3,16 @@ import { type CaretMotion, moveCaretByRow, resolveCaretMotion } from './caret-mo
 import { sanitizeDraftText } from './classify-draft.ts';
 import {
   type DraftEditorState,
+  extendKill,
+  getCurrentKill,
   type HistoryScope,
+  pushKill,
   redoDraftEdit,
   replaceDraftText,
+  rotateKillRing,
   undoDraftEdit,
 } from './draft-editor-state.ts';
-import { extendKill, getCurrentKill, pushKill, rotateKillRing } from './kill-ring.ts';
+
 import { expandPasteAtCaret, insertImage, insertPaste } from './paste.ts';
 import {
   acceptHistorySearch,

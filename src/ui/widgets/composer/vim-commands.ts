@@ -1,5 +1,5 @@
-import { type DraftEditorState, replaceDraftText } from './draft-editor-state.ts';
-import { getCurrentKill, pushKill } from './kill-ring.ts';
+import { type DraftEditorState, getCurrentKill, pushKill, replaceDraftText } from './draft-editor-state.ts';
+
 import { findLineEnd, findLineStart, findNextBoundary, findPreviousBoundary } from './text-boundaries.ts';
 import { findFirstNonBlank, type VimRange } from './vim-motions.ts';
 

@@ -5,7 +5,7 @@ import type { OverlayChoice } from '../../app-state/overlay.ts';
 import { FRAME_COLUMNS, Frame } from '../../text/Frame.tsx';
 import { colored } from '../../text/line.ts';
 import { PrintableText, Rows } from '../../text/Rows.tsx';
-import { useScreenContext } from '../../text/use-screen-context.ts';
+import { useScreenContext } from '../../text/render-context.ts';
 import { formatArgumentHint, type MenuLayout } from './layout-menu.ts';
 
 /** A menu: head with the query, choices, and keys. */

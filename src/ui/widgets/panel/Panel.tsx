@@ -4,7 +4,7 @@ import { EMPTY_PRINTABLE, joinPrintable, type Printable, printable } from '../..
 import { padToWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import { FRAME_COLUMNS, Frame } from '../../text/Frame.tsx';
 import { PrintableText } from '../../text/Rows.tsx';
-import { useScreenContext } from '../../text/use-screen-context.ts';
+import { useScreenContext } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import type { Paint } from '../../theme/paint.ts';
 import type { ThemeToken } from '../../theme/theme.ts';

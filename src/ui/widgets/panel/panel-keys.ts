@@ -1,9 +1,9 @@
 import type { PanelAction } from '../../../contracts/frontend/command.ts';
 import { splitGraphemes } from '../../../lib/text/text-width.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
-import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { type InputResult, withEffects, withoutEffects } from '../../input/input-result.ts';
+import { type InputContext, type InputResult, withEffects, withoutEffects } from '../../input/input-result.ts';
+
 import { DEFAULT_KEYMAP } from '../../input/keymap.ts';
 import { applyDraftEditorAction, type DraftEditorAction } from '../composer/draft-editor-actions.ts';
 import { createDraftEditor } from '../composer/draft-editor-state.ts';

@@ -1,9 +1,14 @@
 import type { PermissionAnswer } from '../../../contracts/permission.ts';
+import { moveQueuedToDraft } from '../../app-state/message-text.ts';
 import { getUserDraft, type ViewState } from '../../app-state/view-state.ts';
-import type { InputContext } from '../../input/input-context.ts';
 import type { InputEvent } from '../../input/input-event.ts';
-import { type InputResult, type UiEffect, withEffects, withoutEffects } from '../../input/input-result.ts';
-import { moveQueuedToDraft } from '../../input/queued-messages.ts';
+import {
+  type InputContext,
+  type InputResult,
+  type UiEffect,
+  withEffects,
+  withoutEffects,
+} from '../../input/input-result.ts';
 import { applyDraftEditorAction } from '../composer/draft-editor-actions.ts';
 import { createDraftEditor } from '../composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../composer/paste-placeholders.ts';

@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import type { ViewState } from '../../app-state/view-state.ts';
 import { Rows } from '../../text/Rows.tsx';
-import { useScreenContext } from '../../text/use-screen-context.ts';
+import { useScreenContext } from '../../text/render-context.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { classifyComposerText } from '../composer/layout-composer.ts';
 import { MessageQueue } from '../composer/MessageQueue.tsx';

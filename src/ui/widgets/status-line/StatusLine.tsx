@@ -3,8 +3,8 @@ import { sanitize } from '../../../lib/text/sanitize.ts';
 import { getTextWidth } from '../../../lib/text/text-width.ts';
 import { createLine, plain, truncateLine } from '../../text/line.ts';
 import { PrintableText, Rows } from '../../text/Rows.tsx';
-import type { RenderContext } from '../../text/render-context.ts';
-import { useScreenContext } from '../../text/use-screen-context.ts';
+import { type RenderContext, useScreenContext } from '../../text/render-context.ts';
+
 import type { ThemeToken } from '../../theme/theme.ts';
 import { classifyComposerText } from '../composer/layout-composer.ts';
 import {

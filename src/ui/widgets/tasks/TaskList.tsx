@@ -1,8 +1,8 @@
 import type { Todo } from '../../../contracts/display.ts';
 import { truncateLine } from '../../text/line.ts';
 import { Rows } from '../../text/Rows.tsx';
+import { useScreenContext } from '../../text/render-context.ts';
 import { wrapLines } from '../../text/render-lines.ts';
-import { useScreenContext } from '../../text/use-screen-context.ts';
 import { renderTaskListColumn, renderTaskListLine } from './task-lines.ts';
 
 type TasksProps = { readonly todos: readonly Todo[]; readonly form: 'row' | 'column'; readonly room: number };

@@ -1,8 +1,8 @@
 import { Box } from 'ink';
 import { truncateLine } from '../../text/line.ts';
 import { PrintableText, Rows } from '../../text/Rows.tsx';
+import { useScreenContext } from '../../text/render-context.ts';
 import { paintRow, wrapLines } from '../../text/render-lines.ts';
-import { useScreenContext } from '../../text/use-screen-context.ts';
 import { renderEndedCalls } from './ended-calls.ts';
 import { renderLiveCall, type SubAgentColumnWidths } from './live-call.ts';
 import type { ToolEntry } from './tool-entry.ts';

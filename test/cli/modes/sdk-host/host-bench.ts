@@ -6,7 +6,7 @@ import { readNonBlankLines } from '../../../../src/cli/read-non-blank-lines.ts';
 import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
 import type { JsonObject, JsonValue } from '../../../../src/contracts/json.ts';
-import { createAsyncQueue } from '../../../../src/lib/async-queue.ts';
+import { createAsyncQueue } from '../../../../src/engine/phases/stream-model.ts';
 import { runOptions } from '../../../support/run-options.ts';
 
 const OPTIONS = runOptions();

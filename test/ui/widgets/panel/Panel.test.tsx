@@ -5,7 +5,7 @@ import { markAsPrintable } from '../../../../src/lib/printable.ts';
 import { getTextWidth } from '../../../../src/lib/text/text-width.ts';
 import { createInkLayout } from '../../../../src/ui/terminal/ink-layout.ts';
 import { FRAME_COLUMNS } from '../../../../src/ui/text/Frame.tsx';
-import { ScreenContext, type ScreenContextValue } from '../../../../src/ui/text/use-screen-context.ts';
+import { ScreenContext, type ScreenContextValue } from '../../../../src/ui/text/render-context.ts';
 import { ASCII_GLYPHS, type Glyphs, UNICODE_GLYPHS } from '../../../../src/ui/theme/glyphs.ts';
 import { applyDraftEditorAction } from '../../../../src/ui/widgets/composer/draft-editor-actions.ts';
 import { createDraftEditor } from '../../../../src/ui/widgets/composer/draft-editor-state.ts';

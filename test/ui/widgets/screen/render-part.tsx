@@ -1,8 +1,8 @@
 import { render } from 'ink-testing-library';
 import type { ReactElement } from 'react';
 import { markAsPrintable } from '../../../../src/lib/printable.ts';
-import type { RenderContext } from '../../../../src/ui/text/render-context.ts';
-import { ScreenContext, type ScreenContextValue } from '../../../../src/ui/text/use-screen-context.ts';
+import { type RenderContext, ScreenContext, type ScreenContextValue } from '../../../../src/ui/text/render-context.ts';
+
 import { UNICODE_GLYPHS } from '../../../../src/ui/theme/glyphs.ts';
 
 /** A terminal of eighty columns at a moment that is known. */

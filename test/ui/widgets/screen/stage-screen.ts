@@ -9,9 +9,9 @@ import {
 } from '../../../../src/ui/app-state/view-state.ts';
 import { decodeInput, flushDecoder } from '../../../../src/ui/input/decode-input.ts';
 import { applyElapsedTime, findNextTimedChangeMs, handleInput } from '../../../../src/ui/input/handle-input.ts';
-import type { InputContext } from '../../../../src/ui/input/input-context.ts';
 import { type DecoderState, INITIAL_DECODER_STATE, type InputEvent } from '../../../../src/ui/input/input-event.ts';
-import type { UiEffect } from '../../../../src/ui/input/input-result.ts';
+import type { InputContext, UiEffect } from '../../../../src/ui/input/input-result.ts';
+
 import type { ScreenOptions } from '../../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../../src/ui/terminal/screen-output.ts';
 import type { RenderContext } from '../../../../src/ui/text/render-context.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openMcpServerApprovals } from '../../../src/mcp/config/mcp-server-approvals.ts';
+import { openMcpServerApprovals } from '../../../src/mcp/config/load-config.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const rejected = { hash: '1', verdict: 'rejected' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createStatusLineScript } from '../../src/settings/status-line-script.ts';
+import { createStatusLineScript } from '../../src/settings/frontend-settings.ts';
 
 test('outputs of different scripts are kept apart', async () => {
   const commands = ['echo one', 'false', 'echo two', undefined, 'false', 'echo two'];

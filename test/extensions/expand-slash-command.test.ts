@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitArguments } from '../../../src/lib/text/split-arguments.ts';
+import { splitArguments } from '../../src/extensions/expand-slash-command.ts';
 
 test.each([
   ['', []],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createToolFactsLookup } from '../../src/permissions/create-decision-context.ts';
 import { getRuleFamily, RENAMED_TOOLS } from '../../src/permissions/rules/rule-families.ts';
-import { createToolFactsLookup } from '../../src/permissions/tool-facts.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 
 const factsOf = createToolFactsLookup(TOOL_TRAITS);
