@@ -87,12 +87,12 @@ async function callTool(
 }
 
 /** Creates the transport: one JSON-RPC message in each frame of a WebSocket on this machine. */
-function createWebSocketTransport(port: number, authToken: string): Transport {
+function createWebSocketTransport(port: number, authToken: string | undefined): Transport {
   const opened = createDeferred<void>();
   let socket: WebSocket | undefined;
   const transport: Transport = {
     start() {
-      socket = openSocket(`ws://127.0.0.1:${port}/`, { [TOKEN_HEADER]: authToken });
+      socket = openSocket(`ws://127.0.0.1:${port}/`, authToken === undefined ? {} : { [TOKEN_HEADER]: authToken });
       socket.onopen = () => opened.resolve();
       socket.onerror = () => opened.reject(new Error('it refused the connection'));
       socket.onclose = () => {

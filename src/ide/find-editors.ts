@@ -13,7 +13,8 @@ export type EditorInfo = {
   /** Sanitized name, such as `Neovim`. */
   readonly name: string;
   readonly folders: readonly string[];
-  readonly authToken: string;
+  /** Absent for claude-code-ide.el, whose server wants none. */
+  readonly authToken?: string;
   /** Reason why it is not connected to automatically; absent for an editor of this folder. */
   readonly mismatch?: string;
 };
@@ -43,7 +44,10 @@ const lockSchema = z.lazy(() =>
     ideName: z.string().default('editor'),
     transport: z.literal('ws').default('ws'),
     // A token becomes a header, which must not contain a line break.
-    authToken: z.string().regex(/^[\x21-\x7e]+$/),
+    authToken: z
+      .string()
+      .regex(/^[\x21-\x7e]+$/)
+      .optional(),
   }),
 );
 
@@ -86,7 +90,7 @@ async function readLockFile(file: string, search: EditorSearch): Promise<LockFil
     if (getProcessState({ pid, startTime: '' }) === 'dead') return reject(`its editor (process ${pid}) has ended`);
     const rank = search.port === port ? Number.POSITIVE_INFINITY : await matchFolder(workspaceFolders, search.cwd);
     const name = sanitizeUntrustedLine(ideName, NAME_CHARS) || 'editor';
-    const editor = { port, name, folders: workspaceFolders, authToken };
+    const editor = { port, name, folders: workspaceFolders, ...(authToken === undefined ? {} : { authToken }) };
     return {
       editor: rank > 0 ? editor : { ...editor, mismatch: 'it has another folder open' },
       rank,

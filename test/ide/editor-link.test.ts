@@ -53,6 +53,14 @@ test('a wrong token is refused, and the next editor of the folder is taken', asy
   expect([wrong.refused(), wrong.initialized()]).toEqual([1, 0]);
 });
 
+test('an editor without a token is connected to, and gets no header', async () => {
+  await using project = await createTempProject();
+  await using editor = await startEditor(project.home, { folders: [`${project.dir}/`], hasToken: false });
+  await using link = openLink(project);
+  expect(await link.connectBest()).toEqual({ ok: true, name: 'Test Editor' });
+  expect([editor.initialized(), editor.refused()]).toEqual([1, 0]);
+});
+
 test('an editor that has another folder open is connected to only when it is chosen', async () => {
   await using project = await createTempProject();
   await using _editor = await startEditor(project.home, { folders: ['/nowhere'] });

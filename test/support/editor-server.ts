@@ -11,6 +11,8 @@ export type EditorOptions = {
   readonly folders: readonly string[];
   /** Token in the lock file, if it is not the one that the server wants. */
   readonly toldToken?: string;
+  /** Neither the lock file nor the server has a token, as in claude-code-ide.el. */
+  readonly hasToken?: false;
   readonly pid?: number;
   readonly mode?: number;
   readonly tools?: readonly string[];
@@ -79,7 +81,8 @@ export async function startEditor(home: string, options: EditorOptions) {
     hostname: '127.0.0.1',
     port: 0,
     fetch(request, self) {
-      if (request.headers.get(HEADER) === token && self.upgrade(request)) return undefined;
+      const wanted = options.hasToken === false ? null : token;
+      if (request.headers.get(HEADER) === wanted && self.upgrade(request)) return undefined;
       refused += 1;
       changed();
       return new Response('Unauthorized', { status: 401 });
@@ -102,7 +105,7 @@ export async function startEditor(home: string, options: EditorOptions) {
     workspaceFolders: options.folders,
     ideName: options.name ?? 'Test Editor',
     transport: 'ws',
-    authToken: options.toldToken ?? token,
+    ...(options.hasToken === false ? {} : { authToken: options.toldToken ?? token }),
   };
   await writeFile(lockFile, JSON.stringify(lock), { mode: options.mode ?? 0o600 });
 
