@@ -1,3 +1,4 @@
+import { parse as parseJsonc } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
 import { getFrontMatterText, parseFrontMatter } from '../../lib/text/front-matter.ts';
@@ -7,6 +8,14 @@ import type { ForeignCommandFormat } from './foreign-locations.ts';
 export type ConvertedForeignCommand = { readonly text: string; readonly lost: readonly string[] };
 
 const tomlCommand = z.looseObject({ prompt: z.string(), description: z.string().optional() });
+const opencodeConfig = z.looseObject({
+  command: z
+    .record(
+      z.string().regex(/^[\w-]+(?:\/[\w-]+)*$/),
+      z.looseObject({ template: z.string(), description: z.string().optional() }),
+    )
+    .optional(),
+});
 /** Front matter that means the same in ouro. */
 const KEPT = ['description', 'argument-hint'];
 
@@ -29,8 +38,28 @@ export async function convertForeignCommand(
   const [description, hint] = KEPT.map((name) => getFrontMatterText(fields, name));
   return {
     text: formatCommand({ description, 'argument-hint': hint }, text),
-    lost: Object.keys(fields).filter((name) => !KEPT.includes(name)),
+    lost: [...Object.keys(fields).filter((name) => !KEPT.includes(name)), ...listUnknownVariables(text, format)],
   };
+}
+
+/** Lists the variables that ouro has no values for: those of an editor, and the named arguments of Codex. */
+function listUnknownVariables(text: string, format: ForeignCommandFormat): readonly string[] {
+  const pattern =
+    format === 'copilot' ? /\$\{\w+(?::[^}]*)?\}/g : format === 'codex' ? /(?<!\$)\$[A-Z][A-Z\d_]*\b/g : undefined;
+  if (pattern === undefined) return [];
+  const names = new Set(text.match(pattern)?.filter((name) => name !== '$ARGUMENTS'));
+  return names.size === 0 ? [] : [`the values of ${[...names].join(', ')}`];
+}
+
+/** Converts the commands that a configuration file of opencode contains. */
+export function convertOpencodeCommands(source: string): ReadonlyMap<string, ConvertedForeignCommand> {
+  const { command = {} } = opencodeConfig.parse(parseJsonc(source, [], { allowTrailingComma: true }) ?? {});
+  return new Map(
+    Object.entries(command).map(([name, { template, description, ...others }]) => [
+      name,
+      { text: formatCommand({ description }, template), lost: Object.keys(others) },
+    ]),
+  );
 }
 
 function formatCommand(fields: Readonly<Record<string, string | undefined>>, body: string): string {

@@ -27,6 +27,7 @@ const foreignServer = z.looseObject({
   enabled: z.boolean().optional(),
   disabled: z.boolean().optional(),
   cwd: z.string().optional(),
+  env_vars: z.array(z.union([z.string(), z.looseObject({ name: z.string() })])).optional(),
 });
 type ForeignServer = z.output<typeof foreignServer>;
 
@@ -85,7 +86,11 @@ function convertServer(server: ForeignServer, format: McpServerFileFormat): Json
   }
   const [program, ...more] = [command ?? []].flat();
   if (program === undefined) return undefined;
-  const env = convertAll({ ...server.env, ...server.environment });
+  const passedOn = (server.env_vars ?? []).map((one) => (typeof one === 'string' ? one : one.name));
+  const env = {
+    ...Object.fromEntries(passedOn.map((name) => [name, `\${${name}:-}`])),
+    ...convertAll({ ...server.env, ...server.environment }),
+  };
   return {
     command: convert(program),
     args: [...more, ...args].map(convert),
@@ -107,19 +112,17 @@ function listLost(server: ForeignServer, entry: JsonObject): readonly string[] {
   const text = JSON.stringify(entry);
   const inputs = [...new Set([...text.matchAll(/\$\{input:([\w-]+)\}/g)].map(([, name]) => name))];
   const files = /\{file:[^}]+\}/.test(text) ? ['a value from a file ({file:…})'] : [];
-  const fields = [
-    'envFile',
-    'cwd',
-    'trust',
-    'includeTools',
-    'excludeTools',
-    'enabled_tools',
-    'disabled_tools',
-    'timeout',
-  ];
+  const isDefaultFolder = /^(?:\.\/?|\$\{workspace(?:Folder|Root)\})$/.test(server.cwd ?? '.');
   return [
     ...inputs.map((name) => `the value of the input ${name}: set it in the entry`),
     ...files,
-    ...fields.filter((name) => server[name] !== undefined),
+    ...Object.keys(server).filter((name) => !CONVERTED_FIELDS.has(name)),
+    ...(isDefaultFolder ? [] : ['cwd']),
   ];
 }
+
+/** Fields that are converted, or that only describe the server. */
+const CONVERTED_FIELDS: ReadonlySet<string> = new Set([
+  ...Object.keys(foreignServer.shape),
+  ...['name', 'description', 'gallery', 'version', '$schema'],
+]);

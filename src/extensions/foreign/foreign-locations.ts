@@ -2,7 +2,7 @@ import type { ForeignImportScope } from './foreign-import-item.ts';
 
 /** Formats of the files in which assistants keep their MCP servers. */
 export type McpServerFileFormat = 'vscode' | 'claude' | 'opencode' | 'codex' | 'gemini';
-export type ForeignCommandFormat = 'markdown' | 'copilot' | 'toml';
+export type ForeignCommandFormat = 'markdown' | 'copilot' | 'codex' | 'toml';
 
 type Place<Format> = {
   readonly assistant: string;
@@ -55,20 +55,21 @@ export const FOREIGN_MCP_SERVER_PATHS: readonly Place<McpServerFileFormat>[] = [
   userServers('opencode', '.config/opencode/opencode.jsonc', 'opencode'),
   userServers('Codex', '.codex/config.toml', 'codex'),
   userServers('Gemini CLI', '.gemini/settings.json', 'gemini'),
+  userServers('Gemini CLI', '.gemini/extensions/*/gemini-extension.json', 'gemini'),
 ];
 
 /** The commands and prompts of other assistants. */
 export const FOREIGN_COMMAND_PATHS: readonly Place<ForeignCommandFormat>[] = [
   projectCommands('Cursor', '.cursor/commands/*.md', 'markdown'),
   projectCommands('GitHub Copilot', '.github/prompts/*.prompt.md', 'copilot'),
-  projectCommands('opencode', '.opencode/command/*.md', 'markdown'),
-  projectCommands('opencode', '.opencode/commands/*.md', 'markdown'),
-  projectCommands('Gemini CLI', '.gemini/commands/*.toml', 'toml'),
+  projectCommands('opencode', '.opencode/command/**/*.md', 'markdown'),
+  projectCommands('opencode', '.opencode/commands/**/*.md', 'markdown'),
+  projectCommands('Gemini CLI', '.gemini/commands/**/*.toml', 'toml'),
   projectCommands('Windsurf', '.windsurf/workflows/*.md', 'markdown'),
   projectCommands('Cline', '.clinerules/workflows/*.md', 'markdown'),
   userCommands('Cursor', '.cursor/commands/*.md', 'markdown'),
-  userCommands('Codex', '.codex/prompts/*.md', 'markdown'),
-  userCommands('opencode', '.config/opencode/command/*.md', 'markdown'),
-  userCommands('opencode', '.config/opencode/commands/*.md', 'markdown'),
-  userCommands('Gemini CLI', '.gemini/commands/*.toml', 'toml'),
+  userCommands('Codex', '.codex/prompts/*.md', 'codex'),
+  userCommands('opencode', '.config/opencode/command/**/*.md', 'markdown'),
+  userCommands('opencode', '.config/opencode/commands/**/*.md', 'markdown'),
+  userCommands('Gemini CLI', '.gemini/commands/**/*.toml', 'toml'),
 ];

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { convertForeignCommand } from '../../../src/extensions/foreign/convert-foreign-command.ts';
+import {
+  convertForeignCommand,
+  convertOpencodeCommands,
+} from '../../../src/extensions/foreign/convert-foreign-command.ts';
 
 test('what has the same meaning stays, the rest is named', async () => {
   const source = '---\ndescription: Say "it"\nargument-hint: "[who]"\nmodel: gpt-6\nagent: build\n---\nSay it to $1.\n';
@@ -18,4 +21,21 @@ test('places for input become arguments', async () => {
     'Say $ARGUMENTS: !`date` @a.md\n',
   );
   await expect(convertForeignCommand('name = "no prompt"', 'toml')).rejects.toThrow();
+});
+
+test('variables without a value here are named', async () => {
+  const { lost } = await convertForeignCommand(`See \${file}, \${input:x} and \${file}`, 'copilot');
+  expect(lost).toEqual([`the values of \${file}`]);
+  expect((await convertForeignCommand('On $BRANCH, $1, $ARGUMENTS for $$50', 'codex')).lost).toEqual([
+    'the values of $BRANCH',
+  ]);
+});
+
+test('the commands in a configuration of opencode are taken one by one', () => {
+  const config = '{ "command": { "git/ship": { "template": "Ship $1", "description": "Ships", "agent": "build" } }, }';
+  expect([...convertOpencodeCommands(config)]).toEqual([
+    ['git/ship', { text: '---\ndescription: "Ships"\n---\n\nShip $1\n', lost: ['agent'] }],
+  ]);
+  expect([...convertOpencodeCommands('')]).toEqual([]);
+  expect(() => convertOpencodeCommands('{ "command": { "../x": { "template": "t" } } }')).toThrow();
 });

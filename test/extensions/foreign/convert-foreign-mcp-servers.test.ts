@@ -24,6 +24,18 @@ test('each format names addresses, programs and variables in its own way', () =>
   });
 });
 
+test('variables that Codex passes on are named, and every other field is lost', () => {
+  const codex = '[mcp_servers.a]\ncommand = "run"\nenv_vars = ["TOKEN", { name = "HOST" }]\nstartup_timeout_sec = 20\n';
+  expect(entryOf(codex, 'codex')).toEqual({
+    name: 'a',
+    entry: { command: 'run', args: [], env: { TOKEN: `\${TOKEN:-}`, HOST: `\${HOST:-}` } },
+    lost: ['startup_timeout_sec'],
+  });
+  const here = JSON.stringify({ servers: { a: { command: 'run', cwd: `\${workspaceFolder}` } } });
+  expect(entryOf(here, 'vscode')?.lost).toEqual([]);
+  expect(entryOf(here.replace(`\${workspaceFolder}`, 'sub'), 'vscode')?.lost).toEqual(['cwd']);
+});
+
 test('invalid servers are skipped, and an invalid file is an error', () => {
   expect(
     convertForeignMcpServers('{ "mcpServers": { "a": {}, "b": 7, "c": { "command": "run" } } }', 'claude'),

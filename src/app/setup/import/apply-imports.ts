@@ -39,7 +39,7 @@ function describeItem(item: ForeignImportItem, places: ForeignImportFolders): st
       return `MCP server ${item.name} of ${item.path}: ${launch}`;
     }
     case 'commands':
-      return `command /${item.name} of ${item.path}`;
+      return `command /${item.name.replaceAll('/', ':')} of ${item.path}`;
     case 'sessions': {
       const prompts = formatCount(item.messages.filter(isTypedByUser).length, 'prompt');
       return `session "${getSessionTitle(item)}" of ${new Date(item.updatedMs).toISOString().slice(0, 10)}, ${prompts}`;
@@ -119,7 +119,7 @@ async function takeItem(
         const file = getImportedCommandPath(item, places);
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, item.text, { flag: 'wx' });
-        return { taken: [`command /${item.name} (${relative(places.cwd, file)})`], failed: [] };
+        return { taken: [`command /${item.name.replaceAll('/', ':')} (${relative(places.cwd, file)})`], failed: [] };
       }
       case 'sessions': {
         const { ouroHome, version } = environment;

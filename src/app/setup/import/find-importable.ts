@@ -1,10 +1,14 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Environment } from '../../../contracts/environment.ts';
-import { convertForeignCommand } from '../../../extensions/foreign/convert-foreign-command.ts';
+import {
+  type ConvertedForeignCommand,
+  convertForeignCommand,
+  convertOpencodeCommands,
+} from '../../../extensions/foreign/convert-foreign-command.ts';
 import { convertForeignMcpServers } from '../../../extensions/foreign/convert-foreign-mcp-servers.ts';
 import type {
   ForeignImportFolders,
@@ -103,18 +107,51 @@ async function findInstructions(places: ForeignImportFolders): Promise<Found> {
   const named = await listNamedEntries(places);
   const own = ['CLAUDE.md', 'AGENTS.md'].map((name) => join(places.cwd, name)).filter((path) => existsSync(path));
   const ownPaths = own.map((path) => realpathSync(path));
+  const declared = await listDeclaredInstructions(places);
   const items = await Promise.all(
-    FOREIGN_INSTRUCTION_PATHS.map(async ({ assistant, scope, pattern }): Promise<readonly ForeignImportItem[]> => {
-      const entry = scope === 'user' ? `~/${pattern}` : pattern;
-      const matches = await listMatches(pattern, scope, places);
-      const files = matches.filter((path) => !ownPaths.includes(realpathSync(path)));
-      if (files.length === 0 || named.includes(entry)) return [];
-      const lost = (await Promise.all(files.map(describeLostRule))).flat();
-      const names = files.map((path) => relative(getBase(scope, places), path));
-      return [{ kind: 'instructions', assistant, scope, path: pattern, entry, files: names, lost }];
-    }),
+    [...FOREIGN_INSTRUCTION_PATHS, ...declared].map(
+      async ({ assistant, scope, pattern }): Promise<readonly ForeignImportItem[]> => {
+        const entry = scope === 'user' ? `~/${pattern}` : pattern;
+        const matches = await listMatches(pattern, scope, places);
+        const files = matches.filter((path) => !ownPaths.includes(realpathSync(path)));
+        if (files.length === 0 || named.includes(entry)) return [];
+        const lost = (await Promise.all(files.map(describeLostRule))).flat();
+        const names = files.map((path) => relative(getBase(scope, places), path));
+        return [{ kind: 'instructions', assistant, scope, path: pattern, entry, files: names, lost }];
+      },
+    ),
   );
   return { items: items.flat(), skipped: [] };
+}
+
+const declaringSchema = z
+  .object({
+    instructions: z.array(z.string()).catch([]),
+    context: z
+      .object({ fileName: z.union([z.string().transform((name) => [name]), z.array(z.string())]) })
+      .partial()
+      .catch({}),
+  })
+  .catch({ instructions: [], context: {} });
+
+/** Lists the instruction files that settings of other assistants name in the project; addresses are left out. */
+async function listDeclaredInstructions(places: ForeignImportFolders) {
+  const known = new Set(['CLAUDE.md', 'AGENTS.md', ...FOREIGN_INSTRUCTION_PATHS.map(({ pattern }) => pattern)]);
+  const found = FOREIGN_MCP_SERVER_PATHS.filter(({ format }) => format === 'opencode' || format === 'gemini').map(
+    async ({ assistant, scope, pattern }) => {
+      const texts = (await listMatches(pattern, scope, places)).map((file) => readFile(file, 'utf8'));
+      const names = (await Promise.all(texts)).flatMap((text) => {
+        const { instructions, context } = declaringSchema.parse(parse(text, [], { allowTrailingComma: true }) ?? {});
+        return [...(scope === 'project' ? instructions : []), ...(context.fileName ?? [])];
+      });
+      return names.map((name) => ({ assistant, scope: 'project' as const, pattern: name.replace(/^\.\//, '') }));
+    },
+  );
+  const all = (await Promise.all(found)).flat();
+  return all.filter(({ pattern }, at) => {
+    const isFirst = all.findIndex((one) => one.pattern === pattern) === at;
+    return isFirst && !known.has(pattern) && !/^[~/]|\.\.|:\/\//.test(pattern);
+  });
 }
 
 /** A rule that its assistant applies on request has no counterpart; it can be mentioned. */
@@ -130,9 +167,13 @@ async function findServers(places: ForeignImportFolders): Promise<Found> {
   const skipped: string[] = [];
   for (const { assistant, scope, pattern, format } of FOREIGN_MCP_SERVER_PATHS) {
     for (const file of await listMatches(pattern, scope, places)) {
-      const path = scope === 'user' ? `~/${pattern}` : pattern;
+      const path = formatPath(file, scope, places);
       try {
-        for (const { name, entry, lost } of convertForeignMcpServers(await readFile(file, 'utf8'), format)) {
+        // Extensions of Gemini CLI name their own folder in this way.
+        const text = (await readFile(file, 'utf8'))
+          .replaceAll(`\${extensionPath}`, JSON.stringify(dirname(file)).slice(1, -1))
+          .replaceAll(`\${/}`, '/');
+        for (const { name, entry, lost } of convertForeignMcpServers(text, format)) {
           const isKnown = seen.has(name) || (await files.findScopes(name)).length > 0;
           seen.add(name);
           if (isKnown) skipped.push(`server ${name} of ${path}: you have one already`);
@@ -150,23 +191,37 @@ async function findCommands(places: ForeignImportFolders): Promise<Found> {
   const seen = new Set<string>();
   const items: ForeignImportItem[] = [];
   const skipped: string[] = [];
-  for (const { assistant, scope, pattern, format } of FOREIGN_COMMAND_PATHS) {
-    for (const file of await listMatches(pattern, scope, places)) {
-      const path = `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file)}`;
-      const name = basename(file).replace(/(?:\.prompt)?\.(?:md|toml)$/, '');
-      const target = getImportedCommandPath({ scope, name }, places);
-      try {
+  type Source = { readonly assistant: string; readonly scope: ForeignImportScope; readonly file: string };
+  async function add(source: Source, read: (text: string) => Promise<ReadonlyMap<string, ConvertedForeignCommand>>) {
+    const { assistant, scope, file } = source;
+    const path = formatPath(file, scope, places);
+    try {
+      for (const [name, { text, lost }] of await read(await readFile(file, 'utf8'))) {
+        const target = getImportedCommandPath({ scope, name }, places);
         if (seen.has(target) || existsSync(target)) skipped.push(`command ${name} of ${path}: you have one already`);
-        else {
-          const { text, lost } = await convertForeignCommand(await readFile(file, 'utf8'), format);
-          items.push({ kind: 'commands', assistant, scope, path, name, text, lost });
-        }
+        else items.push({ kind: 'commands', assistant, scope, path, name, text, lost });
         seen.add(target);
-      } catch (thrown) {
-        skipped.push(`${path} could not be read: ${getErrorMessage(thrown).split('\n', 1)[0]}`);
       }
+    } catch (thrown) {
+      skipped.push(`${path} could not be read: ${getErrorMessage(thrown).split('\n', 1)[0]}`);
     }
   }
+  for (const { assistant, scope, pattern, format } of FOREIGN_COMMAND_PATHS) {
+    const folder = join(getBase(scope, places), pattern.replace(/\/\*.*$/, ''));
+    for (const file of await listMatches(pattern, scope, places)) {
+      const name = relative(folder, file)
+        .replaceAll('\\', '/')
+        .replace(/(?:\.prompt)?\.(?:md|toml)$/, '');
+      await add(
+        { assistant, scope, file },
+        async (text) => new Map([[name, await convertForeignCommand(text, format)]]),
+      );
+    }
+  }
+  for (const { assistant, scope, pattern, format } of FOREIGN_MCP_SERVER_PATHS)
+    if (format === 'opencode')
+      for (const file of await listMatches(pattern, scope, places))
+        await add({ assistant, scope, file }, async (text) => convertOpencodeCommands(text));
   return { items, skipped };
 }
 
@@ -177,6 +232,9 @@ export function getImportedCommandPath(
 ): string {
   return join(scope === 'user' ? join(ouroHome, 'commands') : join(cwd, '.claude', 'commands'), `${name}.md`);
 }
+
+const formatPath = (file: string, scope: ForeignImportScope, places: ForeignImportFolders) =>
+  `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file)}`;
 
 const getBase = (scope: ForeignImportScope, { cwd, home }: ForeignImportFolders) => (scope === 'user' ? home : cwd);
 

@@ -176,3 +176,18 @@ test('a broken file is named and nothing else is lost by it', async () => {
   expect(stdout).toContain('not imported: .gemini/commands/fix.toml could not be read');
   expect(stdout).toContain('command /tidy');
 });
+
+test('files that other assistants name in their settings, commands in folders and servers of extensions are found', async () => {
+  await project.write('docs/guide.md', 'Guide.');
+  await project.write('NOTES.md', 'Notes.');
+  await project.write('opencode.jsonc', '{ "instructions": ["./docs/*.md", "../out.md", "https://x/y.md"] }');
+  await project.write('.gemini/settings.json', '{ "context": { "fileName": ["AGENTS.md", "NOTES.md"] } }');
+  await project.write('.gemini/commands/git/ship.toml', 'prompt = "Ship it"');
+  const server = { mcpServers: { ext: { command: 'node', args: [`\${extensionPath}\${/}s.js`] } } };
+  await project.write('../home/.gemini/extensions/e/gemini-extension.json', JSON.stringify(server));
+  const { stdout } = await runHere(project, ['import', '--yes']);
+  expect(stdout).toContain('command /git:ship (.claude/commands/git/ship.md)');
+  expect(stdout).toContain(`Added ext (node ${project.home}/.gemini/extensions/e/s.js)`);
+  const { instructionFiles } = JSON.parse(await project.read('.claude/settings.local.json'));
+  expect(instructionFiles.slice(-2)).toEqual(['docs/*.md', 'NOTES.md']);
+});
