@@ -7,6 +7,7 @@ import type {
   UserBlock,
 } from '../contracts/message.ts';
 import { CHARS_PER_TOKEN, type SystemPart, type ToolSpec } from '../contracts/model.ts';
+import { memoizeByObject } from '../lib/memoize.ts';
 
 /** Tokens of the role, ids and brackets around a block. */
 const BLOCK_OVERHEAD = 6;
@@ -26,36 +27,20 @@ export function estimateSystemPromptTokens(system: readonly SystemPart[], specs:
 }
 
 /** Lengths by part; parts that do not change are the same objects in every request. */
-const jsonChars = new WeakMap<SystemPart | ToolSpec, number>();
-
-function countJsonChars(part: SystemPart | ToolSpec): number {
-  const chars = jsonChars.get(part) ?? JSON.stringify(part).length;
-  jsonChars.set(part, chars);
-  return chars;
-}
+const countJsonChars = memoizeByObject((part: SystemPart | ToolSpec) => JSON.stringify(part).length);
 
 /** Creates an estimator that measures every message once and caches the result while the message is in memory. */
 export function createTokenEstimator(): {
   blockTokens(block: MeasuredBlock): number;
   messageTokens(m: Message): number;
 } {
-  const cache = new WeakMap<object, number>();
-  const createLazy = (key: object, measure: () => number): number => {
-    const cached = cache.get(key);
-    if (cached !== undefined) return cached;
-    const tokens = measure();
-    cache.set(key, tokens);
-    return tokens;
-  };
-  const blockTokens = (block: MeasuredBlock): number =>
-    createLazy(block, () => BLOCK_OVERHEAD + estimateContent(block, blockTokens));
-  return {
-    blockTokens,
-    messageTokens: (message) => {
-      if (message.role === 'boundary' || message.role === 'custom') return 0;
-      return createLazy(message, () => sumNumbers(message.blocks.map(blockTokens)));
-    },
-  };
+  const blockTokens: (block: MeasuredBlock) => number = memoizeByObject(
+    (block) => BLOCK_OVERHEAD + estimateContent(block, blockTokens),
+  );
+  const messageTokens = memoizeByObject((message: Message) =>
+    message.role === 'boundary' || message.role === 'custom' ? 0 : sumNumbers(message.blocks.map(blockTokens)),
+  );
+  return { blockTokens, messageTokens };
 }
 
 /** An estimator of message tokens. */

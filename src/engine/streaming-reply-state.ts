@@ -230,29 +230,28 @@ function createCallId(newId: () => string): string {
 }
 
 type UsedIds = {
-  readonly history: readonly Message[];
-  readonly messages: ReadonlySet<string>;
-  readonly calls: ReadonlySet<string>;
+  last: Message | undefined;
+  count: number;
+  readonly messages: Set<string>;
+  readonly calls: Set<string>;
 };
 
-/** Ids collected for the previous reply, by the first message of the conversation. */
-const cachedIds = new WeakMap<Message, UsedIds>();
+/** Ids collected so far, by the first message of the conversation. */
+const usedIdsByFirstMessage = new WeakMap<Message, UsedIds>();
 
-/** Collects the ids of a conversation, reading only new messages if the earlier ones are unchanged. */
+/** Collects the ids of a conversation, reading only new messages if it was extended. */
 function collectUsedIds(history: readonly Message[]): UsedIds {
   const [first] = history;
-  const cached = first && cachedIds.get(first);
-  if (cached?.history === history) return cached;
-  const isExtended = cached?.history.every((message, at) => message === history[at]) === true;
-  const newMessages = isExtended ? history.slice(cached.history.length) : history;
-  const messages = new Set(isExtended ? cached.messages : []);
-  const calls = new Set(isExtended ? cached.calls : []);
-  for (const message of newMessages) {
-    messages.add(message.id);
+  const known = first && usedIdsByFirstMessage.get(first);
+  const isExtended = known !== undefined && history[known.count - 1] === known.last;
+  const ids = isExtended ? known : { last: undefined, count: 0, messages: new Set<string>(), calls: new Set<string>() };
+  for (const message of history.slice(ids.count)) {
+    ids.messages.add(message.id);
     if (message.role !== 'assistant') continue;
-    for (const block of message.blocks) if (block.type === 'tool_use') calls.add(block.id);
+    for (const block of message.blocks) if (block.type === 'tool_use') ids.calls.add(block.id);
   }
-  const ids = { history, messages, calls };
-  if (first !== undefined) cachedIds.set(first, ids);
+  ids.last = history.at(-1);
+  ids.count = history.length;
+  if (first !== undefined) usedIdsByFirstMessage.set(first, ids);
   return ids;
 }

@@ -38,3 +38,14 @@ export function memoizeWithTtl<Value>(load: () => Promise<Value>, now: () => num
     return cached.result;
   };
 }
+/** Returns a function that computes its result once for each object, for as long as the object is in use. */
+export function memoizeByObject<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    const known = values.get(key);
+    if (known !== undefined) return known.value;
+    const value = compute(key);
+    values.set(key, { value });
+    return value;
+  };
+}

@@ -81,6 +81,7 @@ type HashedMessage = { readonly message: RequestMessage; readonly hash: string }
 
 function isSameMessage(a: RequestMessage, b: RequestMessage): boolean {
   const { blocks } = b;
+  if (a === b) return true;
   return (
     a.role === b.role && a.blocks.length === blocks.length && a.blocks.every((block, index) => block === blocks[index])
   );

@@ -3,7 +3,8 @@ import { type Context, type ContextParts, createContext } from '../../src/contex
 import type { LevelRun } from '../../src/context/reduction/reduction-pipeline.ts';
 import type { Message, UserMessage } from '../../src/contracts/message.ts';
 import type { ModelInfo } from '../../src/contracts/model.ts';
-import { repairMessages, toRequestMessages } from '../../src/engine/request/build-model-request.ts';
+import { toRequestMessages } from '../../src/engine/request/build-model-request.ts';
+import { repairMessages } from '../../src/engine/request/repair-messages.ts';
 import { findBuiltInToolTraits } from '../../src/tools/tool-traits.ts';
 
 export const INFO: ModelInfo = {

@@ -1,6 +1,7 @@
 import type { AssistantBlock, Message, ResultBlock, ToolUseBlock, UserBlock } from '../../contracts/message.ts';
 import type { ExcludedContent } from '../../contracts/query.ts';
 import { isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { memoizeByObject } from '../../lib/memoize.ts';
 import { computeShortHash } from '../../lib/text/short-hash.ts';
 
 /** Text that replaces a rejected image or document. */
@@ -74,17 +75,9 @@ const NAME_PATTERN = /^[a-zA-Z0-9_-]{1,128}$/;
 /** Some providers accept at most 64 characters; replacement names stay below that. */
 const MAX_STEM_CHARS = 48;
 
-/** Results by call: calls never change and are part of every later request. */
-const sendableCalls = new WeakMap<ToolUseBlock, ToolUseBlock>();
-
 /** Returns a block that every provider accepts; deterministic, and the block itself if it is sendable already. */
 export function normalizeMessageBlock(block: AssistantBlock): AssistantBlock {
-  if (block.type !== 'tool_use') return block;
-  const cached = sendableCalls.get(block);
-  if (cached !== undefined) return cached;
-  const sendableCall = makeSendableCall(block);
-  sendableCalls.set(block, sendableCall);
-  return sendableCall;
+  return block.type === 'tool_use' ? makeSendableCall(block) : block;
 }
 
 /** Returns a valid id for a call and its result; different ids stay different. */
@@ -98,10 +91,10 @@ function makeSendableName(name: string): string {
   return `${stem === '' ? 'unnamed' : stem}_${computeShortHash(name, 8)}`;
 }
 
-function makeSendableCall(block: ToolUseBlock): ToolUseBlock {
+const makeSendableCall = memoizeByObject((block: ToolUseBlock): ToolUseBlock => {
   const id = normalizeCallId(block.id);
   const name = makeSendableName(block.name);
   const renamed = id === block.id && name === block.name ? block : { ...block, id, name };
   if (!isNestedDeeperThan(renamed.input, MAX_JSON_DEPTH)) return renamed;
   return { ...renamed, input: {}, unparsed: `(an input nested more than ${MAX_JSON_DEPTH} levels deep)` };
-}
+});

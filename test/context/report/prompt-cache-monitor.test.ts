@@ -8,7 +8,8 @@ import {
 } from '../../../src/context/report/prompt-cache-monitor.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { ModelPrice, ModelRequest } from '../../../src/contracts/model.ts';
-import { repairMessages, toRequestMessages } from '../../../src/engine/request/build-model-request.ts';
+import { toRequestMessages } from '../../../src/engine/request/build-model-request.ts';
+import { repairMessages } from '../../../src/engine/request/repair-messages.ts';
 import { bench, INFO, NEVER, prompt, reads, says, words } from '../workbench.ts';
 
 const BASE: ModelRequest = {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AssistantBlock, Message } from '../../../src/contracts/message.ts';
 import { createQueryState } from '../../../src/engine/query-state.ts';
-import { buildModelRequest, repairMessages } from '../../../src/engine/request/build-model-request.ts';
+import { buildModelRequest } from '../../../src/engine/request/build-model-request.ts';
+import { repairMessages } from '../../../src/engine/request/repair-messages.ts';
 import { isNestedDeeperThan } from '../../../src/lib/json.ts';
 import { buildMessagesRequest } from '../../../src/model/providers/anthropic/messages-request.ts';
 import { violationOfMessages } from '../../support/api/validate-messages.ts';
@@ -48,6 +49,34 @@ test('for any history all invariants hold, the API accepts the bytes, and buildi
     }),
     runs(3_000),
   );
+});
+
+test('a continued conversation reuses the messages of the request before, so that each is checked once', () => {
+  const calls = assistant([
+    { type: 'text', text: 'Look.' },
+    { type: 'tool_use', id: 'call_1', name: 'Read', input: { file_path: 'a' } },
+  ]);
+  const results: Message = {
+    role: 'user',
+    id: 'u2',
+    blocks: [{ type: 'tool_result', tool_use_id: 'call_1', content: '' }],
+  };
+  const history = [
+    userSays('go'),
+    calls,
+    results,
+    userSays('one more thing'),
+    assistant([{ type: 'text', text: 'Done.' }]),
+  ];
+  const before = request([...history, userSays('next')]).messages;
+  const after = request([
+    ...history,
+    userSays('next'),
+    assistant([{ type: 'text', text: 'Yes.' }]),
+    userSays('last'),
+  ]).messages;
+  expect(before).toHaveLength(5);
+  for (const [index, message] of before.slice(0, 4).entries()) expect(after[index]).toBe(message);
 });
 
 test('a continued conversation starts with the same bytes', () => {

@@ -10,6 +10,7 @@ import type {
 } from '../../../contracts/model.ts';
 import { exhaustive } from '../../../lib/errors.ts';
 import { copyAsJson } from '../../../lib/json.ts';
+import { memoizeByObject } from '../../../lib/memoize.ts';
 import { clampEffort } from '../../efforts.ts';
 import { narrowToObject } from '../../stream/json-values.ts';
 import type { StreamTimeouts } from '../../stream/model-attempt.ts';
@@ -31,7 +32,8 @@ export function buildMessagesRequest(request: ModelRequest, info: ModelInfo): Js
     ...(request.forcedTool && !info.refusesForcedTool && { tool_choice: { type: 'tool', name: request.forcedTool } }),
     messages: request.messages.map((message, index) => {
       const sent = index === request.messages.length - 1 ? trimPausedReply(message) : message;
-      return buildMessage(sent, findCachedBlock(sent, index, breakpoints));
+      const cachedBlock = findCachedBlock(sent, index, breakpoints);
+      return cachedBlock === undefined ? buildUncachedMessage(sent) : buildMessage(sent, cachedBlock);
     }),
     ...buildThinkingFields(request, info),
     ...buildEditingFields(request, info),
@@ -70,7 +72,7 @@ export function serializeModelRequestParts(request: ModelRequest): SerializedReq
     tools,
     before: `${JSON.stringify(limits).slice(0, -1)},"system":${system},"tools":${tools},"messages":[`,
     messages,
-    serializeMessage: (message) => JSON.stringify(buildMessage(message, undefined)),
+    serializeMessage: (message) => JSON.stringify(buildUncachedMessage(message)),
     after: `],"breakpoints":${JSON.stringify(request.breakpoints)}}`,
   };
 }
@@ -133,6 +135,8 @@ function buildMessage(message: RequestMessage, cachedBlock: UserBlock | Assistan
   });
   return { role: message.role, content };
 }
+
+const buildUncachedMessage = memoizeByObject((message: RequestMessage) => buildMessage(message, undefined));
 
 function buildBlock(block: UserBlock | AssistantBlock): JsonObject | undefined {
   switch (block.type) {
