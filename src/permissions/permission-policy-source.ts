@@ -5,6 +5,7 @@ import type { LiveSessionValues } from '../contracts/live-session-state.ts';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { DAMAGED_FILES_FOLDER } from '../lib/files/json-store.ts';
+import { memoizeByObject } from '../lib/memoize.ts';
 import { expandHomePath } from '../lib/text/home-path.ts';
 import { buildChildVariables } from '../settings/effective-environment.ts';
 import { collectSettingsRules, parseRuleTexts } from './rules/parse-rule.ts';
@@ -60,11 +61,13 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs): P
       ? []
       : parseRuleTexts([`Read(/${escapeRulePath(sessionFolder)}/**)`], 'allow', { source: 'session', root: cwd });
 
+  const collectFileRules = memoizeByObject((loaded: LoadedSettings) => collectSettingsRules(loaded, { cwd, home }));
+
   function getRules(): readonly Rule[] {
     const granted = sources
       .getLive()
       .grants.flatMap(({ rule, behavior }) => parseRuleTexts([rule], behavior, { source: 'session', root: cwd }));
-    const fileRules = collectSettingsRules(sources.getLoadedSettings(), { cwd, home });
+    const fileRules = collectFileRules(sources.getLoadedSettings());
     return [...flags, ...granted, ...(sources.updateRules?.(fileRules) ?? fileRules), ...sessionFolderRules];
   }
 
@@ -75,9 +78,9 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs): P
   }
 
   /** Returns the entries of PATH as commands get it; an empty entry is the working directory. */
-  function listSearchPath(): readonly string[] {
-    return (buildChildVariables(environment, sources.getLoadedSettings().merged).PATH ?? '').split(delimiter);
-  }
+  const listSearchPath = memoizeByObject(({ merged }: LoadedSettings): readonly string[] =>
+    (buildChildVariables(environment, merged).PATH ?? '').split(delimiter),
+  );
 
   function getSandboxFields(): Pick<Policy, 'sandbox' | 'sandboxPaths' | 'canEnforceReadOnly'> {
     const { canEnforceReadOnly, getSandboxPaths } = sources;
@@ -101,7 +104,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs): P
       protectedPaths: [ouroHome, environment.runtimeCache],
       sensitivePaths: KEY_FILES.map((name) => join(ouroHome, name)),
       taintedPaths: sources.listTaintedFiles?.() ?? [],
-      searchPath: listSearchPath(),
+      searchPath: listSearchPath(sources.getLoadedSettings()),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
     };
   }

@@ -6,6 +6,7 @@ import type { ShellAnalysis } from '../contracts/shell-analysis.ts';
 import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { copyAsJson } from '../lib/json.ts';
+import { memoizeByObject } from '../lib/memoize.ts';
 import { type AcceptedCallForms, matchToolCallName } from './input/call-forms.ts';
 import { checkInput, parseJsonText } from './input/coerce-input.ts';
 import { explainInputIssues } from './input/explain-input.ts';
@@ -201,16 +202,10 @@ function isZodSchema(input: z.ZodType<JsonObject> | JsonObject): input is z.ZodT
 }
 
 /** JSON schemas by zod schema, computed once for all conversations and sub-agents. */
-const schemaCache = new WeakMap<z.ZodType, JsonObject>();
-
-function toJsonSchema(schema: z.ZodType): JsonObject {
-  const cached = schemaCache.get(schema);
-  if (cached !== undefined) return cached;
+const toJsonSchema = memoizeByObject((schema: z.ZodType): JsonObject => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  const schemaJson = copyAsJson(rest, (key, value) => (isImplied(key, value) ? undefined : value));
-  schemaCache.set(schema, schemaJson);
-  return schemaJson;
-}
+  return copyAsJson(rest, (key, value) => (isImplied(key, value) ? undefined : value));
+});
 
 /** Tells whether a keyword says what a model does anyway; each one would be sent with every request. */
 function isImplied(key: string, value: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { ToolSpec } from '../contracts/model.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { memoizeByObject } from '../lib/memoize.ts';
 
 /** Tools whose descriptions are deferred: listed by name, loaded on demand. */
 type DeferredSpecs = {
@@ -28,13 +29,7 @@ const TOOL_SEARCH = 'ToolSearch';
  */
 export function createDeferredSpecs(deps: DeferredSpecsDeps): DeferredSpecs {
   const loaded = new Set<string>();
-  const sizes = new WeakMap<Tool, number>();
-
-  function countTokens(tool: Tool): number {
-    const tokens = sizes.get(tool) ?? deps.countTokens(JSON.stringify(tool.spec));
-    sizes.set(tool, tokens);
-    return tokens;
-  }
+  const countTokens = memoizeByObject((tool: Tool) => deps.countTokens(JSON.stringify(tool.spec)));
 
   function listDeferred(tools: readonly Tool[]): readonly Tool[] {
     if (!tools.some(({ name }) => name === TOOL_SEARCH)) return [];

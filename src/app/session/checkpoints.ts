@@ -9,6 +9,7 @@ import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/con
 import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { memoizeByObject } from '../../lib/memoize.ts';
 import type { OpenedSession } from '../../session/open-run-session.ts';
 import { getSharedWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
 import { truncateBeforeMessage } from '../../session/records/conversation-state.ts';
@@ -97,12 +98,9 @@ function createToolWatcher(
     shell === undefined ? tool.source !== 'builtin' && !isReadOnly : !shell.isReadOnly;
 
   /** Wrapped tools. Each tool is wrapped once, so that its identity is stable. */
-  const wrappedTools = new WeakMap<Tool, Tool>();
-  function wrap(tool: Tool): Tool {
-    const existing = wrappedTools.get(tool);
-    if (existing !== undefined) return existing;
+  const wrap = memoizeByObject((tool: Tool): Tool => {
     const { name, aliases, label, maxResultChars, deferred, source, answersTo, isHidden } = tool;
-    const wrapped: Tool = {
+    return {
       name,
       aliases,
       label,
@@ -121,9 +119,7 @@ function createToolWatcher(
         return { ok: true, call: { ...prepared.call, call: (context) => run(prepared.call, context) } };
       },
     };
-    wrappedTools.set(tool, wrapped);
-    return wrapped;
-  }
+  });
 
   return (tools) => tools.map(wrap);
 }

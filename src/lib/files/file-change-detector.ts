@@ -29,9 +29,14 @@ export function createFileChangeDetector(paths: readonly string[]): FileChangeDe
 }
 
 async function createFingerprint(paths: readonly string[]): Promise<string> {
-  const entries: string[] = [];
-  for (const path of paths) await collectEntries(path, MAX_DEPTH, entries);
-  return entries.join('\n');
+  const lists = await Promise.all(
+    paths.map(async (path) => {
+      const entries: string[] = [];
+      await collectEntries(path, MAX_DEPTH, entries);
+      return entries;
+    }),
+  );
+  return lists.flat().join('\n');
 }
 
 async function collectEntries(path: string, depth: number, entries: string[]): Promise<void> {

@@ -93,7 +93,8 @@ const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
 /** Returns the reason why reading a path always needs approval: it may be such a file below /proc, in any spelling. */
 export function getProcessReadReason(path: ResolvedPath): string | undefined {
   const exposesProcess = [path.lexical, path.real].some((form) => {
-    const name = form.startsWith('/proc/') ? basename(form) : '';
+    if (!form.startsWith('/proc/')) return false;
+    const name = basename(form);
     return /[$`]/.test(name) || PROCESS_SECRET_FILES.some((secret) => createGlobSegmentTest(name)(secret));
   });
   return exposesProcess ? PROCESS_SECRET_REASON : undefined;

@@ -1,4 +1,16 @@
-import { close, constants, fdatasync, fstatSync, open, read, readSync, statSync, write, writeSync } from 'node:fs';
+import {
+  close,
+  constants,
+  fdatasync,
+  fstatSync,
+  open,
+  read,
+  readSync,
+  type Stats,
+  statSync,
+  write,
+  writeSync,
+} from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,27 +46,27 @@ export const diskAppendFs: AppendFs = {
   async open(path) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await openPrivate(path);
+    const opened = fstatSync(file);
     return {
       endsWithNewline: endsWithNewline(file),
       write: (text) => writeAll(file, Buffer.from(text)),
       sync: () => promisify(fdatasync)(file),
       close: () => promisify(close)(file),
-      checkLocation: () => checkLocation(file, path),
+      checkLocation: () => checkLocation(file, opened, path),
     };
   },
 };
 
-async function checkLocation(file: number, path: string): Promise<'no' | 'restored' | 'replaced'> {
-  const ownStat = fstatSync(file);
+async function checkLocation(file: number, opened: Stats, path: string): Promise<'no' | 'restored' | 'replaced'> {
   const pathStat = statSync(path, { throwIfNoEntry: false });
-  if (pathStat !== undefined) return pathStat.ino === ownStat.ino && pathStat.dev === ownStat.dev ? 'no' : 'replaced';
+  if (pathStat !== undefined) return pathStat.ino === opened.ino && pathStat.dev === opened.dev ? 'no' : 'replaced';
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Written under a temporary name first: half a conversation must not look like the whole one.
   const temporaryPath = `${path}.restored`;
   await rm(temporaryPath, { force: true });
   const target = await openFile(temporaryPath, APPENDING | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
-    await copyAll(file, ownStat.size, target);
+    await copyAll(file, fstatSync(file).size, target);
     await promisify(fdatasync)(target);
   } finally {
     await promisify(close)(target);

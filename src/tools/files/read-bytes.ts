@@ -28,8 +28,7 @@ export async function readFileBytes(file: string, signal: AbortSignal): Promise<
     try {
       const stats = await handle.stat();
       assertReadable(file, stats);
-      const bytes = await readAll(handle, stats.size, file, signal);
-      const realPath = await realpath(file);
+      const [bytes, realPath] = await Promise.all([readAll(handle, stats.size, file, signal), realpath(file)]);
       return { realPath, bytes, mtimeMs: stats.mtimeMs, size: bytes.length, hash: hashBytes(bytes) };
     } finally {
       await handle.close();

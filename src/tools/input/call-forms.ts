@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { DeclaredFacts, ToolTraits } from '../../contracts/permission.ts';
+import { memoizeByKey } from '../../lib/memoize.ts';
 import type { AcceptedArgumentForms, ForeignArgumentConverter } from './argument-forms.ts';
 import { normalizeArguments } from './normalize-arguments.ts';
 
@@ -67,24 +68,24 @@ export function requireArgumentValue(problem: string, ...accepted: readonly Json
   return (value) => (accepted.some((one) => String(one) === String(value)) ? { set: {} } : { problem });
 }
 
+const MAX_NAME_CHARS = 200;
+
 /** Tells by what a call, as a model wrote it, has one of these names. */
 export function matchToolCallName(
   names: readonly (string | ConditionalToolName)[],
   written: string,
   input: JsonValue,
 ): 'name' | 'arguments' | undefined {
-  const folded = foldName(written);
-  if (names.some((form) => typeof form !== 'string' && foldKnownName(form.name) === folded && isFit(form, input)))
+  if (written.length > MAX_NAME_CHARS) return undefined;
+  const folded = foldNameOnce(written);
+  if (names.some((form) => typeof form !== 'string' && foldNameOnce(form.name) === folded && isFit(form, input)))
     return 'arguments';
-  return names.some((form) => typeof form === 'string' && foldKnownName(form) === folded) ? 'name' : undefined;
+  return names.some((form) => typeof form === 'string' && foldNameOnce(form) === folded) ? 'name' : undefined;
 }
 
 function isFit({ when }: ConditionalToolName, input: JsonValue): boolean {
   return isJsonObject(input) && when(input);
 }
-
-/** Folded spellings of tools' names, which every unknown name is compared with. */
-const foldedNames = new Map<string, string>();
 
 /** Removes the namespace that some models write before a tool name, and differences of spelling. */
 function foldName(name: string): string {
@@ -94,8 +95,4 @@ function foldName(name: string): string {
     .toLowerCase();
 }
 
-function foldKnownName(name: string): string {
-  const known = foldedNames.get(name) ?? foldName(name);
-  foldedNames.set(name, known);
-  return known;
-}
+const foldNameOnce = memoizeByKey(foldName);

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { isSameJson } from '../../lib/json.ts';
+import { memoizeByObject } from '../../lib/memoize.ts';
 import type { AcceptedArgumentForms } from './argument-forms.ts';
 import { parseJsonText } from './coerce-input.ts';
 
@@ -57,16 +58,12 @@ function renameArguments(input: JsonObject, forms: AcceptedArgumentForms): Norma
 type FoldedNames = { readonly names: ReadonlyMap<string, string>; readonly ignoredNames: ReadonlySet<string> };
 
 /** The names of each tool's arguments, which the arguments of every call are compared with. */
-const foldedNames = new WeakMap<AcceptedArgumentForms, FoldedNames>();
-
-function getFoldedNames(forms: AcceptedArgumentForms): FoldedNames {
-  const known = foldedNames.get(forms) ?? {
+const getFoldedNames = memoizeByObject(
+  (forms: AcceptedArgumentForms): FoldedNames => ({
     names: listNames(forms),
     ignoredNames: new Set((forms.ignored ?? []).map(foldArgument)),
-  };
-  foldedNames.set(forms, known);
-  return known;
-}
+  }),
+);
 
 /** Returns the argument for each folded name: arguments themselves, their synonyms, and what is converted. */
 function listNames({ synonyms, conversions = {} }: AcceptedArgumentForms): ReadonlyMap<string, string> {
