@@ -59,6 +59,7 @@ test('a continued conversation reuses the messages of the request before, so tha
   const results: Message = {
     role: 'user',
     id: 'u2',
+    origin: 'results',
     blocks: [{ type: 'tool_result', tool_use_id: 'call_1', content: '' }],
   };
   const history = [
