@@ -10,12 +10,18 @@ import { listCallFiles } from './session-language-servers.ts';
 export type TurnEndFormatter = {
   /** Wraps `afterCall` to record the files a call wrote. */
   wrapAfterCall(afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'];
-  /** Wraps `onStop` to check the recorded files first. What is reported is objected once. */
+  /** Wraps `onStop` to check the recorded files first. What is reported is objected once, with what was fixed. */
   wrapOnStop(onStop: QueryDeps['onStop']): QueryDeps['onStop'];
 };
 
+type TurnEndDeps = {
+  readonly checkpoints: SessionCheckpoints | undefined;
+  /** Collects what has changed since the model was last told. */
+  readonly collectNews: () => Promise<readonly string[]>;
+};
+
 /** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
-export function createTurnEndFormatter(core: Core, checkpoints: SessionCheckpoints | undefined): TurnEndFormatter {
+export function createTurnEndFormatter(core: Core, { checkpoints, collectNews }: TurnEndDeps): TurnEndFormatter {
   const { cwd, environment, settings, bus, trusted } = core;
   const written = new Set<string>();
 
@@ -55,8 +61,9 @@ export function createTurnEndFormatter(core: Core, checkpoints: SessionCheckpoin
     },
     wrapOnStop: (onStop) => async (facts, signal) => {
       const reports = await check(signal);
-      if (reports.length > 0 && !facts.stopHookActive) return { kind: 'object', words: reports.join('\n\n') };
-      return onStop(facts, signal);
+      if (reports.length === 0 || facts.stopHookActive) return onStop(facts, signal);
+      // The next request has no results of calls, which would tell the model of changed files.
+      return { kind: 'object', words: [...reports, ...(await collectNews())].join('\n\n') };
     },
   };
 }

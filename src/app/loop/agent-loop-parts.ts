@@ -101,7 +101,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     getSystemPrompt: prompt.system.parts,
     listWrittenFiles,
   });
-  const format = createTurnEndFormatter(core, deps.checkpoints);
+  const format = createTurnEndFormatter(core, { checkpoints: deps.checkpoints, collectNews: prompt.collectNews });
   const parts = { format, toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });
   const subAgents = createSubAgentManager(core, {
