@@ -85,7 +85,8 @@ async function checkProgram(
 async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise<DoctorCheckResult> {
   const folder = await mkdtemp(join(tmpdir(), 'ouro-doctor-'));
   const probe = probeReadOnlySandbox({ environment, roots: [cwd], folder });
-  await rm(folder, { recursive: true, force: true });
+  // On Windows a scanner may still have the folder open; it stays among the temporary files.
+  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   if (probe.ok)
     return {
       name: 'sandbox',
