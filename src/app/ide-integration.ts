@@ -10,7 +10,7 @@ import { createEditorLink, type EditorLink, type EditorLinkEvent } from '../ide/
 import { createEditorSearch } from '../ide/find-editors.ts';
 import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention } from '../ide/parse-notification.ts';
 import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
-import { formatHomePath } from '../lib/text/home-path.ts';
+import { formatHomePath } from '../lib/files/path-style.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { proposeEdit } from '../tools/edit/preview-edit.ts';
 import type { Core } from './core.ts';

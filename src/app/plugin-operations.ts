@@ -21,14 +21,9 @@ import { validatePlugin } from '../extensions/plugins/validate-plugin.ts';
 import { fetchRepository } from '../git/fetch-repository.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
-import {
-  deleteStoredApiKey,
-  getPluginSecretName,
-  readPluginSecrets,
-  storeApiKey,
-} from '../model/keys/stored-api-keys.ts';
+import { deleteStoredApiKey, getPluginSecretName, readPluginSecrets, storeApiKey } from '../model/api-keys.ts';
+import { editSettingsFile, getSettingsPath, saveUserSetting } from '../settings/edit-settings.ts';
 import { readConfiguredPlugin } from '../settings/load-enabled-plugins.ts';
-import { editSettingsFile, getSettingsPath, saveUserSetting } from '../settings/settings-file.ts';
 import { describeSettingsEffects } from '../settings/settings-needing-approval.ts';
 import { validateHooks, validateSettings } from '../settings/validate-settings.ts';
 import { readSettings } from './read-settings.ts';

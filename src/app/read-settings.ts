@@ -3,7 +3,7 @@ import { basename, dirname, posix } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
-import { findRepositoryRoot } from '../git/repository-root.ts';
+import { findRepositoryRoot } from '../git/git-repository.ts';
 import { runGit } from '../git/run-git.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { toNativePath, toPosixPath } from '../lib/files/path-style.ts';

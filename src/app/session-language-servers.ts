@@ -13,7 +13,7 @@ import { createLanguageServers } from '../lsp/language-server-manager.ts';
 import { createLanguageServerSearch } from '../lsp/language-server-search.ts';
 import { findSymbolRenameChanges, type SymbolRenameRequest } from '../lsp/symbol-rename.ts';
 import type { LineChanges } from '../tools/edit/line-changes.ts';
-import { resolveToolPath } from '../tools/tool-arguments.ts';
+import { resolveToolPath } from '../tools/tool-facts.ts';
 import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
 import type { IdeIntegration } from './ide-integration.ts';

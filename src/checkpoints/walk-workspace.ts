@@ -2,7 +2,7 @@ import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type S
 import { join, relative, sep } from 'node:path';
 import { createMountHealth, MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
 import { decodeFileName, encodeFsPath, mayBeLossyFileName } from '../lib/files/non-utf8-paths.ts';
-import { type IgnoreRules, parseIgnoreRules } from '../lib/patterns/gitignore.ts';
+import { type IgnoreRules, parseIgnoreRules } from '../lib/patterns/glob.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { splitLines } from '../lib/text/lines.ts';
 

@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
-import { findEnclosingRepository, findRepositoryRoot } from './repository-root.ts';
 import { runGit } from './run-git.ts';
 
 /** The repository of a conversation. In an untrusted folder git is not run and nothing is read. */
@@ -107,4 +107,17 @@ async function resolveGitFolder(root: string): Promise<string> {
   if ((await stat(path)).isDirectory()) return path;
   const target = /^gitdir: (.+)$/m.exec((await readRegularFile(path)) ?? '')?.[1] ?? '';
   return resolve(root, target);
+}
+
+/** Returns the root of the repository that encloses a folder, or the folder itself. Runs nothing. */
+export function findRepositoryRoot(folder: string): string {
+  return findEnclosingRepository(folder) ?? folder;
+}
+
+/** Returns the root of the repository that encloses a folder; `undefined` outside of one. */
+export function findEnclosingRepository(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (at === dirname(at)) return undefined;
+  }
 }

@@ -11,7 +11,7 @@ import { describeMcpServer } from './client/mcp-server-lifecycle.ts';
 import { type ConfiguredMcpServer, hashMcpServerLaunch } from './configured-mcp-server.ts';
 import { convertMcpResource } from './content.ts';
 import { convertMcpPromptResult, findTypedPromptArgument, parseMcpPromptArguments } from './prompts.ts';
-import { createPrefixAllocator } from './tool-names.ts';
+import { createPrefixAllocator } from './tools.ts';
 
 type ServerResource = {
   readonly server: string;

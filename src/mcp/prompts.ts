@@ -4,7 +4,7 @@ import type { ResultBlock } from '../contracts/message.ts';
 import { splitArguments } from '../extensions/expand-slash-command.ts';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import { convertMcpContentBlock } from './content.ts';
-import { assignMcpFullNames } from './tool-names.ts';
+import { assignMcpFullNames } from './tools.ts';
 
 /** A server's prompt, offered as a slash command. */
 export type McpServerPrompt = {

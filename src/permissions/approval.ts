@@ -9,8 +9,8 @@ import type {
   ToolFacts,
 } from '../contracts/permission.ts';
 import type { CallRequest } from '../contracts/tool.ts';
-import { formatHomePath } from '../lib/text/home-path.ts';
-import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode/judge-prompt.ts';
+import { formatHomePath } from '../lib/files/path-style.ts';
+import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import type { GetToolFacts } from './create-decision-context.ts';
 import { decide } from './decide.ts';

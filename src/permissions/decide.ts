@@ -8,7 +8,7 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
-import { canJudgeDecideCall } from './auto-mode/limits.ts';
+import { canJudgeDecideCall } from './auto-mode.ts';
 import { collectCallFindings, listToolBlockers } from './collect-call-findings.ts';
 import { createDecisionContext, type DecisionSources } from './create-decision-context.ts';
 import { type AnalysisFindings, type DecisionContext, type Requirement, resolveCallPath } from './decision-context.ts';

@@ -5,8 +5,8 @@ import type { LiveSessionValues } from '../contracts/live-session-state.ts';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { DAMAGED_FILES_FOLDER } from '../lib/files/json-store.ts';
+import { expandHomePath } from '../lib/files/path-style.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
-import { expandHomePath } from '../lib/text/home-path.ts';
 import { buildChildVariables } from '../settings/effective-environment.ts';
 import { collectSettingsRules, parseRuleTexts } from './rules/parse-rule.ts';
 

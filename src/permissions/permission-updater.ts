@@ -3,13 +3,13 @@ import type { PermissionUpdate, PermissionUpdateDestination } from '../contracts
 import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { RememberDestination, Rule, RuleBehavior } from '../contracts/permission.ts';
 import { exhaustive, getErrorMessage } from '../lib/errors.ts';
-import { formatHomePath } from '../lib/text/home-path.ts';
+import { formatHomePath } from '../lib/files/path-style.ts';
 import {
   editSettingsFile,
   getSettingsPath,
   type SettingsFolders,
   type SettingsScope,
-} from '../settings/settings-file.ts';
+} from '../settings/edit-settings.ts';
 import { parseRuleTexts } from './rules/parse-rule.ts';
 
 /** The dependencies of permission updates. */

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { Policy } from '../contracts/permission.ts';
 import type { SandboxSettings } from '../contracts/settings.ts';
-import { expandHomePath } from '../lib/text/home-path.ts';
+import { expandHomePath } from '../lib/files/path-style.ts';
 import { computeShortHash } from '../lib/text/short-hash.ts';
 import { isProgramControlFile } from '../permissions/paths/program-files.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';

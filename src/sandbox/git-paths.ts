@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { expandHomePath } from '../lib/files/path-style.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
-import { expandHomePath } from '../lib/text/home-path.ts';
 import { resolveAllLinks } from './host-paths.ts';
 
 /** Paths named by a git config that determine which programs git runs: hook folders and included config files. */

@@ -6,7 +6,7 @@ import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Message } from '../contracts/message.ts';
 import { type PastRunEvent, SESSION_SCHEMA_VERSION, type SessionRecordBody } from '../contracts/session.ts';
-import { findRepositoryRoot } from '../git/repository-root.ts';
+import { findRepositoryRoot } from '../git/git-repository.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';

@@ -5,7 +5,7 @@ import { addReplyUsage, type ModelUsageTotals, sumModelCosts, sumTokenUsage } fr
 import { createModelInfoSource, type ModelInfoSource } from '../model/registry/model-info.ts';
 import { getSubAgentPath } from './paths.ts';
 import { forEachSessionRecord } from './records/read-transcript.ts';
-import { listSubAgentIds } from './sub-agents/stored-sub-agents.ts';
+import { listSubAgentIds } from './sub-agents.ts';
 
 type ModelFinder = Pick<ModelInfoSource, 'infoOf' | 'lookUp'>;
 

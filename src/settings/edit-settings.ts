@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { ActionResult } from '../contracts/frontend/host-capabilities.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { getErrorMessage } from '../lib/errors.ts';
+import { editJsonc } from '../lib/files/edit-jsonc.ts';
+import type { JsonEdit } from '../lib/files/json-edit.ts';
+import type { JsonRecord } from '../lib/json.ts';
 import { parseSettingsLayer } from './parse-settings-layer.ts';
 import { getSettingsJsonSchema, SETTING_KEYS } from './setting-keys.ts';
-import { editSettingsFile, type SettingsFolders, type SettingsScope } from './settings-file.ts';
 
 /** The way a value can be entered in one line: chosen from words or typed; a `list` can only be edited in its file. */
 export type SettingInput =
@@ -99,4 +102,31 @@ function findProblem(key: string, value: JsonValue | undefined): string | undefi
   if (!HOST_KEYS.includes(key)) return `${key} cannot be set by a host. Allowed keys: ${HOST_KEYS.join(', ')}.`;
   if (typeof value !== 'string') return `${key} must be a string.`;
   return parseSettingsLayer(JSON.stringify({ [key]: value }), key, 'user').problems[0]?.text;
+}
+
+/** A settings file that ouro writes: the user's, the project's, or the one for this project on this machine. */
+export type SettingsScope = 'user' | 'project' | 'local';
+
+export type SettingsFolders = { readonly ouroHome: string; readonly cwd: string };
+
+export function getSettingsPath(scope: SettingsScope, { ouroHome, cwd }: SettingsFolders): string {
+  if (scope === 'user') return join(ouroHome, 'settings.json');
+  return join(cwd, '.claude', scope === 'local' ? 'settings.local.json' : 'settings.json');
+}
+
+/**
+ * Edits a settings file and keeps every other byte of it, comments included. In a project nothing is written through a
+ * symlink, which may have come with the repository.
+ */
+export function editSettingsFile(
+  scope: SettingsScope,
+  folders: SettingsFolders,
+  getEdits: (content: JsonRecord) => readonly JsonEdit[],
+): Promise<void> {
+  return editJsonc(getSettingsPath(scope, folders), getEdits, scope === 'user' ? 'follow' : 'refuse');
+}
+
+/** Writes a top-level key of the user's settings, or removes it when `undefined`; the rest of the file is kept. */
+export function saveUserSetting(ouroHome: string, key: string, value: JsonValue | undefined): Promise<void> {
+  return editSettingsFile('user', { ouroHome, cwd: '' }, () => [{ path: [key], value }]);
 }

@@ -12,7 +12,7 @@ import { watchFolder } from '../lib/files/file-change-detector.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
-import { saveUserSetting } from './settings-file.ts';
+import { saveUserSetting } from './edit-settings.ts';
 
 const keybindings = z.record(z.string(), z.string());
 

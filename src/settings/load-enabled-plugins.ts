@@ -8,7 +8,7 @@ import { hashPlugin } from '../extensions/plugins/plugin-files.ts';
 import { getPluginDataFolder, openPluginStore } from '../extensions/plugins/plugin-store.ts';
 import { type PluginResult, readPlugin } from '../extensions/plugins/read-plugin.ts';
 import { getErrorMessage, ignoreMissingFile } from '../lib/errors.ts';
-import { getPluginSecretName, readPluginSecrets } from '../model/keys/stored-api-keys.ts';
+import { getPluginSecretName, readPluginSecrets } from '../model/api-keys.ts';
 import { validateHooks } from './validate-settings.ts';
 
 type LoadedPlugins = { readonly plugins: readonly Plugin[]; readonly problems: readonly ExtensionProblem[] };

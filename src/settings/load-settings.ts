@@ -6,9 +6,9 @@ import type {
   SettingsProblem,
   SettingsSource,
 } from '../contracts/settings.ts';
+import { getSettingsPath } from './edit-settings.ts';
 import { mergeSettingsLayers, pickSandboxRestrictions, restrictProjectLayer } from './merge-settings.ts';
 import { type ParsedSettingsLayer, parseSettingsLayer } from './parse-settings-layer.ts';
-import { getSettingsPath } from './settings-file.ts';
 import { dropSettingsGrants } from './settings-needing-approval.ts';
 
 /** The locations of settings, the sources in use, and the file system access. */

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { TrustFingerprints } from '../contracts/frontend/trust.ts';
+import type { TrustFingerprints } from '../contracts/frontend/first-run.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import { openJsonStore } from '../lib/files/json-store.ts';

@@ -11,7 +11,7 @@ import type { FileChangeDeps } from './files/change-file.ts';
 import { prepareFileRollback } from './files/file-rollback.ts';
 import { type BuiltInToolTraits, type ConditionalToolName, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
-import { resolveToolPath } from './tool-arguments.ts';
+import { resolveToolPath } from './tool-facts.ts';
 import { writeTraits } from './write.ts';
 
 const PATCH_START = '*** Begin Patch';

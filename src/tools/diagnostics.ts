@@ -4,8 +4,7 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
-import { resolveToolPath } from './tool-arguments.ts';
-import { createPathToolFacts } from './tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from './tool-facts.ts';
 
 const PROMPT = `Lists the present errors and warnings of a file, as the editor or the language server reports them; without file_path those of all files that they have checked so far. New ones after your edits are told by themselves.`;
 

@@ -14,9 +14,14 @@ import {
   requireArgumentValue,
 } from './input/call-forms.ts';
 import { compileGlob } from './search/globs.ts';
-import type { SearchChunkHandler, SearchDeps } from './search/search-backend.ts';
+import {
+  describeExcludedMounts,
+  resolveSearchRoot,
+  type SearchChunkHandler,
+  type SearchDeps,
+} from './search/search-backend.ts';
 import { compareText } from './search/search-output.ts';
-import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
+
 import { getSearchPermissionFacts } from './tool-facts.ts';
 
 const GLOB_PROMPT =

@@ -13,9 +13,15 @@ import {
   FOLDER_PATH_SYNONYMS,
   joinGlobAlternatives,
 } from './input/call-forms.ts';
-import { InvalidPattern, type SearchDeps, type TextQuery } from './search/search-backend.ts';
+import {
+  describeExcludedMounts,
+  InvalidPattern,
+  resolveSearchRoot,
+  type SearchDeps,
+  type TextQuery,
+} from './search/search-backend.ts';
 import { createSearchCollector, sortMatchCounts, sortMatchedFiles, sortMatchLines } from './search/search-output.ts';
-import { describeExcludedMounts, resolveSearchRoot } from './search/search-root.ts';
+
 import { getSearchPermissionFacts } from './tool-facts.ts';
 
 const GREP_PROMPT = `Searches file contents with ripgrep. Respects .gitignore; hidden files only if glob names them. Answers with the paths of matching files, for one file with its lines; output_mode "content" shows lines, "count" counts matches. Use this instead of grep or rg in Bash.`;

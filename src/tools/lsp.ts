@@ -6,8 +6,7 @@ import { buildTool } from './build-tool.ts';
 import { applyLineChanges, type LineChanges, lineChangesSchema } from './edit/line-changes.ts';
 import type { FileChangeDeps } from './files/change-file.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
-import { resolveToolPath } from './tool-arguments.ts';
-import { createPathToolFacts } from './tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from './tool-facts.ts';
 
 const LOOKUPS = [
   'goToDefinition',

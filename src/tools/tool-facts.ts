@@ -1,5 +1,7 @@
+import path from 'node:path';
 import type { JsonObject } from '../contracts/json.ts';
 import type { DeclaredFacts, ToolKind, ToolTraits } from '../contracts/permission.ts';
+import { toNativePath } from '../lib/files/path-style.ts';
 
 type Facts = NonNullable<ToolTraits['facts']>;
 
@@ -60,4 +62,11 @@ function getTexts(value: JsonObject[string]): readonly string[] {
 function getFixedPart(pattern: string): string {
   const fixed = pattern.split(/[*?[{]/)[0] ?? '';
   return fixed === pattern ? pattern : fixed.replace(/[^/]*$/, '') || '/';
+}
+
+/** Returns an absolute path: relative paths start from `cwd`, a leading `~/` is expanded. */
+export function resolveToolPath(written: string, from: { readonly cwd: string; readonly home: string }): string {
+  if (written === '~') return from.home;
+  if (written.startsWith('~/')) return path.join(from.home, written.slice(2));
+  return path.resolve(from.cwd, toNativePath(written));
 }

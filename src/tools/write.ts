@@ -16,8 +16,7 @@ import {
   listTextEditorCallForms,
   requireArgumentValue,
 } from './input/call-forms.ts';
-import { resolveToolPath } from './tool-arguments.ts';
-import { createPathToolFacts } from './tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from './tool-facts.ts';
 
 const WRITE_PROMPT = `Writes a whole file and missing directories. An existing file must have been read in this session. To change parts of it use Edit.`;
 

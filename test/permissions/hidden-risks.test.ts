@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canJudgeDecideCall } from '../../src/permissions/auto-mode/limits.ts';
+import { canJudgeDecideCall } from '../../src/permissions/auto-mode.ts';
 import { hasHiddenCharacters } from '../../src/permissions/call-risks.ts';
 
 const HIDDEN = 'a\u202eb';

@@ -3,7 +3,7 @@ import type { PanelAction, PanelRow, SlashCommandOutcome } from '../../contracts
 import type { Message } from '../../contracts/message.ts';
 import { formatBytes, formatCount, formatDuration, formatOneLine, formatTokens } from '../../lib/text/format.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
-import type { SubAgent } from '../../session/sub-agents/sub-agent-registry.ts';
+import type { SubAgent } from '../../session/sub-agents.ts';
 import { type BackgroundShell, describeExit } from '../../tools/bash/shell-registry.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import {

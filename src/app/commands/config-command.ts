@@ -1,10 +1,10 @@
 import type { PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
 import type { SettingsSource, SettingWithSource } from '../../contracts/settings.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { editSetting, getSettingInput } from '../../settings/edit-settings.ts';
+import { editSetting, getSettingInput, getSettingsPath, type SettingsScope } from '../../settings/edit-settings.ts';
 import { explainSettingsLayers } from '../../settings/merge-settings.ts';
 import { SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
-import { getSettingsPath, type SettingsScope } from '../../settings/settings-file.ts';
+
 import type { ConversationParts } from '../conversation-parts.ts';
 import {
   type BuiltinSlashCommand,

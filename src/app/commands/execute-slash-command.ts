@@ -5,7 +5,7 @@ import { findSkill } from '../../extensions/load-skills.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { saveUserSetting } from '../../settings/settings-file.ts';
+import { saveUserSetting } from '../../settings/edit-settings.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { BACKGROUND_SLASH_COMMANDS } from './background-commands.ts';
 import {

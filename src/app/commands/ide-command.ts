@@ -4,7 +4,7 @@ import { openInEditor } from '../../ide/editor-files.ts';
 import type { EditorLinkState } from '../../ide/editor-link.ts';
 import type { EditorInfo, RejectedLockFile } from '../../ide/find-editors.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { formatHomePath } from '../../lib/text/home-path.ts';
+import { formatHomePath } from '../../lib/files/path-style.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import {

@@ -1,8 +1,8 @@
 import type { PanelAction, PanelActionKey, PanelRow, PanelRowMark } from '../../contracts/frontend/command.ts';
 import type { ActionResult, McpServerState } from '../../contracts/frontend/host-capabilities.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { formatHomePath } from '../../lib/files/path-style.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { formatHomePath } from '../../lib/text/home-path.ts';
 import { loadMcpConfig } from '../../mcp/config/load-config.ts';
 import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/configured-mcp-server.ts';
 import type { McpHub } from '../../mcp/hub.ts';

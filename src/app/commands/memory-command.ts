@@ -3,9 +3,9 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { PanelAction, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
-import { toNativePath } from '../../lib/files/path-style.ts';
+import { formatHomePath, toNativePath } from '../../lib/files/path-style.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { formatHomePath } from '../../lib/text/home-path.ts';
+
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
 import { isPathInside, resolvePath } from '../../permissions/resolve-path.ts';

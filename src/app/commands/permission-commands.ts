@@ -1,7 +1,7 @@
 import type { PanelRow } from '../../contracts/frontend/command.ts';
 import type { PermissionUpdateDestination } from '../../contracts/frontend/host-capabilities.ts';
 import type { Rule, RuleBehavior } from '../../contracts/permission.ts';
-import { formatHomePath } from '../../lib/text/home-path.ts';
+import { formatHomePath } from '../../lib/files/path-style.ts';
 import { describeRule, formatRuleSource } from '../../permissions/decision-context.ts';
 import { explainCall, formatDecision } from '../../permissions/explain.ts';
 import { findRuleProblems } from '../../permissions/lint-rules.ts';

@@ -3,7 +3,7 @@ import type { ServedCallOutcome, ServedToolCallContext } from '../../contracts/f
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
-import { expandHomePath } from '../../lib/text/home-path.ts';
+import { expandHomePath } from '../../lib/files/path-style.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
 import { readTraits } from '../../tools/read/read.ts';

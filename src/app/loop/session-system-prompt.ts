@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { createGitChangeTracker } from '../../git/change-tracker.ts';
-import { findEnclosingRepository } from '../../git/repository-root.ts';
+import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { findShell } from '../../lib/processes/find-shell.ts';
 import { listAllowedCalls } from '../../permissions/denial-message.ts';
 import type { AnswerPreferences } from '../../prompt/answer-preferences.ts';

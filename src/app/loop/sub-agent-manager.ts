@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../contracts/tool.ts';
 import type { HookRunners } from '../../hooks/hook-actions.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { findSubAgent, NO_TOKEN_USAGE, type SubAgent } from '../../session/sub-agents/sub-agent-registry.ts';
+import { findSubAgent, NO_TOKEN_USAGE, type SubAgent } from '../../session/sub-agents.ts';
 import type { SendMessageDeps } from '../../tools/send-message.ts';
 import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
 import { createForegroundAgents } from '../../tools/task/foreground-agents.ts';

@@ -8,19 +8,18 @@ import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import {
+  buildSubAgentRegistry,
   createSubAgentEndRecord,
   createSubAgentStartRecord,
   listStoredSubAgents,
-  readSubAgent,
-} from '../../session/sub-agents/stored-sub-agents.ts';
-import {
-  buildSubAgentRegistry,
   NO_TOKEN_USAGE,
+  readSubAgent,
   reduceSubAgent,
   type SubAgent,
   type SubAgentRegistry,
   updateSubAgent,
-} from '../../session/sub-agents/sub-agent-registry.ts';
+} from '../../session/sub-agents.ts';
+
 import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';

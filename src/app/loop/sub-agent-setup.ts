@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Skill, SubAgentDefinition } from '../../contracts/extension.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
-import { findRepositoryRoot } from '../../git/repository-root.ts';
+import { findRepositoryRoot } from '../../git/git-repository.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';

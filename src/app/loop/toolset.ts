@@ -15,8 +15,8 @@ import { createEditTool } from '../../tools/edit/edit.ts';
 import { createMultiEditTool } from '../../tools/edit/multi-edit.ts';
 import { createNotebookEditTool } from '../../tools/edit/notebook-edit.ts';
 import { createOpenFileNotices } from '../../tools/files/file-in-use-notices.ts';
-import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
-import { recordShownFiles } from '../../tools/files/record-shown.ts';
+import { createFileReadState, type FileReadState, recordShownFiles } from '../../tools/files/file-read-state.ts';
+
 import { createGlobTool } from '../../tools/glob.ts';
 import { createGrepTool } from '../../tools/grep.ts';
 import { createLspTool, lspTraits } from '../../tools/lsp.ts';

@@ -5,19 +5,18 @@ import { computeCostUsd } from '../../model/pricing.ts';
 import { askSmallModel } from '../../model/side-calls.ts';
 import {
   buildPermissionJudgePrompt,
+  DEFAULT_JUDGE_LIMITS,
+  EMPTY_JUDGE_LEDGER,
+  findJudgeBudgetProblem,
   findSessionWrittenFiles,
+  type JudgeLedgerEvent,
   PERMISSION_JUDGE_PROMPT,
   type PermissionJudgeInput,
   type PermissionJudgement,
   parsePermissionJudgement,
-} from '../../permissions/auto-mode/judge-prompt.ts';
-import {
-  DEFAULT_JUDGE_LIMITS,
-  EMPTY_JUDGE_LEDGER,
-  findJudgeBudgetProblem,
-  type JudgeLedgerEvent,
   reduceJudgeLedger,
-} from '../../permissions/auto-mode/limits.ts';
+} from '../../permissions/auto-mode.ts';
+
 import type { PermissionGateDeps } from '../../permissions/permission-gate.ts';
 import { getPromptPartText } from '../../prompt/system-prompt-state.ts';
 import type { Core } from '../core.ts';

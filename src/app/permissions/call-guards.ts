@@ -6,7 +6,7 @@ import { toNativePath } from '../../lib/files/path-style.ts';
 import type { PermissionFs } from '../../permissions/permission-fs.ts';
 import type { GateDecisionRecord } from '../../permissions/permission-gate.ts';
 import { resolvePath, splitPathVariable } from '../../permissions/resolve-path.ts';
-import { createSearchShellFunctions } from '../../permissions/shell/search-exclusions.ts';
+import { createSearchShellFunctions } from '../../permissions/shell/search-requirements.ts';
 import { resolveRealTarget } from '../../tools/files/change-file.ts';
 import { getToolFacts } from './tool-facts.ts';
 

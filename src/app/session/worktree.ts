@@ -3,7 +3,7 @@ import { access, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
-import { findRepositoryRoot } from '../../git/repository-root.ts';
+import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { runGit } from '../../git/run-git.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { isWritingGitSafe } from '../../permissions/git-safety.ts';

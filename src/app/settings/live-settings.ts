@@ -5,11 +5,11 @@ import type { LoadedSettings, SettingsProblem } from '../../contracts/settings.t
 import { loadExtensions, type ProjectFileAdmission } from '../../extensions/load-extensions.ts';
 import { filterSkills } from '../../extensions/load-skills.ts';
 import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
+import { getSettingsPath } from '../../settings/edit-settings.ts';
 import { buildChildVariables, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
 import { loadEnabledPlugins } from '../../settings/load-enabled-plugins.ts';
 import { formatConfigProblems, isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { keepRestrictions } from '../../settings/merge-settings.ts';
-import { getSettingsPath } from '../../settings/settings-file.ts';
 import type { CurrentExtensions, EventBus, LiveSettings } from '../core.ts';
 import { listSettingsFolders, readSettings } from '../read-settings.ts';
 import type { FolderTrust } from '../trust/folder-trust.ts';

@@ -9,7 +9,7 @@ import { markAsPrintable, type Printable } from '../../lib/printable.ts';
 import { findShell, NO_SHELL_MESSAGE } from '../../lib/processes/find-shell.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
-import { readStoredApiKeys } from '../../model/keys/stored-api-keys.ts';
+import { readStoredApiKeys } from '../../model/api-keys.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';
 import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';

@@ -4,11 +4,16 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
-import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../../contracts/frontend/first-run.ts';
-import type { TrustQuestion } from '../../contracts/frontend/trust.ts';
+import type {
+  FirstRunAnswers,
+  FirstRunQuestions,
+  LocalModelServer,
+  TrustQuestion,
+} from '../../contracts/frontend/first-run.ts';
+
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
-import { readStoredApiKeys, storeApiKey } from '../../model/keys/stored-api-keys.ts';
+import { readStoredApiKeys, storeApiKey } from '../../model/api-keys.ts';
 import { moveToSampleProject } from '../../model/providers/demo/sample-project.ts';
 import { detectKeyProvider } from '../../model/registry/key-provider.ts';
 import { openModelRegistry } from '../../model/registry/open-model-registry.ts';
@@ -16,9 +21,9 @@ import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { discoverLocalServers, findServerModels } from '../../model/registry/server-discovery.ts';
 import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';
 import { findBypassProblem, resolveInitialMode } from '../../permissions/initial-mode.ts';
+import { saveUserSetting } from '../../settings/edit-settings.ts';
 import { applySettingsEnvironment, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
 import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
-import { saveUserSetting } from '../../settings/settings-file.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { readSettings } from '../read-settings.ts';
 import { buildTrustQuestion, isUnchangedSinceShown } from '../trust/folder-trust.ts';

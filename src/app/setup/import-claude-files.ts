@@ -12,9 +12,9 @@ import { openJsonStore } from '../../lib/files/json-store.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { type ClaudeMemoryImport, importClaudeMemory } from '../../prompt/memory/import-claude-memory.ts';
+import { saveUserSetting } from '../../settings/edit-settings.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';
 import { parseSettingsLayer } from '../../settings/parse-settings-layer.ts';
-import { saveUserSetting } from '../../settings/settings-file.ts';
 
 const FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
 const COPY = {

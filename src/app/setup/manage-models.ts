@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
 import { formatMoney } from '../../lib/text/format.ts';
-import { readStoredApiKeys } from '../../model/keys/stored-api-keys.ts';
+import { readStoredApiKeys } from '../../model/api-keys.ts';
 import { computeCostUsd } from '../../model/pricing.ts';
 import { type AvailableModel, listAvailableModels, type ModelListing } from '../../model/registry/available-models.ts';
 import {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { Environment } from '../../contracts/environment.ts';
-import { deleteStoredApiKey, storeApiKey } from '../../model/keys/stored-api-keys.ts';
+import { deleteStoredApiKey, storeApiKey } from '../../model/api-keys.ts';
 import {
   explainInvalidKey,
   findKeyProvider,

@@ -1,6 +1,6 @@
 import type { PromptTemplate, SubAgentDefinition } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
-import { findRepositoryRoot } from '../../git/repository-root.ts';
+import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { resolveRealPath } from '../../lib/read-or-default.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findMemoryBelow } from '../../prompt/memory/memory-locations.ts';

@@ -7,14 +7,18 @@ import type {
   TrustEffect,
   TrustFingerprints,
   TrustQuestion,
-} from '../../contracts/frontend/trust.ts';
+} from '../../contracts/frontend/first-run.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { parseSettingsLayer } from '../../settings/parse-settings-layer.ts';
-import { describeSettingsEffects, fingerprintSettingsGrants } from '../../settings/settings-needing-approval.ts';
+import {
+  describeSettingsEffects,
+  fingerprintSettingsGrants,
+  listTrustedContent,
+} from '../../settings/settings-needing-approval.ts';
 import { openTrustStore, type TrustStore } from '../../settings/trust-store.ts';
-import { listTrustedContent } from '../../settings/trusted-content.ts';
+
 import { validateHooks } from '../../settings/validate-settings.ts';
 import { listSettingsFolders } from '../read-settings.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Environment } from '../../contracts/environment.ts';
-import type { TrustEffect, TrustFingerprints, TrustQuestion } from '../../contracts/frontend/trust.ts';
+import type { TrustEffect, TrustFingerprints, TrustQuestion } from '../../contracts/frontend/first-run.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { buildTrustQuestion, isUnchangedSinceShown } from './folder-trust.ts';
 

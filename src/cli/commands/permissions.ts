@@ -16,8 +16,7 @@ import type { FlagValuesOf } from '../args/define-flag.ts';
 import { parseFlagValues } from '../args/flag-values.ts';
 import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
-import { readNonBlankLines } from '../read-non-blank-lines.ts';
+import { type ProcessIo, readNonBlankLines } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 

@@ -7,7 +7,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import { createYesNoPrompter } from '../../fleet/cli/confirm.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { deleteStoredApiKey, readPluginSecrets, readStoredApiKeys } from '../../model/keys/stored-api-keys.ts';
+import { deleteStoredApiKey, readPluginSecrets, readStoredApiKeys } from '../../model/api-keys.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { detectInstallation, type Installation } from '../installation/detect-installation.ts';
 import { getPreviousVersionPath, NOTICES_FILE, runNpm } from '../installation/update.ts';

@@ -1,13 +1,8 @@
 import { UsageError } from '../../cli/args/usage-error.ts';
-import type { BatchStatus, NewBatchTask } from '../../contracts/fleet.ts';
+import type { BatchSettings, BatchStatus, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
-import {
-  type BatchDifference,
-  compareBatchSettings,
-  compareBatchTasks,
-  formatBatchDifferences,
-  selectChangedTasks,
-} from '../tasks/compare-batch.ts';
+import { sortKeys } from '../../lib/json.ts';
+import { formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import type { ExpandedBatch } from '../tasks/expand-tasks.ts';
 
 /** The difference between a task file and the version of its batch that is in force. */
@@ -80,4 +75,114 @@ export async function applyTaskFileChange(
 async function revive(store: FleetStore, batch: ExpandedBatch['batch'], tasks: readonly NewBatchTask[]): Promise<void> {
   await store.updateBatch(batch, selectChangedTasks(await store.listTasks(batch.id), tasks));
   await store.applyCommand(batch.id, { command: 'resume' });
+}
+
+/** A difference between a task file and the stored version of its batch. */
+type BatchDifference = {
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+  /** Number of tasks it applies to; absent for fields of the whole batch. */
+  readonly tasks?: number;
+};
+
+/** The fields of a task that a person may edit; the commit changes on its own. */
+const TASK_FIELDS: readonly (keyof BatchTaskSpec)[] = [
+  ...(['prompt', 'model', 'mode', 'allowedTools', 'disallowedTools', 'env', 'secrets', 'verify', 'schema'] as const),
+  ...(['minutes', 'turns'] as const),
+];
+
+/**
+ * Compares the limits and the other settings of a batch with those that its task file had when it was applied last.
+ * @internal Exported for tests.
+ */
+export function compareBatchSettings(submitted: BatchSettings, batch: BatchSettings): readonly BatchDifference[] {
+  const { limits: before } = submitted;
+  const { limits: after } = batch;
+  const dollars = (micros: number) => formatMoney(micros / 1e6);
+  const fields: readonly (readonly [string, string, string])[] = [
+    ['limits.each', dollars(before.each), dollars(after.each)],
+    ['limits.all', dollars(before.all), dollars(after.all)],
+    ['limits.attempts', String(before.attempts), String(after.attempts)],
+    ['limits.at_once', String(before.atOnce), String(after.atOnce)],
+    ['priority', String(submitted.priority), String(batch.priority)],
+    ['collect', formatValue(submitted.collect), formatValue(batch.collect)],
+  ];
+  return fields.flatMap(([field, old, now]) => (old === now ? [] : [{ field, before: old, after: now }]));
+}
+
+/** Compares the tasks of a file with the stored ones. Finished tasks stay as they are. @internal Exported for tests. */
+export function compareBatchTasks(
+  storedTasks: readonly BatchTaskView[],
+  tasks: readonly NewBatchTask[],
+): readonly BatchDifference[] {
+  const found = new Map<string, { readonly before: string; readonly after: string; tasks: number }>();
+  for (const { task, stored } of matchTasks(storedTasks, tasks)) {
+    if (stored.state === 'done' && stored.key === task.key) continue;
+    for (const [field, before, after] of listTaskFields(stored, task)) {
+      if (before === after) continue;
+      const entry = found.get(field) ?? { before, after, tasks: 0 };
+      entry.tasks += 1;
+      found.set(field, entry);
+    }
+  }
+  return [...found].map(([field, entry]) => ({ field, ...entry }));
+}
+
+/** Lists the fields of a task as the file has them; its lane stands for the account. */
+function listTaskFields(stored: BatchTaskView, task: NewBatchTask): readonly (readonly [string, string, string])[] {
+  return [
+    ...TASK_FIELDS.map((field) => [field, formatValue(stored.spec[field]), formatValue(task.spec[field])] as const),
+    // A model of another provider has another lane, too, and is shown itself.
+    ...(stored.spec.model === task.spec.model ? [['account', stored.lane, task.lane] as const] : []),
+    ['priority', String(stored.priority), String(task.priority)] as const,
+  ];
+}
+
+type TaskMatch = { readonly task: NewBatchTask; readonly stored: BatchTaskView };
+
+/** Matches tasks with the stored ones by their key, else by their title: a changed prompt gives a task another key. */
+function matchTasks(storedTasks: readonly BatchTaskView[], tasks: readonly NewBatchTask[]): readonly TaskMatch[] {
+  const byKey = new Map(storedTasks.map((stored) => [stored.key, stored]));
+  // A title that several tasks have says nothing about which of them is meant.
+  const byTitle = new Map(
+    [...Map.groupBy(storedTasks, ({ title }) => title)].filter(([, found]) => found.length === 1),
+  );
+  return tasks.flatMap((task) => {
+    const stored = byKey.get(task.key) ?? byTitle.get(task.title)?.[0];
+    return stored === undefined ? [] : [{ task, stored }];
+  });
+}
+
+/**
+ * Returns the tasks whose stored form differs from the file, to be stored as the new version.
+ * @internal Exported for tests.
+ */
+export function selectChangedTasks(
+  storedTasks: readonly BatchTaskView[],
+  tasks: readonly NewBatchTask[],
+): readonly NewBatchTask[] {
+  const stored = new Map(storedTasks.map((task) => [task.key, task]));
+  return tasks.filter((task) => {
+    const before = stored.get(task.key);
+    if (before === undefined || before.state === 'done') return false;
+    return (
+      before.lane !== task.lane ||
+      before.priority !== task.priority ||
+      TASK_FIELDS.some((field) => formatValue(before.spec[field]) !== formatValue(task.spec[field]))
+    );
+  });
+}
+
+const formatValue = (value: unknown): string =>
+  value === undefined ? '(none)' : typeof value === 'string' ? value : JSON.stringify(sortKeys(value));
+
+/** Formats the differences, one line each. */
+function formatBatchDifferences(differences: readonly BatchDifference[]): string {
+  return differences
+    .map(({ field, before, after, tasks }) => {
+      const scope = tasks === undefined ? '' : ` (${formatCount(tasks, 'task')})`;
+      return `  ${field}${scope}\n    - ${formatOneLine(before)}\n    + ${formatOneLine(after)}\n`;
+    })
+    .join('');
 }

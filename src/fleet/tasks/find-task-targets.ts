@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
-import { findEnclosingRepository } from '../../git/repository-root.ts';
+import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';

@@ -5,8 +5,7 @@ import type { LostBatchTask, MicroDollars } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
-import { getTaskWorkFolder, type PreparedTaskAttempt } from './prepare-task-attempt.ts';
-import { isSessionId } from './restore-task-session.ts';
+import { getTaskWorkFolder, isSessionId, type PreparedTaskAttempt } from './prepare-task-attempt.ts';
 
 /** Reads the stored session of a task, with secrets redacted so that it may leave this machine. */
 export async function readTaskSession(

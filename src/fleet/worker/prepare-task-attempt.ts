@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { BatchTaskView, MicroDollars, TaskArtifactKind, TaskClaim } from '../../contracts/fleet.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
+import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
+import { removeRecordedPermissions } from '../../session/records/session-settings.ts';
 import { readSessionSummary } from '../../session/store/session-summary.ts';
 import { applyTaskPatch, type TaskWorktree } from '../git/task-patch.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
-import { isSessionId, restoreTaskSession } from './restore-task-session.ts';
 import type { ChildRunOptions } from './run-ouro-child.ts';
 
 /** The worktree, session and prompt of an attempt. */
@@ -129,3 +130,17 @@ function formatResult({ title, state, reason, result, spec }: BatchTaskView): st
     result === undefined ? {} : { answer: result.answer, structured: result.structured, changed: result.stat };
   return `${JSON.stringify({ task: title, asked: spec.prompt, state, reason, ...resultFields }, null, 2)}\n`;
 }
+
+/**
+ * Writes a session that another machine has stored. Anyone with access to the queue may have written it, so it brings a
+ * conversation, but no permissions, no further directories and no folder to work in.
+ */
+async function restoreTaskSession(file: string, transcript: Uint8Array): Promise<void> {
+  const { records } = parseSessionRecords(Buffer.from(transcript).toString('utf8'));
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const lines = records.map((record) => `${JSON.stringify(removeRecordedPermissions(record))}\n`);
+  await writeFile(file, lines.join(''), { mode: 0o600 });
+}
+
+/** Returns whether a session id of the queue is one, and not a path. */
+export const isSessionId = (session: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(session);

@@ -1,4 +1,4 @@
-import { posix, win32 } from 'node:path';
+import { isAbsolute, join, posix, resolve, sep, win32 } from 'node:path';
 
 /** The two ways of writing paths. */
 export type PathStyle = 'posix' | 'win32';
@@ -45,4 +45,17 @@ export function toNativePath(path: string, style: PathStyle = HOST_PATH_STYLE): 
   const drive = /^\/([a-z])(?=\/|$)/i.exec(path);
   const native = path.replaceAll('/', '\\');
   return drive === null ? native : `${drive[1]?.toUpperCase()}:${native.slice(2) || '\\'}`;
+}
+
+/** Formats a path relative to `folder` if it is below it, else with `~` for the home folder. */
+export function formatHomePath(path: string, home: string, folder?: string): string {
+  if (folder !== undefined && path.startsWith(`${folder}${sep}`)) return path.slice(folder.length + 1);
+  if (path === home) return '~';
+  return home.length > 1 && path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** Resolves a path against `folder`, with `~` for the home folder. */
+export function expandHomePath(path: string, home: string, folder: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
+  return isAbsolute(path) ? path : resolve(folder, path);
 }

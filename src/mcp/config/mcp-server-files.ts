@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { editJsonc } from '../../lib/files/edit-jsonc.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
-import { editSettingsFile, getSettingsPath } from '../../settings/settings-file.ts';
+import { editSettingsFile, getSettingsPath } from '../../settings/edit-settings.ts';
 import { PROJECT_MCP_FILE } from './resolve-config.ts';
 
 const MCP_SCOPES = ['user', 'project', 'local'] as const;

@@ -4,10 +4,10 @@ import type { Environment, RuntimeLimits } from '../../contracts/environment.ts'
 import type { Settings } from '../../contracts/settings.ts';
 import { createLazy } from '../../lib/memoize.ts';
 import { readTextOrEmpty } from '../../lib/read-or-default.ts';
+import { createKeyHelper, type StoredApiKey, type StoredApiKeys } from '../api-keys.ts';
 import { DEFAULT_MODEL, resolveModel } from '../built-in-models.ts';
 import type { DefaultCloudPlatform } from '../claude-model-ids.ts';
-import { createKeyHelper } from '../keys/key-helper.ts';
-import type { StoredApiKey, StoredApiKeys } from '../keys/stored-api-keys.ts';
+
 import { type CloudSettings, getDefaultCloudPlatform, readFirstVariable } from '../providers/cloud-settings.ts';
 import type { DemoSettings } from '../providers/demo/demo-port.ts';
 import type { RetryPolicy } from '../retry.ts';

@@ -1,7 +1,7 @@
 import type { Environment, RuntimeLimits } from '../../contracts/environment.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import type { StoredApiKeys } from '../keys/stored-api-keys.ts';
+import type { StoredApiKeys } from '../api-keys.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS } from '../providers/cloud-settings.ts';
 import { isSampleProject } from '../providers/demo/sample-project.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import { createKeyHelper } from '../keys/key-helper.ts';
-import type { StoredApiKey, StoredApiKeys } from '../keys/stored-api-keys.ts';
+import { createKeyHelper, type StoredApiKey, type StoredApiKeys } from '../api-keys.ts';
+
 import { findPresetKeys } from '../provider-presets.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { buildAzureOpenAiUrl, MODEL_SERVER_APIS, type ProviderConfigs } from './model-route.ts';

@@ -20,8 +20,14 @@ import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 import { checkGitRepositorySafety } from './programs/git-repository.ts';
 import type { NearbyFile, ReadOnlyAnalysis } from './programs/program-facts.ts';
-import { canExcludeNames, isExcludedSecret } from './search-exclusions.ts';
-import { createTaintedFileRequirement, listSearchRequirements, mayReachTaintedFile } from './search-requirements.ts';
+import {
+  canExcludeNames,
+  createTaintedFileRequirement,
+  isExcludedSecret,
+  listSearchRequirements,
+  mayReachTaintedFile,
+} from './search-requirements.ts';
+
 import { suggestCommandRule } from './suggest-rule.ts';
 
 /** The requirements of a command, and the hardening under which they hold. */

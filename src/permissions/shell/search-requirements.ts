@@ -1,11 +1,18 @@
 import { createLazy } from '../../lib/memoize.ts';
 import { type DecisionContext, type Requirement, resolveCallPath } from '../decision-context.ts';
 import { createPathRequirement, getSecretFileReason } from '../path-requirements.ts';
-import { createScannedPath, scanFolder, splitRelativePath } from '../paths/folder-scan.ts';
+import {
+  createGlobSegmentTest,
+  createScannedPath,
+  isExactGlobPattern,
+  scanFolder,
+  splitRelativePath,
+} from '../paths/folder-scan.ts';
 import { createReincludedTest } from '../paths/search-exclusions.ts';
-import { getSecretPathReason } from '../paths/secret-paths.ts';
+import { getSecretPathReason, SECRET_GLOBS } from '../paths/secret-paths.ts';
 import { isPathInside } from '../resolve-path.ts';
-import { findProgramFacts } from './programs/find-program-facts.ts';
+import type { ResolvedCommand } from './exact/shell-state.ts';
+import { findProgramFacts, getExactProgramFacts, PROGRAM_NAMES } from './programs/find-program-facts.ts';
 import type { ReadOnlyAnalysis } from './programs/program-facts.ts';
 
 const UNCHECKED_NAME = '.env';
@@ -81,4 +88,37 @@ export function createTaintedFileRequirement(subject: string): Requirement {
     subject,
     text: `${subject} may include a copy of a secret file that the command line creates.`,
   };
+}
+
+/** Secret names as globs that every search tool reads in the same way. */
+const SECRET_NAMES = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactGlobPattern(glob));
+const NAME_TESTS = SECRET_NAMES.map(createGlobSegmentTest);
+
+/** True for a name that searches exclude when they get the options for it. */
+export function isExcludedSecret(name: string): boolean {
+  return NAME_TESTS.some((matches) => matches(name));
+}
+
+/** True for a search that accepts further options which exclude names. */
+export function canExcludeNames({ argv }: ResolvedCommand): boolean {
+  const [name, ...args] = argv;
+  return getExactProgramFacts(name?.text ?? '').excludeOptions !== undefined && args.every(({ text }) => text !== '--');
+}
+
+/** Line on file descriptor 3 that reports a search which excluded secrets. The output could be forged. */
+export const EXCLUSION_REPORT = 'secrets-excluded';
+
+/** Returns bash functions, as environment variables, that replace the search tools: they exclude secrets and say so. */
+export function createSearchShellFunctions(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    PROGRAM_NAMES.flatMap((name) => {
+      const options = getExactProgramFacts(name)
+        .excludeOptions?.(SECRET_NAMES)
+        .map((option) => `'${option}'`);
+      if (options === undefined) return [];
+      const report = `{ echo ${EXCLUSION_REPORT} >&3; } 2>/dev/null`;
+      const text = `() {  command ${name} "$@" ${options.join(' ')}; local code=$?; ${report}; return $code; }`;
+      return [[`BASH_FUNC_${name}%%`, text]];
+    }),
+  );
 }

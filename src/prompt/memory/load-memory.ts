@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { expandHomePath } from '../../lib/text/home-path.ts';
+import { expandHomePath } from '../../lib/files/path-style.ts';
 import { listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import type { MemoryEvent, MemoryState } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';

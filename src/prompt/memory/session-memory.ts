@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { isPathBelow } from '../../lib/files/path-style.ts';
-import { parseIgnoreRules } from '../../lib/patterns/gitignore.ts';
+import { parseIgnoreRules } from '../../lib/patterns/glob.ts';
 import {
   createMemoryReadCheck,
   isMemoryScopeAllowed,

@@ -9,7 +9,7 @@ import { type AppendFile, createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../records/append-fs.ts';
 import { forEachSessionRecord } from '../records/read-transcript.ts';
 import type { SessionRecordSink } from '../records/session-transcript.ts';
-import { listSubAgentIds } from '../sub-agents/stored-sub-agents.ts';
+import { listSubAgentIds } from '../sub-agents.ts';
 import { type ClaudeLineConverter, createClaudeLineConverter } from './claude-lines.ts';
 
 /** A copy of the conversation in the transcript format of Claude Code, written while nothing else waits. */

@@ -4,7 +4,7 @@ import { copyFile, cp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import { findRepositoryRoot } from '../../git/repository-root.ts';
+import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import {

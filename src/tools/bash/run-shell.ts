@@ -10,7 +10,7 @@ import { findShell, NO_SHELL_MESSAGE } from '../../lib/processes/find-shell.ts';
 import { getProcessStartTime } from '../../lib/processes/process-info.ts';
 import { createProcessMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
-import { EXCLUSION_REPORT } from '../../permissions/shell/search-exclusions.ts';
+import { EXCLUSION_REPORT } from '../../permissions/shell/search-requirements.ts';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
 
 /** Facts about a started process group, recorded so that the next start can end processes left by a crash. */

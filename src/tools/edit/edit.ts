@@ -10,8 +10,8 @@ import {
   listTextEditorCallForms,
   requireArgumentValue,
 } from '../input/call-forms.ts';
-import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathToolFacts } from '../tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
+
 import type { TextEdit } from './apply-edit.ts';
 import { editFile, findEditObstacle } from './edit-file.ts';
 

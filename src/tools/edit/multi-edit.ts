@@ -10,8 +10,8 @@ import {
   defineToolTraits,
   FILE_PATH_SYNONYMS,
 } from '../input/call-forms.ts';
-import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathToolFacts } from '../tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
+
 import { EDIT_ARGUMENT_FORMS, editTraits, toTextEdit } from './edit.ts';
 import { editFile, findEditObstacle } from './edit-file.ts';
 

@@ -6,8 +6,8 @@ import { buildTool } from '../build-tool.ts';
 import { type FileChangeDeps, readFileToReplace, writeAndRecordFile } from '../files/change-file.ts';
 import { diffFile, getOriginalForHosts } from '../files/diff-file.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from '../input/call-forms.ts';
-import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathToolFacts } from '../tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
+
 import { describeToolFailure } from './edit-file.ts';
 import type { NotebookCellEdit } from './edit-notebook-cell.ts';
 

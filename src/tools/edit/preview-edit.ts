@@ -9,7 +9,7 @@ import { revertHunks } from '../../lib/text/diff.ts';
 import { isExistingPath } from '../files/change-file.ts';
 import { diffFile } from '../files/diff-file.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
-import { resolveToolPath } from '../tool-arguments.ts';
+import { resolveToolPath } from '../tool-facts.ts';
 import { applyEdit } from './apply-edit.ts';
 import { previewLineChanges } from './line-changes.ts';
 

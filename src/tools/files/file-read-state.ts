@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { createContentCache, type DiskChange, readDiskChange } from './disk-changes.ts';
-import { hashBytes } from './read-bytes.ts';
+import { hashBytes, readFileBytes } from './read-bytes.ts';
 
 const seenFile = z.lazy(() =>
   z.object({
@@ -154,4 +154,20 @@ async function compareWithDisk(
   const bytes = await ignoreMissingFile(readFile(known.path));
   if (bytes === undefined) return { status: 'deleted', mark: 'deleted' };
   return hashBytes(bytes) === known.hash ? { status: 'unchanged', mark } : { status: 'changed', mark };
+}
+
+/** Size above which a file does not count as read because a part of it was shown. */
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 2_000;
+
+/** Records files as read that something other than Read has shown; what cannot be read is left out. */
+export async function recordShownFiles(readState: FileReadState, files: readonly string[]): Promise<void> {
+  await Promise.all(
+    files.map(async (file) => {
+      const stats = await ignoreMissingFile(stat(file)).catch(() => undefined);
+      if (stats?.isFile() !== true || stats.size > MAX_BYTES) return;
+      const version = await readFileBytes(file, AbortSignal.timeout(TIMEOUT_MS)).catch(() => undefined);
+      if (version !== undefined) readState.recordRead(version, 'shown');
+    }),
+  );
 }

@@ -20,8 +20,8 @@ import {
   requireArgumentValue,
 } from '../input/call-forms.ts';
 import type { SearchDeps } from '../search/search-backend.ts';
-import { resolveToolPath } from '../tool-arguments.ts';
-import { createPathToolFacts } from '../tool-facts.ts';
+import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
+
 import { renderMedia } from './media.ts';
 import { createMissingFailure, findFileKind } from './missing-path.ts';
 import { renderNotebook } from './notebook.ts';

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/gitignore.ts';
+import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/glob.ts';
 import { splitLines } from '../../lib/text/lines.ts';
 import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
 import { compileGlob } from './globs.ts';

@@ -1,8 +1,8 @@
 import { basename, relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
+import { formatHomePath } from '../../lib/files/path-style.ts';
 import { formatAgo, formatCount, formatOneLine, formatTokens } from '../../lib/text/format.ts';
-import { formatHomePath } from '../../lib/text/home-path.ts';
 import { addHistoryItems, isBusy, type StatusLineFacts, type ViewState } from '../app-state/view-state.ts';
 import type { Banner } from '../widgets/history/history-item.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseIgnoreRules } from '../../../src/lib/patterns/gitignore.ts';
+import { parseIgnoreRules } from '../../../src/lib/patterns/glob.ts';
 import { runs } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../../../contracts/environment.ts';
-import { findRepositoryRoot } from '../../../git/repository-root.ts';
+import { findRepositoryRoot } from '../../../git/git-repository.ts';
 import { openJsonStore } from '../../../lib/files/json-store.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 

@@ -13,7 +13,7 @@ import { sanitize } from '../../../lib/text/sanitize.ts';
 import { parseMcpServerEntry } from '../../../mcp/config/parse-mcp-server-entry.ts';
 import { describeMcpServerLaunch } from '../../../mcp/configured-mcp-server.ts';
 import { storeImportedSession } from '../../../session/store/import-session.ts';
-import { editSettingsFile, getSettingsPath } from '../../../settings/settings-file.ts';
+import { editSettingsFile, getSettingsPath } from '../../../settings/edit-settings.ts';
 import { createMcpConfigActions } from '../../mcp/mcp-config-actions.ts';
 import { answerImportOffer } from '../import-claude-files.ts';
 import { getImportedCommandPath, getImportFolders, type Importable } from './find-importable.ts';

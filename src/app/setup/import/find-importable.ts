@@ -20,11 +20,11 @@ import {
   FOREIGN_INSTRUCTION_PATHS,
   FOREIGN_MCP_SERVER_PATHS,
 } from '../../../extensions/foreign/foreign-locations.ts';
-import { findRepositoryRoot } from '../../../git/repository-root.ts';
+import { findRepositoryRoot } from '../../../git/git-repository.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../../lib/errors.ts';
 import { openMcpServerFiles } from '../../../mcp/config/mcp-server-files.ts';
 import { parseMemory } from '../../../prompt/memory/parse-memory.ts';
-import { getSettingsPath } from '../../../settings/settings-file.ts';
+import { getSettingsPath } from '../../../settings/edit-settings.ts';
 import { findImportOffer } from '../import-claude-files.ts';
 
 /** The items that can be imported, and those that cannot, with the reasons. */

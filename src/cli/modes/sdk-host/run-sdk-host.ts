@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../contracts/json.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { Invocation, OutputOptions } from '../../args/invocation.ts';
 import { getSignalExitCode } from '../../exit-code.ts';
-import type { ProcessIo } from '../../process-io.ts';
-import { type NumberedLine, readNonBlankLines } from '../../read-non-blank-lines.ts';
+import { type NumberedLine, type ProcessIo, readNonBlankLines } from '../../process-io.ts';
+
 import type { Shutdown } from '../../shutdown.ts';
 import { createStartFailure } from '../../stream-json/run-result.ts';
 import { denyUnattendedRequests } from '../permission-responses.ts';

@@ -1,4 +1,4 @@
-import type { TrustEffect } from '../../../contracts/frontend/trust.ts';
+import type { TrustEffect } from '../../../contracts/frontend/first-run.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import {

@@ -21,7 +21,7 @@ import type { Paint } from '../../theme/paint.ts';
 import { formatDiffStat } from '../diff/diff-lines.ts';
 import { appendMarkdown, createMarkdownStream, finishMarkdown } from '../markdown/markdown-stream.ts';
 import { renderMarkdownBlock } from '../markdown/render-markdown-block.ts';
-import { renderTaskListColumn } from '../tasks/task-lines.ts';
+import { renderTaskListColumn } from '../TaskList.tsx';
 import { renderEndedCalls } from '../tool-calls/ended-calls.ts';
 import { renderRunFailure } from './failure-lines.ts';
 import type { Banner, HistoryItem } from './history-item.ts';

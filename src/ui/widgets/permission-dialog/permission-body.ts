@@ -4,8 +4,8 @@ import type { CallRisk, PermissionRequest } from '../../../contracts/permission.
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { colored, createLine, createProseLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
 import { type RenderContext, shortenPath, shortenTitlePaths } from '../../text/render-context.ts';
-import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
-import { createInputDiff } from '../diff/input-diff.ts';
+import { createInputDiff, formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
+
 import { isDueToOutsidePath, isSevereRisk, splitMcpToolName } from './dialog-options.ts';
 
 /** The body of a dialog above its options, from top to bottom. */

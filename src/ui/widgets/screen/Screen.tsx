@@ -9,7 +9,7 @@ import { Menu } from '../menu/Menu.tsx';
 import { Panel } from '../panel/Panel.tsx';
 import { Dialog } from '../permission-dialog/Dialog.tsx';
 import { StatusLine } from '../status-line/StatusLine.tsx';
-import { TaskList } from '../tasks/TaskList.tsx';
+import { TaskList } from '../TaskList.tsx';
 import { computeAgentColumns, type SubAgentColumnWidths } from '../tool-calls/live-call.ts';
 import { LookupLine, ToolCall } from '../tool-calls/ToolCall.tsx';
 import type { OverlayLayout, ScreenLayout } from './layout-screen.ts';

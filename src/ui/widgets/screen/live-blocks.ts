@@ -8,7 +8,7 @@ import { type HistoryRenderState, needsHistoryGap } from '../history/history-lin
 import { getOpenMarkdownBlock } from '../markdown/markdown-stream.ts';
 import { renderMarkdownBlock, renderOpenMarkdownBlock } from '../markdown/render-markdown-block.ts';
 import { getRequestCallId } from '../permission-dialog/dialog-state.ts';
-import { getTaskListHeight } from '../tasks/TaskList.tsx';
+import { getTaskListHeight } from '../TaskList.tsx';
 import { getLiveCallHeight } from '../tool-calls/live-call.ts';
 import { isLookup, type ToolEntry } from '../tool-calls/tool-entry.ts';
 

@@ -11,8 +11,8 @@ import { colored, createLine, type LogicalLine, plain, type StyledSpan } from '.
 import type { RenderContext } from '../../text/render-context.ts';
 import { renderLines } from '../../text/render-lines.ts';
 import type { Paint } from '../../theme/paint.ts';
-import { formatHunk, renderDiff } from '../diff/diff-lines.ts';
-import { createInputDiff } from '../diff/input-diff.ts';
+import { createInputDiff, formatHunk, renderDiff } from '../diff/diff-lines.ts';
+
 import { renderSideBySide } from '../diff/side-by-side.ts';
 import { appendTime, renderMarkdown } from '../history/history-lines.ts';
 import { createPermissionBody, getEditHunks } from '../permission-dialog/permission-body.ts';

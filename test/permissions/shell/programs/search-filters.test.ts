@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findBundledRipgrep } from '../../../../src/lib/processes/installed-files.ts';
-import { createSearchShellFunctions, EXCLUSION_REPORT } from '../../../../src/permissions/shell/search-exclusions.ts';
+import { createSearchShellFunctions, EXCLUSION_REPORT } from '../../../../src/permissions/shell/search-requirements.ts';
 import { runs } from '../../../support/runs.ts';
 import { NO_SANDBOX } from '../../../support/sandbox.ts';
 import { createDecidedRuns } from '../../decided-run.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { getTaskListHeight, TaskList } from '../../../../src/ui/widgets/tasks/TaskList.tsx';
-import { renderPart } from '../screen/render-part.tsx';
+import { getTaskListHeight, TaskList } from '../../../src/ui/widgets/TaskList.tsx';
+import { renderPart } from './screen/render-part.tsx';
 
 const TODOS = [
   { content: 'Read', status: 'completed' },

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deleteStoredApiKey, readStoredApiKeys, storeApiKey } from '../../../src/model/keys/stored-api-keys.ts';
-import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+import { deleteStoredApiKey, readStoredApiKeys, storeApiKey } from '../../src/model/api-keys.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** Without a session bus there is no keyring. */
 function without(project: TempProject) {

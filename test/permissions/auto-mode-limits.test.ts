@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  EMPTY_JUDGE_LEDGER,
-  findJudgeBudgetProblem,
-  reduceJudgeLedger,
-} from '../../../src/permissions/auto-mode/limits.ts';
+import { EMPTY_JUDGE_LEDGER, findJudgeBudgetProblem, reduceJudgeLedger } from '../../src/permissions/auto-mode.ts';
 
 const LIMITS = { inARow: 2, usd: 1 };
 

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../../src/contracts/fleet.ts';
-import { compareBatchSettings, compareBatchTasks, selectChangedTasks } from '../../../src/fleet/tasks/compare-batch.ts';
+import {
+  compareBatchSettings,
+  compareBatchTasks,
+  selectChangedTasks,
+} from '../../../src/fleet/cli/task-file-change.ts';
 
 const SETTINGS: BatchSettings = {
   limits: { each: 1_000_000, all: 5_000_000, attempts: 3, atOnce: 8 },

@@ -1,7 +1,7 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type AttachMentionedFilesDeps, attachMentionedFiles } from '../../src/prompt/attach-mentioned-files.ts';
-import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { type AttachMentionedFilesDeps, attachMentionedFiles } from '../../../src/app/loop/mention-expander.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 function partsOf(project: TempProject, more: Partial<AttachMentionedFilesDeps> = {}): AttachMentionedFilesDeps {
   const { dir: cwd, home } = project;

@@ -5,7 +5,7 @@ import {
   describeReductionLevelRun,
   renderTurnTimeline,
   type TurnTimelineRow,
-} from '../../../src/context/report/turn-timeline.ts';
+} from '../../../src/app/loop/turn-log.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { Usage } from '../../../src/contracts/message.ts';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findSessionWrittenFiles } from '../../../src/permissions/auto-mode/judge-prompt.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { findSessionWrittenFiles } from '../../src/permissions/auto-mode.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 test.each([
   'node run.js',

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  buildPermissionJudgePrompt,
-  parsePermissionJudgement,
-} from '../../../src/permissions/auto-mode/judge-prompt.ts';
-import { runs } from '../../support/runs.ts';
+import { buildPermissionJudgePrompt, parsePermissionJudgement } from '../../src/permissions/auto-mode.ts';
+import { runs } from '../support/runs.ts';
 
 test.each([
   undefined,

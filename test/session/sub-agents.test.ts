@@ -6,7 +6,7 @@ import {
   reduceSubAgent,
   type SubAgent,
   updateSubAgent,
-} from '../../../src/session/sub-agents/sub-agent-registry.ts';
+} from '../../src/session/sub-agents.ts';
 
 const agent = (id: string, more: Partial<SubAgent> = {}): SubAgent => ({
   id,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatHomePath } from '../../../src/lib/text/home-path.ts';
+import { formatHomePath } from '../../../src/lib/files/path-style.ts';
 
 test.each([
   ['/home/me', undefined, '~'],
