@@ -1,7 +1,7 @@
 import { McpError, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { isUnauthorized } from '../auth/stored-mcp-auth.ts';
@@ -85,11 +85,24 @@ function describeFailure(
   if (closeReason !== undefined) {
     return `The MCP server ${server} ended during the call (${closeReason}). It is being restarted; whether the call took effect is unknown.`;
   }
-  const code = thrown instanceof McpError ? ` (error ${thrown.code})` : '';
-  return `The MCP server ${server} answered with an error${code}: ${sanitizeUntrustedLine(stripErrorPrefix(thrown), ERROR_CHARS)}`;
+  if (thrown instanceof Error && 'issues' in thrown)
+    return `The MCP server ${server} sent an answer that does not follow the protocol. Whether the call took effect is unknown.`;
+  if (getErrnoCode(thrown) !== undefined)
+    return `The connection to the MCP server ${server} was lost (${getErrnoCode(thrown)}). Whether the call took effect is unknown.`;
+  const message = sanitizeUntrustedLine(stripErrorPrefix(thrown), ERROR_CHARS);
+  return `The MCP server ${server} answered with an error${describeCode(thrown)}${message === '' ? '.' : `: ${message}`}`;
+}
+
+function describeCode(thrown: unknown): string {
+  if (thrown instanceof McpError) return ` (error ${thrown.code})`;
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'number' && thrown.code > 0
+    ? ` (status ${thrown.code})`
+    : '';
 }
 
 /** Removes the prefix the SDK puts before the server's message. */
 function stripErrorPrefix(thrown: unknown): string {
-  return getErrorMessage(thrown).replace(/^MCP error -?\d+: /, '');
+  return getErrorMessage(thrown)
+    .replace(/^(?:MCP error -?\d+: |Streamable HTTP error: (?:Error POSTing to endpoint:)?)/, '')
+    .trim();
 }

@@ -1,5 +1,6 @@
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike, Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
+  CancelledNotificationSchema,
   isInitializeRequest,
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
@@ -9,6 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { createDeferred } from '../../lib/promises.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
 
 /** A transport with a session at the server, which it can end. */
 export type SessionTransport = Transport & { terminateSession(): Promise<void> };
@@ -24,7 +26,12 @@ const LOST_CALL = -32_000;
  * Creates a transport that opens a new session when the server has lost the current one, because it was restarted, and
  * sends the refused message again. The server did not process a message that it refused, so nothing happens twice.
  */
-export function createSessionTransport(open: () => SessionTransport): Transport {
+export function createSessionTransport(
+  openTransport: (fetch: FetchLike) => SessionTransport,
+  send: FetchLike = fetch,
+): Transport {
+  const guardedFetch = createGuardedFetch(send, (id) => void setImmediate(() => failUnanswered(id)));
+  const open = () => openTransport(guardedFetch);
   let inner = open();
   let initialize: JSONRPCMessage | undefined;
   let protocolVersion: string | undefined;
@@ -50,6 +57,11 @@ export function createSessionTransport(open: () => SessionTransport): Transport 
       }
     }
     transport.onmessage?.(message);
+  }
+
+  /** Ends a request whose stream has ended without its answer. */
+  function failUnanswered(id: RequestId): void {
+    if (accepted.has(id)) receive(createLostCallError(id, 'The server closed the connection without an answer'));
   }
 
   function connect(): void {
@@ -92,6 +104,8 @@ export function createSessionTransport(open: () => SessionTransport): Transport 
       const session = inner;
       const { id } = isJSONRPCRequest(message) ? message : {};
       if (id !== undefined) accepted.add(id);
+      const cancelled = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
+      if (cancelled !== undefined) accepted.delete(cancelled);
       try {
         await sendWhenUp(message, options);
         // A first connection that is refused fails at once.
@@ -136,14 +150,17 @@ async function endSession(transport: SessionTransport): Promise<void> {
 
 /** Lists what a client is told after a renewal: its running calls failed, and every list may have changed. */
 function listRenewalMessages(lostCalls: readonly RequestId[]): readonly JSONRPCMessage[] {
-  const message = 'The server was restarted during the call; whether it took effect is not known.';
   return [
-    ...lostCalls.map((id) => ({ jsonrpc: '2.0' as const, id, error: { code: LOST_CALL, message } })),
+    ...lostCalls.map((id) => createLostCallError(id, 'The server was restarted during the call')),
     ...['tools', 'prompts', 'resources'].map((kind) => ({
       jsonrpc: '2.0' as const,
       method: `notifications/${kind}/list_changed`,
     })),
   ];
+}
+
+function createLostCallError(id: RequestId, cause: string): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: LOST_CALL, message: `${cause}; whether it took effect is not known.` } };
 }
 
 /** Creates the function that sends a message, and the messages that are being sent. */

@@ -168,8 +168,12 @@ async function openMcpTransport(
         ledger: options.ledger,
       });
     case 'sse': {
-      const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js');
-      const sseOptions = { ...auth, requestInit: { headers: launch.headers } };
+      const [{ SSEClientTransport }, { createGuardedFetch }] = await Promise.all([
+        import('@modelcontextprotocol/sdk/client/sse.js'),
+        import('./guarded-fetch.ts'),
+      ]);
+      const guardedFetch = createGuardedFetch(auth?.fetch ?? fetch, () => undefined);
+      const sseOptions = { ...auth, fetch: guardedFetch, requestInit: { headers: launch.headers } };
       return { transport: new SSEClientTransport(new URL(launch.url), sseOptions), describeExit };
     }
     default: {
@@ -180,7 +184,10 @@ async function openMcpTransport(
       const url = new URL(launch.url);
       const httpOptions = { ...auth, requestInit: { headers: launch.headers } };
       return {
-        transport: createSessionTransport(() => new StreamableHTTPClientTransport(url, httpOptions)),
+        transport: createSessionTransport(
+          (guardedFetch) => new StreamableHTTPClientTransport(url, { ...httpOptions, fetch: guardedFetch }),
+          auth?.fetch,
+        ),
         describeExit,
       };
     }

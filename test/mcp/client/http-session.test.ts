@@ -20,6 +20,7 @@ async function startServer(refusal: Refusal) {
   const calls: string[] = [];
   const held: ServerResponse[] = [];
   let isHolding = false;
+  let isCutting = false;
 
   const results: Readonly<Record<string, (params: { readonly name?: string; readonly uri?: string }) => object>> = {
     initialize: () => ({
@@ -49,6 +50,8 @@ async function startServer(refusal: Refusal) {
       return void response.writeHead(refusal.status, { 'content-type': 'text/plain' }).end(refusal.body);
     if (id === undefined) return void response.writeHead(202).end();
     if (['tools/call', 'prompts/get', 'resources/read'].includes(method)) calls.push(`${method} ${run}`);
+    if (isCutting && method === 'tools/call')
+      return void response.writeHead(200, { 'content-type': 'text/event-stream' }).end();
     if (isHolding && method === 'tools/call') return void held.push(response);
     const created = `${run}-${sessions.size}`;
     if (method === 'initialize') sessions.add(created);
@@ -80,6 +83,10 @@ async function startServer(refusal: Refusal) {
     calls,
     hold(): void {
       isHolding = true;
+    },
+    /** Ends the stream of every call without its answer. */
+    cut(): void {
+      isCutting = true;
     },
     /** Forgets its sessions; what was held is never answered. */
     async restart(downMs = 0): Promise<void> {
@@ -182,7 +189,15 @@ test('a call during the restart is not repeated, and fails at once', async () =>
   const running = CALLS['tools/call']?.(started.hub).catch((thrown: unknown) => String(thrown));
   await expect.poll(() => server.calls.length).toBe(1);
   await server.restart();
-  expect(await running).toMatch(/not known|ended|answered with an error/);
+  expect(await running).toMatch(/not known|unknown|ended|answered with an error/);
+  expect(server.calls).toEqual(['tools/call 1']);
+});
+
+test('a call whose stream ends without an answer fails at once, and is not repeated', async () => {
+  await using server = await startServer(NOT_FOUND);
+  await using started = await connect(server);
+  server.cut();
+  await expect(CALLS['tools/call']?.(started.hub)).rejects.toThrow('without an answer; whether it took effect is not');
   expect(server.calls).toEqual(['tools/call 1']);
 });
 
