@@ -30,18 +30,18 @@ export function createSessionTransport(
   openTransport: (fetch: FetchLike) => SessionTransport,
   send: FetchLike = fetch,
 ): Transport {
-  const guardedFetch = createGuardedFetch(send, (id) => void setImmediate(() => failUnanswered(id)));
-  const open = () => openTransport(guardedFetch);
-  let inner = open();
   let initialize: JSONRPCMessage | undefined;
   let protocolVersion: string | undefined;
   let renewal: Promise<void> | undefined;
   let isClosed = false;
-  /** Requests that the current session has accepted and not answered. */
-  const accepted = new Set<RequestId>();
+  const accepted = createAcceptedRequests();
   /** The id of the handshake that renews a session; its answer is not for the client. */
   let handshake: { readonly id: RequestId; readonly answered: () => void } | undefined;
 
+  const guardedFetch = createGuardedFetch(send, (id) =>
+    setImmediate(() => accepted.has(id) && receive(createLostCallError(id, UNANSWERED))),
+  );
+  let inner = openTransport(guardedFetch);
   const { sendWhenUp, inFlight } = createPatientSender(
     () => inner,
     () => !isClosed && initialize !== undefined,
@@ -49,19 +49,9 @@ export function createSessionTransport(
   );
 
   function receive(message: JSONRPCMessage): void {
-    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
-      if (message.id !== undefined) accepted.delete(message.id);
-      if (handshake !== undefined && handshake.id === message.id) {
-        handshake.answered();
-        return;
-      }
-    }
-    transport.onmessage?.(message);
-  }
-
-  /** Ends a request whose stream has ended without its answer. */
-  function failUnanswered(id: RequestId): void {
-    if (accepted.has(id)) receive(createLostCallError(id, 'The server closed the connection without an answer'));
+    const answered = accepted.observe(message);
+    if (handshake !== undefined && handshake.id === answered) handshake.answered();
+    else transport.onmessage?.(message);
   }
 
   function connect(): void {
@@ -79,14 +69,13 @@ export function createSessionTransport(
   /** Opens a new session as the client opened the first, and tells it that everything may have changed. */
   async function renew(): Promise<void> {
     const lost = inner;
-    inner = open();
+    inner = openTransport(guardedFetch);
     connect();
     // Not earlier: closing would abort messages that are still being refused.
     void Promise.allSettled(inFlight).then(() => lost.close());
     await inner.start();
     if (initialize === undefined || !isJSONRPCRequest(initialize)) return;
-    const lostCalls = [...accepted];
-    accepted.clear();
+    const lostCalls = accepted.takeAll();
     const { promise, resolve, reject } = createDeferred<void>();
     handshake = { id: `renewal-${crypto.randomUUID()}`, answered: resolve };
     const timer = setTimeout(() => reject(new Error('The restarted server did not answer.')), HANDSHAKE_TIMEOUT_MS);
@@ -104,8 +93,7 @@ export function createSessionTransport(
       const session = inner;
       const { id } = isJSONRPCRequest(message) ? message : {};
       if (id !== undefined) accepted.add(id);
-      const cancelled = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
-      if (cancelled !== undefined) accepted.delete(cancelled);
+      accepted.observe(message);
       try {
         await sendWhenUp(message, options);
         // A first connection that is refused fails at once.
@@ -137,6 +125,31 @@ export function createSessionTransport(
     },
   };
   return transport;
+}
+
+/** Reported after the last messages of the stream are handled. */
+const UNANSWERED = 'The server closed the connection without an answer';
+
+/** Creates the set of the requests that the current session has accepted and not answered. */
+function createAcceptedRequests() {
+  const ids = new Set<RequestId>();
+  return {
+    add: (id: RequestId) => void ids.add(id),
+    delete: (id: RequestId) => void ids.delete(id),
+    has: (id: RequestId) => ids.has(id),
+    /** Removes the request that a message answers or cancels, and returns its id. */
+    observe(message: JSONRPCMessage): RequestId | undefined {
+      const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+      const id = isAnswer ? message.id : CancelledNotificationSchema.safeParse(message).data?.params.requestId;
+      if (id !== undefined) ids.delete(id);
+      return id;
+    },
+    takeAll(): readonly RequestId[] {
+      const all = [...ids];
+      ids.clear();
+      return all;
+    },
+  };
 }
 
 /** Ends the session at the server, with a short limit for servers that do not respond, and closes the transport. */
