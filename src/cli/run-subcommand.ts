@@ -71,9 +71,12 @@ export async function runSubcommand(
   return runCommand({ args: operands, flags: values, io, shutdown });
 }
 
-/** Returns the usage line of a subcommand if it is called with more arguments than it takes. @internal */
+/** Returns why a subcommand does not take these arguments: too many, or an empty action or name. @internal */
 export function findOperandProblem(name: SubcommandName, args: readonly string[]): string | undefined {
   const { usage, operands } = listSubcommands()[name] ?? { usage: '', operands: 0 };
+  // An unset variable of a script must not select the default.
+  if (args.slice(0, 2).some((arg) => arg.trim() === ''))
+    return `An argument is empty. Usage: ouro ${name} ${usage}`.trim();
   const isByAction = typeof operands === 'object';
   const [action = ''] = args;
   // A first argument that is no action is refused by the subcommand itself, with the actions it knows.

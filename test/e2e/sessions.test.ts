@@ -65,7 +65,13 @@ test('sessions are listed, named, searched, read, exported and deleted', async (
   expect((await stat(join(project.dir, 'out.html'))).mode & 0o777).toBe(0o600);
   expect(await ouro('sessions', 'export', id, '--output', 'out.html')).toMatchObject({ code: 1 });
   expect(JSON.parse((await ouro('sessions', 'export', id, '--format', 'json')).stdout).items).toHaveLength(4);
-  expect(await ouro('sessions', 'delete', id)).toMatchObject({ code: 0 });
+  expect(await ouro('sessions', 'delete')).toMatchObject({ code: 2 });
+  expect(await ouro('sessions', 'delete', '')).toMatchObject({ code: 2 });
+  expect(await storedFiles(project)).not.toEqual([]);
+  expect(await ouro('sessions', 'delete', id)).toMatchObject({
+    code: 0,
+    stdout: `Deleted ${id.slice(0, 8)}: the walrus\n`,
+  });
   expect(await storedFiles(project)).toEqual([]);
   expect((await ouro('sessions', 'nonsense')).code).toBe(2);
 });

@@ -129,9 +129,14 @@ async function rename(request: SessionsRequest): Promise<number> {
 }
 
 async function remove(request: SessionsRequest): Promise<number> {
+  // Never the newest one by default: it cannot be restored.
+  if (request.args.length === 0) throw new UsageError('Usage: ouro sessions delete <id>');
   const session = await findSession(request);
   if (session === undefined) return 1;
-  return printOutcome(await request.archive.delete(session), request.io);
+  const outcome = await request.archive.delete(session);
+  if (outcome.ok)
+    request.io.stdout.write(`Deleted ${session.id.slice(0, ID_CHARS)}: ${sanitize(session.title, 'line')}\n`);
+  return printOutcome(outcome, request.io);
 }
 
 async function prune({ flags, io, archive }: SessionsRequest): Promise<number> {
