@@ -119,3 +119,20 @@ test('a hanging search returns at its limit, and at once on abort', async () => 
   await expect(grep(20)).rejects.toThrow(/was ended after .* Narrow it/);
   await expect(grep(60_000, AbortSignal.timeout(20))).rejects.toThrow('timed out');
 });
+
+test.each(locators.filter(([name]) => name !== 'the system ripgrep'))(
+  'a pipe in place of an ignore file in or above the folder does not block %s',
+  async (_, locator) => {
+    const own = await createWorkbench();
+    try {
+      await mkdir(own.at('src'));
+      await writeFile(own.at('src/a.ts'), 'needle\n');
+      execFileSync('mkfifo', [own.at('.gitignore'), own.at('src/.ignore')]);
+      const tool = createGrepTool({ locator, home: own.home, excluded: () => [] });
+      for (const folder of ['.', 'src'])
+        expect(textOf(await callTool(tool, { pattern: 'needle', path: folder }, own))).toContain('a.ts');
+    } finally {
+      await own.remove();
+    }
+  },
+);

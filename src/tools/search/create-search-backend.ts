@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';
+import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
 import { buildExclusionGlobs, matchesHiddenFiles } from './globs.ts';
 import { InvalidPattern, type SearchBackend, type SearchChunkHandler, type TextQuery } from './search-backend.ts';
 
@@ -18,29 +21,49 @@ export function createSearchBackend(env: RipgrepEnvironment, bundled = findBundl
     async () => createRipgrepBackend('system', 'rg', env),
     loadWalkBackend,
   ];
-  return limitSearchTime(tryInOrder(sources), SEARCH_TIMEOUT_MS);
+  return walkWhere(hasBlockingIgnoreFile, limitSearchTime(tryInOrder(sources), SEARCH_TIMEOUT_MS));
 }
 
 /** Makes a search backend leave out mounts that do not answer. */
 export function excludeHungMounts(backend: SearchBackend, mounts: MountHealth): SearchBackend {
-  const select = async (excluded: readonly string[]) => {
+  // ripgrep looks at the target of each link, even of those that it does not follow.
+  const safe = walkWhere(async () => {
     await mounts.check();
-    const hung = mounts.listHung();
-    // ripgrep looks at the target of each link, even of those that it does not follow.
-    const safe = hung.length === 0 ? backend : limitSearchTime(await loadWalkBackend(), SEARCH_TIMEOUT_MS);
-    return { safe, excluded: [...excluded, ...hung] };
+    return mounts.listHung().length > 0;
+  }, backend);
+  const exclude = async (excluded: readonly string[]) => {
+    await mounts.check();
+    return [...excluded, ...mounts.listHung()];
   };
   return {
     name: backend.name,
-    async listFiles(query, take, signal) {
-      const { safe, excluded } = await select(query.excluded);
-      await safe.listFiles({ ...query, excluded }, take, signal);
-    },
-    async search(query, take, signal) {
-      const { safe, excluded } = await select(query.excluded);
-      await safe.search({ ...query, excluded }, take, signal);
-    },
+    listFiles: async (query, take, signal) =>
+      safe.listFiles({ ...query, excluded: await exclude(query.excluded) }, take, signal),
+    search: async (query, take, signal) =>
+      safe.search({ ...query, excluded: await exclude(query.excluded) }, take, signal),
   };
+}
+
+/** Replaces a backend by the one of last resort in folders where it could block. */
+function walkWhere(mayBlock: (root: string) => Promise<boolean>, backend: SearchBackend): SearchBackend {
+  const select = async (root: string) =>
+    (await mayBlock(root)) ? limitSearchTime(await loadWalkBackend(), SEARCH_TIMEOUT_MS) : backend;
+  return {
+    name: backend.name,
+    listFiles: async (query, take, signal) => (await select(query.root)).listFiles(query, take, signal),
+    search: async (query, take, signal) => (await select(query.root)).search(query, take, signal),
+  };
+}
+
+/** Tells whether an ignore file in or above a folder is a pipe or a device, for which ripgrep would wait for ever. */
+async function hasBlockingIgnoreFile(root: string): Promise<boolean> {
+  const parent = dirname(root);
+  const checks = [...IGNORE_FILES, '.git/info/exclude'].map(async (name) => {
+    const found = await stat(join(root, name)).catch(() => undefined);
+    return found !== undefined && !found.isFile() && !found.isDirectory();
+  });
+  if ((await Promise.all(checks)).includes(true)) return true;
+  return parent === root ? false : hasBlockingIgnoreFile(parent);
 }
 
 /** Loads the backend of last resort, which most processes never need. */

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/glob.ts';
 import { splitLines } from '../../lib/text/lines.ts';
 import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
@@ -121,7 +122,7 @@ async function ignoreFilesIn(directory: string, names: readonly string[]): Promi
   const found: IgnoreFile[] = [];
   for (const name of IGNORE_FILES) {
     if (!names.includes(name)) continue;
-    const text = await readFile(path.join(directory, name), 'utf8').catch(() => undefined);
+    const text = await readRegularFile(path.join(directory, name)).catch(() => undefined);
     if (text !== undefined) found.push({ directory, rules: parseIgnoreRules(splitLines(text)) });
   }
   return found;
