@@ -76,15 +76,20 @@ export function createHooks(deps: HookDeps): Hooks {
     const candidates = [...deps.listHooks(), ...more].filter(
       (hook) => hook.event === event && hook.type !== excludedType,
     );
-    const matches = await Promise.all(candidates.map((hook) => isMatch(hook, fields, deps)));
-    const matching = candidates.filter((hook, index) => matches[index] && !firedOnce.has(getHookKey(hook)));
-    if (matching.length === 0) return mergeHookResults([]);
-    for (const hook of matching) if (hook.once === true) firedOnce.add(getHookKey(hook));
+    const found = await Promise.all(candidates.map((hook) => findHookInputs(hook, fields, deps)));
+    const runs = found.flat().filter(({ hook }) => !firedOnce.has(getHookKey(hook)));
+    if (runs.length === 0) return mergeHookResults([]);
+    for (const { hook } of runs) if (hook.once === true) firedOnce.add(getHookKey(hook));
     await deps.waitForTranscript?.();
-    const input = { ...deps.getCommonFields(), hook_event_name: event, ...fields };
-    for (const hook of matching) if (isAsync(hook)) background.start(hook, input);
+    const common = { ...deps.getCommonFields(), hook_event_name: event };
+    for (const { hook, input } of runs) if (isAsync(hook)) background.start(hook, { ...common, ...input });
     const results = await Promise.all(
-      matching.filter((hook) => !isAsync(hook)).map((hook) => run(hook, input, signal)),
+      runs
+        .filter(({ hook }) => !isAsync(hook))
+        .map(async ({ hook, input }) => {
+          const result = await run(hook, { ...common, ...input }, signal);
+          return input === fields ? result : keepRestrictions(result);
+        }),
     );
     const verdict = mergeHookResults(results);
     watchedPaths = verdict.watchPaths ?? watchedPaths;
@@ -115,6 +120,35 @@ export function createHooks(deps: HookDeps): Hooks {
     list: () => deps.listHooks().map((hook) => ({ hook, last: getLastResult(hook) })),
     listWatchedPaths: () => watchedPaths,
     close: background.close,
+  };
+}
+
+type HookInput = { readonly hook: Hook; readonly input: JsonObject };
+
+/** Finds the events that a hook gets: the event itself, or for a hook about Edit the edits that a rename consists of. */
+async function findHookInputs(hook: Hook, fields: JsonObject, deps: HookDeps): Promise<readonly HookInput[]> {
+  if (await isMatch(hook, fields, deps)) return [{ hook, input: fields }];
+  const inputs: HookInput[] = [];
+  for (const input of listRenameEdits(fields)) if (await isMatch(hook, input, deps)) inputs.push({ hook, input });
+  return inputs;
+}
+
+function listRenameEdits(fields: JsonObject): readonly JsonObject[] {
+  const changes = fields.tool_name === 'LSP' && isJsonObject(fields.tool_input) ? fields.tool_input.changed_files : [];
+  return (Array.isArray(changes) ? changes : []).map((change) => ({
+    ...fields,
+    tool_name: 'Edit',
+    tool_input: change,
+  }));
+}
+
+/** A verdict about one file of a rename restricts it, but neither allows nor changes the rest. */
+function keepRestrictions(result: HookResult): HookResult {
+  const { updatedInput: _, updatedToolOutput: __, decision, permissionDecision, ...output } = result.output;
+  const isAllowing = permissionDecision === undefined || permissionDecision === 'allow';
+  return {
+    ...result,
+    output: { ...output, ...(decision === 'block' ? { decision } : {}), ...(isAllowing ? {} : { permissionDecision }) },
   };
 }
 

@@ -364,3 +364,39 @@ test('a command runs in the named shell, a program with arguments in none', () =
     `'guard' 'a b' ${quoted(`it's`)}`,
   );
 });
+
+const RENAME = {
+  tool_name: 'LSP',
+  tool_input: {
+    operation: 'rename',
+    changed_files: ['a.ts', '.env'].map((file_path) => ({
+      file_path,
+      edits: [{ line: 1, old_string: 'one', new_string: 'two' }],
+    })),
+  },
+  tool_use_id: 'a',
+};
+
+test('a hook about Edit gets a rename as an edit of each file: it can deny the rename, not allow or change it', async () => {
+  const log = join(dir, 'renames');
+  const command = `printf '%s\\n' "$(cat)" >> ${log}`;
+  const guard = `grep -q '"file_path":".env"' && { echo secret >&2; exit 2; } || true`;
+  const change = `echo '{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"edits": []}}}'`;
+  const fire = (...commands: readonly Partial<Hook>[]) => hooksOf(...commands).fire('PreToolUse', RENAME, never);
+  const seen = await fire({ matcher: 'Edit|Write', command }, { matcher: 'Write', command });
+  const logged = (await readFile(log, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(logged.map(({ tool_name, tool_input }) => [tool_name, tool_input.file_path]).toSorted()).toEqual([
+    ['Edit', '.env'],
+    ['Edit', 'a.ts'],
+  ]);
+  expect(seen.blocked).toBeUndefined();
+  expect((await fire({ matcher: 'Edit|Write', command: guard })).blocked).toBe('secret');
+  const allowed = await fire({ matcher: 'Edit', command: change });
+  expect([allowed.permission, allowed.updatedInput]).toEqual([undefined, undefined]);
+  await rm(log);
+  await fire({ matcher: 'Edit|LSP', command });
+  expect(JSON.parse(await readFile(log, 'utf8'))).toMatchObject(RENAME);
+});
