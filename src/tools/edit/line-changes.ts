@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Display } from '../../contracts/display.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 import type { ToolFacts } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
@@ -91,6 +93,53 @@ export async function previewLineChanges({ input }: ToolFacts): Promise<Display 
     edits.map(({ line, old_string, new_string }) => ({ file, line, before: old_string, after: new_string })),
   );
   return createDisplay(parts);
+}
+
+/** Files as an edit would leave them, which the user can change before it is applied. */
+export type EditReview = {
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  /** Returns the input that produces these texts of the files; `undefined` when nothing of the edit is left. */
+  createInput(saved: readonly string[]): JsonObject | undefined;
+};
+
+/** Creates the review of an input with changed files; `undefined` if one of them does not apply. */
+export async function reviewLineChanges({ input }: ToolFacts): Promise<EditReview | undefined> {
+  const changes = z.array(lineChangesSchema).safeParse(input.changed_files).data ?? [];
+  const files: { readonly path: string; readonly before: string; readonly text: string }[] = [];
+  for (const { file_path: path, edits } of changes) {
+    const before = decodeText(await readFile(path))?.text;
+    const text = before === undefined ? undefined : replaceLines(before, edits);
+    if (before === undefined || text === undefined) return undefined;
+    files.push({ path, before, text });
+  }
+  return {
+    files,
+    createInput(saved) {
+      const left = files.flatMap(({ path, before, text }, index) => {
+        const wanted = saved[index] ?? text;
+        if (wanted === before) return [];
+        const edits = wanted === text ? (changes[index]?.edits ?? []) : [replaceDifferentLines(before, wanted)];
+        return [{ file_path: path, edits: [...edits] }];
+      });
+      return left.length === 0 ? undefined : { ...input, changed_files: left };
+    },
+  };
+}
+
+/** Creates the edit that turns one text into another: all lines from the first to the last different one. */
+function replaceDifferentLines(before: string, after: string): LineChanges['edits'][number] {
+  const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
+  const shorter = Math.min(oldLines.length, newLines.length);
+  let head = 0;
+  // An edit replaces at least one line, also to add some.
+  while (head < shorter - 1 && oldLines[head] === newLines[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head - 1 && oldLines.at(-1 - tail) === newLines.at(-1 - tail)) tail += 1;
+  return {
+    line: head + 1,
+    old_string: oldLines.slice(head, oldLines.length - tail).join('\n'),
+    new_string: newLines.slice(head, newLines.length - tail).join('\n'),
+  };
 }
 
 type ChangedText = { readonly file: string; readonly line?: number; readonly before: string; readonly after: string };

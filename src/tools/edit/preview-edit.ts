@@ -11,7 +11,7 @@ import { diffFile } from '../files/diff-file.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import { resolveToolPath } from '../tool-facts.ts';
 import { applyEdit } from './apply-edit.ts';
-import { previewLineChanges } from './line-changes.ts';
+import { type EditReview, previewLineChanges, reviewLineChanges } from './line-changes.ts';
 
 const MAX_CHARS = 1_000_000;
 
@@ -108,6 +108,15 @@ export async function proposeEdit(facts: ToolFacts, context: EditContext): Promi
         : { ...(file_path === undefined ? {} : { file_path }), old_string: from, new_string: to };
     },
   };
+}
+
+/** Creates the review of an edit of one or several files; `undefined` if the edit does not apply. */
+export async function reviewEdit(facts: ToolFacts, context: EditContext): Promise<EditReview | undefined> {
+  if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return reviewLineChanges(facts);
+  const proposal = await proposeEdit(facts, context);
+  if (proposal === undefined) return undefined;
+  const { path, text, createInput } = proposal;
+  return { files: [{ path, text }], createInput: ([saved = text]) => createInput(saved) };
 }
 
 type EditParts = Pick<EditProposal, 'hunks' | 'withoutHunks'>;
