@@ -117,6 +117,8 @@ export type ToolTraits = {
   readonly subAgents?: 'none' | 'parents';
   /** The tool is served to other programs, with this kind of effect. */
   readonly served?: 'reads' | 'changes' | 'runs';
+  /** Lists the calls of other tools that a call consists of, for hooks about those tools. */
+  readonly listParts?: (input: JsonObject) => readonly { readonly tool: string; readonly input: JsonObject }[];
 };
 
 /** Finds the traits of a tool by its name or a former name. */

@@ -3,6 +3,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { Hook, HookEvent, HookResult, HookVerdict } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { createDeferred } from '../lib/promises.ts';
+import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import { buildHookCommandLine, type HookRunners } from './hook-actions.ts';
 import { mergeHookResults } from './merge-results.ts';
 import { parseHookMatcher } from './parse-matcher.ts';
@@ -125,24 +126,22 @@ export function createHooks(deps: HookDeps): Hooks {
 
 type HookInput = { readonly hook: Hook; readonly input: JsonObject };
 
-/** Finds the events that a hook gets: the event itself, or for a hook about Edit the edits that a rename consists of. */
+/** Finds the events that a hook gets: the event itself, or for a hook about another tool the parts of the call. */
 async function findHookInputs(hook: Hook, fields: JsonObject, deps: HookDeps): Promise<readonly HookInput[]> {
   if (await isMatch(hook, fields, deps)) return [{ hook, input: fields }];
   const inputs: HookInput[] = [];
-  for (const input of listRenameEdits(fields)) if (await isMatch(hook, input, deps)) inputs.push({ hook, input });
+  for (const input of listParts(fields)) if (await isMatch(hook, input, deps)) inputs.push({ hook, input });
   return inputs;
 }
 
-function listRenameEdits(fields: JsonObject): readonly JsonObject[] {
-  const changes = fields.tool_name === 'LSP' && isJsonObject(fields.tool_input) ? fields.tool_input.changed_files : [];
-  return (Array.isArray(changes) ? changes : []).map((change) => ({
-    ...fields,
-    tool_name: 'Edit',
-    tool_input: change,
-  }));
+/** Lists the events of the calls that a call consists of, such as the edits of a rename. */
+function listParts({ tool_name: name, tool_input: call, ...fields }: JsonObject): readonly JsonObject[] {
+  if (typeof name !== 'string' || !isJsonObject(call)) return [];
+  const parts = findBuiltInToolTraits(name)?.listParts?.(call) ?? [];
+  return parts.map(({ tool, input }) => ({ ...fields, tool_name: tool, tool_input: input }));
 }
 
-/** A verdict about one file of a rename restricts it, but neither allows nor changes the rest. */
+/** A verdict about a part of a call restricts it, but neither allows nor changes the rest. */
 function keepRestrictions(result: HookResult): HookResult {
   const { updatedInput: _, updatedToolOutput: __, decision, permissionDecision, ...output } = result.output;
   const isAllowing = permissionDecision === undefined || permissionDecision === 'allow';

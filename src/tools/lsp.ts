@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { JsonObject } from '../contracts/json.ts';
 import { type CallContext, type Tool, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
+import { editTraits } from './edit/edit.ts';
 import { applyLineChanges, type LineChanges, lineChangesSchema } from './edit/line-changes.ts';
 import type { FileChangeDeps } from './files/change-file.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
@@ -43,10 +45,11 @@ export const lspTraits: BuiltInToolTraits = defineToolTraits({
   name: 'LSP',
   facts(call, cwd) {
     if (call.operation !== RENAME) return createPathToolFacts('read', 'file_path')(call, cwd);
-    const changes = z.array(lineChangesSchema).min(1).safeParse(call.changed_files).data;
-    if (changes === undefined) return { kind: 'edit', problem: 'The files that it changes are not known.' };
+    const changes = parseChanges(call);
+    if (changes.length === 0) return { kind: 'edit', problem: 'The files that it changes are not known.' };
     return { kind: 'edit', writes: changes.map(({ file_path }) => file_path) };
   },
+  listParts: (call) => parseChanges(call).map((change) => ({ tool: editTraits.name, input: change })),
   mainInput: 'file_path',
   result: 'repeatable',
   forms: {
@@ -62,6 +65,10 @@ export const lspTraits: BuiltInToolTraits = defineToolTraits({
     },
   },
 });
+
+function parseChanges({ changed_files }: JsonObject): readonly LineChanges[] {
+  return z.array(lineChangesSchema).safeParse(changed_files).data ?? [];
+}
 
 const TIMEOUT_MS = 30_000;
 
