@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
@@ -153,13 +153,17 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === unde
     expect((await run(machine, ['--version'])).stdout.trim()).toBe(manifest.version);
   });
 
-  test('--all also removes leftovers of sessions', async () => {
+  test('--all also removes leftovers of sessions, and the link of the installer without it being in the PATH', async () => {
     await using machine = await startMachine();
+    const links = join(machine.root, 'home/.local/bin');
+    mkdirSync(links, { recursive: true });
+    symlinkSync('/bin/ouro', join(links, 'ouro'));
     await using api = await startApiServer({ turns: [says('Fine.')] });
     await run(machine, ['-p', 'hello'], api);
     expect(existsSync(join(machine.root, 'home/.ouro'))).toBe(true);
     expect(await run(machine, ['uninstall', '--all', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    expect([readdirSync(join(machine.root, 'bin')), readdirSync(join(machine.root, 'home'))]).toEqual([[], []]);
+    expect([readdirSync(join(machine.root, 'bin')), readdirSync(links)]).toEqual([[], []]);
+    expect(readdirSync(join(machine.root, 'home'))).toEqual(['.local']);
   });
 });
 

@@ -91,7 +91,9 @@ async function listProgramFiles(file: string, environment: Environment): Promise
   const ripgrep = join(folder, file.endsWith('.exe') ? 'rg.exe' : 'rg');
   const unpacked = [ripgrep, getPreviousVersionPath(ripgrep), join(folder, NOTICES_FILE), join(folder, 'LICENSE')];
   const files = [file, getPreviousVersionPath(file), ...(existsSync(join(folder, NOTICES_FILE)) ? unpacked : [])];
-  const commands = environment.path.map((entry) => join(entry, basename(file)));
+  // The installer's own folder may not be in the PATH yet.
+  const folders = new Set([...environment.path, join(environment.home, '.local', 'bin')]);
+  const commands = [...folders].map((entry) => join(entry, basename(file)));
   const links = await Promise.all(commands.map((path) => listLink(path, file)));
   return [...links.flat(), ...files.filter(existsSync)];
 }

@@ -2,8 +2,17 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Whether this is the compiled executable, which has its sources in a virtual file system. */
-export const isCompiledExecutable = /\/(?:\$bunfs|~BUN)\//.test(import.meta.url);
+/** Whether this is the compiled executable. The URL of the module would not do: it has the tilde encoded. */
+export const isCompiledExecutable = isInExecutable(import.meta.filename);
+
+/**
+ * Returns whether a module is in the virtual file system of an executable: `/$bunfs/`, on Windows `B:\\~BUN\\`.
+ *
+ * @internal Exported for tests.
+ */
+export function isInExecutable(path: string): boolean {
+  return /[\\/](?:\$bunfs|~BUN)[\\/]/.test(path);
+}
 
 /**
  * Finds a file of an installed npm package by its path in node_modules, searching upwards from the program, not from
