@@ -156,10 +156,7 @@ type AgentActivity = {
   readonly lastError: Terminal | undefined;
 };
 
-/**
- * A reply that is streaming. Its blocks change in place, because it can have thousands of calls: whoever passes it on
- * copies it.
- */
+/** A reply that is streaming. Its blocks change in place, so it is copied before it is passed on. */
 type PartialReply = AssistantMessage & { readonly blocks: AssistantBlock[] };
 
 /** Copies a reply that is streaming. */

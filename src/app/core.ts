@@ -73,10 +73,7 @@ export type EventBus = {
   dropNotices(): void;
 };
 
-/**
- * Creates a bus. Events are kept until the agent is attached, and notices for listeners that join before the first
- * prompt.
- */
+/** Creates a bus; events wait for the agent, notices for listeners that join before the first prompt. */
 export function createEventBus(): EventBus {
   let port: AgentPort | undefined;
   let pending: readonly AgentEvent[] = [];

@@ -93,9 +93,7 @@ export function createCommandChangeWatcher(deps: CommandChangeWatcherDeps) {
         running.add(opened.order);
         return { ended: (how: 'over' | 'goes on') => enqueue(() => end({ ...opened, writes }, how)) };
       }),
-    /**
-     * Starts a new watch for commands that still run in the background, so that later changes belong to the new prompt.
-     */
+    /** Starts a new watch for background commands, so that later changes belong to the new prompt. */
     continueWatch: () => enqueue(open),
     /** Records the changes so far of commands that a crash cut off or that continue in the background. */
     recordOpenCommands: () =>
@@ -143,9 +141,7 @@ type Writes = { readonly writes: readonly string[] | undefined };
 /** Written by ouro itself while a command runs: permission rules that the user accepts. */
 const OWN_SETTINGS = join('.claude', 'settings.local.json');
 
-/**
- * Creates a test for changes that the command can have made: inside `writes`, and not by ouro or another process of it.
- */
+/** Creates a test for changes the command can have made: inside `writes`, and not by an ouro process. */
 function createChangeFilter(
   writes: readonly string[] | undefined,
   others: ReadonlyMap<string, string>,

@@ -165,18 +165,13 @@ function isRealPath(folder: string): boolean {
   }
 }
 
-/**
- * Removes a link or an empty folder from a path; a folder may hold files that were never recorded, so it must be empty.
- */
+/** Removes a link or an empty folder from a path; a folder with files may hold unrecorded ones. */
 function clearTarget(path: string, current: ReturnType<typeof lstat>): void {
   if (current?.isDirectory() === true) removeEmpty(path);
   else if (current?.isSymbolicLink() === true) unlinkSync(encodeFsPath(path));
 }
 
-/**
- * Writes a file atomically; a file with hard links or another owner is written in place, so that it stays the same
- * file.
- */
+/** Writes a file atomically, or in place if it has hard links or another owner. */
 function writeFile(
   path: string,
   bytes: Uint8Array,

@@ -24,9 +24,7 @@ type RevertDeps = {
   readonly unfinished: string | undefined;
 };
 
-/**
- * Reverts steps on disk. `begin` records the current state of every path that will change, before any file is touched.
- */
+/** Reverts steps on disk; `begin` first records the current state of every path that will change. */
 export async function revertSteps(
   steps: ReadonlyMap<string, readonly CheckpointStep[]>,
   deps: RevertDeps,

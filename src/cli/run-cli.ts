@@ -116,10 +116,7 @@ function hasHelpFlag(args: readonly string[]): boolean {
 
 const CONSOLE_METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 
-/**
- * Silences `console`. ouro prints through `ProcessIo` only; console output of a library would corrupt the screen or the JSON
- * lines on stdout.
- */
+/** Silences `console`: output of a library would corrupt the screen or the JSON lines on stdout. */
 function muteConsole(): void {
   for (const method of CONSOLE_METHODS) console[method] = () => undefined;
 }

@@ -6,10 +6,7 @@ const MAX_OUTPUT_BYTES = 4_000_000;
 /** Options of a git command that ouro runs. */
 export type GitOptions = {
   readonly variables: Readonly<Record<string, string>>;
-  /**
-   * Tells whether the git configuration of a folder names no filter or other program that reading files would run. If
-   * absent, the configuration counts as unsafe.
-   */
+  /** Tells whether the git configuration starts no program when files are read; absent means unsafe. */
   readonly isConfigSafe?: (cwd: string) => boolean;
   readonly timeoutMs?: number;
 };
@@ -81,10 +78,7 @@ export function hardenGitArgs(args: readonly string[]): readonly string[] {
   return [...OVERRIDES.flatMap(([key, value]) => ['-c', `${key}=${value}`]), command, ...flags, ...rest];
 }
 
-/**
- * Returns environment variables with the same effect, for commands that run without approval and may call git. All
- * other `GIT_*` variables must be removed first.
- */
+/** Returns equivalent variables for unapproved commands; other `GIT_*` variables must be removed first. */
 export function createHardenedGitEnv(): Readonly<Record<string, string>> {
   const pairs = OVERRIDES.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key] as const,

@@ -1,7 +1,4 @@
-/**
- * Resolves with the result of `work`, or with `undefined` as soon as the signal is aborted and `graceMs` have passed.
- * The work itself is not stopped.
- */
+/** Resolves with the result of `work`, or `undefined` once aborted for `graceMs`; the work continues. */
 export async function abandonOnAbort<Result>(
   work: Promise<Result>,
   signal: AbortSignal,

@@ -91,10 +91,7 @@ export async function generatePromptSuggestion(
     : suggestion;
 }
 
-/**
- * Creates a title generator for interactive sessions; `undefined` in other modes, which should not pay for the request
- * and use the first words of the prompt.
- */
+/** Creates a title generator, for interactive sessions only: others should not pay for the request. */
 export function createTitleGenerator(
   { port, smallModel }: SideModel,
   face: CliRunOptions['frontend'],

@@ -96,10 +96,7 @@ const MAX_FILE_CHARACTERS = 8_000;
 /** Characters that separate names in a command line. */
 const SEPARATORS = /[\s"'`;|&<>()=,{}$]+/;
 
-/**
- * Reads the files written in this session that a command names; `too long` if they exceed the limit. Only base names
- * are compared, since the line may change the directory.
- */
+/** Reads the files of this session that a command names, by base name; `too long` above the limit. */
 export function findSessionWrittenFiles(
   facts: Pick<ToolFacts, 'command' | 'shell'>,
   written: readonly string[],

@@ -19,10 +19,7 @@ import { addRunOutsideFindings, addSandboxDenialFindings } from './sandbox-excep
 
 import { addWritePathFindings } from './sandbox-exceptions/write-paths.ts';
 
-/**
- * Decides about a call: deny rules first, then breakers, ask rules, the mode, and what allows it. An error during the
- * analysis results in `ask`.
- */
+/** Decides about a call: deny rules, breakers, ask rules, the mode, what allows it. Errors mean `ask`. */
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
   return decideWithPaths(facts, policy, fs).decision;
 }

@@ -5,10 +5,7 @@ import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-st
 /** The kind of a directory entry; links are not followed. */
 export type FsEntryKind = 'file' | 'directory' | 'link' | 'other';
 
-/**
- * The file system calls a decision may make. A missing file is `undefined`; other errors throw. Paths have the POSIX form
- * on every system.
- */
+/** The file system calls of a decision, with POSIX paths. A missing file is `undefined`, errors throw. */
 export type PermissionFs = {
   /** `inode` is device and inode, set for files with several hard links. */
   lstat(path: string): { readonly kind: FsEntryKind; readonly nlink: number; readonly inode?: string } | undefined;

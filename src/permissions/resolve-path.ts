@@ -108,10 +108,7 @@ function stripTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/**
- * Splits PATH into the real folders inside the workspace, relative entries included, and the folders outside, which are
- * returned for use as a new PATH.
- */
+/** Splits PATH into its real folders inside the workspace, and those outside as a new PATH. */
 export function splitPathVariable(
   { searchPath, workspaceRoots, cwd, home }: Policy,
   fs: PermissionFs,

@@ -21,9 +21,7 @@ export function buildSeatbeltArgs(plan: SandboxPlan): readonly string[] {
   ];
 }
 
-/**
- * Builds the seatbelt profile. The last matching rule wins; rules also apply to paths that do not exist yet. @internal
- */
+/** Builds the seatbelt profile: the last matching rule wins, for paths that do not exist yet, too. @internal */
 export function buildSeatbeltProfile(plan: SandboxPlan): string {
   const { roots, allowWrite, denyRead, resolveLinks, home, ouroHome, sessionFolder } = plan;
   const writable = [...roots, ...allowWrite, '/private/tmp'].map(subpath);

@@ -9,10 +9,7 @@ import {
   type LeftoverProcessGroup,
 } from '../lib/processes/process-tree.ts';
 
-/**
- * A log of what one run starts. The next start cleans up from it if this run is killed, and the exit of this process
- * kills what still runs.
- */
+/** A log of what a run starts, to clean up at the exit of this process or the next start. */
 export type RunCleanupLog = {
   /** Process marker carried by every child of this run in its environment. */
   readonly marker: string;

@@ -31,10 +31,7 @@ export type StoredSessionUndo = {
   list(): Promise<readonly CheckpointInfo[]>;
   /** Undoes the newest change set, or all changes since a checkpoint. */
   undo(to: string | undefined): Promise<UndoOutcome>;
-  /**
-   * Undoes the newest change set of each of these files and folders, or all their changes since a checkpoint. Changes
-   * nothing if one of them has no change to undo.
-   */
+  /** Undoes the newest change set of these paths, or all changes since a checkpoint; all or nothing. */
   undoPaths(paths: readonly string[], to: string | undefined): Promise<UndoOutcome>;
   /** Reverts the last undo. */
   redo(): Promise<UndoOutcome>;

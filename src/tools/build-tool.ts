@@ -59,10 +59,7 @@ export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
 /** Length of a result above which it is stored in a file, unless the tool sets another limit. */
 export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
-/**
- * Builds a tool from its definition. Unless the definition says otherwise, it is not read-only and not
- * concurrency-safe.
- */
+/** Builds a tool; unless its definition says so, it is neither read-only nor concurrency-safe. */
 export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool;
 export function buildTool(definition: JsonToolDefinition): Tool;
 export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): Tool {

@@ -19,10 +19,7 @@ export function createResultCap(folder: () => string): QueryDeps['capResult'] {
   };
 }
 
-/**
- * Returns the path for the whole result of a call. Call ids come from the provider and must not select a path outside
- * the folder.
- */
+/** Returns the path for a whole result; a call id of the provider cannot leave the folder. */
 export function getStoredResultPath(folder: string, callId: string): string {
   return join(folder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`);
 }

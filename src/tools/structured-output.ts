@@ -14,10 +14,7 @@ export const structuredOutputTraits: ToolTraits = {
   subAgents: 'none',
 };
 
-/**
- * Creates the StructuredOutput tool: input that fits the schema is the answer and ends the run. Throws for an
- * unsupported schema.
- */
+/** Creates the StructuredOutput tool, whose valid input ends the run; throws for bad schemas. */
 export function createStructuredOutputTool(schema: JsonObject): Tool {
   const validator = createSchemaValidator(schema, 'The schema of the answer');
   let failures = 0;
@@ -70,9 +67,7 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
 const MAX_REMINDERS = 5;
 const REMINDER = 'The answer must be given by calling StructuredOutput, once, with the complete answer. Call it now.';
 
-/**
- * Wraps a stop callback: with a schema, the model is reminded to give a structured answer, a bounded number of times.
- */
+/** Wraps a stop callback: with a schema, it reminds the model to answer in it, a few times. */
 export function requireStructuredAnswer(
   schema: JsonObject | undefined,
   onStop: QueryDeps['onStop'],

@@ -59,9 +59,7 @@ export function selectSupportedTools(
   return hasOwnSearch || provider !== undefined ? tools : tools.filter(({ name }) => name !== webSearchTraits.name);
 }
 
-/**
- * Returns a warning for each unknown name in `--tools`. MCP tools are not checked: they are unknown until connected.
- */
+/** Returns a warning for each unknown name in `--tools`; MCP tools are unknown until connected. */
 export function findUnknownTools({ tools: requested = [] }: CliRunOptions, tools: readonly Tool[]): readonly string[] {
   const known = tools.flatMap(({ name, aliases }) => [name, ...aliases]);
   return requested

@@ -29,9 +29,7 @@ export type SubAgentManager = TaskToolDeps &
       readonly title: string;
       readonly startedAtMs: number;
     }[];
-    /**
-     * Moves the sub-agent of this call, or else all foreground sub-agents, to the background. False when there is none.
-     */
+    /** Moves this call's sub-agent, or all in the foreground, to the background; false if there is none. */
     readonly moveToBackground: (callId?: string) => boolean;
     /** Stops a running sub-agent. False when there is none with this id. */
     readonly stop: (id: string) => boolean;

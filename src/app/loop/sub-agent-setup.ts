@@ -33,10 +33,7 @@ type WorkspaceRequest = {
   readonly isolation: SubAgentDefinition['isolation'] | undefined;
 };
 
-/**
- * Opens the workspace of a sub-agent. Throws when its worktree cannot be made: it never falls back to the parent's
- * folder.
- */
+/** Opens the workspace of a sub-agent. Throws when its worktree cannot be made, instead of sharing. */
 export async function openSubAgentWorkspace(
   core: Core,
   { name, agentId, isolation }: WorkspaceRequest,

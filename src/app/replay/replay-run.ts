@@ -24,10 +24,7 @@ type DriveOutcome =
   | { readonly kind: 'different'; readonly difference: ReplayDifference }
   | { readonly kind: 'not driven'; readonly why: string };
 
-/**
- * Drives the real loop through one recorded run. Replies, results, messages and ids come from the record; the requests
- * must be identical.
- */
+/** Drives the loop through a recorded run: replies, results and ids are recorded, requests must match. */
 export async function replayRun(run: RecordedRun): Promise<DriveOutcome> {
   const why = findBlocker(run);
   if (why !== undefined) return { kind: 'not driven', why };

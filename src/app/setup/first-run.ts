@@ -34,10 +34,7 @@ export type FirstRunReadiness =
   | { readonly state: 'ready'; readonly run: CliRunOptions }
   | { readonly state: 'asking'; readonly question: FirstRunQuestions };
 
-/**
- * Returns the questions that the user has to answer before a run, if any. The demo runs in a sample project without
- * questions.
- */
+/** Returns the questions to answer before a run, if any; the demo runs in a sample project without. */
 export async function loadFirstRunQuestions(run: CliRunOptions, environment: Environment): Promise<FirstRunReadiness> {
   if (run.model === 'demo' && run.session.kind === 'new')
     return { state: 'ready', run: await moveToSampleProject(run) };

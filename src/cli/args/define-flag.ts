@@ -29,10 +29,7 @@ export type FlagValueKind =
   | { readonly oneOf: readonly string[] }
   | { readonly numberFrom: number; readonly isWhole: boolean };
 
-/**
- * A rule about which flags go together. A condition is the name of a flag or `name=value`; `screen` holds in
- * interactive mode.
- */
+/** A rule about flags that exclude each other: names or `name=value`; `screen` is interactive mode. */
 export type FlagConflict = {
   /** The rule applies only when the flag has this value. */
   readonly whenValue?: string;

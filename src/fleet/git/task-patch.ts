@@ -49,10 +49,7 @@ async function removeRulePipes(folder: string): Promise<void> {
 
 const MAX_LISTING_BYTES = 256_000_000;
 
-/**
- * Lists the submodules in an index. To compare one, git would start another git in its folder, with the filters that the
- * task may have configured there.
- */
+/** Lists the submodules in an index; comparing one would run git with filters of the task. */
 async function listSubmodules(git: FleetGit, call: Pick<GitCall, 'cwd' | 'env'>): Promise<readonly string[]> {
   const listed = await git({ args: ['ls-files', '--stage', '-z'], ...call, maxBytes: MAX_LISTING_BYTES });
   const entries = getGitOutput(listed, 'Listing the files failed').split('\0');

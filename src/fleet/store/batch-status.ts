@@ -169,10 +169,7 @@ type BatchSpending = {
   readonly runningAttempts: number;
 };
 
-/**
- * Sums up the spending of a batch. The unspent budget of a running attempt is reserved. Late and lost attempts count,
- * because they were paid for.
- */
+/** Sums up a batch's spending: paid attempts, late and lost ones too, and budgets of running ones. */
 export async function computeBatchSpending(tx: SqlTransaction, batch: string): Promise<BatchSpending> {
   const [row] = await tx.query(
     `SELECT coalesce(sum(cost), 0) AS spent,

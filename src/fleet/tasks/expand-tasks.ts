@@ -14,10 +14,7 @@ export type ExpandedBatch = { readonly batch: NewBatch; readonly tasks: readonly
 
 const MICROS = 1_000_000;
 
-/**
- * Expands a task file to one task for each combination of target and item, pinned to commits. The same file always
- * gives the same batch.
- */
+/** Expands a task file to one task per target and item, pinned to commits, always in the same way. */
 export async function expandTaskFile(file: TaskFile, deps: TaskTargetDeps): Promise<ExpandedBatch> {
   const targets = await findTaskTargets(file, deps);
   warnOfHiddenSecrets(file, deps);

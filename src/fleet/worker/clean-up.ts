@@ -27,10 +27,7 @@ export type FleetCleanUpDeps = {
   readonly mirrors: RepositoryMirrors;
 };
 
-/**
- * Returns the id of this installation. It lies beside the files, so that it goes where they go: a machine may get
- * another name, and another one the same.
- */
+/** Returns the id of this installation, stored beside its files because machine names change. */
 export async function readInstallationId(fleetFolder: string): Promise<string> {
   const file = join(fleetFolder, 'installation');
   return runWithFileLock(file, async () => {

@@ -45,10 +45,7 @@ export async function prepareTaskAttempt(claim: TaskClaim, deps: BatchTaskDeps):
   return { folder, cwd, worktree: worktree, ...(await prepareSession(claim, cwd, deps, notes)) };
 }
 
-/**
- * Loads what an attempt on another machine has stored. Nobody signs these files, so a machine that runs only signed tasks
- * begins anew instead.
- */
+/** Loads what an attempt elsewhere stored; a machine for signed tasks only begins anew instead. */
 const loadHandedOver = async (
   kind: TaskArtifactKind,
   { policy, loadFile }: BatchTaskDeps,

@@ -129,10 +129,7 @@ export const isRepositoryAllowed = ({ repositories }: WorkerPolicy, url: string)
 const isAllowed = (allowed: readonly string[] | undefined, text: string): boolean =>
   allowed === undefined || allowed.some((pattern) => compileStarPattern(pattern)(text));
 
-/**
- * Creates the managed settings for a run, which can only restrict. Bypass mode always runs in a sandbox, because it asks
- * no questions.
- */
+/** Creates the managed settings for a run, which only restrict; bypass mode requires a sandbox. */
 export function createTaskManagedSettings(policy: WorkerPolicy, spec: Pick<BatchTaskSpec, 'mode'>): string {
   return JSON.stringify({
     ...(isBypass(spec) ? {} : { permissions: { disableBypassPermissionsMode: 'disable' } }),

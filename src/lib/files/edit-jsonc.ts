@@ -102,10 +102,7 @@ function createEditError(file: string, line: number, problem: string): Error {
   return new Error(`${file}:${line} ${problem}. Correct it and try again; nothing was changed.`);
 }
 
-/**
- * Applies an edit to JSONC text. Preserves every byte that is not edited, formats new lines like the existing ones, and
- * changes only the differing items of an array.
- */
+/** Applies an edit to JSONC text and preserves every byte, comment and array item that is not edited. */
 function editJsoncText(text: string, { path, value }: JsonEdit): string {
   const node = findJsonNode(text, path);
   if (value === undefined) return node === undefined ? text : applyEdits(text, modify(text, [...path], value, {}));

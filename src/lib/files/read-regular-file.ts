@@ -6,10 +6,7 @@ import { formatBytes } from '../text/format.ts';
 const NON_BLOCKING_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 const MAX_BYTES = 8_000_000;
 
-/**
- * Reads a text file; `undefined` if it does not exist. Throws for pipes and devices, which could block, and for files
- * that are too large.
- */
+/** Reads a text file, `undefined` if missing; throws for pipes, devices and files that are too large. */
 export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promise<string | undefined> {
   const file = await ignoreMissingFile(open(path, NON_BLOCKING_READ));
   if (file === undefined) return undefined;

@@ -119,10 +119,7 @@ function collectOutput(stream: Readable, maxBytes: number): () => Buffer {
   return () => Buffer.concat(chunks);
 }
 
-/**
- * Loads execa. It needs `Set.prototype.union` while it loads, which Node 20 does not have, so the method is added for
- * that time and removed afterwards.
- */
+/** Loads execa with `Set.prototype.union`, which it needs while loading and Node 20 does not have. */
 async function loadExeca(): Promise<typeof import('execa')> {
   if ('union' in Set.prototype) return await import('execa');
   Object.defineProperty(Set.prototype, 'union', { value: union, configurable: true, writable: true });

@@ -11,10 +11,7 @@ export type WindowsProcessFunctions = Readonly<
 
 type Argument = Uint8Array | number;
 
-/**
- * Lists the running processes. Windows keeps the pid of a parent that has exited; if that pid has a new, younger process,
- * it is not the parent.
- */
+/** Lists the running processes; a parent pid that belongs to a younger process is dropped. */
 export function listWindowsProcesses(
   functions: WindowsProcessFunctions | undefined = openFunctions(),
 ): readonly WindowsProcess[] {

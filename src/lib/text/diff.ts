@@ -91,10 +91,7 @@ type Edit = { readonly from: number; readonly to: number; readonly lines: readon
 
 const TIMEOUT_MS = 1_000;
 
-/**
- * Merges two versions of the same base line by line. Returns `undefined` on a conflict, or when computing the
- * differences takes too long.
- */
+/** Merges two versions of a base by lines; `undefined` on a conflict or when diffing takes too long. */
 export function mergeLinesThreeWay(base: string, left: string, right: string): string | undefined {
   const lines = splitKeepingEnds(base);
   const [leftEdits, rightEdits] = [computeEdits(lines, left), computeEdits(lines, right)];

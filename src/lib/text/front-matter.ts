@@ -74,10 +74,7 @@ function convertDocument(document: { toJS(): unknown }): unknown {
 const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
 const CLOSING_CHARACTER: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
 
-/**
- * Parses front matter leniently: a value is the rest of its line, with colons and stars. Returns `undefined` if the
- * lines do not have this form.
- */
+/** Parses front matter leniently: a value is the rest of its line; `undefined` for any other form. */
 function parsePlainLines(source: string): Readonly<Record<string, unknown>> | undefined {
   const facts: Record<string, string | string[]> = {};
   let lastKey = '';

@@ -1,9 +1,6 @@
 const SEEDS = [0x9e3779b1, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f];
 
-/**
- * Returns a short hexadecimal hash of a text that is the same in every run and runtime. It is not cryptographic:
- * collisions can be constructed.
- */
+/** Returns a short, stable, not cryptographic hexadecimal hash of a text. */
 export function computeShortHash(text: string, length: number): string {
   return SEEDS.map((seed) => mix(text, seed).toString(16).padStart(8, '0'))
     .join('')

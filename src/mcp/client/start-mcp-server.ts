@@ -49,10 +49,7 @@ const PROMPTS_WAIT_MS = 1_000;
 const START_ERROR_CHARS = 600;
 const LIST_ERROR_CHARS = 300;
 
-/**
- * Starts a server, initializes it within the limit and fetches its tools and prompts. A late list is returned as pending;
- * a failed start leaves nothing running.
- */
+/** Starts a server and fetches its lists within the limit; a late list is returned as pending. */
 export async function startMcpServer(
   server: ConfiguredMcpServer,
   deps: McpHubDeps,

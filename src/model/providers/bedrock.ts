@@ -108,10 +108,7 @@ export type AwsCredentialSource = {
 /** Margin before expiry, so that a request can still be signed and sent. */
 const EXPIRY_MARGIN_MS = 60_000;
 
-/**
- * Creates the credential source: the AWS provider chain, or the command `awsCredentialExport`. If there are no valid
- * credentials, `awsAuthRefresh` signs in.
- */
+/** Creates the credential source: the AWS provider chain or the configured commands. */
 function createAwsCredentialSource(settings: CloudSettings, now: () => number = Date.now): AwsCredentialSource {
   const { awsAuthRefresh, awsCredentialExport, variables } = settings;
   let cached: Promise<AwsCredentials> | undefined;

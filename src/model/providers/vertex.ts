@@ -92,10 +92,7 @@ export type GoogleAuthSource = {
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
-/**
- * Creates the authentication source: a token from a variable, or the application default credentials. If there are
- * none, the command `gcpAuthRefresh` signs in.
- */
+/** Creates the authentication source: a token, default credentials, or a login by `gcpAuthRefresh`. */
 function createGoogleAuthSource(settings: CloudSettings): GoogleAuthSource {
   const { gcpAuthRefresh } = settings;
   const configuredToken = readFirstVariable(settings, 'CLOUDSDK_AUTH_ACCESS_TOKEN', 'GOOGLE_OAUTH_ACCESS_TOKEN');

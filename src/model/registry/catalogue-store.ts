@@ -15,10 +15,7 @@ export function getCatalogueFolder(ouroHome: string): string {
   return join(ouroHome, 'models');
 }
 
-/**
- * Creates a loader that merges a provider's stored page with the shipped one. Entries of the newer page win; a damaged
- * file is ignored.
- */
+/** Creates a loader that merges a provider's stored and shipped pages; the newer one wins. */
 export function createCataloguePageLoader(folder: string): (catalogue: string) => Promise<CataloguePage | undefined> {
   return async (catalogue) => {
     const [bundled, stored] = await Promise.all([loadCataloguePage(catalogue), readStoredPage(folder, catalogue)]);

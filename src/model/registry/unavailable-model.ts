@@ -52,10 +52,7 @@ export function explainUnknownProvider(
 export const NO_ANTHROPIC_KEY_MESSAGE =
   'No API key. Set ANTHROPIC_API_KEY, or choose another model: one of a local server (`ollama/qwen3`), or the built-in `demo`.';
 
-/**
- * Explains why no model is available. If only an Anthropic key is missing, suggests providers that have a key and local
- * model servers.
- */
+/** Explains why no model is available; suggests usable providers if only an Anthropic key is missing. */
 export async function explainMissingModel(
   { problem, code }: { readonly problem: string; readonly code?: 'no_api_key' },
   providers: ProviderConfigs,

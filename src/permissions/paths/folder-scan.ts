@@ -64,10 +64,7 @@ export function splitRelativePath(folder: string, path: string): readonly string
 
 const MAX_MATCHES = 500;
 
-/**
- * Expands a glob pattern like bash. A pattern without a match stays as it is. Brackets beyond simple sets match every
- * name they could possibly match.
- */
+/** Expands a glob like bash; brackets beyond simple sets match every name they could match. */
 export function expandGlob(
   fs: PermissionFs,
   cwd: string,

@@ -148,10 +148,7 @@ export function listNonReadOnlyPrograms(context: DecisionContext): readonly stri
   return names.every((name) => /^[\w.+-]+$/.test(name)) ? [...new Set(names)] : [];
 }
 
-/**
- * Adds the requirement to run without limits, for a command that failed in the read-only sandbox. Rules that allow all
- * of its commands also allow this.
- */
+/** Adds the requirement to run a failed command without limits; rules that allow it allow this too. */
 export function addSandboxDenialFindings({ facts }: DecisionContext, findings: AnalysisFindings): AnalysisFindings {
   const { blocked, command } = facts;
   if (blocked === undefined || command === undefined) return findings;

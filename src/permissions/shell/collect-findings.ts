@@ -203,9 +203,7 @@ function isTooLong({ commands, otherTexts }: ShellEffects): boolean {
   return wordCount > MAX_COMPARED.words || characterCount > MAX_COMPARED.characters;
 }
 
-/**
- * Returns the unknown arguments. If every command was analyzed, these are substitutions and lines that a loop reads.
- */
+/** Returns the unknown arguments; of analyzed commands, substitutions and lines that a loop reads. */
 function listUnknownArgs({ computedArgs }: ShellEffects, { commands }: ExactAnalysis): ShellEffects['computedArgs'] {
   const readsLines = commands.some(({ argv }) => argv.some(({ kind, count }) => kind === 'data' && count === 'one'));
   return readsLines ? computedArgs : computedArgs.filter(({ argv, index }) => /\$\(|`/.test(argv[index] ?? ''));

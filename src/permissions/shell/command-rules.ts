@@ -65,10 +65,7 @@ export function matchesAllowRule(rule: Rule, command: ResolvedCommand, from: num
   return pattern.kind === 'exact' || !hasRiskyArg(texts, pattern.words.length);
 }
 
-/**
- * True for an argument that is only text, so the output of a command is safe in it: a message, or an argument of
- * `echo`.
- */
+/** True for an argument that is only text, such as a message: the output of a command is safe in it. */
 function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: number): boolean {
   const { textArgs } = getExactProgramFacts(name);
   if (textArgs === undefined || textArgs === 'all') return textArgs === 'all';
@@ -76,9 +73,7 @@ function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: num
   return (textArgs.subcommands?.includes(sub) ?? true) && textArgs.options.includes(option);
 }
 
-/**
- * Compares words with a pattern. A star inside a word stands for any characters, a star alone for any number of words.
- */
+/** Compares words with a pattern: a star in a word is any characters, a star alone any words. */
 function matchesPattern(pattern: readonly string[], argv: readonly string[], open: CommandPattern['kind']): boolean {
   let [patternIndex, star, retryIndex] = [0, -1, 0];
   for (let index = 0; index < argv.length; ) {

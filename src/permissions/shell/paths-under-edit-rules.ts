@@ -70,10 +70,7 @@ function listChangedWords(
   return [...folder, ...implicit, ...(mayChangeOperands(argv) ? listOperands(context, argv, cwds) : [])];
 }
 
-/**
- * Lists the arguments that may name changed places. Only read are the script that an interpreter runs, and what is put
- * into an archive.
- */
+/** Lists arguments that may name changed paths, without those that are only read. */
 function listOperands(context: DecisionContext, argv: readonly string[], cwds: readonly string[]): readonly string[] {
   const [name = '', first = '', ...rest] = argv;
   const { interpreter, packs } = findProgramFacts(name);

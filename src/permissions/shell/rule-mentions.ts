@@ -96,9 +96,7 @@ function formatRuleMatch(rule: Rule): string {
   return `which matches ${describeRule(rule)}, and its use there is unknown.`;
 }
 
-/**
- * Returns the arguments that may have an effect: neither messages nor excluded names nor the name of the sub-command.
- */
+/** Returns the arguments that may have an effect: no messages, excluded names or sub-command names. */
 function listRelevantArgs(argv: readonly string[]): readonly string[] {
   const { textArgs, suggest, globalOptions = [] } = getExactProgramFacts(argv[0] ?? '');
   const options = textArgs === undefined || textArgs === 'all' ? [] : textArgs.options;
@@ -127,10 +125,7 @@ function mayOpenArgs(argv: readonly string[]): boolean {
   return opensNoFiles !== true || printsArgs === true || runsProjectScripts === true || commandMarkers !== undefined;
 }
 
-/**
- * Returns the archive that `tar cf x a` or `zip x a` writes: the first argument that is no option, with or without a
- * dash.
- */
+/** Returns the archive that `tar cf x a` or `zip x a` writes: the first argument that is no option. */
 function listArchives([name = '', ...args]: readonly string[]): readonly string[] {
   const { readsRecursively, writes } = findProgramFacts(name);
   if (readsRecursively !== 'always' || writes !== undefined) return [];
@@ -145,10 +140,7 @@ function mayChangeArgs(argv: readonly string[]): boolean {
   );
 }
 
-/**
- * Creates a function that finds the command of a rule in the arguments of another command, if all words of the rule are
- * there.
- */
+/** Creates a search for a rule's command, all words of it, in the arguments of another command. */
 function createCommandFinder(
   { fs, policy }: DecisionContext,
   rule: Rule,

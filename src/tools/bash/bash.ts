@@ -26,10 +26,7 @@ export type BashDeps = ForegroundCommandDeps & {
   readonly limits: () => ShellLimits;
   /** Variables for one command, such as a hardened git configuration for commands that run without approval. */
   readonly extraEnv?: (callId: string) => Readonly<Record<string, string | undefined>>;
-  /**
-   * Returns a wrapper for the sandbox, or `undefined` without one; throws a `ToolFailure` if a required sandbox is
-   * unavailable.
-   */
+  /** Returns a sandbox wrapper, `undefined` without one; throws if a required sandbox is unavailable. */
   readonly sandbox?: (
     command: SandboxedCommand,
   ) => Promise<((argv: readonly string[]) => readonly string[]) | undefined>;

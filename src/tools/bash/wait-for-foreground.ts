@@ -14,10 +14,7 @@ export type ForegroundCommandDeps = {
   /** Sets the current directory of the conversation that the call belongs to. */
   readonly setCwd: (cwd: string, callId: string) => void;
   readonly now: () => number;
-  /**
-   * Returns messages for the model about what the sandbox denied to this command, found with the help of its last
-   * lines.
-   */
+  /** Returns messages for the model about what the sandbox denied, found in the command's last lines. */
   readonly listSandboxDenials?: (callId: string, printed: readonly string[]) => readonly string[];
   /** Returns the effects that the limits of a failed command blocked, found in its last lines. */
   readonly findBlocked?: ((printed: readonly string[]) => readonly BlockedEffect[]) | undefined;

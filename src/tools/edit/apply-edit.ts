@@ -176,10 +176,7 @@ function foldTrailingBlanks(text: string): { readonly text: string; readonly off
   return { text: result, offsets };
 }
 
-/**
- * Returns the replacement for a near match: what the edit leaves unchanged keeps the characters of the file, not those
- * the model wrote for it.
- */
+/** Returns the replacement for a near match; unchanged parts keep the characters of the file. */
 function keepFileCharacters(inFile: string, wanted: string, replacement: string): string {
   const fileLines = inFile.split('\n');
   const wantedLines = wanted.split('\n');

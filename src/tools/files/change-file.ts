@@ -68,10 +68,7 @@ export async function isExistingPath(file: string): Promise<boolean> {
 
 const REREAD_TIMEOUT_MS = 10_000;
 
-/**
- * Writes a file atomically and records the version, unless the model does not know the rest of the file. On failure the
- * old content is unchanged.
- */
+/** Writes a file atomically; records the version unless the model does not know the rest of the file. */
 export async function writeAndRecordFile(
   file: string,
   bytes: Uint8Array,

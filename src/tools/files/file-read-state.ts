@@ -54,10 +54,7 @@ export type FileReadState = {
   getShown(version: FileVersion, range: string): ShownText | undefined;
   /** Compares a file with the version that the model has seen. */
   compareWithDisk(file: string): Promise<FileReadStatus>;
-  /**
-   * Returns the files that were changed or deleted externally; each change is returned once. A change with a diff counts
-   * as seen.
-   */
+  /** Returns each external change or deletion once; a change with a diff counts as seen. */
   takeDiskChanges(): Promise<readonly DiskChange[]>;
   /** Returns the files that changed since they were seen, and records the present versions as changed by a tool. */
   adoptDiskChanges(): Promise<readonly DiskChange[]>;

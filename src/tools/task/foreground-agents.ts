@@ -3,15 +3,9 @@ import type { SubAgentReport } from './task.ts';
 
 /** Sub-agents that a call waits for; the user can move them to the background. */
 export type ForegroundAgents = {
-  /**
-   * Waits for the report of a sub-agent. An abort stops the sub-agent, unless it was moved: then `onMoved` gets the
-   * report.
-   */
+  /** Waits for a sub-agent's report; an abort stops it unless moved: then `onMoved` gets the report. */
   wait(waiting: Waiting, signal: AbortSignal): Promise<SubAgentReport | 'moved'>;
-  /**
-   * Moves the sub-agent of this call, or all that the conversation waits for, to the background; `false` if there is
-   * none.
-   */
+  /** Moves this call's sub-agent, or all that are waited for, to the background; `false` if none. */
   moveToBackground(callId?: string): boolean;
 };
 

@@ -252,9 +252,7 @@ export function parseFetchUrl(text: string): URL {
   return url;
 }
 
-/**
- * Resolves the host and rejects addresses that are not public. Upgrades http to https, except for allowed addresses.
- */
+/** Resolves the host, refuses addresses that are not public, and upgrades http unless allowed. */
 async function checkFetchAddress(url: URL, network: FetchAddressPolicy): Promise<CheckedFetchAddress> {
   const host = getHost(url);
   const addresses = isIpAddress(host) ? [host] : await resolveAddresses(host, network);

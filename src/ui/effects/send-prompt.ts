@@ -28,10 +28,7 @@ export async function buildPromptFromDraft(parts: readonly DraftPart[], conversa
   return conversation.expandPrompt(text, await Promise.all(images));
 }
 
-/**
- * Holds back a message with mentions that cannot be resolved: puts it back into the draft with a warning. Sent again
- * unchanged, the message goes through. Returns true if the message was held back.
- */
+/** Puts a message with unknown mentions back into the draft, once. Returns whether it did. */
 export async function holdUnresolvedMentions(parts: readonly DraftPart[], host: UiEffectHost): Promise<boolean> {
   const draft = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
   const { conversation, getView, updateView } = host;

@@ -52,10 +52,7 @@ export function decodeInput(
   return { events: markDelivery(events), state: { pending, paste } };
 }
 
-/**
- * Drops the rest of an abandoned sequence from the start of a chunk, so that it is not read as keys. After a lone ESC
- * the rest must be the whole chunk.
- */
+/** Drops the rest of an abandoned sequence; after a lone ESC it must be the whole chunk. */
 function dropAbandonedEnd({ abandoned = '' }: DecoderState, chunk: string): string {
   if (abandoned === '') return chunk;
   const whole = abandoned + chunk;

@@ -22,10 +22,7 @@ const styleSchema = z.union([
 const baseSchema = z.enum(['auto', ...THEME_NAMES]).default('auto');
 const stylesSchema = z.partialRecord(z.enum(THEME_TOKENS), styleSchema);
 
-/**
- * Parses a theme file: `base` and any of the tokens, or a theme of Claude Code. Returns an error message for a file that
- * is not a theme.
- */
+/** Parses a theme file (`base` and tokens, or a theme of Claude Code), or returns an error message. */
 export function parseThemeFile({
   path,
   text,

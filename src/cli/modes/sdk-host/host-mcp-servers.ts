@@ -59,10 +59,7 @@ const policySchema = z.looseObject({
   }),
 });
 
-/**
- * Adds the `always_ask` and `always_deny` tools of the host's servers to its policy. Other values add nothing: a policy
- * cannot allow.
- */
+/** Adds the `always_ask` and `always_deny` tools of the host's servers; a policy cannot allow. */
 export function addHostToolPolicies(policy: string | undefined, configs: ServerConfigs): Pick<CliRunOptions, 'policy'> {
   const namedRules = Object.entries(configs).flatMap(([server, { tools }]) =>
     tools.map(({ name, permission_policy: toolPolicy }) => ({

@@ -15,10 +15,7 @@ import {
 /** A command that may run, and the name of the program that would run it. */
 export type ReachableCommand = { readonly argv: readonly string[]; readonly via: string };
 
-/**
- * Everything a command line may do, over-approximated for denials: each command that could run, and each file that a
- * redirection opens.
- */
+/** Everything a line may do, over-approximated for denials: commands it could run, files it opens. */
 export type ShellEffects = {
   readonly commands: readonly ReachableCommand[];
   readonly reads: readonly string[];

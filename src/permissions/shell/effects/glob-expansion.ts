@@ -10,10 +10,7 @@ export function changesGlobbing(command: string): boolean {
   return GLOB_SETTING.test(command.replace(/["'\\]/g, ''));
 }
 
-/**
- * Returns an argument and every path it may expand to: what a glob matches now, all choices of braces, and the home
- * folder for its variables.
- */
+/** Returns an argument and all paths it may expand to: globs, braces and the home folder. */
 export function expandPathArg(context: DecisionContext, cwd: string, word: string): readonly string[] {
   const resolved = word
     .replace(/^file:(?:\/\/(?:localhost)?)?/, '')

@@ -45,10 +45,7 @@ export function findWrappedCommandStarts(argv: readonly string[]): readonly numb
   return [...starts].filter((start) => start < argv.length);
 }
 
-/**
- * Returns the index of the command behind wrappers whose options are all known: 0 without a wrapper, `undefined` if
- * unclear.
- */
+/** Returns the index of the command behind known wrappers: 0 without one, `undefined` if unclear. */
 export function skipSafeWrappers(argv: readonly string[]): number | undefined {
   let start = 0;
   for (let depth = 0; depth < 4; depth += 1) {
@@ -83,10 +80,7 @@ export function runsShellScripts(name: string): boolean {
   return isShell === true || runsShellCommands === true;
 }
 
-/**
- * Returns the indexes of the arguments that start a command after an option: `find … -exec cmd`, `fd -x cmd`,
- * `git bisect run cmd`.
- */
+/** Returns the indexes of arguments that start a command: `find … -exec cmd`, `git bisect run cmd`. */
 export function findExecCommandStarts(argv: readonly string[]): readonly number[] {
   const { commandMarkers = [] } = findProgramFacts(argv[0] ?? '');
   return argv.flatMap((arg, index) => (index > 0 && commandMarkers.includes(arg) ? [index + 1] : []));
@@ -137,10 +131,7 @@ function listScriptsByForm(name: string, args: readonly string[]): readonly stri
   }
 }
 
-/**
- * Returns the scripts in option values: with the full option name, abbreviated, combined with other letters, or glued
- * to the letter.
- */
+/** Returns the scripts in option values, however the option is abbreviated, combined or glued. */
 function listOptionScripts(options: readonly string[], args: readonly string[]): readonly string[] {
   if (options.length === 0) return [];
   return args.flatMap((arg, index) => {
@@ -164,9 +155,7 @@ function listOptionValues(option: string, arg: string, next: string | undefined)
   return glued === '' ? (next === undefined ? [] : [next]) : [glued];
 }
 
-/**
- * Returns the commands of calls like `system("rm x")` in other languages. Best effort: computed commands are missed.
- */
+/** Returns the commands of calls like `system("rm x")`; computed commands are missed. */
 function listSystemCalls(text: string): readonly string[] {
   return [
     ...text.matchAll(/(?:system|exec|execSync|popen|spawn|run|qx|call|check_output)\s*\(?\s*(["'`])((?:(?!\1).)*)\1/gs),

@@ -86,10 +86,7 @@ function listCommandScopes(argv: readonly string[], fedUses: readonly Use[]): re
 
 type WalkScope = Omit<RecursiveSearchScope, 'command'>;
 
-/**
- * Returns the folders that a walk processes: by its own options, by the command it runs, or by the rest of the command
- * line.
- */
+/** Returns the folders that a walk processes: by its options, its command, or the rest of the line. */
 function listWalkScopes(argv: readonly string[], fedUses: readonly Use[]): readonly WalkScope[] {
   const end = argv.findIndex((arg, index) => index > 0 && /^(?:-(?![HLP]$)|!|\()/.test(arg));
   const startFolders = argv.slice(1, end === -1 ? undefined : end).filter((arg) => !/^-[HLP]$/.test(arg));

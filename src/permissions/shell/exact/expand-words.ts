@@ -16,10 +16,7 @@ export function expandWord(word: Word, program: string, state: ShellState): read
   return hasOnlyPlainBraces(word) ? expandBraces(word.text)?.map(createArgument) : undefined;
 }
 
-/**
- * Expands `$(command)` to the names it may print. A program that could take such a name for more than a file is not
- * supported.
- */
+/** Expands `$(command)` to the names it may print, unless a program could misread such a name. */
 function expandSubstitution(
   { script, text }: CommandExpansionPart,
   program: string,

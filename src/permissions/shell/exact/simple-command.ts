@@ -67,9 +67,7 @@ function listNameProblems([name, operand]: readonly ShellArgument[]): readonly s
   ];
 }
 
-/**
- * Returns the folders a command changes to and whether these are all, or `undefined` if it does not change the folder.
- */
+/** Returns the folders a command changes to and whether these are all; `undefined` if none. */
 export function resolveDirectoryChange(
   { argv }: ResolvedCommand,
   { cwds, disk }: ShellState,

@@ -108,9 +108,7 @@ export function listSubstitutions(word: Word): readonly Extract<WordPart, { type
   });
 }
 
-/**
- * True if bash does not expand a here-document: the delimiter is quoted, or there is no `$`, backquote or backslash.
- */
+/** True if bash does not expand a here-document: quoted delimiter, or nothing to expand. */
 export function isLiteralHereDoc(doc: HereDoc): boolean {
   return doc.closing !== undefined && (doc.delimiter?.quoted === true || !/[$`\\]/.test(doc.body.text));
 }

@@ -9,9 +9,7 @@ type GitRepositoryCheck = { readonly ok: true } | { readonly ok: false; readonly
 
 type FindKey = (entry: GitConfigEntry) => string | undefined;
 
-/**
- * Checks if git could run a program here. Parses the configuration itself, because git would already run what it names.
- */
+/** Checks if git could run a program here, without git, which would already run it. */
 export function checkGitRepositorySafety(
   fs: PermissionFs,
   cwd: string,
@@ -107,9 +105,7 @@ function readTextFile(fs: PermissionFs, path: string): string | undefined {
   }
 }
 
-/**
- * Returns the folder whose `.git` git would use, or `bare` if a folder on the way up could itself be the repository.
- */
+/** Returns the folder whose `.git` git would use; `bare` if one on the way could be a repository. */
 function findRepository(fs: PermissionFs, from: string): string | 'bare' | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const has = (name: string) => fs.lstat(join(folder, name)) !== undefined;
@@ -205,10 +201,7 @@ const DISPLAY_KEYS = splitWords(
   'pager. alias. difftool. mergetool. guitool. merge-driver. man. instaweb. browser. interactive. sequence. trailer. diff. merge. gpg. log. status. format. pretty. submodule. core.pager core.editor core.excludesfile',
 );
 
-/**
- * Returns the key of an entry if it can start a program while git writes files; keys that only affect output are
- * ignored.
- */
+/** Returns the key of an entry that can start a program while git writes files. */
 export function findCheckoutCommandConfigKey(entry: GitConfigEntry): string | undefined {
   const key = findCommandConfigKey(entry);
   const isPartialClone = entry.section === 'extensions' || entry.name === 'promisor';
@@ -219,10 +212,7 @@ const ENTRY_HEADER_BYTES = 62;
 const SUBMODULE_MODE = 0o160000;
 const FOLDER_MODE = 0o040000;
 
-/**
- * Parses the index of a repository into the names of tracked files. Returns `undefined` for other index formats and for
- * an incomplete index.
- */
+/** Parses a git index into the names of tracked files; `undefined` for other or incomplete formats. */
 function parseGitIndex(bytes: Uint8Array | undefined): readonly string[] | undefined {
   if (bytes === undefined) return [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

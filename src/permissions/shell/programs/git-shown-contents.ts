@@ -1,6 +1,4 @@
-/**
- * The file contents that a git command prints: those of tracked files or of any commit, and the paths it is limited to.
- */
+/** The contents a git command prints: of tracked files or any commit, limited to some paths. */
 export type GitShownContents = { readonly source: 'tracked' | 'history'; readonly paths: readonly string[] };
 
 const VALUE_OPTIONS = [
@@ -17,9 +15,7 @@ const PATCH_OPTION =
   /^(?:-p|-u|--patch.*|-U\d*|--unified(?:=.*)?|-c|--cc|-m|-W|--function-context|--word-diff.*|--color-words.*|--binary|-L.*|--remerge-diff|--dd|--diff-merges=.*)$/;
 const SUMMARY_OPTION =
   /^(?:--(?:stat|compact-summary|dirstat).*|--(?:shortstat|numstat|name-only|name-status|summary|check|quiet|no-patch|raw)|-s)$/;
-/**
- * Commands that print a diff by default, commands that print one with an option, and commands that export everything.
- */
+/** Commands that print a diff by default or with an option, and commands that export everything. */
 const DIFF_COMMANDS = 'diff show difftool range-diff'.split(' ');
 const PATCH_COMMANDS = 'log reflog whatchanged stash diff-tree diff-index diff-files rev-list request-pull'.split(' ');
 const EXPORT_COMMANDS = 'format-patch archive checkout-index fast-export bundle'.split(' ');
@@ -31,10 +27,7 @@ const COPY_COMMANDS = 'clone pull submodule subtree'.split(' ');
 const areRevisionPaths = (operands: readonly string[]) =>
   operands.length > 0 && operands.every((operand) => /^[^:]*:./.test(operand.replace(/\{[^}]*\}/g, '')));
 
-/**
- * Returns the file contents that a git command prints, or `undefined` if it prints none. `isFile` tells if an argument
- * is the name of a file.
- */
+/** Returns the contents a git command prints, if any; `isFile` tells if an argument is a file. */
 export function findGitShownContents(
   argv: readonly string[],
   isFile: (arg: string) => boolean,

@@ -156,10 +156,7 @@ function listShownPaths(name: string, operands: readonly ShellArgument[]): reado
   });
 }
 
-/**
- * Returns the text after each colon as a possible path; a colon may belong to a date or a message, as in
- * `HEAD@{9:30}:file`.
- */
+/** Returns texts after colons as possible paths; a colon may belong to a date: `HEAD@{9:30}:file`. */
 function listPathsAfterColons(arg: ShellArgument): readonly ShellArgument[] {
   const pieces = arg.text.split(':');
   return pieces.slice(1).flatMap((_, index) => {

@@ -200,10 +200,7 @@ export function analyzePsCommand(args: readonly ShellArgument[]): ReadOnlyAnalys
 const TEST_UNARY = new Set('-e -f -d -s -r -w -x -h -L -n -z -b -c -p -S -k -u -g -O -G'.split(' '));
 const TEST_BINARY = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(' '));
 
-/**
- * Analyzes test, which reads file attributes. `-v` and similar operators evaluate subscripts, so they are not
- * supported.
- */
+/** Analyzes test; `-v` and similar operators evaluate subscripts, so they are not supported. */
 export function analyzeTestCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const unknownArg = args.find((arg) => arg.kind !== 'literal' && arg.count !== 'one' && !/^\$[?#$]$/.test(arg.text));
   if (unknownArg !== undefined) return refuse(`${unknownArg.text} is not a plain word.`);

@@ -17,9 +17,7 @@ const excludesName = (pattern: string, name: string) =>
 const includesName = (pattern: string, name: string) =>
   !PLAIN_PATTERN.test(pattern) || createGlobSegmentTest(pattern)(name);
 
-/**
- * Creates the filter of grep: the last matching --include or --exclude decides; without a match, the first option does.
- */
+/** Creates the filter of grep: the last matching --include or --exclude decides, else the first one. */
 export function createGrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   const folders = options.filter(({ flag }) => flag === '--exclude-dir').map(({ value }) => value.replace(/\/+$/, ''));
   const files = options.filter(({ flag }) => flag === '--include' || flag === '--exclude');
@@ -35,10 +33,7 @@ export function createGrepFilter(options: readonly ParsedSearchOption[]): Search
 
 const HIDDEN_OPTIONS = ['-.', '--hidden', '-u', '--unrestricted'];
 
-/**
- * Creates the filter of ripgrep: the last matching glob decides, and an including glob opens hidden files and excludes
- * all others.
- */
+/** Creates the filter of ripgrep: the last matching glob decides; an including glob opens hidden files. */
 export function createRipgrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   // Case-insensitive globs come after all others, wherever they are.
   const globs = [['-g', '--glob'], ['--iglob']].flatMap((names) => options.filter(({ flag }) => names.includes(flag)));

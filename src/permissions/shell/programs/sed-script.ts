@@ -51,10 +51,7 @@ const LABEL_COMMAND = /^(?:[btT][ \t]*\w*|:[ \t]*\w+)/;
 const TEXT_COMMAND = /^[aic](?:[^\n\\]|\\[\s\S])*/;
 const SUBSTITUTE_FLAGS = /^[gpiIMm\d]*/;
 
-/**
- * True for a script that only changes and prints lines: it starts no program and opens no file. Each step follows GNU
- * sed.
- */
+/** True for a script of GNU sed that only changes and prints lines, without programs and files. */
 export function isHarmlessSedScript(script: string): boolean {
   let rest = script;
   let depth = 0;
@@ -111,10 +108,7 @@ function skipCommand(text: string): string | undefined {
   return name === 's' ? rest.replace(SUBSTITUTE_FLAGS, '') : rest;
 }
 
-/**
- * Returns the index after the next unescaped delimiter. Versions of sed differ about a delimiter in brackets, so that
- * is refused.
- */
+/** Returns the index after the next unescaped delimiter; one in brackets is refused as ambiguous. */
 function findEnd(text: string, delimiter: string, kind: 'pattern' | 'text'): number | undefined {
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charAt(index);

@@ -14,10 +14,7 @@ export type ResumedHistory = Pick<ViewState, 'lastTruncatedCall'> & {
   readonly lastRunEnd: 'ended' | 'stopped';
 };
 
-/**
- * Creates the items for the end of a conversation as they were printed originally, by reducing its past events.
- * `messages` is the complete conversation.
- */
+/** Creates the printed items for the end of a conversation by reducing its past events. */
 export function createResumedHistory(
   past: readonly PastRunEvent[],
   messages: readonly Message[],

@@ -173,10 +173,7 @@ function dedent(line: string, columns: number): string {
 
 const SEPARATOR = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
-/**
- * Renders the open block at the end of a stream. Of a table only the number of rows is shown, because each new row can
- * change the widths of all columns.
- */
+/** Renders the open block of a stream; of a table, whose columns still change, only the row count. */
 export function renderOpenMarkdownBlock(
   block: MarkdownBlock,
   options: MarkdownRenderOptions & { readonly ellipsis: string },
