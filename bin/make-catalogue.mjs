@@ -1,7 +1,7 @@
 // Generates src/model/registry/catalogue-pages/ from a catalogue in the format of https://models.dev/api.json:
 //   node bin/bootstrap.mjs run bin/make-catalogue.mjs api.json 2026-11-10
 import { readFileSync, writeFileSync } from 'node:fs';
-import { BUNDLED_CATALOGUE_PAGES } from '../src/model/registry/catalogue.ts';
+import { BUNDLED_CATALOGUE_PAGES } from '../src/model/registry/catalogue-store.ts';
 import { catalogueEntrySchema } from '../src/model/registry/model-facts.ts';
 
 const [file, asOf] = process.argv.slice(2);

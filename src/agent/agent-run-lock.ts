@@ -8,8 +8,7 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { abandonOnAbort } from '../lib/promises.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
 import { type AgentStore, isAgentRunning } from './agent-state.ts';
-import type { MessageQueues } from './message-queues.ts';
-import { runPromptHook } from './prompt-messages.ts';
+import { type MessageQueues, runPromptHook } from './message-queues.ts';
 
 /** The run lock: only one query, or one piece of work between queries, runs at a time. */
 export type AgentRunLock = {

@@ -15,8 +15,12 @@ import {
   isAgentRunning,
   reduceAgentState,
 } from './agent-state.ts';
-import { createMessageQueues, type MessageQueues } from './message-queues.ts';
-import { convertInputMessages, createPromptMessage } from './prompt-messages.ts';
+import {
+  convertInputMessages,
+  createMessageQueues,
+  createPromptMessage,
+  type MessageQueues,
+} from './message-queues.ts';
 
 /** Creates an agent from its parts. It takes commands, emits events and runs one query at a time. */
 export function assembleAgent(parts: AgentDeps): Agent {

@@ -11,7 +11,7 @@ import { createMountHealth } from '../lib/files/mount-health.ts';
 import { readStoredApiKeys } from '../model/api-keys.ts';
 import { explainUnsupportedEffort } from '../model/efforts.ts';
 import { addSampleProject } from '../model/providers/demo/sample-project.ts';
-import { openModelRegistry } from '../model/registry/open-model-registry.ts';
+import { openModelRegistry } from '../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../model/registry/provider-settings.ts';
 import { explainMissingModel } from '../model/registry/unavailable-model.ts';
 import { applyToolAliases } from '../model/tool-aliases.ts';

@@ -1,7 +1,6 @@
 import type { CheckpointPathState } from '../contracts/session.ts';
 import type { DetectedFileChange } from './checkpoint-ledger.ts';
-import type { ContentPack } from './content-pack.ts';
-import { type createContentStore, hashContent } from './content-store.ts';
+import { type ContentPack, type createContentStore, hashContent } from './content-store.ts';
 
 type KeeperDeps = {
   readonly pack: ContentPack;

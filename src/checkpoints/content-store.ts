@@ -1,6 +1,121 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+
+/**
+ * A content store in one file, for the contents of the whole workspace before a command runs: one file per content
+ * would take fifty times as long. Deleted at the end of the process; after a crash, at the end of the next run of the
+ * session.
+ */
+export type ContentPack = ContentStore & {
+  /** Writes the index of the contents put since the last flush, so that they survive a crash. */
+  flush(): void;
+  delete(): void;
+};
+
+type Range = { readonly offset: number; readonly length: number };
+
+/** Creates the pack of a session, with the contents of an earlier run if it crashed. */
+export function createContentPack(folder: string): ContentPack {
+  const dataPath = join(folder, 'pack');
+  const indexPath = join(folder, 'pack-index');
+  let ranges: Map<string, Range> | undefined;
+  let file: number | undefined;
+  let unflushed: string[] = [];
+
+  function loadIndex(): Map<string, Range> {
+    ranges ??= readIndex(indexPath);
+    return ranges;
+  }
+
+  function openFile(): number {
+    if (file !== undefined) return file;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    file = openSync(dataPath, 'a+', 0o600);
+    return file;
+  }
+
+  return {
+    put(bytes) {
+      const hash = hashContent(bytes);
+      if (loadIndex().has(hash)) return hash;
+      const target = openFile();
+      // The size is read each time: a full disk may have left a partial content at the end.
+      const range = { offset: fstatSync(target).size, length: bytes.length };
+      for (let written = 0; written < bytes.length; ) written += writeSync(target, bytes, written);
+      loadIndex().set(hash, range);
+      unflushed.push(`${hash} ${range.offset} ${range.length}\n`);
+      return hash;
+    },
+    read(hash) {
+      const range = loadIndex().get(hash);
+      if (range === undefined) return undefined;
+      try {
+        const bytes = Buffer.alloc(range.length);
+        readSync(openFile(), bytes, 0, range.length, range.offset);
+        return verifyContent(bytes, hash);
+      } catch {
+        return undefined;
+      }
+    },
+    flush() {
+      if (unflushed.length === 0) return;
+      // A newline first: a full disk may have cut off the last line.
+      appendFileSync(indexPath, `\n${unflushed.join('')}`, { mode: 0o600 });
+      unflushed = [];
+    },
+    delete() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+      ranges = new Map();
+      unflushed = [];
+      removeIfExists(indexPath);
+      removeIfExists(dataPath);
+    },
+  };
+}
+
+/** Removes a file; ignores errors. */
+export function removeIfExists(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A leftover file only takes disk space.
+  }
+}
+
+const LINE = /^([0-9a-f]{64}) (\d+) (\d+)$/;
+
+function readIndex(path: string): Map<string, Range> {
+  const ranges = new Map<string, Range>();
+  for (const line of readIfExists(path).split('\n')) {
+    const [, hash, offset, length] = LINE.exec(line) ?? [];
+    if (hash !== undefined) ranges.set(hash, { offset: Number(offset), length: Number(length) });
+  }
+  return ranges;
+}
+
+function readIfExists(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // Not written yet.
+    return '';
+  }
+}
 
 /** Content-addressed storage: equal bytes are stored once, under their SHA-256 in hex. */
 export type ContentStore = {
@@ -67,6 +182,6 @@ export function hashContent(bytes: Uint8Array): string {
 }
 
 /** Returns the bytes if they match their hash; damaged contents count as missing. */
-export function verifyContent(bytes: Buffer, hash: string): Buffer | undefined {
+function verifyContent(bytes: Buffer, hash: string): Buffer | undefined {
   return hashContent(bytes) === hash ? bytes : undefined;
 }

@@ -16,8 +16,8 @@ import {
 import { createCheckpointLedger } from './checkpoint-ledger.ts';
 import { createCommandChangeWatcher, type WatchedCommand } from './command-change-watcher.ts';
 import { createContentCopier } from './content-copier.ts';
-import { createContentPack } from './content-pack.ts';
-import { createContentStore } from './content-store.ts';
+import { createContentPack, createContentStore } from './content-store.ts';
+
 import { openCrossProcessWrites } from './cross-process-writes.ts';
 import type { RestoreResult } from './restore-files.ts';
 import { previewRevert, type RevertPreview, revertSteps } from './revert-steps.ts';

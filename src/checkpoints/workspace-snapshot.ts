@@ -5,7 +5,7 @@ import type { CheckpointPathState, FileAccessMetadata } from '../contracts/sessi
 import { readExtendedAttributes } from '../lib/files/extended-attributes.ts';
 import { createMountHealth, type MountHealth } from '../lib/files/mount-health.ts';
 import { encodeFsPath } from '../lib/files/non-utf8-paths.ts';
-import { type ContentPack, removeIfExists } from './content-pack.ts';
+import { type ContentPack, removeIfExists } from './content-store.ts';
 import {
   readWorkspaceEntry,
   WORKSPACE_WALK_LIMITS,

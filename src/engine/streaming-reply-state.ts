@@ -3,7 +3,7 @@ import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } f
 import type { ModelEvent, ModelOutcome } from '../contracts/model.ts';
 import { exhaustive } from '../lib/errors.ts';
 import type { ReplyOutcome } from './model-turn.ts';
-import { normalizeMessageBlock } from './request/strip-unsupported-blocks.ts';
+import { normalizeMessageBlock } from './request/rejected-parts.ts';
 
 /** State of a reply while it streams. */
 export type StreamingReplyState = {

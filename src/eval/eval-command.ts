@@ -14,12 +14,24 @@ import { createFleetGit } from '../fleet/git/fleet-git.ts';
 import { findOuroLauncher } from '../lib/processes/installed-files.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
-import { validateEvalTask } from './check-work.ts';
-import { EvalFileError, type EvalTask, parseEvalTask, readEvalTasks } from './eval-task.ts';
-import { createEvalTemplate, type EvalTemplate } from './eval-template.ts';
+import {
+  createEvalTemplate,
+  EvalFileError,
+  type EvalTask,
+  type EvalTemplate,
+  parseEvalTask,
+  readEvalTasks,
+} from './eval-task.ts';
 import { formatEvalCost, formatEvalReport, formatEvalReportPage } from './format-eval-report.ts';
 import { createEvalReport, readEvalBaseline } from './report.ts';
-import { type EvalAttempt, type EvalAttemptDeps, type EvalRunRecord, runEvalAttempt } from './run-eval-attempt.ts';
+import {
+  type EvalAttempt,
+  type EvalAttemptDeps,
+  type EvalRunRecord,
+  runEvalAttempt,
+  validateEvalTask,
+} from './run-eval-attempt.ts';
+
 import { readShippedEvalTasks } from './shipped-tasks.ts';
 
 const EXIT_CODES = { passed: 0, failed: 1, unjudged: 4 } as const;

@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { createDeferred } from '../lib/promises.ts';
 import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import { buildHookCommandLine, type HookRunners } from './hook-actions.ts';
-import { mergeHookResults } from './merge-results.ts';
 import { parseHookMatcher } from './parse-matcher.ts';
 import {
   createHookRunner,
@@ -13,6 +12,7 @@ import {
   getHookKey,
   isBlockingHook,
   isRequiredHook,
+  mergeHookResults,
   type RunHook,
 } from './run-hook.ts';
 

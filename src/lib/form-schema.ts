@@ -1,6 +1,5 @@
 import { exhaustive } from './errors.ts';
-import type { PlainObject, PlainValue } from './json.ts';
-import { isJsonRecord } from './json.ts';
+import { isJsonRecord, type PlainObject, type PlainValue } from './json.ts';
 
 export type FormField = {
   readonly name: string;

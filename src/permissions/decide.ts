@@ -9,10 +9,10 @@ import type {
   TraceStep,
 } from '../contracts/permission.ts';
 import { canJudgeDecideCall } from './auto-mode.ts';
+import { hasLookalikeText } from './call-risks.ts';
 import { collectCallFindings, listToolBlockers } from './collect-call-findings.ts';
 import { createDecisionContext, type DecisionSources } from './create-decision-context.ts';
 import { type AnalysisFindings, type DecisionContext, type Requirement, resolveCallPath } from './decision-context.ts';
-import { hasLookalikeText } from './lookalike-letters.ts';
 import { createBoundedFs, type PermissionFs } from './permission-fs.ts';
 import { parseRule } from './rules/parse-rule.ts';
 import { addRunOutsideFindings, addSandboxDenialFindings } from './sandbox-exceptions/run-outside.ts';

@@ -2,9 +2,9 @@ import type { Todo } from '../contracts/display.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
-import { type AnswerPreferences, describeAnswerChanges } from './answer-preferences.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/render-memory.ts';
 import { describePromptCatalogChanges, type PromptCatalog } from './prompt-catalog.ts';
+import { type AnswerPreferences, describeAnswerChanges } from './system-prompt.ts';
 
 /** The sources of news for the model; each returns the current state. */
 export type ReminderSources = {

@@ -80,8 +80,7 @@ type StatusLineDeps = {
 
 /**
  * Creates the runner of the user's status line script, which gets facts as JSON and prints the lines. When a run times
- * out, the last output stays; a script that keeps timing out is run less often.
- * @internal Exported for tests.
+ * out, the last output stays; a script that keeps timing out is run less often. @internal
  */
 export function createStatusLineScript(deps: StatusLineDeps): () => Promise<string | undefined> {
   const backoff = createTimeoutBackoff();

@@ -7,8 +7,8 @@ import { quoteWord } from './bash/bash-aliases.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
 import { multiEditTraits } from './edit/multi-edit.ts';
-import type { FileChangeDeps } from './files/change-file.ts';
-import { prepareFileRollback } from './files/file-rollback.ts';
+import { type FileChangeDeps, prepareFileRollback } from './files/change-file.ts';
+
 import { type BuiltInToolTraits, type ConditionalToolName, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
 import { resolveToolPath } from './tool-facts.ts';

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { describeUnansweredQuestion } from '../contracts/denial.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { buildTool } from './build-tool.ts';
-import type { AcceptedArgumentForms } from './input/argument-forms.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
-import { normalizeArguments } from './input/normalize-arguments.ts';
+import { type AcceptedArgumentForms, normalizeArguments } from './input/normalize-arguments.ts';
+
 import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const PROMPT = `Asks the user up to four questions with choices; they can also answer in their own words. Ask only what reading the project cannot answer and what changes what you do next. Your own choice comes first.`;

@@ -15,12 +15,12 @@ import {
 } from './input/call-forms.ts';
 import { compileGlob } from './search/globs.ts';
 import {
+  compareText,
   describeExcludedMounts,
   resolveSearchRoot,
   type SearchChunkHandler,
   type SearchDeps,
 } from './search/search-backend.ts';
-import { compareText } from './search/search-output.ts';
 
 import { getSearchPermissionFacts } from './tool-facts.ts';
 

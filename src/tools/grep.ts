@@ -6,21 +6,24 @@ import { exhaustive } from '../lib/errors.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
-import type { ForeignArgumentConverter } from './input/argument-forms.ts';
 import {
   type BuiltInToolTraits,
   defineToolTraits,
   FOLDER_PATH_SYNONYMS,
   joinGlobAlternatives,
 } from './input/call-forms.ts';
+import type { ForeignArgumentConverter } from './input/normalize-arguments.ts';
 import {
+  createSearchCollector,
   describeExcludedMounts,
   InvalidPattern,
   resolveSearchRoot,
   type SearchDeps,
+  sortMatchCounts,
+  sortMatchedFiles,
+  sortMatchLines,
   type TextQuery,
 } from './search/search-backend.ts';
-import { createSearchCollector, sortMatchCounts, sortMatchedFiles, sortMatchLines } from './search/search-output.ts';
 
 import { getSearchPermissionFacts } from './tool-facts.ts';
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Todo } from '../contracts/display.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { buildTool } from './build-tool.ts';
-import type { AcceptedArgumentForms, ForeignArgumentConverter } from './input/argument-forms.ts';
 import { type BuiltInToolTraits, defineToolTraits, requireArgumentValue } from './input/call-forms.ts';
+import type { AcceptedArgumentForms, ForeignArgumentConverter } from './input/normalize-arguments.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const PROMPT = `Keeps the task list the user sees, for work of three or more steps. Send the whole list each time. One task is in_progress while you work; mark it completed the moment it is done, never before.`;

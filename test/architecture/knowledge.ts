@@ -16,7 +16,7 @@ const TOOL_NAME_READERS = [
   'extensions/load-agents.ts',
   'model/providers/demo/tour.ts',
   'cli/modes/sdk-host/host-questions.ts',
-  'cli/modes/acp/tool-content.ts',
+  'cli/modes/acp/session-updates.ts',
   'ui/widgets/menu/key-help.ts',
   'ui/widgets/tool-calls/live-call.ts',
   'ui/widgets/tool-calls/tool-entry.ts',

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createContentPack } from '../../src/checkpoints/content-pack.ts';
+import { createContentPack } from '../../src/checkpoints/content-store.ts';
 import { type CheckpointDeps, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
 import { writeAtomically } from '../../src/lib/files/atomic-write.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ContextDecision } from '../../src/context/reduction-log.ts';
-import { parseReductions } from '../../src/context/reduction-log.ts';
+import { type ContextDecision, parseReductions } from '../../src/context/reduction-log.ts';
 import type { Message } from '../../src/contracts/message.ts';
 import { query } from '../../src/engine/query.ts';
 import { drain } from '../support/loop/drain.ts';

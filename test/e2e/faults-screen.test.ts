@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { disconnectAt, overloaded, rateLimited, stallAt } from '../support/api/faults.ts';
-import type { StreamFault } from '../support/api/reply.ts';
-import { type ApiTurn, says, status } from '../support/api/reply.ts';
+import { type ApiTurn, type StreamFault, says, status } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';

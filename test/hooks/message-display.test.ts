@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
-import { mergeHookResults } from '../../src/hooks/merge-results.ts';
 import { createMessageDisplayHooks } from '../../src/hooks/message-display.ts';
+import { mergeHookResults } from '../../src/hooks/run-hook.ts';
 
 const says = (delta: string, kind: 'text' | 'thinking' = 'text'): AgentEvent => ({
   type: 'message_update',

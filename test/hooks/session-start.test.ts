@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
-import { mergeHookResults } from '../../src/hooks/merge-results.ts';
+import { mergeHookResults } from '../../src/hooks/run-hook.ts';
 import { createSessionStartHooks } from '../../src/hooks/session-start.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';

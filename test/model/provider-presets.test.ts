@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SECRET_VARIABLES } from '../../src/contracts/environment.ts';
 import { listEfforts } from '../../src/model/efforts.ts';
 import { findPresetKeys, PROVIDER_PRESETS } from '../../src/model/provider-presets.ts';
-import { loadCataloguePage } from '../../src/model/registry/catalogue.ts';
+import { loadCataloguePage } from '../../src/model/registry/catalogue-store.ts';
 import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
 import { parseModelName } from '../../src/model/registry/model-route.ts';
 import { OPENAI } from './dialects.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
-import type { AnswerPreferences } from '../../src/prompt/answer-preferences.ts';
 import type { MemoryFile } from '../../src/prompt/memory/render-memory.ts';
 import type { PromptCatalog } from '../../src/prompt/prompt-catalog.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type ReminderSources,
   type UnseenFileChange,
 } from '../../src/prompt/reminder-collector.ts';
+import type { AnswerPreferences } from '../../src/prompt/system-prompt.ts';
 
 const CATALOG: PromptCatalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
 const quiet: ReminderSources = {

@@ -4,7 +4,7 @@ import type {
   GetPromptResult,
   Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { ServedCallContext, ServedFeatures } from '../../src/mcp/server/server-definition.ts';
+import type { ServedCallContext, ServedFeatures } from '../../src/mcp/server/mcp-server.ts';
 
 /** A red dot and a short silence: what the suite takes as a picture and a sound. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';

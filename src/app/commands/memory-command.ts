@@ -139,10 +139,7 @@ export function listMemoryTargets(paths: {
   ];
 }
 
-/**
- * Appends a line to a memory file, creating the file if needed; existing content is not changed.
- * @internal Exported for tests.
- */
+/** Appends a line to a memory file, creating the file if needed; existing content is not changed. @internal */
 export async function appendMemoryLine(path: string, text: string): Promise<void> {
   const line = `- ${text
     .trim()

@@ -10,11 +10,16 @@ import { createGitChangeTracker } from '../../git/change-tracker.ts';
 import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { findShell } from '../../lib/processes/find-shell.ts';
 import { listAllowedCalls } from '../../permissions/denial-message.ts';
-import type { AnswerPreferences } from '../../prompt/answer-preferences.ts';
 import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
 import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory.ts';
 import { createReminderCollector, type UnseenFileChange } from '../../prompt/reminder-collector.ts';
-import { createSystemPrompt, type PromptEnvironment, renderSystemPrompt } from '../../prompt/system-prompt.ts';
+import {
+  type AnswerPreferences,
+  createSystemPrompt,
+  type PromptEnvironment,
+  renderSystemPrompt,
+} from '../../prompt/system-prompt.ts';
+
 import {
   createSystemPromptState,
   getPromptPartText,

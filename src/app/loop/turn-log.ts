@@ -203,10 +203,7 @@ function updateLast(
   return last === undefined ? rows : [...rows.slice(0, -1), { ...last, ...change(last) }];
 }
 
-/**
- * Describes what a level did, for `/timeline` and as the cause of a changed request prefix.
- * @internal Exported for tests.
- */
+/** Describes what a level did, for `/timeline` and as the cause of a changed request prefix. @internal */
 export function describeReductionLevelRun({ level, blocks, freedTokens }: LevelRun): string {
   const freed = `${formatTokens(freedTokens)} tokens freed`;
   switch (level) {

@@ -15,7 +15,7 @@ import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/co
 import { createBinaryContentStore } from '../../mcp/content.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
 import type { RunSamplingRequest } from '../../mcp/sampling.ts';
-import { getSamplingVerdict } from '../../permissions/rules/sandbox-exception-rule.ts';
+import { getSamplingVerdict } from '../../permissions/rules/parse-rule.ts';
 import { buildSettingsVariables } from '../../settings/effective-environment.ts';
 import { createListMcpResourcesTool, createReadMcpResourceTool } from '../../tools/mcp-resources.ts';
 import type { Core } from '../core.ts';

@@ -23,9 +23,9 @@ import {
   NO_WORK_DONE,
   type PreviousRequestHead,
 } from '../../session/persisted-state.ts';
+import { openUnsavedLines } from '../../session/records/append-file.ts';
 import type { SessionSettings } from '../../session/records/session-settings.ts';
 import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
-import { openUnsavedLines } from '../../session/records/unsaved-lines.ts';
 import type { RegisteredRun } from '../../session/register-run.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
 import { createRequestDigestEncoder, createRequestDigester } from '../../session/request-digest.ts';

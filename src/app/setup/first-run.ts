@@ -16,7 +16,7 @@ import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readStoredApiKeys, storeApiKey } from '../../model/api-keys.ts';
 import { moveToSampleProject } from '../../model/providers/demo/sample-project.ts';
 import { detectKeyProvider } from '../../model/registry/key-provider.ts';
-import { openModelRegistry } from '../../model/registry/open-model-registry.ts';
+import { openModelRegistry } from '../../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { discoverLocalServers, findServerModels } from '../../model/registry/server-discovery.ts';
 import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';

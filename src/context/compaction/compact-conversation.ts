@@ -1,7 +1,7 @@
 import type { BoundaryMessage, Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import type { CompactionResult, Summarize } from '../../contracts/query.ts';
 import { formatTokens } from '../../lib/text/format.ts';
-import { renderResultPreview } from '../reduction/result-budget.ts';
+import { renderResultPreview } from '../reduction/reduction-pipeline.ts';
 import { type ContextDecision, createReductionLog, type ResultReduction } from '../reduction-log.ts';
 import { estimateTextTokens, sumNumbers, type TokenEstimator } from '../token-estimate.ts';
 import { getToolResultText, listToolResults } from '../tool-calls.ts';

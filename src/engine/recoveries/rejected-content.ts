@@ -1,8 +1,12 @@
 import type { Message } from '../../contracts/message.ts';
 import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
 import type { ExcludedContent } from '../../contracts/query.ts';
-import { findNewestMedia, findRejectedRequestParts, type RejectedRequestPart } from '../request/rejected-parts.ts';
-import { hasUnstrippedMedia } from '../request/strip-unsupported-blocks.ts';
+import {
+  findNewestMedia,
+  findRejectedRequestParts,
+  hasUnstrippedMedia,
+  type RejectedRequestPart,
+} from '../request/rejected-parts.ts';
 
 /** Limit for providers that reject one part after another. */
 const MAX_ROUNDS = 16;

@@ -3,9 +3,8 @@ import type { CacheBreakpoint, ModelRequest, RequestMessage } from '../../contra
 import type { QueryConfig, QueryDeps, QueryState } from '../../contracts/query.ts';
 import { memoizeByObject } from '../../lib/memoize.ts';
 import { getCurrentModelId } from '../query-state.ts';
-import { removeRejectedTools, replaceRejectedRequestParts } from './rejected-parts.ts';
+import { removeRejectedTools, replaceRejectedRequestParts, stripUnsupportedBlocks } from './rejected-parts.ts';
 import { repairMessages, toWellFormedJson } from './repair-messages.ts';
-import { stripUnsupportedBlocks } from './strip-unsupported-blocks.ts';
 
 /** Builds the model request from any history; invalid messages are repaired, never rejected. */
 export function buildModelRequest(

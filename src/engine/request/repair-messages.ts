@@ -3,13 +3,9 @@ import type { AssistantBlock, ResultBlock, ToolResultBlock, UserBlock } from '..
 import type { RequestMessage } from '../../contracts/model.ts';
 import { isObjectOrArray, MAX_JSON_DEPTH } from '../../lib/json.ts';
 import { memoizeByObject } from '../../lib/memoize.ts';
-import { normalizeCallId, normalizeMessageBlock } from './strip-unsupported-blocks.ts';
+import { normalizeCallId, normalizeMessageBlock } from './rejected-parts.ts';
 
-/**
- * Makes messages valid for the API, in steps that each leave a valid list valid.
- *
- * @internal Exported for tests.
- */
+/** Makes messages valid for the API, in steps that each leave a valid list valid. */
 export function repairMessages(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   return toWellFormedJson(mergeByRole(pairResults(cleanReplies(messages))));
 }

@@ -154,10 +154,7 @@ function matchTasks(storedTasks: readonly BatchTaskView[], tasks: readonly NewBa
   });
 }
 
-/**
- * Returns the tasks whose stored form differs from the file, to be stored as the new version.
- * @internal Exported for tests.
- */
+/** Returns the tasks whose stored form differs from the file, to be stored as the new version. @internal */
 export function selectChangedTasks(
   storedTasks: readonly BatchTaskView[],
   tasks: readonly NewBatchTask[],

@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { BatchTaskSpec, CollectOptions, NewBatch, NewBatchTask, TaskVerification } from '../../contracts/fleet.ts';
+import type {
+  BatchTaskSpec,
+  CollectOptions,
+  DueBatchSchedule,
+  NewBatch,
+  NewBatchTask,
+  TaskVerification,
+} from '../../contracts/fleet.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { parseJson } from '../../lib/json.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { isSecretVariable } from '../../sandbox/credentials.ts';
-import { findTaskTargets, type TaskTarget, type TaskTargetDeps } from './find-task-targets.ts';
+import type { FleetGit } from '../git/fleet-git.ts';
+import { validateTaskCheckout } from '../git/validate-checkout-spec.ts';
+import { createCommitResolver, findTaskTargets, type TaskTarget, type TaskTargetDeps } from './find-task-targets.ts';
 import { type JsonlTaskLine, type TaskFile, TaskFileError } from './task-file.ts';
 
 /** A batch with its tasks, ready to submit. */
@@ -99,7 +108,7 @@ function createTask(
 }
 
 /** Creates the key of a task. Limits do not belong to it: more time or money does not make another task. */
-export function createTaskKey(title: string, spec: BatchTaskSpec): string {
+function createTaskKey(title: string, spec: BatchTaskSpec): string {
   const { minutes: _minutes, turns: _turns, env: _env, secrets: _secrets, ...work } = spec;
   return `${createSlug(title)}-${hashJsonValue(work).slice(0, 8)}`;
 }
@@ -232,4 +241,41 @@ function fillTemplate(template: string, values: JsonValue): string {
 function listNames(values: JsonValue | undefined, prefix: string): readonly string[] {
   if (!isJsonObject(values)) return prefix === '' ? [] : [prefix];
   return Object.entries(values).flatMap(([key, value]) => listNames(value, prefix === '' ? key : `${prefix}.${key}`));
+}
+
+/** The dependencies of renewing tasks. */
+type ScheduledTasksDeps = {
+  readonly git: FleetGit;
+  /** Returns whether the policy of this machine allows a repository. */
+  readonly isAllowed: (url: string) => boolean;
+};
+
+/**
+ * Returns the tasks of a schedule at the current commits of their repositories. Anyone with access to the queue may have
+ * written them, so repositories are validated before git looks them up.
+ */
+export async function refreshScheduledTasks(
+  { batch, tasks }: Pick<DueBatchSchedule, 'batch' | 'tasks'>,
+  { git, isAllowed }: ScheduledTasksDeps,
+): Promise<readonly NewBatchTask[]> {
+  const { ref } = batch.collect;
+  const resolveCommit = createCommitResolver(ref, git);
+  const renewed: NewBatchTask[] = [];
+  for (const task of tasks) {
+    const { place } = task.spec;
+    if (place === undefined) {
+      renewed.push(task);
+      continue;
+    }
+    const problem = validateTaskCheckout(place);
+    if (problem !== undefined) throw new TaskFileError(problem);
+    if (!isAllowed(place.url)) throw new TaskFileError(`this machine does not work on ${place.url}`);
+    // A pinned commit is no ref of a remote repository.
+    const commit = ref === place.commit ? ref : await resolveCommit(place.url);
+    // The template {{repo.commit}} has put the commit into the prompt.
+    const prompt = task.spec.prompt.replaceAll(place.commit, commit);
+    const spec = { ...task.spec, prompt, place: { ...place, commit } };
+    renewed.push({ ...task, key: createTaskKey(task.title, spec), spec });
+  }
+  return renewed;
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BatchTaskView, MicroDollars, TaskArtifactKind, TaskClaim } from '../../contracts/fleet.ts';
+import type { BatchTaskView, LostBatchTask, MicroDollars, TaskArtifactKind, TaskClaim } from '../../contracts/fleet.ts';
+import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
@@ -140,4 +142,33 @@ async function restoreTaskSession(file: string, transcript: Uint8Array): Promise
 }
 
 /** Returns whether a session id of the queue is one, and not a path. */
-export const isSessionId = (session: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(session);
+const isSessionId = (session: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(session);
+
+/** Reads the stored session of a task, with secrets redacted so that it may leave this machine. */
+export async function readTaskSession(
+  { cwd }: PreparedTaskAttempt,
+  { environment, redactTranscript, secrets }: BatchTaskDeps,
+  session: string,
+): Promise<Uint8Array | undefined> {
+  const file = getTranscriptPath(getProjectDir(environment.ouroHome, cwd), session);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Buffer.from(secrets.redact(await redactTranscript(text)));
+}
+
+type Deps = Pick<BatchTaskDeps, 'environment' | 'workRoot' | 'machine' | 'readSessionCost'> & {
+  readonly store: FleetStore;
+};
+
+/** Returns the total cost of a lost task from its stored session, if that is on this machine. */
+export async function readLostTaskCost(
+  { batch, key, session, machine }: LostBatchTask,
+  { store, environment, workRoot, machine: thisMachine, readSessionCost }: Deps,
+): Promise<MicroDollars | undefined> {
+  if (machine !== thisMachine || session === undefined || !isSessionId(session)) return undefined;
+  const task = (await store.listTasks(batch)).find((candidate) => candidate.key === key);
+  const folder = join(getTaskWorkFolder(workRoot, batch, key), task?.spec.place?.folder ?? '');
+  const cwd = await realpath(folder).catch(() => undefined);
+  if (cwd === undefined) return undefined;
+  const file = getTranscriptPath(getProjectDir(environment.ouroHome, cwd), session);
+  return existsSync(file) ? readSessionCost(file) : undefined;
+}

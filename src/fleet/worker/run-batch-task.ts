@@ -12,9 +12,14 @@ import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { redactPersonalNames } from '../../session/redact-personal-names.ts';
 import { createTaskPatch, MAX_PATCH_BYTES, type TaskWorkPatch } from '../git/task-patch.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
-import { readTaskSession } from './child-session.ts';
 import type { TaskRunVerdict } from './classify-task-run.ts';
-import { getTaskWorkFolder, type PreparedTaskAttempt, prepareTaskAttempt } from './prepare-task-attempt.ts';
+import {
+  getTaskWorkFolder,
+  type PreparedTaskAttempt,
+  prepareTaskAttempt,
+  readTaskSession,
+} from './prepare-task-attempt.ts';
+
 import { StartFailure } from './run-ouro-child.ts';
 import { runTaskUntilVerified, type TaskWorkListeners, type TaskWorkResult } from './run-task-until-verified.ts';
 import { describeMissingSandbox, openTaskSandbox } from './task-sandbox.ts';

@@ -15,9 +15,15 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { isUnauthorized } from '../auth/stored-mcp-auth.ts';
-import { type ActiveMcpCall, createActiveMcpCalls } from './active-mcp-calls.ts';
 import { callMcpToolAsTask } from './call-mcp-tool-as-task.ts';
-import { createMcpClient, type McpClientOptions, type McpListKind } from './create-mcp-client.ts';
+import {
+  type ActiveMcpCall,
+  createActiveMcpCalls,
+  createMcpClient,
+  type McpClientOptions,
+  type McpListKind,
+} from './create-mcp-client.ts';
+
 import { fetchMcpList, MCP_LIST_REQUESTS, MCP_LIST_TIMEOUT_MS } from './fetch-mcp-list.ts';
 import type { TransportHandle } from './stdio-transport.ts';
 

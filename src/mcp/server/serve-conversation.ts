@@ -20,9 +20,8 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import { watchFolder } from '../../lib/files/file-change-detector.ts';
 import { parseFileUri } from '../../lib/files/file-uri.ts';
-import { createMcpServer } from './mcp-server.ts';
+import { createMcpServer, type ServedCallContext, type ServedFeatures } from './mcp-server.ts';
 import { serveMcpOverHttp } from './serve-mcp-over-http.ts';
-import type { ServedCallContext, ServedFeatures } from './server-definition.ts';
 
 /** Serves a session as an MCP server: over stdio, or over loopback HTTP to clients with the token. */
 export async function serveConversationOverMcp(

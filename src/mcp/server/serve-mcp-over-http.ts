@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { createMcpServer } from './mcp-server.ts';
-import type { ServedFeatures } from './server-definition.ts';
+import { createMcpServer, type ServedFeatures } from './mcp-server.ts';
 
 /** The port to listen on, and the token that clients need. */
 type HttpOptions = {

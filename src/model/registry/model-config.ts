@@ -13,8 +13,8 @@ import type { DemoSettings } from '../providers/demo/demo-port.ts';
 import type { RetryPolicy } from '../retry.ts';
 import type { StreamTimeouts } from '../stream/model-attempt.ts';
 import { createNetworkFetch } from '../stream/network-fetch.ts';
-import type { CataloguePage } from './catalogue.ts';
-import { createCataloguePageLoader, getCatalogueFolder } from './catalogue-store.ts';
+import { type CataloguePage, createCataloguePageLoader, getCatalogueFolder } from './catalogue-store.ts';
+
 import type { ModelFacts } from './model-facts.ts';
 import type { ProviderConfigs } from './model-route.ts';
 import { parseModelsSetting, readProviderConfigs } from './provider-settings.ts';

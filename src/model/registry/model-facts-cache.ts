@@ -1,4 +1,4 @@
-import type { CataloguePage } from './catalogue.ts';
+import type { CataloguePage } from './catalogue-store.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
 import { isPrivateAddress, type ModelServer, type ServerModelReport } from './server-model-facts.ts';
 

@@ -5,7 +5,7 @@ import { type CloudPlatform, normalizeClaudeId, splitRegion } from '../claude-mo
 import { parseGeminiGeneration } from '../efforts.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS, resolveVertexRegion } from '../providers/cloud-settings.ts';
-import { loadCataloguePage } from './catalogue.ts';
+import { loadCataloguePage } from './catalogue-store.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { createModelFactsCache, type ServedModel } from './model-facts-cache.ts';

@@ -1,4 +1,4 @@
-import { BUNDLED_CATALOGUE_PAGES, type CataloguePage } from './catalogue.ts';
+import { BUNDLED_CATALOGUE_PAGES, type CataloguePage } from './catalogue-store.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
 import { findModelByGatewayName } from './model-facts-cache.ts';
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
 import { readRequestId } from './error-response.ts';
 import { CONNECTION_LOST_FAILURE, classifyErrorEvent, OVERSIZED_REPLY_FAILURE } from './failures.ts';
-import { streamResponse } from './http-stream.ts';
+import { type ServerSentEvent, streamResponse } from './http-stream.ts';
 import type { ModelAttempt } from './model-attempt.ts';
 import {
   buildReplyMessage,
@@ -11,7 +11,6 @@ import {
   type MessagesReplyState,
   reduceMessagesReply,
 } from './reply-reducer.ts';
-import type { ServerSentEvent } from './server-sent-events.ts';
 
 /** Translates a provider's stream events into Messages API events. */
 export type StreamEventTranslator = {

@@ -10,13 +10,14 @@ import { collectCallFindings } from '../collect-call-findings.ts';
 import { createDecisionContext } from '../create-decision-context.ts';
 import { type AnalysisFindings, type DecisionContext, describeRule, type Requirement } from '../decision-context.ts';
 import type { PermissionFs } from '../permission-fs.ts';
-import { formatRule, parseRule } from '../rules/parse-rule.ts';
-import { FAMILY_RULE_NAMES, SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
 import {
+  formatRule,
   formatSandboxException,
+  parseRule,
   parseSandboxException,
   type SandboxException,
-} from '../rules/sandbox-exception-rule.ts';
+} from '../rules/parse-rule.ts';
+import { FAMILY_RULE_NAMES, SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
 
 /** A rule with the sandbox exception it grants, asks about or denies. */
 export type SandboxExceptionRule = SandboxException & { readonly rule: Rule };

@@ -9,9 +9,9 @@ import {
 import { listPathBlockers } from '../path-requirements.ts';
 import { findSystemFolderInside } from '../paths/protected-paths.ts';
 import { isPathInside, type ResolvedPath } from '../resolve-path.ts';
-import { formatRule } from '../rules/parse-rule.ts';
+import { findSandboxExceptionProblem, formatRule, formatSandboxException } from '../rules/parse-rule.ts';
 import { SANDBOX_EXCEPTION_RULE_NAME } from '../rules/rule-families.ts';
-import { findSandboxExceptionProblem, formatSandboxException } from '../rules/sandbox-exception-rule.ts';
+
 import {
   findAllowingRule,
   listSandboxExceptionBlockers,

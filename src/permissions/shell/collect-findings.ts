@@ -26,8 +26,8 @@ import { changesGlobbing } from './effects/glob-expansion.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { listUnanalyzableParts } from './effects/unanalyzable-parts.ts';
 import { analyzeExactly } from './exact/analyze-exactly.ts';
-import { createDiskLookup } from './exact/disk-lookup.ts';
-import type { ExactAnalysis, ResolvedCommand } from './exact/shell-state.ts';
+import { createDiskLookup, type ExactAnalysis, type ResolvedCommand } from './exact/shell-state.ts';
+
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
 import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';

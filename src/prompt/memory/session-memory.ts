@@ -10,11 +10,12 @@ import {
   loadMemoryRuleFiles,
   type MemoryDeps,
   type MemoryLoader,
+  readMemoryFile,
 } from './load-memory.ts';
 import { listFoldersDown, listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
-import { readMemoryFile } from './read-memory-file.ts';
+
 import type { MemoryFile } from './render-memory.ts';
 
 /** The memory files of a session with their state, as shown by `/memory`. */

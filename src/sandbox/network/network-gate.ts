@@ -12,13 +12,12 @@ import type { SandboxSettings } from '../../contracts/settings.ts';
 import { createDecisionContext } from '../../permissions/create-decision-context.ts';
 import { decide } from '../../permissions/decide.ts';
 import { diskFs, type PermissionFs } from '../../permissions/permission-fs.ts';
-import { formatRule, parseRule } from '../../permissions/rules/parse-rule.ts';
+import { formatRule, formatSandboxException, parseRule } from '../../permissions/rules/parse-rule.ts';
 import {
   FAMILY_RULE_NAMES,
   HOST_RULE_NAME,
   SANDBOX_EXCEPTION_RULE_NAME,
 } from '../../permissions/rules/rule-families.ts';
-import { formatSandboxException } from '../../permissions/rules/sandbox-exception-rule.ts';
 import {
   findAllowingRule,
   listNonReadOnlyPrograms,

@@ -1,6 +1,5 @@
 import type { JsonValue } from '../../contracts/json.ts';
-import type { TextBlock, UserMessage } from '../../contracts/message.ts';
-import { formatResultText } from '../../contracts/message.ts';
+import { formatResultText, type TextBlock, type UserMessage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { isSystemReminder } from '../../lib/text/reminder.ts';
 import { escapeMultilineText } from '../../lib/text/sanitize.ts';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../contracts/json.ts';
-import type { ForeignArgumentConverter } from '../input/argument-forms.ts';
 import { type AcceptedCallForms, requireArgumentValue } from '../input/call-forms.ts';
 import { parseJsonText } from '../input/coerce-input.ts';
+import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
 
 type Conversion = ReturnType<ForeignArgumentConverter>;
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
-import type { AcceptedArgumentForms } from '../input/argument-forms.ts';
 import {
   type BuiltInToolTraits,
   defineToolTraits,
@@ -10,6 +9,7 @@ import {
   listTextEditorCallForms,
   requireArgumentValue,
 } from '../input/call-forms.ts';
+import type { AcceptedArgumentForms } from '../input/normalize-arguments.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
 
 import type { TextEdit } from './apply-edit.ts';

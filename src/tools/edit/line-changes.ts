@@ -6,9 +6,14 @@ import type { ToolFacts } from '../../contracts/permission.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
-import { type FileChangeDeps, type FileSeenStatus, readFileToEdit, writeAndRecordFile } from '../files/change-file.ts';
+import {
+  type FileChangeDeps,
+  type FileSeenStatus,
+  prepareFileRollback,
+  readFileToEdit,
+  writeAndRecordFile,
+} from '../files/change-file.ts';
 import { diffFile } from '../files/diff-file.ts';
-import { prepareFileRollback } from '../files/file-rollback.ts';
 
 const lineEdit = z.strictObject({ line: z.int().positive(), old_string: z.string(), new_string: z.string() });
 

@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
-import type { ForeignArgumentConverter } from '../input/argument-forms.ts';
 import {
   type BuiltInToolTraits,
   type ConditionalToolName,
   defineToolTraits,
   FILE_PATH_SYNONYMS,
 } from '../input/call-forms.ts';
+import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
 
 import { EDIT_ARGUMENT_FORMS, editTraits, toTextEdit } from './edit.ts';

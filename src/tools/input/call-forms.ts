@@ -1,8 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { DeclaredFacts, ToolTraits } from '../../contracts/permission.ts';
 import { memoizeByKey } from '../../lib/memoize.ts';
-import type { AcceptedArgumentForms, ForeignArgumentConverter } from './argument-forms.ts';
-import { normalizeArguments } from './normalize-arguments.ts';
+import {
+  type AcceptedArgumentForms,
+  type ForeignArgumentConverter,
+  normalizeArguments,
+} from './normalize-arguments.ts';
 
 /** The forms in which a tool can be called, besides its own: models know the names of other assistants. */
 export type AcceptedCallForms = AcceptedArgumentForms & {

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import { isSameJson } from '../../lib/json.ts';
 import { memoizeByObject } from '../../lib/memoize.ts';
-import type { AcceptedArgumentForms } from './argument-forms.ts';
 import { parseJsonText } from './coerce-input.ts';
 
 /** Arguments under the names of the tool, with notes for the model; or the reason why they contradict each other. */
@@ -105,3 +104,20 @@ function normalizeElements(normalized: Normalized, { elements = {} }: AcceptedAr
   }
   return { ok: true, input, notes: [...new Set(notes)] };
 }
+
+/** The arguments of a tool and the forms in which they are accepted. */
+export type AcceptedArgumentForms = {
+  /** Synonyms of each argument. Case, `_` and `-` make no difference. */
+  readonly synonyms: Readonly<Record<string, readonly string[]>>;
+  /** Arguments that need more than another name, applied in this order. */
+  readonly conversions?: Readonly<Record<string, ForeignArgumentConverter>>;
+  /** Arguments of other assistants that have no meaning here; a note tells the model. */
+  readonly ignored?: readonly string[];
+  readonly elements?: Readonly<Record<string, AcceptedArgumentForms>>;
+};
+
+/** Computes arguments of the tool from one of another assistant. */
+export type ForeignArgumentConverter = (
+  value: JsonValue,
+  input: JsonObject,
+) => { readonly set: JsonObject; readonly note?: string } | { readonly problem: string };

@@ -10,7 +10,6 @@ import { buildTool } from '../build-tool.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import type { FileReadState } from '../files/file-read-state.ts';
 import { type FileBytes, hashBytes } from '../files/read-bytes.ts';
-import type { ForeignArgumentConverter } from '../input/argument-forms.ts';
 import {
   type BuiltInToolTraits,
   defineToolTraits,
@@ -19,6 +18,7 @@ import {
   listTextEditorCallForms,
   requireArgumentValue,
 } from '../input/call-forms.ts';
+import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
 import type { SearchDeps } from '../search/search-backend.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
 

@@ -1,6 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { AssistantBlock } from '../../contracts/message.ts';
-import { formatResultText } from '../../contracts/message.ts';
+import { type AssistantBlock, formatResultText } from '../../contracts/message.ts';
 import type { HistoryItem } from '../widgets/history/history-item.ts';
 import {
   appendMarkdown,

@@ -9,14 +9,15 @@ import { type HistoryItem, listUnprintedItems } from '../widgets/history/history
 import { type HistoryRenderState, renderHistoryItem } from '../widgets/history/history-lines.ts';
 import { renderKeyHelp } from '../widgets/menu/key-help.ts';
 import { filterPanelRows, type PanelState } from '../widgets/panel/panel-state.ts';
-import type { DialogOption } from '../widgets/permission-dialog/dialog-option.ts';
 import { createDialogOptions } from '../widgets/permission-dialog/dialog-options.ts';
 import {
   createOpenDialog,
+  type DialogOption,
   type DialogRequest,
   getRequestCallId,
   type OpenDialog,
 } from '../widgets/permission-dialog/dialog-state.ts';
+
 import { formatDialogTitle as askTitle, createDialogBody } from '../widgets/permission-dialog/layout-dialog.ts';
 import { createToolTitle, type EndedCallOutcome, type ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalizeCallId, normalizeMessageBlock } from '../../../src/engine/request/strip-unsupported-blocks.ts';
+import { normalizeCallId, normalizeMessageBlock } from '../../../src/engine/request/rejected-parts.ts';
 import { anyText } from '../../support/any-text.ts';
 import { createNestedJson } from '../../support/loop/random-history.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AssistantBlock } from '../../../src/contracts/message.ts';
-import { stripUnsupportedBlocks } from '../../../src/engine/request/strip-unsupported-blocks.ts';
+import { stripUnsupportedBlocks } from '../../../src/engine/request/rejected-parts.ts';
 
 const THOUGHT: AssistantBlock = { type: 'thinking', thinking: 'Hm', signature: 'reasoning_content' };
 const CALL: AssistantBlock = { type: 'tool_use', id: 'c1', name: 'Read', input: {} };

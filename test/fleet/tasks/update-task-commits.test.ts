@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFleetGit, type FleetGit } from '../../../src/fleet/git/fleet-git.ts';
-import { refreshScheduledTasks } from '../../../src/fleet/tasks/update-task-commits.ts';
+import { refreshScheduledTasks } from '../../../src/fleet/tasks/expand-tasks.ts';
 import { addRepo, projectWithRepos } from '../../support/fleet.ts';
 import { stormTasks } from '../../support/fleet-storm.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createActiveMcpCalls } from '../../../src/mcp/client/active-mcp-calls.ts';
+import { createActiveMcpCalls } from '../../../src/mcp/client/create-mcp-client.ts';
 
 const LIMIT_MS = 1_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CataloguePage } from '../../../src/model/registry/catalogue.ts';
+import type { CataloguePage } from '../../../src/model/registry/catalogue-store.ts';
 import type { ModelFacts } from '../../../src/model/registry/model-facts.ts';
 import {
   createModelFactsCache,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import type { Settings } from '../../../src/contracts/settings.ts';
 import type { StoredApiKeys } from '../../../src/model/api-keys.ts';
-import { openModelRegistry } from '../../../src/model/registry/open-model-registry.ts';
+import { openModelRegistry } from '../../../src/model/registry/model-registry.ts';
 import { readProviderConfigs } from '../../../src/model/registry/provider-settings.ts';
 import { discoverLocalServers } from '../../../src/model/registry/server-discovery.ts';
 import { explainMissingModel, NO_ANTHROPIC_KEY_MESSAGE } from '../../../src/model/registry/unavailable-model.ts';

@@ -4,8 +4,7 @@ import { createAnthropicPort } from '../../../src/model/providers/anthropic/anth
 import { createGeminiPort } from '../../../src/model/providers/gemini/gemini-port.ts';
 import { createOpenAiPort } from '../../../src/model/providers/openai-chat/openai-chat-port.ts';
 import { createResponsesPort } from '../../../src/model/providers/openai-responses/responses-port.ts';
-import type { Answer } from '../fault-server.ts';
-import { startFaultServer } from '../fault-server.ts';
+import { type Answer, startFaultServer } from '../fault-server.ts';
 import { drain } from '../support.ts';
 
 const TYPES = { stream: 'text/event-stream', json: 'application/json', page: 'text/html' };

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RuleBehavior } from '../../../src/contracts/permission.ts';
-import { parseRule } from '../../../src/permissions/rules/parse-rule.ts';
-import { getSamplingVerdict } from '../../../src/permissions/rules/sandbox-exception-rule.ts';
+import { getSamplingVerdict, parseRule } from '../../../src/permissions/rules/parse-rule.ts';
 
 const rule = (text: string, behavior: RuleBehavior, source: 'user' | 'project' = 'user') =>
   parseRule(text, behavior, { source, root: '/' });

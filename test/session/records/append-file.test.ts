@@ -6,9 +6,10 @@ import {
   type AppendFileOptions,
   type AppendFileStatus,
   createAppendFile,
+  openUnsavedLines,
+  readUnsavedLines,
 } from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
-import { openUnsavedLines, readUnsavedLines } from '../../../src/session/records/unsaved-lines.ts';
 
 /** A disk that counts what is open. */
 function countingDisk() {

@@ -1,5 +1,4 @@
-import type { ApiServer, Script } from '../api/server.ts';
-import { startApiServer } from '../api/server.ts';
+import { type ApiServer, type Script, startApiServer } from '../api/server.ts';
 import { terminalEnvironment } from '../environment.ts';
 import { LAUNCHER } from '../run-ouro.ts';
 import { createTempProject, type TempProject } from '../temp-project.ts';

@@ -23,8 +23,8 @@ import {
   createAcpCommandsUpdate,
   createAcpTextUpdate,
   createAcpUsageUpdate,
+  isCommandTool,
 } from './session-updates.ts';
-import { isCommandTool } from './tool-content.ts';
 
 /** A conversation driven by an editor. */
 export type AcpSession = {

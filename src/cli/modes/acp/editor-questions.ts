@@ -13,7 +13,7 @@ import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { convertDiffToAcp, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './tool-content.ts';
+import { convertDiffToAcp, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './session-updates.ts';
 
 /**
  * Creates a listener that sends the questions of an agent and its sub-agents to the editor, and withdraws those that are

@@ -1,5 +1,12 @@
+import { join, relative } from 'node:path/posix';
+import { compileStarPattern } from '../../../lib/patterns/glob.ts';
+import { type DecisionContext, resolveCallPath } from '../../decision-context.ts';
+import { expandGlob, isExactGlobPattern, scanFolder, splitRelativePath } from '../../paths/folder-scan.ts';
 import type { ShellRedirect } from '../parse/redirects.ts';
 import type { LoopVariables, ShellArgument } from '../parse/shell-words.ts';
+import { getExactProgramFacts } from '../programs/find-program-facts.ts';
+import { findRepositoryTop, listTrackedFiles } from '../programs/git-repository.ts';
+import type { FoundFileNames, TrackedFileNames } from '../programs/program-facts.ts';
 
 /** One simple command exactly as bash will run it, and the folders it may run in. */
 export type ResolvedCommand = {
@@ -46,4 +53,73 @@ export type ShellState = {
 /** Returns the path of an argument: a quoted tilde is part of a file name, an unquoted one is the home folder. */
 export function getArgPath(word: ShellArgument): string {
   return word.home === 'none' && word.text.startsWith('~') ? `./${word.text}` : word.text;
+}
+
+const MAX_NAMES = 1_000;
+
+export function createDiskLookup(context: DecisionContext): DiskLookup {
+  return {
+    resolveDirectory(cwd, target) {
+      const path = resolveCallPath(context, cwd, target);
+      return path.problem === undefined ? path.real : undefined;
+    },
+    expandGlob(cwd, pattern) {
+      const names = isExactGlobPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
+      return names === 'too many' ? undefined : names;
+    },
+    listPrintedNames: (cwd, argv) => listPrintedNames(context, cwd, argv),
+  };
+}
+
+/** Returns all names that a command could print now, or `undefined` if they are unknown; it may print fewer. */
+function listPrintedNames(
+  context: DecisionContext,
+  cwd: string,
+  [name = '', ...args]: readonly string[],
+): readonly string[] | undefined {
+  const names = getExactProgramFacts(name).printedNames?.(args);
+  if (names === undefined) return undefined;
+  return names.kind === 'tracked' ? listTrackedNames(context, cwd, names) : listFoundNames(context, cwd, names);
+}
+
+function listTrackedNames(
+  { fs }: DecisionContext,
+  cwd: string,
+  { relativeTo, patterns }: TrackedFileNames,
+): readonly string[] | undefined {
+  const top = findRepositoryTop(fs, cwd);
+  if (top === undefined || (relativeTo === 'top' && top !== cwd)) return undefined;
+  const trackedFiles = listTrackedFiles(fs, top)?.map((name) => relative(cwd, join(top, name)));
+  const matchers = patterns.map((pattern) => ({
+    matches: compileStarPattern(pattern),
+    folder: `${pattern.replace(/\/+$/, '')}/`,
+  }));
+  return trackedFiles?.filter(
+    (name) =>
+      !name.startsWith('../') &&
+      (matchers.length === 0 ||
+        matchers.some(({ matches, folder }) => matches(name) || folder === './' || name.startsWith(folder))),
+  );
+}
+
+function listFoundNames(
+  { fs }: DecisionContext,
+  cwd: string,
+  { folders, filter }: FoundFileNames,
+): readonly string[] | undefined {
+  const found: string[] = [];
+  for (const start of folders) {
+    // A walk that starts at a link, or at a path in another spelling, is not followed.
+    const isPlainPath = /^(?:\.|(?!\.\.(?:\/|$))[\w.@+-]+(?:\/(?!\.\.(?:\/|$))[\w.@+-]+)*)$/.test(start);
+    const folder = join(cwd, start);
+    if (!isPlainPath || fs.lstat(folder)?.kind !== 'directory') return undefined;
+    found.push(start);
+    const result = scanFolder(fs, folder, ({ path: file }) => {
+      const path = splitRelativePath(folder, file);
+      if (filter(path, () => true)) found.push([start, ...path].join('/'));
+      return found.length > MAX_NAMES;
+    });
+    if (result !== undefined) return undefined;
+  }
+  return found;
 }

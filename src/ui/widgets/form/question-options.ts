@@ -7,10 +7,11 @@ import {
   createNoOption,
   createYesOption,
   type DialogAction,
+  type DialogForm,
   type DialogOption,
   SHOW_ALL_OPTION,
-} from '../permission-dialog/dialog-option.ts';
-import type { DialogForm } from '../permission-dialog/dialog-state.ts';
+} from '../permission-dialog/dialog-state.ts';
+
 import {
   createUserAnswer,
   isApproval,

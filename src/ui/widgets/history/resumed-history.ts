@@ -1,5 +1,4 @@
-import type { Message } from '../../../contracts/message.ts';
-import { isTypedByUser } from '../../../contracts/message.ts';
+import { isTypedByUser, type Message } from '../../../contracts/message.ts';
 import type { PastRunEvent } from '../../../contracts/session.ts';
 import { formatCount } from '../../../lib/text/format.ts';
 import { endAllLiveCalls, endAllStreamedText, flushFinishedPieces } from '../../app-state/live-pieces.ts';

@@ -10,8 +10,15 @@ import {
   plain,
   type StyledSpan,
 } from '../../text/line.ts';
-import { classifyMarkdownLine, isPlainParagraph } from './classify-markdown-line.ts';
-import { appendMarkdown, createMarkdownStream, finishMarkdown, type MarkdownBlock } from './markdown-stream.ts';
+import {
+  appendMarkdown,
+  classifyMarkdownLine,
+  createMarkdownStream,
+  finishMarkdown,
+  isPlainParagraph,
+  type MarkdownBlock,
+} from './markdown-stream.ts';
+
 import { type InlineMarkdownOptions, isKnownToken, renderInlineMarkdown } from './render-inline-markdown.ts';
 import { renderMarkdownTable } from './render-markdown-table.ts';
 

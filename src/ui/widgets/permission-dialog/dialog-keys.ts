@@ -14,7 +14,6 @@ import { createDraftEditor } from '../composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../composer/paste-placeholders.ts';
 import { applyAnswerStep, sendTypedAnswer } from '../form/answer-question.ts';
 import { formatQuestion, listQuestionParts } from '../form/question-parts.ts';
-import type { DialogAction, DialogOption } from './dialog-option.ts';
 import {
   createDialogOptions,
   createListOptions,
@@ -24,13 +23,16 @@ import {
 } from './dialog-options.ts';
 import {
   acceptsKeys,
+  type DialogAction,
   type DialogForm,
+  type DialogOption,
   type DialogRequest,
   FOCUS_GUARD_MS,
   KEY_GUARD_MS,
   KEY_REPEAT_MS,
   type OpenDialog,
 } from './dialog-state.ts';
+
 import { isDialogCollapsed, noteAnswerKey } from './reduce-dialog.ts';
 
 /** Rows of the screen that a list of requests leaves for its title, its keys and the draft. */

@@ -15,10 +15,11 @@ import {
   createNoOption,
   createYesOption,
   type DialogAction,
+  type DialogForm,
   type DialogOption,
+  type DialogRequest,
   SHOW_ALL_OPTION,
-} from './dialog-option.ts';
-import type { DialogForm, DialogRequest } from './dialog-state.ts';
+} from './dialog-state.ts';
 
 /** Returns the options for a request, in the order of display. */
 export function createDialogOptions(request: DialogRequest, form: DialogForm): readonly DialogOption[] {

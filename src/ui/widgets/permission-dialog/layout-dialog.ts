@@ -16,7 +16,6 @@ import {
 import { type RenderContext, shortenTitlePaths } from '../../text/render-context.ts';
 import { type ScreenRow, wrapLines } from '../../text/render-lines.ts';
 import { createQuestionBody, formatQuestionTitle } from '../form/question-body.ts';
-import type { DialogOption } from './dialog-option.ts';
 import {
   createDialogOptions,
   createListOptions,
@@ -24,7 +23,14 @@ import {
   filterListedRequests,
   isAnsweredTogether,
 } from './dialog-options.ts';
-import { acceptsKeys, type DialogForm, type DialogRequest, type OpenDialog } from './dialog-state.ts';
+import {
+  acceptsKeys,
+  type DialogForm,
+  type DialogOption,
+  type DialogRequest,
+  type OpenDialog,
+} from './dialog-state.ts';
+
 import { createRowTruncator, type DialogLayout, type DialogParts, fitDialog } from './fit-dialog.ts';
 import {
   createPermissionBody,

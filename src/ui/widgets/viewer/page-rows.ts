@@ -1,8 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { DiffHunk } from '../../../contracts/display.ts';
 import { isJsonObject, type JsonValue } from '../../../contracts/json.ts';
-import type { AssistantBlock, ToolResultBlock, ToolUseBlock, UserMessage } from '../../../contracts/message.ts';
-import { formatResultText } from '../../../contracts/message.ts';
+import {
+  type AssistantBlock,
+  formatResultText,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  type UserMessage,
+} from '../../../contracts/message.ts';
 import type { PermissionRequest } from '../../../contracts/permission.ts';
 import { formatClock, formatTokens } from '../../../lib/text/format.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';

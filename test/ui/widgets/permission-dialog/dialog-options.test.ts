@@ -2,14 +2,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CallRisk, PermissionRequest, ToolFacts } from '../../../../src/contracts/permission.ts';
 import type { UserQuestion } from '../../../../src/contracts/tool.ts';
-import type { DialogOption } from '../../../../src/ui/widgets/permission-dialog/dialog-option.ts';
 import {
   createDialogOptions,
   filterListedOptions,
   findDialogOption,
   getInitialSelection,
 } from '../../../../src/ui/widgets/permission-dialog/dialog-options.ts';
-import { createOpenDialog, type DialogRequest } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
+import {
+  createOpenDialog,
+  type DialogOption,
+  type DialogRequest,
+} from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
+
 import { createPermissionBody } from '../../../../src/ui/widgets/permission-dialog/permission-body.ts';
 import { runs } from '../../../support/runs.ts';
 import { DRAWING } from '../screen/render-part.tsx';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PROVIDER_PRESETS } from '../../../src/model/provider-presets.ts';
-import { BUNDLED_CATALOGUE_PAGES, loadCataloguePage } from '../../../src/model/registry/catalogue.ts';
+import { BUNDLED_CATALOGUE_PAGES, loadCataloguePage } from '../../../src/model/registry/catalogue-store.ts';
 import { extractModelFacts } from '../../../src/model/registry/model-facts.ts';
 
 test('every bundled catalogue page is valid, and its models have a window and a price', async () => {

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatRule, parseRule } from '../../../src/permissions/rules/parse-rule.ts';
 import {
   findSandboxExceptionProblem,
+  formatRule,
   formatSandboxException,
+  parseRule,
   parseSandboxException,
   type SandboxException,
-} from '../../../src/permissions/rules/sandbox-exception-rule.ts';
+} from '../../../src/permissions/rules/parse-rule.ts';
+
 import { runs } from '../../support/runs.ts';
 
 test.each<[string | undefined, SandboxException]>([
