@@ -64,7 +64,7 @@ export async function fetchServerModelFacts(
   const queries =
     namedQuery === undefined ? (isPrivateAddress(baseUrl) ? [...SERVER_QUERIES.values()] : []) : [namedQuery];
   const [modelList, ...serverFacts] = await Promise.all([
-    request(`${baseUrl}/models`),
+    requestModelList(baseUrl, request),
     ...queries.map((query) => query(root, model, request)),
   ]);
   const knownFacts = [findListedFacts(modelList, model), ...serverFacts].filter((facts) => facts !== undefined);
@@ -72,8 +72,31 @@ export async function fetchServerModelFacts(
   return { facts: knownFacts.reduce(mergeFacts, {}), listed: listModelIds(modelList) };
 }
 
+const MAX_PAGES = 20;
+
+/** Requests the list of models with the pages that follow. A page that fails or repeats the one before ends it. */
+async function requestModelList(baseUrl: string, request: SendRequest): Promise<JsonValue | undefined> {
+  const pages: JsonValue[] = [];
+  let lastId: string | undefined;
+  while (pages.length < MAX_PAGES) {
+    const query = lastId === undefined ? '' : `?after_id=${encodeURIComponent(lastId)}`;
+    const page = await request(`${baseUrl}/models${query}`);
+    if (page === undefined) break;
+    pages.push(page);
+    const { has_more, last_id } = narrowToObject(page) ?? {};
+    const next = narrowToString(last_id);
+    if (has_more !== true || next === undefined || next === lastId) break;
+    lastId = next;
+  }
+  return pages.length === 0 ? undefined : { data: pages.flatMap(listEntries) };
+}
+
+/** Returns the entries of a list of models, or of one page of it. */
+const listEntries = (list: JsonValue | undefined): readonly JsonObject[] =>
+  narrowToObjects(narrowToObject(list)?.data ?? list);
+
 function listModelIds(list: JsonValue | undefined): readonly string[] {
-  return narrowToObjects(narrowToObject(list)?.data ?? list).flatMap(({ id }) => narrowToString(id) ?? []);
+  return listEntries(list).flatMap(({ id }) => narrowToString(id) ?? []);
 }
 
 function mergeFacts(base: ModelFacts, override: ModelFacts): ModelFacts {
@@ -108,8 +131,7 @@ export function isPrivateAddress(baseUrl: string): boolean {
 
 /** Reads the facts about one model from a server's model list (`/models`). */
 function findListedFacts(list: JsonValue | undefined, model: string): ModelFacts | undefined {
-  const entries = narrowToObjects(narrowToObject(list)?.data ?? list);
-  const entry = entries.find(({ id }) => narrowToString(id) === model);
+  const entry = listEntries(list).find(({ id }) => narrowToString(id) === model);
   return entry && parseListedModelFacts(entry);
 }
 

@@ -48,6 +48,17 @@ describe('model facts reported by servers', () => {
     expect((await askedOf('groq', { '/v1/models': list })).facts).toMatchObject({ contextWindow });
   });
 
+  test('a list in pages is read to its end, and one that repeats a page ends', async () => {
+    const { facts, listed, asked } = await askedOf('gateway', {
+      '/v1/models': { data: [{ id: 'a' }], has_more: true, last_id: 'a b' },
+      '/v1/models?after_id=a%20b': { data: [{ id: 'm', max_input_tokens: 77_777 }], has_more: true, last_id: 'm' },
+      '/v1/models?after_id=m': { data: [], has_more: true, last_id: 'm' },
+    });
+    expect(facts).toMatchObject({ contextWindow: 77_777 });
+    expect(listed).toEqual(['a', 'm']);
+    expect(asked.filter(({ path }) => path.startsWith('/v1/models'))).toHaveLength(3);
+  });
+
   test('llama.cpp: the window it was started with', async () => {
     const props = { default_generation_settings: { n_ctx: 49_152 }, modalities: { vision: true } };
     const { facts } = await askedOf('llamacpp', { '/v1/models': { data: [{ id: 'm' }] }, '/props': props });
