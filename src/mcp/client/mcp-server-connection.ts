@@ -1,7 +1,9 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
+  CancelledNotificationSchema,
   type CompleteRequest,
   type GetPromptResult,
   type Progress,
@@ -71,6 +73,21 @@ const PING_TIMEOUT_MS = 5_000;
 const NOTE_CHARS = 200;
 const NOTE_INTERVAL_MS = 50;
 
+/** Drops what the SDK sends too much: it also cancels answered requests when their signal aborts later. */
+function skipLateCancellations(transport: Transport): void {
+  const pending = new Set<unknown>();
+  const send = transport.send.bind(transport);
+  transport.send = async (message, sendOptions) => {
+    if ('method' in message && 'id' in message) pending.add(message.id);
+    const cancelled = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
+    if (cancelled === undefined || pending.has(cancelled)) await send(message, sendOptions);
+  };
+  // The SDK calls a listener that is there before its own.
+  transport.onmessage = (message) => {
+    if (!('method' in message)) pending.delete(message.id);
+  };
+}
+
 /** Opens and initializes a connection; rejects when the server refuses or ends, or the signal aborts. */
 export async function openMcpServerConnection(
   options: McpServerConnectionOptions,
@@ -93,6 +110,7 @@ export async function openMcpServerConnection(
     options.onClosed(closeReason);
   };
   if (options.isRemote) client.onerror = createPingOnError(client);
+  skipLateCancellations(options.transport);
   await client.connect(options.transport, { signal, timeout: NO_TIMEOUT_MS });
   const createOptions = (callSignal: AbortSignal) => ({ signal: callSignal, timeout: options.callTimeoutMs() });
   let taskTools: ReadonlySet<string> = new Set();
