@@ -21,24 +21,30 @@ function decideRead(path: string, { permissions, cwd }: ReadDeps) {
   return decide(getToolFacts(readTraits.name, { file_path: path }, cwd), permissions.getPolicy(cwd), permissions.fs);
 }
 
+/** Calls `use` with the real path of a file that the Read tool could read unasked; a failure becomes a result. */
+async function accessFile<Result>(
+  path: string,
+  deps: ReadDeps,
+  use: (real: string) => Promise<Result>,
+): Promise<Result | { readonly ok: false; readonly why: string }> {
+  const { verdict, reasons } = decideRead(path, deps);
+  if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
+  const { permissions, cwd } = deps;
+  const { real } = resolvePath(permissions.fs, { cwd, home: permissions.getPolicy(cwd).home }, path);
+  try {
+    return await use(toNativePath(real));
+  } catch (thrown) {
+    return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
+  }
+}
+
 /** Reads the start of a file for an SDK host, if the Read tool could read it unasked. */
 export async function readFileForSdkHost(
   path: string,
   maxBytes: number,
   deps: ReadDeps,
 ): ReturnType<HostControlPort['readFile']> {
-  const { verdict, reasons } = decideRead(path, deps);
-  if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
-  const { real } = resolvePath(
-    deps.permissions.fs,
-    { cwd: deps.cwd, home: deps.permissions.getPolicy(deps.cwd).home },
-    path,
-  );
-  try {
-    return await readStart(toNativePath(real), maxBytes);
-  } catch (thrown) {
-    return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
-  }
+  return accessFile(path, deps, (real) => readStart(real, maxBytes));
 }
 
 /** Marks a file as read by the model, as reported by an SDK host, if the file has not changed since. */
@@ -47,23 +53,14 @@ export async function markFileReadByModel(
   mtimeMs: number,
   deps: ReadDeps & { readonly readState: Pick<FileReadState, 'recordRead'> },
 ): Promise<ActionResult> {
-  const { verdict, reasons } = decideRead(path, deps);
-  if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
-  const { real } = resolvePath(
-    deps.permissions.fs,
-    { cwd: deps.cwd, home: deps.permissions.getPolicy(deps.cwd).home },
-    path,
-  );
-  try {
-    const facts = await readFileBytes(toNativePath(real), new AbortController().signal);
+  return accessFile(path, deps, async (real): Promise<ActionResult> => {
+    const facts = await readFileBytes(real, new AbortController().signal);
     // Hosts report whole milliseconds.
     if (Math.floor(facts.mtimeMs) !== Math.floor(mtimeMs))
       return { ok: false, why: `${path} has changed since it was read; read it again.` };
     deps.readState.recordRead(facts, 'told by the host');
     return { ok: true };
-  } catch (thrown) {
-    return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
-  }
+  });
 }
 
 async function readStart(path: string, maxBytes: number): ReturnType<HostControlPort['readFile']> {

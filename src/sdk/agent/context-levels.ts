@@ -37,7 +37,7 @@ export function addContextLevels(
   const { messageTokens } = createTokenEstimator();
   const estimate = (messages: readonly Message[]) => sumNumbers(messages.map(messageTokens));
   return {
-    ...bindPort(context),
+    ...bindContextPort(context),
     async prepare(messages) {
       const prepared = await context.prepare(messages);
       const { id, contextWindow } = model();
@@ -57,7 +57,7 @@ export function addContextLevels(
 }
 
 /** Copies a port so that its methods keep their object, which may be of a class. */
-function bindPort(context: ContextPort): ContextPort {
+export function bindContextPort(context: ContextPort): ContextPort {
   return {
     prepare: (messages) => context.prepare(messages),
     compact: (messages, trigger, signal, model) => context.compact(messages, trigger, signal, model),

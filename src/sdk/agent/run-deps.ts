@@ -13,6 +13,7 @@ import type { AgentTool } from '../build-tool.ts';
 import { type AgentQuestions, createAgentQuestions } from './agent-questions.ts';
 import type { AgentRunRecords } from './agent-run-records.ts';
 import { checkBeforeToolCallResult, parseAfterToolCallResult } from './check-results.ts';
+import { bindContextPort } from './context-levels.ts';
 import type { AfterToolCallResult, AgentOptions } from './options.ts';
 import type { AgentSetup } from './setup.ts';
 import type { SpendingMeter } from './spending.ts';
@@ -104,6 +105,7 @@ function wrapContext(
 ): ContextPort {
   if (transform === undefined) return context;
   return {
+    ...bindContextPort(context),
     async prepare(messages) {
       const prepared = await context.prepare(messages);
       try {
@@ -115,10 +117,6 @@ function wrapContext(
         return prepared;
       }
     },
-    compact: (messages, trigger, signal, model) => context.compact(messages, trigger, signal, model),
-    drain: (messages) => context.drain(messages),
-    limits: (model) => context.limits(model),
-    calibrate: (view, tokens, cleared) => context.calibrate(view, tokens, cleared),
   };
 }
 
