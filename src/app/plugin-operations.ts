@@ -22,10 +22,10 @@ import { fetchRepository } from '../git/fetch-repository.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { deleteStoredApiKey, getPluginSecretName, readPluginSecrets, storeApiKey } from '../model/api-keys.ts';
+import { dropInvalidSettings, validateHooks } from '../settings/drop-invalid-settings.ts';
 import { editSettingsFile, getSettingsPath, saveUserSetting } from '../settings/edit-settings.ts';
 import { readConfiguredPlugin } from '../settings/load-enabled-plugins.ts';
 import { describeSettingsEffects } from '../settings/settings-needing-approval.ts';
-import { validateHooks, validateSettings } from '../settings/validate-settings.ts';
 import { readSettings } from './read-settings.ts';
 
 /**
@@ -190,7 +190,7 @@ export type PluginOperations = ReturnType<typeof createPluginOperations>;
 /** Describes what a plugin would run, one line each; shown before it is enabled. */
 export async function describePluginEffects(plugin: Plugin): Promise<readonly string[]> {
   const { root, hooks, mcpServers, languageServers, monitors, options, unsupported } = plugin;
-  const settings = { hooks: validateHooks(hooks).hooks, ...validateSettings({ mcpServers }).settings };
+  const settings = { hooks: validateHooks(hooks).hooks, ...dropInvalidSettings({ mcpServers }).settings };
   const effects = describeSettingsEffects({ source: 'user', file: root, settings, lineOf: () => undefined });
   const { running, others } = await listParts(plugin);
   return [

@@ -23,7 +23,7 @@ import type { CheckpointPathState, FileAccessMetadata } from '../contracts/sessi
 import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
 import { copyExtendedAttributes, setExtendedAttributes } from '../lib/files/extended-attributes.ts';
 import { decodeFileName, encodeFsPath } from '../lib/files/non-utf8-paths.ts';
-import { journalDraftFile, writeInPlace } from '../lib/files/write-journal.ts';
+import { recordTemporaryFile, writeInPlace } from '../lib/files/write-journal.ts';
 import type { ContentStore } from './content-store.ts';
 
 export type RestoreResult = {
@@ -184,7 +184,7 @@ function writeFile(
     return restoreAccess(path, access);
   }
   const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
-  const clearNote = journalDraftFile(unfinished, draft);
+  const clearNote = recordTemporaryFile(unfinished, draft);
   const file = openSync(encodeFsPath(draft), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     writeFileSync(file, bytes);

@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/message.ts';
 import type { ModelInfo } from '../contracts/model.ts';
-import type { ToolLookup } from '../contracts/permission.ts';
+import type { ToolTraitsLookup } from '../contracts/permission.ts';
 import type { CompactionResult, ContextPort, Summarize } from '../contracts/query.ts';
 import type { SentResult } from '../contracts/tool.ts';
 import type { CompactRequest } from './compaction/compact-conversation.ts';
@@ -32,7 +32,7 @@ export type ContextParts = {
   readonly remember?: (decision: ContextDecision) => void;
   readonly onLevel?: (run: LevelRun) => void;
   /** Finds a tool by name; tools declare whether their results can be had again. */
-  readonly toolNamed: ToolLookup;
+  readonly toolNamed: ToolTraitsLookup;
   readonly newId: () => string;
 };
 

@@ -122,7 +122,7 @@ export type ToolTraits = {
 };
 
 /** Finds the traits of a tool by its name or a former name. */
-export type ToolLookup = (name: string) => ToolTraits | undefined;
+export type ToolTraitsLookup = (name: string) => ToolTraits | undefined;
 
 export type DecisionStage =
   | 'facts'

@@ -1,6 +1,6 @@
 import type { SubAgentDefinition } from '../contracts/extension.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
-import type { PermissionMode, ToolLookup } from '../contracts/permission.ts';
+import type { PermissionMode, ToolTraitsLookup } from '../contracts/permission.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { findClosestWord } from '../lib/text/closest-word.ts';
 
@@ -56,7 +56,7 @@ export function selectAgentTools(
     noteTools,
   }: {
     readonly depth: number;
-    readonly toolNamed: ToolLookup;
+    readonly toolNamed: ToolTraitsLookup;
     /** Tools that a sub-agent with memory needs for its notes. */
     readonly noteTools: readonly string[];
   },

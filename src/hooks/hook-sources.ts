@@ -2,7 +2,7 @@ import type { ExtensionSource, Plugin, PluginVariables } from '../contracts/exte
 import { HOOK_EVENTS, type Hook, type HookEvent } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { LoadedSettings, Settings, SettingsLayer } from '../contracts/settings.ts';
-import { validateHooks } from '../settings/validate-settings.ts';
+import { validateHooks } from '../settings/drop-invalid-settings.ts';
 
 export function collectConfiguredHooks({ layers }: LoadedSettings): readonly Hook[] {
   return layers.flatMap((layer) =>

@@ -13,12 +13,16 @@ export function restorePermissionMode(
 }
 
 /** The initial mode, or the reason why it is not allowed. */
-export type InitialMode =
+export type InitialModeResult =
   | { readonly ok: true; readonly mode: PermissionMode }
   | { readonly ok: false; readonly problem: string };
 
 /** Resolves the mode a run starts in, from flags, then settings. */
-export function resolveInitialMode(options: CliRunOptions, settings: Settings, environment: Environment): InitialMode {
+export function resolveInitialMode(
+  options: CliRunOptions,
+  settings: Settings,
+  environment: Environment,
+): InitialModeResult {
   const requested =
     options.skipPermissions === 'now'
       ? 'bypassPermissions'

@@ -9,7 +9,7 @@ import { getPluginDataFolder, openPluginStore } from '../extensions/plugins/plug
 import { type PluginResult, readPlugin } from '../extensions/plugins/read-plugin.ts';
 import { getErrorMessage, ignoreMissingFile } from '../lib/errors.ts';
 import { getPluginSecretName, readPluginSecrets } from '../model/api-keys.ts';
-import { validateHooks } from './validate-settings.ts';
+import { validateHooks } from './drop-invalid-settings.ts';
 
 type LoadedPlugins = { readonly plugins: readonly Plugin[]; readonly problems: readonly ExtensionProblem[] };
 

@@ -3,7 +3,7 @@ import { PERMISSION_MODES } from '../contracts/permission.ts';
 import type { Settings, SettingsLayer, SettingsProblem, SettingsSource } from '../contracts/settings.ts';
 import { isJsonRecord } from '../lib/json.ts';
 import { getLineNumber } from '../lib/text/lines.ts';
-import { validateSettings } from './validate-settings.ts';
+import { dropInvalidSettings } from './drop-invalid-settings.ts';
 
 /** The valid part of a settings file, and problems about the rest. */
 export type ParsedSettingsLayer = { readonly layer: SettingsLayer; readonly problems: readonly SettingsProblem[] };
@@ -41,7 +41,7 @@ function parse(text: string, file: string, source: SettingsSource): ParsedSettin
   if (text.trim() === '') return { layer: { source, file, settings: {}, lineOf }, problems: [] };
   const broken = errors[0];
   const adapted = adaptClaudeSettings(tree?.type === 'object' ? getNodeValue(tree) : {});
-  const { settings, issues, getOriginalPath } = validateSettings(adapted.value);
+  const { settings, issues, getOriginalPath } = dropInvalidSettings(adapted.value);
   const layer = { source, file, settings, lineOf: (path: Path) => lineOf(getOriginalPath(path)) };
   if (broken !== undefined || tree?.type !== 'object') {
     const what = broken === undefined ? 'it must be one JSON object' : toReadable(printParseErrorCode(broken.error));

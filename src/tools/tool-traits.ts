@@ -1,4 +1,4 @@
-import type { ToolLookup, ToolTraits } from '../contracts/permission.ts';
+import type { ToolTraits, ToolTraitsLookup } from '../contracts/permission.ts';
 import { applyPatchTraits } from './apply-patch.ts';
 import { askUserQuestionTraits } from './ask-user-question.ts';
 import { bashTraits } from './bash/bash.ts';
@@ -56,7 +56,7 @@ export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: AcceptedCall
 ];
 
 /** Returns the traits of the built-in tool with this name or alias, or with this name in another assistant. */
-export const findBuiltInToolTraits: ToolLookup = (requestedName) =>
+export const findBuiltInToolTraits: ToolTraitsLookup = (requestedName) =>
   TOOL_TRAITS.find(({ name, aliases = [] }) => name === requestedName || aliases.includes(requestedName)) ??
   TOOL_TRAITS.find(
     ({ name, forms }) => matchToolCallName([name, ...(forms?.names ?? [])], requestedName, null) === 'name',

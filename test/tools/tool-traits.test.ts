@@ -11,7 +11,7 @@ test('the list has the traits of every tool', () => {
   const declared = files.flatMap((name) =>
     [
       ...readFileSync(join(folder, name), 'utf8').matchAll(
-        /^export const (\w+)Traits: (?:ToolTraits|BuiltInToolTraits)/gm,
+        /^export const (\w+)Traits: (?:ToolTraits|BuiltInToolTraits)\b/gm,
       ),
     ].map(([, tool]) => tool?.toLowerCase()),
   );

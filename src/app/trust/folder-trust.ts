@@ -11,6 +11,7 @@ import type {
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
+import { validateHooks } from '../../settings/drop-invalid-settings.ts';
 import { parseSettingsLayer } from '../../settings/parse-settings-layer.ts';
 import {
   describeSettingsEffects,
@@ -18,8 +19,6 @@ import {
   listTrustedContent,
 } from '../../settings/settings-needing-approval.ts';
 import { openTrustStore, type TrustStore } from '../../settings/trust-store.ts';
-
-import { validateHooks } from '../../settings/validate-settings.ts';
 import { listSettingsFolders } from '../read-settings.ts';
 import {
   type ExternalInstructionFile,

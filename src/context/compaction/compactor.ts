@@ -1,5 +1,5 @@
 import type { BoundaryMessage, Message } from '../../contracts/message.ts';
-import type { ToolLookup } from '../../contracts/permission.ts';
+import type { ToolTraitsLookup } from '../../contracts/permission.ts';
 import type { CompactionResult } from '../../contracts/query.ts';
 import { formatTokens } from '../../lib/text/format.ts';
 import type { ReductionPipeline } from '../reduction/reduction-pipeline.ts';
@@ -20,7 +20,7 @@ export type CompactorDeps = Omit<CompactConversationDeps, 'limits' | 'requestTok
   readonly pipeline: ReductionPipeline;
   readonly limitsFor: (model: string | undefined) => { readonly compactAt: number; readonly blockAt: number };
   readonly beforeCompact: BeforeCompact | undefined;
-  readonly toolNamed: ToolLookup;
+  readonly toolNamed: ToolTraitsLookup;
   /** Called after a compaction with the decisions taken and what it freed. */
   readonly onCompacted: (
     decisions: readonly ContextDecision[],

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import { isTypedByUser, type Message, type TextBlock, type UserMessage } from '../../contracts/message.ts';
-import type { ToolLookup } from '../../contracts/permission.ts';
+import type { ToolTraitsLookup } from '../../contracts/permission.ts';
 import { isPinnedMessage } from '../reduction/propose-reductions.ts';
 import { listToolCalls } from '../tool-calls.ts';
 import { getUserPromptText } from './kept-messages.ts';
@@ -131,7 +131,7 @@ function renderList(items: readonly string[]): string {
 }
 
 /** Lists the skills in use: loaded in the conversation, or carried on by an earlier compaction. */
-export function listSkillsInUse(messages: readonly Message[], toolNamed: ToolLookup): readonly string[] {
+export function listSkillsInUse(messages: readonly Message[], toolNamed: ToolTraitsLookup): readonly string[] {
   const loaded = messages.flatMap(listToolCalls).flatMap(({ name, input }) => {
     const facts = isJsonObject(input) ? toolNamed(name)?.facts?.(input, '') : undefined;
     return facts?.kind === 'skill' ? facts.specifier || [] : [];

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
-import type { ToolLookup } from '../../contracts/permission.ts';
+import type { ToolTraitsLookup } from '../../contracts/permission.ts';
 import type { ContextDecision } from '../reduction-log.ts';
 import { estimateTextTokens, sumNumbers, type TokenEstimator } from '../token-estimate.ts';
 import {
@@ -24,7 +24,7 @@ export type ReductionInput = {
   /** Returns the path of a full result stored on disk, if any. */
   readonly storedAt: (callId: string) => string | undefined;
   readonly estimate: TokenEstimator;
-  readonly toolNamed: ToolLookup;
+  readonly toolNamed: ToolTraitsLookup;
 };
 
 /** A possible decision and the raw tokens it would free. */

@@ -1,5 +1,5 @@
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
-import type { ToolLookup } from '../../contracts/permission.ts';
+import type { ToolTraitsLookup } from '../../contracts/permission.ts';
 import type { ContextDecision, ReductionLog } from '../reduction-log.ts';
 import type { TokenEstimator } from '../token-estimate.ts';
 import { listToolCalls } from '../tool-calls.ts';
@@ -15,7 +15,7 @@ export type SentConversationDeps = {
   readonly decisions: ReductionLog;
   readonly estimate: TokenEstimator;
   readonly storedAt: (callId: string) => string | undefined;
-  readonly toolNamed: ToolLookup;
+  readonly toolNamed: ToolTraitsLookup;
 };
 
 /** Creates the view of the conversation as it is sent, updated message by message. */

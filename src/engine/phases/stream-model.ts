@@ -17,11 +17,11 @@ import {
 } from '../streaming-reply-state.ts';
 import { createToolScheduler, type ToolScheduler } from '../tool-calls/tool-scheduler.ts';
 import { emitTombstone } from '../turn-phases.ts';
-import type { PreparedContext } from './prepare-context.ts';
+import type { ContextPreparation } from './prepare-context.ts';
 
 /** Sends the request and emits the reply as it streams; a call starts as soon as its block is complete and on disk. */
 export async function* streamModel(
-  { state, view }: Extract<PreparedContext, { kind: 'ready' }>,
+  { state, view }: Extract<ContextPreparation, { kind: 'ready' }>,
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, ModelTurn> {

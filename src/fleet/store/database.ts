@@ -41,7 +41,7 @@ export const createPlaceholders = (count: number): string => Array.from({ length
 export const MAX_CLAIM_DELAY_MS = 60_000;
 
 /** Inserts rows in batches, skipping existing ones. Returns the `returning` column of the inserted rows. */
-export async function insertMissingRows(
+export async function insertRowsIfAbsent(
   tx: SqlTransaction,
   table: string,
   columns: readonly string[],

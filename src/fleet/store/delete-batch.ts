@@ -1,5 +1,5 @@
 import type { ClaimingWorker, DeletedBatchTask, PendingBatchDeletion } from '../../contracts/fleet.ts';
-import { insertMissingRows, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
 import { type FleetTaskRow, parseFleetDeletionRow, parseFleetTaskRow } from './schema.ts';
 
 /** The installation that asks, by its id and the name of its machine. */
@@ -50,7 +50,7 @@ async function addDeletions(tx: SqlTransaction, batch: string, by: Installation)
   });
   const columns = ['batch', 'installation', 'machine', 'created_ms', 'tasks'];
   // An installation whose deletion is still pending has claimed nothing since, so there is nothing to add to it.
-  await insertMissingRows(tx, 'fleet_deletions', columns, rows, 'installation');
+  await insertRowsIfAbsent(tx, 'fleet_deletions', columns, rows, 'installation');
 }
 
 /** Attempts of workers before version 4 have no installation. */

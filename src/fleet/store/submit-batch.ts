@@ -1,5 +1,5 @@
 import type { NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
-import { insertMissingRows, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
 import { addRateLimitLane } from './rate-limit-lanes.ts';
 
 /** Submits a batch with its tasks in one transaction. Existing batches and tasks are unchanged. */
@@ -18,7 +18,7 @@ export async function insertBatch(
 ): Promise<{ readonly added: number; readonly known: number }> {
   const { id, name, limits, priority, collect, version = 1 } = batch;
   const now = await tx.now();
-  await insertMissingRows(
+  await insertRowsIfAbsent(
     tx,
     'fleet_batches',
     [
@@ -67,7 +67,7 @@ export async function insertBatch(
     task.kind === 'work' ? 'waiting' : 'held',
     0,
   ]);
-  const added = await insertMissingRows(tx, 'fleet_tasks', TASK_COLUMNS, rows, 'task_key');
+  const added = await insertRowsIfAbsent(tx, 'fleet_tasks', TASK_COLUMNS, rows, 'task_key');
   return { added: added.length, known: tasks.length - added.length };
 }
 

@@ -4,7 +4,7 @@ import * as nodeFs from 'node:fs/promises';
 import path from 'node:path';
 import { getErrnoCode, ignoreMissingFile } from '../errors.ts';
 import { copyExtendedAttributes } from './extended-attributes.ts';
-import { journalDraftFile, writeInPlace } from './write-journal.ts';
+import { recordTemporaryFile, writeInPlace } from './write-journal.ts';
 
 /** The properties of a file that are compared before and after a write. */
 type Entry = {
@@ -97,7 +97,7 @@ async function replace(
   const parents = await statParents(target, fs);
   const temporary = path.join(path.dirname(target), `.${randomBytes(9).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const clearDraft = journalDraftFile(unfinished, temporary);
+  const clearDraft = recordTemporaryFile(unfinished, temporary);
   try {
     const handle = await fs.open(temporary, flags, before === undefined ? 0o666 : 0o600);
     await writeContent(handle, bytes, before, { from: target, to: temporary });

@@ -69,7 +69,7 @@ function collapseNulRuns(bytes: Buffer): Buffer {
 }
 
 /** Returns the last offset of a byte sequence in a file, searching from the end; -1 if it does not occur. */
-export async function findLastOffset(file: FileHandle, size: number, wanted: Buffer): Promise<number> {
+export async function findLastByteSequence(file: FileHandle, size: number, wanted: Buffer): Promise<number> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES + wanted.length);
   for (let end = size; end > 0; ) {
     const from = Math.max(0, end - CHUNK_BYTES);

@@ -33,7 +33,7 @@ const entrySchema = z.lazy(() =>
 );
 
 /** Records a draft. The returned function removes the entry once the draft is renamed or deleted. */
-export function journalDraftFile(folder: string | undefined, draft: string): () => void {
+export function recordTemporaryFile(folder: string | undefined, draft: string): () => void {
   return recordEntry(folder, { draft });
 }
 

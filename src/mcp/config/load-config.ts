@@ -9,9 +9,9 @@ import type { LoadedSettings, SettingsLayer } from '../../contracts/settings.ts'
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
+import { dropInvalidSettings } from '../../settings/drop-invalid-settings.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
-import { validateSettings } from '../../settings/validate-settings.ts';
 import { MCP_LOGINS_FILE } from '../configured-mcp-server.ts';
 import {
   type AgentMcpServerEntries,
@@ -96,7 +96,7 @@ function createPluginLayer({ name, root, variables, mcpServers }: Plugin): Setti
     `plugin_${name}_${server}`,
     addPluginVariables(launch, variables),
   ]);
-  const settings = validateSettings({ mcpServers: Object.fromEntries(servers) }).settings;
+  const settings = dropInvalidSettings({ mcpServers: Object.fromEntries(servers) }).settings;
   return { source: 'user', file: root, settings, lineOf: () => undefined };
 }
 

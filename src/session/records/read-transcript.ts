@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { type ByteRange, findLastOffset, readLinesInRange } from '../../lib/files/read-lines.ts';
+import { type ByteRange, findLastByteSequence, readLinesInRange } from '../../lib/files/read-lines.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { EMPTY_CONVERSATION, reduceConversation } from './conversation-state.ts';
 import { createSessionRecordParser, type ParsedRecords, type RecordDamageCounts } from './parse-session-records.ts';
@@ -71,7 +71,7 @@ export async function readRecentSessionRecords(
 ): Promise<RecentSessionRecords> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
-  const boundary = range === 'all' ? 0 : (await findLastOffset(file, size, BOUNDARY)) + 1;
+  const boundary = range === 'all' ? 0 : (await findLastByteSequence(file, size, BOUNDARY)) + 1;
   const { read, isTrusted } = await readFromBoundary(file, { boundary, size, mostBytes, unsaved });
   // Without a valid boundary, the records before it are needed.
   return isTrusted ? read : (await readFromBoundary(file, { boundary: 0, size, mostBytes, unsaved })).read;

@@ -43,7 +43,7 @@ export function createLinearWriter(
     queued?.push(...lines);
     if (lines.length === 0 || isClosed || queued !== undefined) return;
     write(
-      printable`${reader.line === '' ? printable`\r` : printable`\r\n`}${joinPrintable(lines.map(formatLinearLine))}`,
+      printable`${reader.line === '' ? printable`\r` : printable`\r\n`}${joinPrintable(lines.map(sanitizeLinearLine))}`,
     );
     // Shows the line being typed again.
     if (!isBusy(view()) || view().dialogRequests.length > 0 || reader.line !== '') reader.prompt(true);
@@ -79,7 +79,7 @@ export function createLinearWriter(
 }
 
 /** Sanitizes a line and adds the line end. */
-export function formatLinearLine(line: string): Printable {
+export function sanitizeLinearLine(line: string): Printable {
   return printable`${escapeUnsafeLine(line)}\r\n`;
 }
 

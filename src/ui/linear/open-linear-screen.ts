@@ -21,9 +21,9 @@ import {
   createLinearOutput,
   createLinearRenderContext,
   createLinearWriter,
-  formatLinearLine,
   type LinearOptions,
   type LinearWriter,
+  sanitizeLinearLine,
 } from './linear-output.ts';
 
 /** Opens a screen that only appends lines, for screen readers and for terminals without cursor control. */
@@ -103,7 +103,7 @@ export function openLinearScreen(
   writeGreeting(live, writer, options);
   void drafts.restore().catch(() => undefined); // The session works without the draft.
   if (options.prompt !== undefined) {
-    writer.write(joinPrintable(options.prompt.split('\n').map(formatLinearLine)));
+    writer.write(joinPrintable(options.prompt.split('\n').map(sanitizeLinearLine)));
     onLine(options.prompt);
   }
   let isClosed = false;
@@ -143,7 +143,7 @@ function writeGreeting(
   const info = conversation.info();
   const { version, model, window } = createBanner(info);
   const banner = `ouro ${version}     ${model} · ${window} window`;
-  write(joinPrintable([reason, banner, ...info.warnings, ...keyProblems].map(formatLinearLine)));
+  write(joinPrintable([reason, banner, ...info.warnings, ...keyProblems].map(sanitizeLinearLine)));
   writeLines(['Type a message and press enter. /help lists commands, /stop stops the turn, /exit exits.']);
   if (opens !== 'sessions') {
     conversation.runStartHooks?.();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { journalDraftFile, recoverUnfinishedWrites, writeInPlace } from '../../../src/lib/files/write-journal.ts';
+import { recordTemporaryFile, recoverUnfinishedWrites, writeInPlace } from '../../../src/lib/files/write-journal.ts';
 import { getProcessIdentity } from '../../../src/lib/processes/process-info.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -53,7 +53,7 @@ test('an in-place write cut off at any byte by a kill is reverted; completed and
 test('a temporary file of a killed process is removed, one of a running process or another machine stays', async () => {
   const draft = join(base, '.0123.tmp');
   await writeFile(draft, 'half');
-  const done = journalDraftFile(folder, draft);
+  const done = recordTemporaryFile(folder, draft);
   recoverUnfinishedWrites(folder);
   expect(await readFile(draft, 'utf8')).toBe('half');
   done();

@@ -6,7 +6,7 @@ import type { ShellRedirect } from '../parse/redirects.ts';
 import type { LoopVariables, ShellArgument } from '../parse/shell-words.ts';
 import { getExactProgramFacts } from '../programs/find-program-facts.ts';
 import { findRepositoryTop, listTrackedFiles } from '../programs/git-repository.ts';
-import type { FoundFileNames, TrackedFileNames } from '../programs/program-facts.ts';
+import type { FoundFileNames, TrackedFilePatterns } from '../programs/program-facts.ts';
 
 /** One simple command exactly as bash will run it, and the folders it may run in. */
 export type ResolvedCommand = {
@@ -85,7 +85,7 @@ function listPrintedNames(
 function listTrackedNames(
   { fs }: DecisionContext,
   cwd: string,
-  { relativeTo, patterns }: TrackedFileNames,
+  { relativeTo, patterns }: TrackedFilePatterns,
 ): readonly string[] | undefined {
   const top = findRepositoryTop(fs, cwd);
   if (top === undefined || (relativeTo === 'top' && top !== cwd)) return undefined;

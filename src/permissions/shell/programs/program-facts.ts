@@ -137,7 +137,7 @@ export type ProgramFacts = {
 export type ProgramFactsByName = Readonly<Record<string, ProgramFacts>>;
 
 /** The file names that a command prints. */
-export type PrintedFileNames = FoundFileNames | TrackedFileNames;
+export type PrintedFileNames = FoundFileNames | TrackedFilePatterns;
 
 /** Names below folders that pass a filter. */
 export type FoundFileNames = {
@@ -147,7 +147,7 @@ export type FoundFileNames = {
 };
 
 /** Tracked files that match a pattern, relative to the working folder or to the top of the repository. */
-export type TrackedFileNames = {
+export type TrackedFilePatterns = {
   readonly kind: 'tracked';
   readonly relativeTo: 'cwd' | 'top';
   readonly patterns: readonly string[];

@@ -9,7 +9,7 @@ import {
   listLocalModels,
 } from './first-run-state.ts';
 import { formatFirstRun } from './first-run-text.ts';
-import { isQuestionSeen, layoutFirstRun, markVisibleRowsSeen, scrollFirstRunByPage } from './layout-first-run.ts';
+import { isQuestionFullyShown, layoutFirstRun, markVisibleRowsSeen, scrollFirstRunByPage } from './layout-first-run.ts';
 
 /** The result of an input event: a new state, an exit, or a server whose models are to be loaded. */
 export type FirstRunInputResult =
@@ -94,7 +94,7 @@ function answerStep(
 ): FirstRunInputResult {
   if (key === undefined || step === undefined) return toResult(state);
   if (step === 'model') return chooseSource({ ...state, selected: undefined }, key);
-  if (key !== 'n' && !isQuestionSeen(state)) return toResult({ ...state, note: explainUnseen(state) });
+  if (key !== 'n' && !isQuestionFullyShown(state)) return toResult({ ...state, note: explainUnseen(state) });
   const next = { ...state, selected: undefined, top: 0, seen: 0, note: '' };
   switch (step) {
     case 'trust':

@@ -64,7 +64,7 @@ export function listFirstRunRows({
 }
 
 /** Reports whether everything that an agreement refers to was visible. */
-export function isQuestionSeen(state: FirstRunScreenState): boolean {
+export function isQuestionFullyShown(state: FirstRunScreenState): boolean {
   const { dialog, window } = layoutFirstRun(state);
   const lastOptions = layoutFirstRun({ ...state, top: Number.MAX_SAFE_INTEGER }).dialog;
   return markVisibleRowsSeen(state).seen >= window.total && (dialog.inSight === 'all' || lastOptions.inSight === 'all');

@@ -25,7 +25,7 @@ export type ValidatedSettings = {
 const MAX_ROUNDS = 50;
 
 /** Validates settings by removing invalid parts, innermost first, until the rest is valid. */
-export function validateSettings(value: unknown): ValidatedSettings {
+export function dropInvalidSettings(value: unknown): ValidatedSettings {
   const removed = new Set<string>();
   const issues: SettingsIssue[] = [];
   const getOriginalPath = (path: Path) => toOriginalPath(value, path, removed);
@@ -50,7 +50,7 @@ export function validateHooks(hooks: JsonObject): {
   readonly hooks: NonNullable<Settings['hooks']>;
   readonly problems: readonly string[];
 } {
-  const { settings, issues: all } = validateSettings({ hooks });
+  const { settings, issues: all } = dropInvalidSettings({ hooks });
   const issues = all.filter(({ path }) => path.at(-1) !== 'description');
   return { hooks: settings.hooks ?? {}, problems: issues.map(({ message }) => message) };
 }
