@@ -7,9 +7,21 @@ import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '
 import { fleetBench } from '../support/fleet-bench.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
+import { someOf } from '../support/runs.ts';
 
 const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
 const NO_RETRIES = { OURO_MAX_RETRIES: '0' };
+
+const OUTAGES: readonly (readonly [string, ApiTurn, string])[] = [
+  ['a web page of a gateway', htmlError(502), 'the provider has an outage (502)'],
+  ['a timeout of a gateway', status(408), 'the provider has an outage (408)'],
+  ['an empty balance', status(400, 'Your credit balance is too low.'), 'the credit is used up (400)'],
+  ['a key that is refused', status(400, 'API key not valid.'), 'the API key was rejected (400)'],
+  ['a rate limit', status(429, undefined, { 'retry-after': '7200' }), 'the quota is used up (429)'],
+  ['a login page of the network', htmlError(200), 'answered with a web page'],
+  ['a connection that breaks off', reset(), 'No connection to'],
+  ['a server without TLS', says('It is done.'), 'TLS handshake'],
+];
 
 describe.each(TESTED_STORES)('an outage on %s', (kind) => {
   const on = fleetBench(kind);
@@ -48,16 +60,7 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
     expect(await batch(...args)).toMatchObject({ code: 0 });
   });
 
-  test.each<readonly [string, ApiTurn, string]>([
-    ['a web page of a gateway', htmlError(502), 'the provider has an outage (502)'],
-    ['a timeout of a gateway', status(408), 'the provider has an outage (408)'],
-    ['an empty balance', status(400, 'Your credit balance is too low.'), 'the credit is used up (400)'],
-    ['a key that is refused', status(400, 'API key not valid.'), 'the API key was rejected (400)'],
-    ['a rate limit', status(429, undefined, { 'retry-after': '7200' }), 'the quota is used up (429)'],
-    ['a login page of the network', htmlError(200), 'answered with a web page'],
-    ['a connection that breaks off', reset(), 'No connection to'],
-    ['a server without TLS', says('It is done.'), 'TLS handshake'],
-  ])('%s ends no task and costs no attempt', async (name, turn, reason) => {
+  test.each(someOf(OUTAGES, 2))('%s ends no task and costs no attempt', async (name, turn, reason) => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: () => turn });

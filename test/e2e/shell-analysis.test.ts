@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/contracts/json.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const PRELOAD = join(import.meta.dirname, '../support/record-analysis.mjs');
@@ -30,10 +31,12 @@ async function recordCall(tool: string, input: JsonObject, ...args: readonly str
   return recorded;
 }
 
-test.each([
+const COMMANDS = [
   ['that runs', 'cat a.txt | head -1 && ls'],
   ['that needs approval', 'touch b.txt && npm publish'],
-])('a command line %s is parsed once', async (_, command) => {
+];
+
+test.each(someOf(COMMANDS))('a command line %s is parsed once', async (_, command) => {
   const { parsed } = await recordCall('Bash', { command });
   expect(parsed).toEqual([command]);
 });

@@ -7,6 +7,7 @@ import manifest from '../../packages/vscode/package.json' with { type: 'json' };
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { startExtension } from '../support/vscode-fake.ts';
 
@@ -92,7 +93,7 @@ test('the lock file is for its user alone, names the folder, and replaces one th
   expect(readdirSync(run.locks)).toEqual([]);
 });
 
-test.each([
+const DECISIONS: readonly (readonly [string, (window: Window) => Promise<unknown> | unknown, string])[] = [
   ['accepted by the button', (window: Window) => window.run('ouro.acceptDiff'), 'one\nzwei\nthree\n'],
   ['changed and saved', (window: Window) => window.saveDiff((text) => `${text}vier ✓\n`), 'one\nzwei\nthree\nvier ✓\n'],
   [
@@ -105,7 +106,9 @@ test.each([
   ],
   ['refused by the button', (window: Window) => window.run('ouro.rejectDiff'), BEFORE],
   ['refused by closing its tab', (window: Window) => window.closeDiff(), BEFORE],
-])('a diff is %s', async (_, decide, expected) => {
+];
+
+test.each(someOf(DECISIONS, 2))('a diff is %s', async (_, decide, expected) => {
   await using run = await editing();
   const window = run.window();
   const ended = run.conversation.agent.prompt('go');

@@ -10,6 +10,7 @@ import { rebuildSession } from '../../../src/session/records/rebuild-session.ts'
 import { says } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { someOf } from '../../support/runs.ts';
 import { storedFile } from '../../support/stored-sessions.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -81,6 +82,10 @@ const RECORDS: readonly Json[] = [
   ...ENTRIES.map((checkpoint, index) => ({ ...head, uuid: `c${index}`, type: 'checkpoint', checkpoint })),
 ];
 
+/** Returns the step of a checkpoint, or the kind of another record. */
+const nameRecord = (record: Json) =>
+  /"step":"([\w-]+)"/.exec(JSON.stringify(record))?.[1] ?? (record === RECORDS[0] ? 'live' : 'queue');
+
 const deep = (levels: number): Json => (levels === 0 ? 'x' : { a: deep(levels - 1) });
 const ODD: readonly Json[] = [
   null,
@@ -139,13 +144,13 @@ async function open(records: readonly unknown[]) {
   return { messages, damage: damaged + salvaged, queued: state.queued };
 }
 
-test.each(RECORDS.map((record) => [JSON.stringify(record).slice(170, 230), record] as const))(
-  'whatever a field of %s… contains, the session opens and nothing else is lost',
+test.each(RECORDS.map((record) => [nameRecord(record), record] as const))(
+  'whatever a field of the record %s contains, the session opens and nothing else is lost',
   async (_, record) => {
     const others = RECORDS.filter((other) => other !== record);
     expect(await open([PROMPT, ...RECORDS])).toMatchObject({ messages: 1, damage: 0 });
     const isQueue = JSON.stringify(record).includes('"type":"queue"');
-    for (const odd of replaceFields(record)) {
+    for (const odd of someOf([...replaceFields(record)], 20)) {
       const { messages, queued } = await open([PROMPT, odd, ...others]);
       expect({ messages, queued: isQueue ? 1 : queued.length }).toEqual({ messages: 1, queued: 1 });
     }

@@ -9,15 +9,15 @@ import { decide } from '../../../../src/permissions/decide.ts';
 import { diskFs } from '../../../../src/permissions/permission-fs.ts';
 import { getExactProgramFacts, PROGRAM_NAMES } from '../../../../src/permissions/shell/programs/find-program-facts.ts';
 import { createTestReadOnlySandbox } from '../../../support/read-only-sandbox.ts';
-import { runs } from '../../../support/runs.ts';
+import { isWholeRun, runs } from '../../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
 import { policyFor } from '../../fixture.ts';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 const hasStrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true'], { env: { PATH } }).status === 0;
-// In CI a tenth, at night every line.
+// A few while somebody waits, in CI a tenth, at night every line.
 const { numRuns } = runs(10);
-const share = numRuns >= 30 ? 1 : numRuns / 40;
+const share = numRuns >= 30 ? 1 : isWholeRun ? numRuns / 40 : 0.005;
 
 /** Words and letters of a pattern for options, each of which may be one. */
 function listWords(pattern: RegExp): readonly string[] {
