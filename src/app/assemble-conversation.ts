@@ -130,7 +130,7 @@ async function close(parts: ConversationParts, started: RegisteredRun, reason: s
   await session.transcript.close();
   // A failed clean-up is repeated by the next run.
   await pruneExpiredSessions(core.settings.current(), core.environment.ouroHome, core.now()).catch(() => undefined);
-  started.close();
+  started.close(reason.startsWith('sig') ? 'all' : 'recorded');
 }
 
 function listBackgroundWork({ core, shells, loop }: ConversationParts): ReturnType<Conversation['background']> {

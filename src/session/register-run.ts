@@ -8,7 +8,7 @@ import type { BashDeps } from '../tools/bash/bash.ts';
 import { getUnfinishedWritesDir } from './paths.ts';
 import type { SessionLock } from './process-locks.ts';
 import type { SessionTranscript } from './records/session-transcript.ts';
-import { listSessionsToRecover, openRunCleanupLog, reapDeadRuns } from './run-cleanup-log.ts';
+import { listSessionsToRecover, openRunCleanupLog, type RunCleanupLog, reapDeadRuns } from './run-cleanup-log.ts';
 import { readSessionSummary } from './store/session-summary.ts';
 import { openStoredSessionUndo } from './undo-stored-session.ts';
 
@@ -22,7 +22,7 @@ export type RegisteredRun = {
   createLedger(transcript: Pick<SessionTranscript, 'append' | 'folder' | 'path'>): BashDeps['ledger'];
   /** Sets the session lock that this run holds. */
   setLock(claim: SessionLock | undefined): void;
-  close(): void;
+  close: RunCleanupLog['close'];
   /** Releases everything when the start was refused. */
   abandon(): Promise<void>;
 };

@@ -17,8 +17,11 @@ export type RunCleanupLog = {
   recordSession(sessionFolder: string): void;
   recordStart(child: LeftoverProcessGroup): void;
   recordEnd(pgid: number): void;
-  /** Deletes the ledger once everything has ended; kills what is still recorded as running. */
-  close(): void;
+  /**
+   * Deletes the ledger once everything has ended; kills what is still recorded as running, or `all` that the run has
+   * started. That takes 20 ms, and is needed after an abort: nobody waits for a hook then, which may ignore SIGTERM.
+   */
+  close(remaining?: 'recorded' | 'all'): void;
 };
 
 type Owner = ProcessIdentity & { readonly run: string };
@@ -50,8 +53,8 @@ export function openRunCleanupLog(ouroHome: string, marker: string): RunCleanupL
       groups.delete(pgid);
       tryWrite(() => appendFileSync(path, toLine({ ended: pgid })));
     },
-    close() {
-      if (groups.size > 0) killRunProcessesNow(marker, groups);
+    close(remaining = 'recorded') {
+      if (groups.size > 0 || remaining === 'all') killRunProcessesNow(marker, groups);
       removeExitListener();
       tryWrite(() => unlinkSync(path));
     },

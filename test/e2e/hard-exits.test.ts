@@ -106,6 +106,18 @@ test.each(someOf(endings, 2))('a stubborn language server is ended after %s', as
   expect(ends).toEqual(ends.map((end) => ({ ...end, left: [] })));
 });
 
+test.each(['PreToolUse', 'UserPromptSubmit'])('a %s hook that ignores signals ends with its run', async (event) => {
+  await using project = await createTempProject({ 'a.txt': 'alpha\n' });
+  await using server = await startApiServer({ turns: [calls(toolUse('Read', { file_path: 'a.txt' }))] });
+  const command = 'trap "" TERM INT HUP; touch "$HOME/begun"; sleep 303';
+  const settings = JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', command }] }] } });
+  const running = startOuro(project, ['-p', 'go', '--settings', settings], server.url);
+  await expect.poll(() => existsSync(join(project.home, 'begun'))).toBe(true);
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(143);
+  expect(await listLeft(project.marker)).toEqual([]);
+});
+
 test('a signal to "ouro mcp list" stops its servers', async () => {
   await using project = await createTempProject();
   const begun = join(project.home, 'begun');

@@ -55,6 +55,14 @@ test('processes left by a killed run are ended: children, detached ones, and tho
   expect(await ledgers()).toEqual([]);
 });
 
+test('a run that is aborted kills all that it has started, even what it did not record', async () => {
+  const ledger = openRunCleanupLog(home, mark);
+  await start('trap "" TERM; echo up; sleep 300', { [RUN_MARKER]: mark });
+  ledger.close('all');
+  expect(await processesMarked(`${RUN_MARKER}=${mark}`)).toEqual([]);
+  expect(await ledgers()).toEqual([]);
+});
+
 test('the ledger of a killed run stays while its session holds the workspace for a command', async () => {
   const session = join(home, 'a-session');
   openRunCleanupLog(home, mark).recordSession(session);
