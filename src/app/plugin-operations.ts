@@ -72,7 +72,7 @@ export function createPluginOperations(environment: Environment, cwd: string) {
       id,
       plugin: read.plugin,
       lines: [
-        `${id} ${version ?? ''}${revision} is installed. It provides:`,
+        `${id}${version === undefined ? '' : ` ${version}`}${revision} is installed. It provides:`,
         ...(await describePluginEffects(read.plugin)).map((line) => `  ${line}`),
       ],
     };

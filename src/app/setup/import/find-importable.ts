@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Environment } from '../../../contracts/environment.ts';
@@ -210,7 +210,7 @@ async function findCommands(places: ForeignImportFolders): Promise<Found> {
     const folder = join(getBase(scope, places), pattern.replace(/\/\*.*$/, ''));
     for (const file of await listMatches(pattern, scope, places)) {
       const name = relative(folder, file)
-        .replaceAll('\\', '/')
+        .replaceAll(sep, '/')
         .replace(/(?:\.prompt)?\.(?:md|toml)$/, '');
       await add(
         { assistant, scope, file },
@@ -234,7 +234,7 @@ export function getImportedCommandPath(
 }
 
 const formatPath = (file: string, scope: ForeignImportScope, places: ForeignImportFolders) =>
-  `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file)}`;
+  `${scope === 'user' ? '~/' : ''}${relative(getBase(scope, places), file).replaceAll(sep, '/')}`;
 
 const getBase = (scope: ForeignImportScope, { cwd, home }: ForeignImportFolders) => (scope === 'user' ? home : cwd);
 
