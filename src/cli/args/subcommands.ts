@@ -79,7 +79,10 @@ export const SUBCOMMANDS = {
     usage: '',
     operands: 0,
     description: 'serve an editor over the Agent Client Protocol',
-    flags: { model, permissionMode, trust, settings, debugFile },
+    flags: {
+      ...{ model, permissionMode, trust, settings, debugFile },
+      login: defineFlag('--login', 'boolean', 'store an API key, as ouro login does; editors run this in a terminal'),
+    },
   },
   permissions: {
     usage: "explain <Tool> '<input>' | explain --batch | lint",

@@ -8,9 +8,13 @@ import type { SubcommandInput } from '../args/subcommands.ts';
 import { getSignalExitCode } from '../exit-code.ts';
 import { createAcpAgent } from '../modes/acp/acp-agent.ts';
 import type { ProcessIo } from '../process-io.ts';
+import { runLoginCommand } from './login.ts';
 
 /** Runs `ouro acp`: serves an editor on stdin and stdout until it closes them. */
-export async function runAcpCommand({ flags, io, shutdown }: SubcommandInput): Promise<number> {
+export async function runAcpCommand(input: SubcommandInput): Promise<number> {
+  const { io, shutdown } = input;
+  const { login, ...flags } = input.flags;
+  if (login === true) return runLoginCommand({ ...input, args: [] });
   const { run: options } = await parseInvocation(formatFlagArgs(flags), { cwd: io.cwd, hasTerminal: false });
   const app = createAcpAgent({
     options: { ...options, frontend: 'editor' },

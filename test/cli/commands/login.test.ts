@@ -21,6 +21,13 @@ describe('ouro login', () => {
     expect(JSON.parse(stdout).models[0]).toMatchObject({ place: 'Groq', key: 'stored key' });
   });
 
+  test('an editor that runs `ouro acp --login` in a terminal stores a key for Anthropic', async () => {
+    await using project = await createTempProject();
+    const { code } = await runHere(project, ['acp', '--login'], undefined, { stdin: 'sk-ant-1\n' });
+    expect(code).toBe(0);
+    expect(JSON.parse(await readFile(join(project.ouroHome, 'keys.json'), 'utf8'))).toEqual({ anthropic: 'sk-ant-1' });
+  });
+
   test('the default provider is Anthropic; a variable that overrides the key is reported', async () => {
     await using project = await createTempProject();
     const env = { ANTHROPIC_API_KEY: 'sk-ant-env' };

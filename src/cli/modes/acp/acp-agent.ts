@@ -10,6 +10,7 @@ import {
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { Effort } from '../../../contracts/model.ts';
 import { type AcpAgentDeps, createAcpSessionRegistry } from './acp-session-registry.ts';
+import { parsePromptParams } from './prompt-content.ts';
 
 /** Creates the ouro side of the Agent Client Protocol: an editor opens sessions and prompts in them. */
 export function createAcpAgent(deps: AcpAgentDeps): AgentApp {
@@ -17,74 +18,81 @@ export function createAcpAgent(deps: AcpAgentDeps): AgentApp {
   let capabilities: ClientCapabilities = {};
   const sessions = createAcpSessionRegistry(deps, () => capabilities);
 
-  return agent({ name: 'ouro' })
-    .onRequest('initialize', ({ params }) => {
-      capabilities = params.clientCapabilities ?? {};
-      return {
-        protocolVersion: PROTOCOL_VERSION,
-        agentInfo: { name: 'ouro', title: 'ouro', version: deps.version },
-        authMethods: [AUTH_METHOD],
-        agentCapabilities: {
-          loadSession: true,
-          promptCapabilities: { image: true, audio: false, embeddedContext: true },
-          mcpCapabilities: { http: true, sse: true },
-          sessionCapabilities: { list: {}, delete: {}, resume: {}, fork: {}, close: {}, additionalDirectories: {} },
-        },
-      };
-    })
-    .onRequest('authenticate', async ({ params }) => {
-      if (params.methodId !== AUTH_METHOD.id)
-        throw RequestError.invalidParams({ methodId: params.methodId }, `the only method is ${AUTH_METHOD.id}`);
-      const problem = await deps.findKeyProblem();
-      if (problem !== undefined) throw RequestError.authRequired(undefined, problem);
-      return {};
-    })
-    .onRequest('session/new', async ({ params, client }) => {
-      const session = await sessions.open(params, undefined, client);
-      announceLater(() => sessions.announce(session, params.cwd));
-      return { sessionId: session.conversation.agent.sessionId, ...(await describeOptions(session.conversation)) };
-    })
-    .onRequest('session/load', async ({ params, client }) => {
-      const session = await sessions.open(params, { id: params.sessionId, fork: 'never' }, client);
-      await session.replay();
-      announceLater(() => sessions.announce(session, params.cwd));
-      return describeOptions(session.conversation);
-    })
-    .onRequest('session/resume', async ({ params, client }) => {
-      const session = await sessions.open(params, { id: params.sessionId, fork: 'never' }, client);
-      announceLater(() => sessions.announce(session, params.cwd));
-      return describeOptions(session.conversation);
-    })
-    .onRequest('session/fork', async ({ params, client }) => {
-      const session = await sessions.open(params, { id: params.sessionId, fork: 'fork' }, client);
-      announceLater(() => sessions.announce(session, params.cwd));
-      return { sessionId: session.conversation.agent.sessionId, ...(await describeOptions(session.conversation)) };
-    })
-    .onRequest('session/delete', async ({ params }) => {
-      await sessions.drop(params.sessionId);
-      const problem = await deps.deleteSession(params.sessionId);
-      if (problem !== undefined) throw RequestError.invalidParams({ sessionId: params.sessionId }, problem);
-      return {};
-    })
-    .onRequest('session/list', async ({ params }) => {
-      const stored = await deps.listSessions(params.cwd ?? undefined);
-      return { sessions: stored.map(({ id, title, cwd, at }) => ({ sessionId: id, title, cwd, updatedAt: at })) };
-    })
-    .onRequest('session/close', ({ params }) => sessions.close(params.sessionId))
-    .onRequest('session/set_mode', ({ params }) => {
-      const outcome = sessions.known(params.sessionId).conversation.setMode(params.modeId);
-      if (!outcome.ok) throw RequestError.invalidParams({ modeId: params.modeId }, outcome.why);
-    })
-    .onRequest('session/set_config_option', async ({ params }) => {
-      const { conversation } = sessions.known(params.sessionId);
-      const why = await setAcpConfigOption(conversation, params.configId, String(params.value));
-      if (why !== undefined) throw RequestError.invalidParams({ configId: params.configId }, why);
-      return { configOptions: await listAcpConfigOptions(conversation) };
-    })
-    .onRequest('session/prompt', async ({ params }) => ({
-      stopReason: await sessions.prompt(params.sessionId, params.prompt),
-    }))
-    .onNotification('session/cancel', ({ params }) => sessions.cancel(params.sessionId));
+  return (
+    agent({ name: 'ouro' })
+      .onRequest('initialize', ({ params }) => {
+        capabilities = params.clientCapabilities ?? {};
+        return {
+          protocolVersion: PROTOCOL_VERSION,
+          agentInfo: { name: 'ouro', title: 'ouro', version: deps.version },
+          authMethods: capabilities.auth?.terminal === true ? [TERMINAL_AUTH_METHOD, AUTH_METHOD] : [AUTH_METHOD],
+          _meta: { steering: { supported: true } },
+          agentCapabilities: {
+            loadSession: true,
+            promptCapabilities: { image: true, audio: false, embeddedContext: true },
+            mcpCapabilities: { http: true, sse: true },
+            sessionCapabilities: { list: {}, delete: {}, resume: {}, fork: {}, close: {}, additionalDirectories: {} },
+          },
+        };
+      })
+      .onRequest('authenticate', async ({ params }) => {
+        if (params.methodId !== AUTH_METHOD.id)
+          throw RequestError.invalidParams({ methodId: params.methodId }, `the only method is ${AUTH_METHOD.id}`);
+        const problem = await deps.findKeyProblem();
+        if (problem !== undefined) throw RequestError.authRequired(undefined, problem);
+        return {};
+      })
+      .onRequest('session/new', async ({ params, client }) => {
+        const session = await sessions.open(params, undefined, client);
+        announceLater(() => sessions.announce(session, params.cwd));
+        return { sessionId: session.conversation.agent.sessionId, ...(await describeOptions(session.conversation)) };
+      })
+      .onRequest('session/load', async ({ params, client }) => {
+        const session = await sessions.open(params, { id: params.sessionId, fork: 'never' }, client);
+        await session.replay();
+        announceLater(() => sessions.announce(session, params.cwd));
+        return describeOptions(session.conversation);
+      })
+      .onRequest('session/resume', async ({ params, client }) => {
+        const session = await sessions.open(params, { id: params.sessionId, fork: 'never' }, client);
+        announceLater(() => sessions.announce(session, params.cwd));
+        return describeOptions(session.conversation);
+      })
+      .onRequest('session/fork', async ({ params, client }) => {
+        const session = await sessions.open(params, { id: params.sessionId, fork: 'fork' }, client);
+        announceLater(() => sessions.announce(session, params.cwd));
+        return { sessionId: session.conversation.agent.sessionId, ...(await describeOptions(session.conversation)) };
+      })
+      .onRequest('session/delete', async ({ params }) => {
+        await sessions.drop(params.sessionId);
+        const problem = await deps.deleteSession(params.sessionId);
+        if (problem !== undefined) throw RequestError.invalidParams({ sessionId: params.sessionId }, problem);
+        return {};
+      })
+      .onRequest('session/list', async ({ params }) => {
+        const stored = await deps.listSessions(params.cwd ?? undefined);
+        return { sessions: stored.map(({ id, title, cwd, at }) => ({ sessionId: id, title, cwd, updatedAt: at })) };
+      })
+      .onRequest('session/close', ({ params }) => sessions.close(params.sessionId))
+      .onRequest('session/set_mode', ({ params }) => {
+        const outcome = sessions.known(params.sessionId).conversation.setMode(params.modeId);
+        if (!outcome.ok) throw RequestError.invalidParams({ modeId: params.modeId }, outcome.why);
+      })
+      .onRequest('session/set_config_option', async ({ params }) => {
+        const { conversation } = sessions.known(params.sessionId);
+        const why = await setAcpConfigOption(conversation, params.configId, String(params.value));
+        if (why !== undefined) throw RequestError.invalidParams({ configId: params.configId }, why);
+        return { configOptions: await listAcpConfigOptions(conversation) };
+      })
+      .onRequest('session/prompt', async ({ params }) => ({
+        stopReason: await sessions.prompt(params.sessionId, params.prompt),
+      }))
+      // An extension that agent-shell uses: the editor keeps a prompt that no running one can take.
+      .onRequest('_session/steering', parsePromptParams, async ({ params }) => ({
+        outcome: (await sessions.known(params.sessionId).steer(params.prompt)) ? 'injected' : 'promptRequired',
+      }))
+      .onNotification('session/cancel', ({ params }) => sessions.cancel(params.sessionId))
+  );
 }
 
 /** Runs after the response to the current request: the editor learns the session id from it. */
@@ -97,6 +105,15 @@ const AUTH_METHOD = {
   id: 'own-key',
   name: 'Key configured in ouro',
   description: 'Set ANTHROPIC_API_KEY for the agent, or start "ouro" in a terminal once and paste a key there.',
+};
+
+/** Editors that can run the agent in a terminal offer this as a button; `args` are appended to `ouro acp`. */
+const TERMINAL_AUTH_METHOD = {
+  type: 'terminal' as const,
+  id: 'login',
+  name: 'Enter an API key',
+  description: 'Opens a terminal that asks for your Anthropic API key and stores it.',
+  args: ['--login'],
 };
 
 async function describeOptions(conversation: Conversation) {

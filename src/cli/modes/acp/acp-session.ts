@@ -30,6 +30,8 @@ import {
 export type AcpSession = {
   readonly conversation: Conversation;
   prompt(blocks: readonly ContentBlock[]): Promise<StopReason>;
+  /** Delivers a prompt into the running prompt request; returns false if there is none. */
+  steer(blocks: readonly ContentBlock[]): Promise<boolean>;
   cancel(): void;
   /** Sends the messages of a resumed session. */
   replay(): Promise<void>;
@@ -97,6 +99,15 @@ export function createAcpSession(
   return {
     conversation,
     prompt: async (blocks) => toStopReason(await run(blocks)),
+    async steer(blocks) {
+      if (currentRun === undefined) return false;
+      const input = await resolveEditorPrompt(conversation, blocks);
+      if (input.kind === 'answer') await sendUpdate(createAcpTextUpdate(input.text));
+      // The run may have ended meanwhile.
+      else if (currentRun === undefined) return false;
+      else agent.steer(input.prompt);
+      return true;
+    },
     cancel() {
       agent.clearAllQueues();
       agent.abort('user');

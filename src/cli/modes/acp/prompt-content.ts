@@ -1,4 +1,5 @@
 import type { ContentBlock, McpServer } from '@agentclientprotocol/sdk/unstable';
+import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { UserBlock } from '../../../contracts/message.ts';
 
@@ -9,6 +10,25 @@ export type EditorPrompt = {
   /** Embedded files, not parsed for commands and mentions. */
   readonly attached: readonly UserBlock[];
 };
+
+const resource = z.union([
+  z.object({ uri: z.string(), text: z.string() }),
+  z.object({ uri: z.string(), blob: z.string(), mimeType: z.string().nullish() }),
+]);
+const promptParams = z.object({
+  sessionId: z.string(),
+  prompt: z.array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('text'), text: z.string() }),
+      z.object({ type: z.literal('image'), data: z.string(), mimeType: z.string() }),
+      z.object({ type: z.literal('resource_link'), uri: z.string(), name: z.string() }),
+      z.object({ type: z.literal('resource'), resource }),
+    ]),
+  ),
+});
+
+/** Parses the parameters of an extension method that carries a prompt; throws for other ones. */
+export const parsePromptParams = (params: unknown) => promptParams.parse(params);
 
 export function parseEditorPrompt(prompt: readonly ContentBlock[]): EditorPrompt {
   return {

@@ -245,6 +245,35 @@ test('cancel ends the run, and the prompt reports it', async () => {
   expect(await prompt('go')).toEqual({ stopReason: 'cancelled' });
 });
 
+test('a prompt is delivered into the running one, and left to the editor when none runs', async () => {
+  const outcomes: unknown[] = [];
+  const tool = echoTool({
+    name: 'Wait',
+    async call() {
+      outcomes.push(await steer('Use tabs.'));
+      return { content: 'waited' };
+    },
+  });
+  const conversation = fake({
+    replies: [calls({ name: 'Wait', id: 'c1' }), says('ok')],
+    deps: { tools: () => [tool] },
+  });
+  const { agent, hello, newSession, prompt } = await editor(conversation, never);
+  const steer = (text: string) =>
+    agent.request('_session/steering', { sessionId: 'session-1', prompt: [{ type: 'text', text }] });
+  expect(hello).toMatchObject({ _meta: { steering: { supported: true } } });
+  await newSession();
+  outcomes.push(await steer('Nothing runs.'));
+  expect(await prompt('go')).toEqual({ stopReason: 'end_turn' });
+  expect(outcomes).toEqual([{ outcome: 'promptRequired' }, { outcome: 'injected' }]);
+  const prompts = conversation.agent
+    .state()
+    .messages.flatMap((message) => (message.role === 'user' ? message.blocks : []));
+  expect(JSON.stringify(prompts)).toContain('Use tabs.');
+  expect(JSON.stringify(prompts)).not.toContain('Nothing runs.');
+  await expect(agent.request('_session/steering', { sessionId: 'session-1', prompt: ['x'] })).rejects.toThrow();
+});
+
 test('a failed run is an error of the prompt with its reason', async () => {
   const { newSession, prompt } = await editor(fake({ replies: [fails('auth')] }), never);
   await newSession();
@@ -343,6 +372,18 @@ test('keys are looked up when the editor asks, and a session without one reports
     code: -32000,
   });
   await expect(without.newSession()).rejects.toMatchObject({ code: -32000 });
+});
+
+test('an editor with terminals is offered to run the login of ouro in one', async () => {
+  const methods = async (clientCapabilities: ClientCapabilities) => {
+    const { agent } = await editor('No key.', never);
+    return (await agent.request('initialize', { protocolVersion: 1, clientCapabilities })).authMethods;
+  };
+  expect(await methods({})).toMatchObject([{ id: 'own-key' }]);
+  expect(await methods({ auth: { terminal: true } })).toMatchObject([
+    { type: 'terminal', id: 'login', args: ['--login'] },
+    { id: 'own-key' },
+  ]);
 });
 
 test('a session is forked by its id and deleted', async () => {
