@@ -153,10 +153,7 @@ function createRequestBuilder(
   };
 }
 
-/**
- * Returns breakpoints after the last two user messages of the conversation, where its requests have them. The summary
- * prompt is the last block; it was merged into the last user message, or follows the last reply.
- */
+/** Returns breakpoints after the last two user messages, where requests of the conversation have them. */
 function listConversationBreakpoints(messages: readonly RequestMessage[]): readonly CacheBreakpoint[] {
   const breakpoints = messages.flatMap(({ role, blocks }, message): readonly CacheBreakpoint[] => {
     const block = blocks.length - (message === messages.length - 1 ? 2 : 1);

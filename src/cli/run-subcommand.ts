@@ -33,10 +33,7 @@ const COMMAND_LOADERS: Readonly<Record<SubcommandName, () => Promise<Command>>> 
   help: async () => (await import('./commands/help.ts')).runHelpCommand,
 };
 
-/**
- * Returns the subcommand named by the first argument, `undefined` when the arguments are a prompt. Throws a
- * `UsageError` for a command of a similar tool and for a misspelt command.
- */
+/** Returns the subcommand named first, `undefined` for a prompt; throws for a misspelt or foreign command. */
 export function findSubcommand(args: readonly string[]): SubcommandName | undefined {
   const [first = ''] = args;
   if (isSubcommand(first)) return first;

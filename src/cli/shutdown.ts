@@ -18,10 +18,7 @@ export type Shutdown = {
   start(reason: AbortReason): void;
   /** Resolves with the reason when the shutdown starts. */
   readonly started: Promise<AbortReason>;
-  /**
-   * Closes all conversations and removes the signal handlers; later calls return the same promise. Exits with the code
-   * of the run if that takes longer than the grace period.
-   */
+  /** Closes all conversations once, within the grace period, and removes the signal handlers. */
   finish(code: number): Promise<void>;
 };
 

@@ -8,10 +8,7 @@ export type AsyncScopes = {
 
 type Scope = { isOpen: boolean };
 
-/**
- * Creates a tracker of scopes. Where the runtime has `AsyncLocalStorage`, everything that `run` starts is inside the
- * scope; elsewhere only what runs synchronously.
- */
+/** Creates a tracker of scopes: what `run` starts, without `AsyncLocalStorage` only what is synchronous. */
 export function createAsyncScopes(): AsyncScopes {
   const storage = createStorage();
   let current: Scope | undefined;

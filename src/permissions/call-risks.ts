@@ -25,10 +25,7 @@ const MAX_NAMED_FILES = 3;
 const INLINE_CODE = /^(?:-[a-z]*[cep]|-[vVh]|--(?:eval|print|command|version|help))$/;
 const RUNS_PROJECT: CallRisk = { kind: 'runs_project', text: 'runs code of this project' };
 
-/**
- * Returns the risks of a call for its approval request, the most severe first. They do not affect the decision.
- * `secrets` are the secret files that it reads.
- */
+/** Returns the risks of a call for its approval request, most severe first; `secrets` are files it reads. */
 export function listCallRisks(
   facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>,
   secrets: readonly string[] = [],
@@ -71,10 +68,7 @@ const IDENTITY_OPTION = /^-(?:i|E)$|^--(?:cert|key|cacert|private-key|identity)$
 /** The file in `@file`, `name=@file`, `--option=file` and `<file`. */
 const FILE_OPERAND = /^(?:-{0,2}[\w.-]+=)?[@<]*(.+)$/;
 
-/**
- * Lists the secret files that a command names in its arguments, if it sends data, if its paths are only known later, or
- * if it is unknown what it does with files.
- */
+/** Lists the secret files in the arguments of a command that may send or open them. */
 function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
   const [word = '', ...args] = argv;
   const name = getProgramBaseName(word);

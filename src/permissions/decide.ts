@@ -210,10 +210,7 @@ function collectSecrets({ requirements, secrets = [] }: AnalysisFindings): Pick<
   return all.length === 0 ? {} : { secrets: [...new Set(all)] };
 }
 
-/**
- * Suggests one rule for each open requirement. Commands without a rule are named, as they will ask again; if any other
- * requirement has none, nothing is suggested.
- */
+/** Suggests one rule per open requirement; nothing if one has none, except commands, which are named. */
 function collectSuggestions(requirements: readonly Requirement[]): Decision['suggestions'] {
   const open = requirements.filter(({ allowedBy }) => allowedBy === undefined);
   // A rule with letters that look like others would be read as another one.

@@ -22,10 +22,7 @@ export function getCallDenial({ trace, reasons }: Decision): CallDenial {
   return { by: isByMode ? 'mode' : 'rule', reason };
 }
 
-/**
- * Formats the text the model reads about a denial: the reason, the rule that nearly allowed it, what runs here without
- * a question, and what the user would have to change.
- */
+/** Formats a denial for the model: the reason, the nearest rule, and what would be allowed. */
 export function formatDenialMessage(call: DeniedCall): string {
   const { facts, decision } = call;
   return [`${facts.tool} was not run: ${decision.reasons.join(' ')}`, describeNearRule(call), ...suggestRemedies(call)]

@@ -23,10 +23,7 @@ const MAX_MCP_TOKENS = 20_000;
 const MAX_WINDOW_SHARE = 0.1;
 const TOOL_SEARCH = 'ToolSearch';
 
-/**
- * Creates the deferral: rarely used tools are sent by name only, and so are MCP tools when their descriptions together
- * are too large. Without ToolSearch, which loads them, nothing is deferred.
- */
+/** Creates the deferral of rare tools and large MCP tool lists to their names, which ToolSearch loads. */
 export function createDeferredSpecs(deps: DeferredSpecsDeps): DeferredSpecs {
   const loaded = new Set<string>();
   const countTokens = memoizeByObject((tool: Tool) => deps.countTokens(JSON.stringify(tool.spec)));

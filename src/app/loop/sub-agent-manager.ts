@@ -44,10 +44,7 @@ type SubAgentDeps = Parameters<typeof createSubAgentRuns>[1] & {
   readonly addNews: (text: string) => void;
 };
 
-/**
- * Creates the sub-agents of a conversation. Each has its own loop and messages, at most the permissions of its parent,
- * and ends with it.
- */
+/** Creates the sub-agents of a conversation: own loop and messages, at most the parent's permissions. */
 export function createSubAgentManager(core: Core, { addNews, ...runDeps }: SubAgentDeps): SubAgentManager {
   const { owners, deps } = runDeps;
   const runs = createSubAgentRuns(core, runDeps);

@@ -28,10 +28,7 @@ const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
 /** Second words that make a two-word command; `ouro run tests` stays a prompt. */
 const SECOND_WORDS = ['login', 'logout', 'status', 'install', 'remove', 'list', 'add', 'get', 'set', 'update', 'token'];
 
-/**
- * Returns an error with the equivalent command when the arguments are a command of a similar tool, `undefined` when
- * they are a prompt. A quoted argument with a space is always a prompt.
- */
+/** Returns an error for a command of a similar tool, with our equivalent; `undefined` for a prompt. */
 export function findForeignCommand(args: readonly string[]): string | undefined {
   const [first = '', second, ...rest] = args.filter((arg) => !arg.startsWith('-'));
   if (args[0] !== first || !Object.hasOwn(FOREIGN_COMMANDS, first) || rest.length > 1) return undefined;

@@ -5,10 +5,7 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 
-/**
- * Runs `ouro replay <session|file>`: rebuilds the requests of a session and compares them with the recorded ones. The
- * exit code is 1 when they differ.
- */
+/** Runs `ouro replay <session|file>`: compares rebuilt requests with the recorded ones; exits with 1 if they differ. */
 export async function runReplayCommand({ args, flags, io }: SubcommandInput): Promise<number> {
   const [target] = args;
   if (target === undefined) throw new UsageError('Usage: ouro replay <session | capsule file>');

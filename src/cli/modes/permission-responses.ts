@@ -129,10 +129,7 @@ async function askTool(
   }
 }
 
-/**
- * Denies every permission request of an unattended run. `servers` selects whether
- * elicitations of MCP servers are declined too, or left to another listener.
- */
+/** Denies every permission request of an unattended run; `servers` decides about elicitations. */
 export function denyUnattendedRequests(agent: Agent, servers: 'declined' | 'left'): () => void {
   return agent.subscribe(function handleEvent(event: AgentEvent): void {
     if (event.type === 'subagent') handleEvent(event.event);

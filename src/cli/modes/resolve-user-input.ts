@@ -8,10 +8,7 @@ export type ResolvedUserInput =
   | { readonly kind: 'prompt'; readonly prompt: Prompt }
   | { readonly kind: 'answer'; readonly text: string; readonly outcome: 'done' | 'failed' };
 
-/**
- * Runs a slash command and returns its answer; returns any other text as a prompt. A single word after a slash counts as
- * a command even if it is unknown.
- */
+/** Runs a slash command, known or not, and returns its answer; returns any other text as a prompt. */
 export async function resolveUserInput(conversation: Conversation, text: string): Promise<ResolvedUserInput> {
   const name = text.match(/^\/([^\s/]+)(?:\s|$)/)?.[1];
   // The prompts of an MCP server are known only after it has connected.

@@ -3,10 +3,7 @@ import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { getReachedUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
 
-/**
- * Waits for the end of a run. When a usage limit ended it, waits for the reset and for the run that continues, as often
- * as necessary.
- */
+/** Waits for the end of a run, and after usage limits also for the runs that continue it. */
 export async function waitThroughUsageLimits(
   ended: Promise<Terminal>,
   { waitForLimit, agent }: Conversation,

@@ -110,10 +110,7 @@ async function* streamReply(
 /** Calls that may wait for others to end. An abort has to answer each of them, so the rest of the reply waits. */
 const MAX_PENDING_CALLS = 200;
 
-/**
- * Returns a function that takes the next arrival. While too many calls are pending, those from the model wait in order;
- * after an abort their content is dropped, as nobody has seen it.
- */
+/** Creates a reader of arrivals: with many pending calls the model waits, after an abort it is dropped. */
 function createArrivalReader(
   channel: AsyncQueue<StreamArrival>,
   calls: Pick<ToolScheduler, 'countPending'>,

@@ -103,10 +103,7 @@ function isReplaced(block: Block): boolean {
   return typeof text === 'string' && text.endsWith(REPLACEMENT_SUFFIX);
 }
 
-/**
- * Hashes all blocks. Short texts may repeat, so a text is hashed together with the block before it; replaced blocks are
- * recognized in both forms.
- */
+/** Hashes all blocks; texts, which may repeat, together with the block before them. */
 function markBlocks(
   messages: readonly RequestMessage[],
   marks: ReadonlySet<string> = new Set(),

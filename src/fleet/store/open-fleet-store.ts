@@ -191,10 +191,7 @@ async function listDueSchedules(tx: SqlTransaction): Promise<readonly DueBatchSc
   return rows.map(parseDueSchedule);
 }
 
-/**
- * Submits a run that is due. The update moves the schedule on only if nobody else has, so each time has one run; times
- * that have passed meanwhile are skipped.
- */
+/** Submits a due run exactly once, and skips the times that have passed meanwhile. */
 function submitScheduledRun(
   sql: SqlDatabase,
   { id, version, dueMs, everyMs, batch }: DueBatchSchedule,

@@ -50,10 +50,7 @@ type ChildListeners = {
 const KILL_AFTER_MS = 3_000;
 const STDERR_CHARS = 2_000;
 
-/**
- * Runs ouro in its own process group. If this process is killed, the broken pipe ends the child. An abort sends SIGTERM
- * and a few seconds later SIGKILL.
- */
+/** Runs ouro in its own process group; it ends with this process. An abort sends SIGTERM, then SIGKILL. */
 export async function runOuroChild(
   run: ChildRunOptions,
   listeners: ChildListeners,

@@ -51,10 +51,7 @@ async function collectEntries(path: string, depth: number, entries: string[]): P
 /** Editors write a file in several steps. */
 const DEBOUNCE_MS = 50;
 
-/**
- * Watches a folder, or one file in it, which editors replace when saving. Changes are debounced; a missing folder is
- * not watched. Returns a function that stops watching.
- */
+/** Watches a folder or a file in it, with debounced changes, if it exists; returns the stop function. */
 export function watchFolder(folder: string, onChange: () => void, file?: string): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {

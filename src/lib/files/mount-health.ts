@@ -53,10 +53,7 @@ export function createMountHealth(
   };
 }
 
-/**
- * Returns the mounts that did not answer. Another process asks: the runtime has as few as two threads for file access,
- * and a thread that looks into such a mount is lost.
- */
+/** Returns the mounts that did not answer, asked by another process: the thread that asks may be lost. */
 async function findHungMounts(mounts: readonly string[]): Promise<ReadonlySet<string>> {
   const hung = new Set<string>();
   let pending = mounts;

@@ -37,10 +37,7 @@ export function recordTemporaryFile(folder: string | undefined, draft: string): 
   return recordEntry(folder, { draft });
 }
 
-/**
- * Writes a file in place, for files that cannot be replaced (hard links, read-only folder). The old content is recorded
- * until the write is complete, and restored if it fails.
- */
+/** Writes a file that cannot be replaced in place, and restores the recorded content on failure. */
 export function writeInPlace(folder: string | undefined, target: string, bytes: Uint8Array): void {
   const old = readFileSync(encodeFsPath(target));
   const removeEntry = recordEntry(folder, { target, oldBytes: old.length }, old, bytes);

@@ -5,10 +5,7 @@ import { findModelByGatewayName } from './model-facts-cache.ts';
 /** The pages of providers that serve models of others as well; their limits may be lower than those of the model. */
 const RESELLERS = ['groq', 'togetherai', 'fireworks-ai', 'cerebras', 'huggingface', 'github-models', 'openrouter'];
 
-/**
- * Searches all pages of the catalogue for a model that a gateway serves; the page of its maker comes first. How the
- * gateway takes efforts is unknown, so they are left out.
- */
+/** Searches the catalogue, the maker's page first, for a gateway's model, whose efforts are unknown. */
 export async function searchCatalogue(
   model: string,
   loadPage: (catalogue: string) => Promise<CataloguePage | undefined>,

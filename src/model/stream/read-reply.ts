@@ -93,10 +93,7 @@ function hasCompleteBlocks({ openBlocks, finishedBlocks }: MessagesReplyState): 
   return openBlocks.size === 0 && finishedBlocks.some(({ block: { type } }) => type === 'text' || type === 'tool_use');
 }
 
-/**
- * Builds the successful outcome; `undefined` if a tool call is incomplete, unless the output limit cut it off, or if the
- * reply stopped for a call that it does not hold.
- */
+/** Builds the successful outcome; `undefined` for an incomplete call, unless the output limit cut it off. */
 function buildOutcome(reply: MessagesReplyState): ModelOutcome | undefined {
   const message = buildReplyMessage(reply);
   const { stopReason = 'end_turn', usage } = reply;

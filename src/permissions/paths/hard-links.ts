@@ -26,10 +26,7 @@ export type HardLinkSearchResult = { readonly paths: readonly ResolvedPath[]; re
 
 const NONE: HardLinkSearchResult = { paths: [], search: 'whole' };
 
-/**
- * Creates the lookup of hard links. It searches the workspace, the paths of secrets and paths spelled out in rules, and
- * only once a file with several links comes up.
- */
+/** Creates the lookup of hard links, which searches only once a file with several links comes up. */
 export function createHardLinkLookup(
   policy: Policy,
   roots: readonly string[],

@@ -20,10 +20,7 @@ export const parseCommandPattern = memoizeByKey((specifier: string): CommandPatt
   return { words: parsePatternWords(text), kind: open === null ? 'exact' : 'prefix' };
 });
 
-/**
- * Creates a predicate for commands that a deny or ask rule matches. Paths, options before the sub-command, flag order
- * and combined flags do not hide a command.
- */
+/** Creates a predicate for deny and ask rules that paths, options and flag order cannot avoid. */
 export function createDenyMatcher({ specifier }: Rule, policy: Policy): (command: ReachableCommand) => boolean {
   if (specifier === undefined) return () => true;
   const pattern = parseCommandPattern(specifier);

@@ -97,10 +97,7 @@ function matchTitleParts(sessions: readonly SessionSummary[], query: string): re
   return lower === '' ? [] : sessions.filter(({ title }) => title.toLowerCase().includes(lower));
 }
 
-/**
- * Reads what a resume needs: the records since the last boundary, or all of them after a rewind to before it. `unsaved`
- * are lines that follow those of the file.
- */
+/** Reads the records of a resume, all of them after a rewind; `unsaved` lines follow those of the file. */
 export async function readSessionForResume(
   path: string,
   unsaved: readonly string[] = [],
@@ -207,10 +204,7 @@ export async function forkSession(session: Pick<SessionSummary, 'id' | 'path'>, 
   return path;
 }
 
-/**
- * Lists the folders with the sessions of a directory, and of the same directory in worktrees that `-w` has made, which
- * may be removed by now.
- */
+/** Lists the session folders of a directory and of its worktrees made by `-w`, even removed ones. */
 async function listDirsOfFolder(ouroHome: string, realCwd: string): Promise<readonly string[]> {
   const root = findRepositoryRoot(realCwd);
   const worktrees = getWorktreesFolder(root);

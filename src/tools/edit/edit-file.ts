@@ -116,10 +116,7 @@ function applyOne(text: string, edit: TextEdit, file: string, name: string): Edi
   }
 }
 
-/**
- * Applies edits to a file that the model has not seen. Each text must match exactly once; otherwise nothing is said
- * about the content, which the model may not be allowed to read.
- */
+/** Applies edits to an unseen file: each text must match once; errors say nothing about the content. */
 function applyUnseen(before: string, edits: readonly TextEdit[], file: string): AppliedEdits {
   const isExact = edits.every(({ oldText, occurrences }) => oldText !== '' && occurrences === 'one');
   try {

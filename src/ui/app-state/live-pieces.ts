@@ -65,10 +65,7 @@ export function dropRetractedMessage(view: ViewState, messageId: string): ViewSt
   });
 }
 
-/**
- * Prints the finished pieces at the front in order; adjacent finished calls become one item. During a run, lookups at
- * the end wait for the next ones, to share a line with them.
- */
+/** Prints the finished pieces at the front in order; lookups wait for the next ones to share a line. */
 function printFinishedPieces(view: ViewState): ViewState {
   return printFinished(view, view.activity.status === 'idle' ? 'print all' : 'keep lookups');
 }

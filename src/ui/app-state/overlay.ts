@@ -59,10 +59,7 @@ export function isModalOverlay(overlay: Overlay | undefined): boolean {
 /** Recently used commands that the whole menu lists first. */
 const MAX_RECENT = 3;
 
-/**
- * Lists all commands in groups: the recent ones, those of the user and the project, then the built-in ones. `recent`
- * lists the names of the recent ones, newest first.
- */
+/** Lists all commands in groups: the recent ones (newest first), those of user and project, built-in. */
 function groupCommands(commands: readonly CommandInfo[], recent: readonly string[]): readonly OverlayChoice[] {
   const find = (name: string) => commands.filter((command) => command.name === name);
   const latest = recent.flatMap(find).slice(0, MAX_RECENT);
@@ -82,10 +79,7 @@ function compareNames(a: CommandInfo, b: CommandInfo): number {
   return a.name.localeCompare(b.name);
 }
 
-/**
- * Returns the commands that match a query: the exact name, names that start with it, then names that contain it.
- * Among these, recently used commands come first; `recent` lists their names, newest first.
- */
+/** Returns the commands that match a query: exact, starting, then containing; recent ones first. */
 export function filterCommands(
   commands: readonly CommandInfo[],
   query: string,

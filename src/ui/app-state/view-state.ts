@@ -102,10 +102,7 @@ export type ViewState = {
   readonly vim: VimState | undefined;
   readonly overlay: Overlay | undefined;
   readonly todosShown: 'row' | 'column';
-  /**
-   * End of the last run. After `stopped` an empty message continues it, after `failed` the same message retries it,
-   * after `limited` it continues when the usage limit resets.
-   */
+  /** End of the last run: decides whether an empty message continues it, or the same one retries it. */
   readonly lastRunEnd: 'ended' | 'stopped' | 'failed' | 'limited';
   /** Temporary message in the status line. One about a key in a dialog ends with the next key. */
   readonly hint: { readonly text: string; readonly untilMs: number; readonly about?: 'dialog_key' } | undefined;

@@ -24,10 +24,7 @@ import {
 /** Refresh interval of a live panel. */
 const LIVE_MS = 1000;
 
-/**
- * Runs a slash command and shows its outcome below the command line. The command line itself is only printed with an
- * outcome that prints something, not for a panel, a page or a prompt.
- */
+/** Runs a slash command and shows its outcome, below the command line if it prints something. */
 export async function runAndShowSlashCommand(line: string, host: UiEffectHost): Promise<void> {
   host.updateView((view) => ({ ...view, commandLine: `/${line}` }));
   const outcome = await host.conversation.runCommand(line);

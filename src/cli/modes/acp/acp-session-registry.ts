@@ -143,10 +143,7 @@ function toSessionChoice(stored: StoredSession | undefined): SessionChoice {
   return fork === 'fresh' ? { kind: 'new', id } : { kind: 'resume', wanted: id, fork };
 }
 
-/**
- * Creates access to the unsaved files of an editor, `undefined` if the editor offers none. `sessionId` is evaluated per
- * call, because the session starts later.
- */
+/** Creates access to unsaved files, if the editor offers it; `sessionId` is evaluated per call. */
 function createEditorFiles(
   client: AgentContext,
   { fs }: ClientCapabilities,

@@ -15,10 +15,7 @@ import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { convertDiffToAcp, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './session-updates.ts';
 
-/**
- * Creates a listener that sends the questions of an agent and its sub-agents to the editor, and withdraws those that are
- * answered elsewhere.
- */
+/** Creates a listener that sends questions to the editor and withdraws those answered elsewhere. */
 export function createAcpQuestionRelay(agent: Agent, asker: QuestionTarget): (event: AgentEvent) => void {
   const pending = new Map<string, AbortController>();
 

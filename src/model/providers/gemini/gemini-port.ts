@@ -35,10 +35,7 @@ export type GeminiSettings = {
 /** Long enough for models that think for minutes before the first token. */
 const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 300_000, idleTimeoutMs: 300_000 };
 
-/**
- * Creates a port for the Gemini API, with one attempt per stream. A request rejected for an unsupported field is resent
- * in another variant, which is kept for the model.
- */
+/** Creates a port for the Gemini API; a request rejected for a field is resent in another variant. */
 export function createGeminiPort(settings: GeminiSettings): ModelPort {
   const { name, timeouts, fetch: send = fetch } = settings;
   const baseUrl = settings.baseUrl.replace(/\/+$/, '').replace(/\/openai$/, '');

@@ -99,10 +99,7 @@ function findChange(
 const UNKNOWN_FIELD =
   /un(?:supported|known|expected|recognized)|not (?:supported|permitted|allowed|recognized|a valid)|no such|extra (?:inputs|fields)|invalid|additional propert|no longer|deprecated|does ?n[o']t support/i;
 
-/**
- * Maps a rejected position in the wire messages to a position in `ModelRequest`: the system prompt and each tool result
- * are messages of their own in this API.
- */
+/** Maps a rejected position in the wire messages to a position in `ModelRequest`. */
 export function locateInModelRequest(request: ModelRequest, wirePosition: RefusedPosition): RefusedPosition {
   if ('tool' in wirePosition) return wirePosition;
   const offset = request.system.some(({ text }) => text.trim() !== '') ? 1 : 0;

@@ -41,10 +41,7 @@ const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 300_000, idleTimeout
 /** Effectively no timeout: `startAttempt` has its own timers. */
 const SDK_TIMEOUT_MS = 86_400_000;
 
-/**
- * Creates a port for the Responses API, with one attempt per stream. A request rejected for an unsupported field is
- * resent in another variant, which is kept for the model.
- */
+/** Creates a port for the Responses API; a request rejected for a field is resent in another variant. */
 export function createResponsesPort(settings: ResponsesApiSettings): ModelPort {
   const { baseUrl, name, timeouts } = settings;
   const formatCallId = getToolCallIdFormatter('https://api.openai.com');

@@ -45,10 +45,7 @@ const SYSTEM_PROGRAM = /^\/(?:usr\/)?(?:local\/)?s?bin\/[^/]+$/;
 type PendingCommand = ReachableCommand & { readonly depth: number };
 type PendingScript = { readonly text: string; readonly via: string };
 
-/**
- * Collects the effects of a script and of every script in its arguments. `expandedCommands` are the commands of its
- * loops with the loop variables filled in.
- */
+/** Collects the effects of a script, of scripts in its arguments, and of the expanded loops. */
 export function collectShellEffects(
   script: ParsedScript,
   parseScript: ParseScript = parse,

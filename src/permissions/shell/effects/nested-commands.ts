@@ -2,10 +2,7 @@ import { findProgramFacts, getExactProgramFacts } from '../programs/find-program
 
 const MAX_INNER = 50;
 
-/**
- * Returns the indexes where the command and each command nested in it start, down to the innermost. Each command
- * extends to the end of the arguments.
- */
+/** Returns the indexes where the command and each command nested in it start; all end at the last argument. */
 export function findNestedCommandStarts(argv: readonly string[]): readonly number[] {
   const starts = new Set([0]);
   for (const outer of starts) {

@@ -37,10 +37,7 @@ export function analyzeForLoop(loop: For, state: ShellState, analyzeBody: Analyz
   );
 }
 
-/**
- * Analyzes `… | while read -r f; do …; done`: one iteration for each name that is piped into it if the names are known,
- * else one iteration in which the variables hold any text.
- */
+/** Analyzes `… | while read -r f`: an iteration per known piped name, else one with any text. */
 export function analyzeWhileLoop(
   loop: While,
   state: ShellState,

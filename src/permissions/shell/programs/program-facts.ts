@@ -220,9 +220,7 @@ export type ReadOnlyOptions = {
   readonly maxOperands?: number;
   /** Options that make it follow links, which may lead out of the searched folder. */
   readonly followOptions?: readonly string[] | 'always';
-  /**
-   * A glob may be in the place of an option: its current matches are checked, and a name with a dash requires approval.
-   */
+  /** Globs may stand for options: current matches are checked, names with a dash require approval. */
   readonly globs?: 'checked';
   /** `-20` instead of `-n 20`. */
   readonly digits?: 'count';

@@ -42,10 +42,7 @@ const SHADOWING_FILES = splitWords('.js .json .node /index.js /index.json /index
 }));
 const PACKAGE_JSON: ShellArgument = { ...CURRENT_FOLDER, text: './package.json', prefix: './package.json' };
 
-/**
- * Analyzes `node --check a.js`, and `node -p process.version` and `node -p "require('./package.json').version"`, which
- * print facts about node and the package.
- */
+/** Analyzes `node --check a.js`, and `node -p` with an expression that prints a version. */
 export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const check = checkNodeSyntax(args);
   if (check !== undefined) return check;

@@ -71,10 +71,7 @@ export function getHistorySearchMatch(state: DraftEditorState): string | undefin
   return found === undefined ? undefined : state.history.entries.at(-found);
 }
 
-/**
- * Returns the inline suggestion: for an empty draft the suggested prompt; with the caret at the end, the rest of the
- * newest earlier message that starts with the draft.
- */
+/** Returns the inline suggestion: the suggested prompt, or the rest of an earlier message. */
 export function getSuggestion(state: DraftEditorState): string | undefined {
   const { text, caret } = state;
   if (text === '' && state.history.position === 0) return state.suggestedPrompt;

@@ -10,10 +10,7 @@ type OpenBlock =
       readonly isContinued: boolean;
     };
 
-/**
- * The state of the incremental Markdown parser. Each line is read once, so the total cost is proportional to the
- * length of the text, however it is split into pieces.
- */
+/** The state of the incremental Markdown parser, which reads each line once. */
 export type MarkdownStream = {
   readonly openBlock: OpenBlock;
   /** Complete lines of the open block. */

@@ -31,10 +31,7 @@ export function getVisiblePanelItems(view: PanelState, height: number): readonly
   return items.slice(from, from + height);
 }
 
-/**
- * Returns the width of each column. The widest of the other columns is cut first, then the last columns are dropped;
- * the first column, which identifies the row, is cut last.
- */
+/** Returns column widths: other columns are cut, then dropped; the first one is cut last. */
 export function computePanelColumnWidths(view: PanelState, room: number): readonly number[] {
   const rows = filterPanelRows(view);
   const count = Math.max(0, ...rows.map(({ cells }) => cells.length));

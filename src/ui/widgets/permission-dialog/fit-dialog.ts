@@ -78,10 +78,7 @@ function fitAll(
   return { title, body, options, keys: shownKeys, gaps: freeRows >= GAP_ROWS ? 'shown' : 'none', inSight: 'all' };
 }
 
-/**
- * Creates a function that truncates rows: in the middle, or at the end for diffs. The last row, and rows that name what
- * is at risk, are shown before any other.
- */
+/** Creates a function that truncates rows; the last one and those that name risks are kept longest. */
 export function createRowTruncator(
   from: 'end' | 'middle',
   riskyRows: readonly number[],

@@ -98,10 +98,7 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
   return fitDialog(parts, { room, width, cut: createRowTruncator(getTruncation(request), last, context) });
 }
 
-/**
- * Creates the title row: the question, the headline, and the position. What does not fit is repeated in full below,
- * because it may matter for the decision.
- */
+/** Creates the title row: question, headline, position. What does not fit is repeated in full below. */
 function createTitle(
   text: string,
   position: string,
