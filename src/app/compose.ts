@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
-import { type RegisteredRun, registerRun } from '../session/register-run.ts';
+import { type RegisteredRun, registerRun } from '../session/run-cleanup-log.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
 import { assembleConversation } from './assemble-conversation.ts';
 import { createConversationActions } from './conversation-actions.ts';

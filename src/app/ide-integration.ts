@@ -13,10 +13,10 @@ import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { reviewEdit } from '../tools/edit/preview-edit.ts';
+import { getToolFacts } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
 import { canReadUnasked } from './permissions/host-file-access.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
-import { getToolFacts } from './permissions/tool-facts.ts';
 
 type BeforeCall = QueryDeps['beforeCall'];
 

@@ -20,7 +20,7 @@ import { isReadingGitSafe } from '../permissions/git-safety.ts';
 import { resolveInitialMode, restorePermissionMode } from '../permissions/initial-mode.ts';
 import { type OpenedSession, openRunSession } from '../session/open-run-session.ts';
 import { createLiveSessionState } from '../session/persisted-state.ts';
-import type { RegisteredRun } from '../session/register-run.ts';
+import type { RegisteredRun } from '../session/run-cleanup-log.ts';
 import { applySettingsEnvironment } from '../settings/effective-environment.ts';
 import { type Core, createEventBus } from './core.ts';
 import { createExtensionReadGate } from './permissions/instruction-read-gate.ts';

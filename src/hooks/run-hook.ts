@@ -9,9 +9,8 @@ import {
 import type { JsonObject } from '../contracts/json.ts';
 import { exhaustive, getErrorMessage } from '../lib/errors.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
-import { type EndedHookCommand, type HookRunners, performHookAction } from './hook-actions.ts';
+import { type EndedHookCommand, type HookRunners, parseHookOutput, performHookAction } from './hook-actions.ts';
 import { HOOK_ENV_FILE_EVENTS } from './hook-env-store.ts';
-import { parseHookOutput } from './parse-output.ts';
 
 /** Exit codes of the shell for a command that does not exist or cannot be executed. */
 const CANNOT_START_CODES = [126, 127];

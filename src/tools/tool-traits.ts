@@ -1,4 +1,5 @@
 import type { ToolTraits, ToolTraitsLookup } from '../contracts/permission.ts';
+import { createToolFactsLookup } from '../permissions/create-decision-context.ts';
 import { applyPatchTraits } from './apply-patch.ts';
 import { askUserQuestionTraits } from './ask-user-question.ts';
 import { bashTraits } from './bash/bash.ts';
@@ -61,3 +62,6 @@ export const findBuiltInToolTraits: ToolTraitsLookup = (requestedName) =>
   TOOL_TRAITS.find(
     ({ name, forms }) => matchToolCallName([name, ...(forms?.names ?? [])], requestedName, null) === 'name',
   );
+
+/** Returns what a call of a built-in tool would touch. */
+export const getToolFacts = createToolFactsLookup(TOOL_TRAITS);

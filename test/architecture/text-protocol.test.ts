@@ -17,7 +17,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'model/providers/anthropic/messages-api-port.ts': 'messages of the provider',
   'model/providers/demo/demo-port.ts': 'the scripted model reads its prompt, as every model does',
   'model/providers/demo/tour.ts': 'the scripted model reads the results of tools, as every model does',
-  'model/providers/openai-chat/chat-request.ts': 'messages of providers',
+  'model/providers/openai-chat/openai-chat-port.ts': 'messages of providers',
   'model/providers/openai-responses/responses-request.ts': 'messages of the provider',
   'model/stream/error-response.ts': 'messages of providers',
   'model/stream/failures.ts': 'messages of the runtime',

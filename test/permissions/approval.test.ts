@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import { type ApprovalDeps, requestApproval } from '../../src/permissions/approval.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { makeFixture, policyFor } from './fixture.ts';
 
 test.each([

@@ -1,11 +1,11 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { PermissionRequest } from '../../src/contracts/permission.ts';
 import type { GateVerdict } from '../../src/contracts/tool.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionGate, type GateDecisionRecord } from '../../src/permissions/permission-gate.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { policyFor } from './fixture.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { Policy } from '../../src/contracts/permission.ts';
 import { decide, denyIfUnattended } from '../../src/permissions/decide.ts';
 import { formatDenialMessage, getCallDenial } from '../../src/permissions/denial-message.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();

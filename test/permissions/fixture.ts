@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { Decision, PermissionMode, Policy, Rule } from '../../src/contracts/permission.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { parseRule } from '../../src/permissions/rules/parse-rule.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 
 export type Fixture = { readonly home: string; readonly ws: string; readonly outside: string };
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { PermissionRequest } from '../../src/contracts/permission.ts';
 import { hasLookalikeLetters } from '../../src/permissions/call-risks.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionGate } from '../../src/permissions/permission-gate.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { makeFixture, policyFor } from './fixture.ts';
 
 const fixture = makeFixture();

@@ -4,12 +4,12 @@ import { chmod, symlink } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { createCallGuards } from '../../src/app/permissions/call-guards.ts';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { Settings } from '../../src/contracts/settings.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionPolicySource } from '../../src/permissions/permission-policy-source.ts';
 import { buildShellEnvironment } from '../../src/tools/bash/bash.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** What is said to a command in the folder `sub`, with this PATH of the user and of the settings. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionGate } from '../../src/permissions/permission-gate.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { decideBash, makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../src/app/permissions/tool-facts.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../src/contracts/permission.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionGate } from '../../src/permissions/permission-gate.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();

@@ -8,7 +8,7 @@ import type { GateDecisionRecord } from '../../permissions/permission-gate.ts';
 import { resolvePath, splitPathVariable } from '../../permissions/resolve-path.ts';
 import { createSearchShellFunctions } from '../../permissions/shell/search-requirements.ts';
 import { resolveRealTarget } from '../../tools/files/change-file.ts';
-import { getToolFacts } from './tool-facts.ts';
+import { getToolFacts } from '../../tools/tool-traits.ts';
 
 type CallHardening = { readonly hardens: readonly CommandProtection[]; readonly cwd: string };
 

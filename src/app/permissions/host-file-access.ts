@@ -7,8 +7,8 @@ import { resolvePath } from '../../permissions/resolve-path.ts';
 import type { FileReadState } from '../../tools/files/file-read-state.ts';
 import { readFileBytes } from '../../tools/files/read-bytes.ts';
 import { readTraits } from '../../tools/read/read.ts';
+import { getToolFacts } from '../../tools/tool-traits.ts';
 import type { SessionPermissions } from './session-permissions.ts';
-import { getToolFacts } from './tool-facts.ts';
 
 type ReadDeps = { readonly permissions: Pick<SessionPermissions, 'getPolicy' | 'fs'>; readonly cwd: string };
 

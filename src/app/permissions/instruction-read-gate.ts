@@ -11,11 +11,11 @@ import {
 } from '../../permissions/permission-policy-source.ts';
 import type { MemoryDeps } from '../../prompt/memory/load-memory.ts';
 import { readTraits } from '../../tools/read/read.ts';
+import { getToolFacts } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
 import { listInstructionRoots } from '../read-settings.ts';
 import type { FolderTrust } from '../trust/folder-trust.ts';
 import type { SessionPermissions } from './session-permissions.ts';
-import { getToolFacts } from './tool-facts.ts';
 
 type GateDeps = Pick<Core, 'acceptsExternalFile' | 'bus' | 'cwd' | 'environment' | 'live' | 'repository'>;
 

@@ -15,7 +15,7 @@ import {
 } from '../../permissions/permission-gate.ts';
 import { findHungMount } from '../../permissions/resolve-path.ts';
 import { previewEdit } from '../../tools/edit/preview-edit.ts';
-import { getToolFacts } from './tool-facts.ts';
+import { getToolFacts } from '../../tools/tool-traits.ts';
 
 /** A denied call, as listed in results and `/permissions`. */
 export type DeniedToolCall = ConversationInfo['permissionDenials'][number];

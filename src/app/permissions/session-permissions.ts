@@ -22,7 +22,7 @@ import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-
 import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { mergeSettingsLayers } from '../../settings/merge-settings.ts';
-import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
+import { getToolFacts, TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
 import { type CallGuards, createCallGuards } from './call-guards.ts';
 import {
@@ -33,7 +33,6 @@ import {
   type QueryPermissionGateDeps,
   recordHookDenial,
 } from './query-permission-gate.ts';
-import { getToolFacts } from './tool-facts.ts';
 
 /** A past decision, as shown by `/why` and `/permissions`. */
 export type PastDecision = {

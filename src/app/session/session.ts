@@ -26,10 +26,10 @@ import {
 import { openUnsavedLines } from '../../session/records/append-file.ts';
 import type { SessionSettings } from '../../session/records/session-settings.ts';
 import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
-import type { RegisteredRun } from '../../session/register-run.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
 import { createRequestDigestEncoder, createRequestDigester } from '../../session/request-digest.ts';
 import { createRequestHeadRecorder } from '../../session/request-head.ts';
+import type { RegisteredRun } from '../../session/run-cleanup-log.ts';
 import type { ProcessLedger } from '../../tools/bash/run-shell.ts';
 import type { Core } from '../core.ts';
 

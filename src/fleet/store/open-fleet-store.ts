@@ -26,10 +26,10 @@ import {
   listTaskAttemptViews,
 } from './batch-status.ts';
 
-import { claimTask } from './claim-task.ts';
+import { addRateLimitLane, claimTask, pauseRateLimitLane } from './claim-task.ts';
 import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { acknowledgeBatchDeletion, deleteBatch, listPendingDeletions } from './delete-batch.ts';
-import { addRateLimitLane, pauseRateLimitLane } from './rate-limit-lanes.ts';
+
 import { parseDueSchedule, parseFleetBatchRow, parseFleetBranchRow, parseFleetScheduleRow } from './schema.ts';
 import { insertBatch, submitBatch } from './submit-batch.ts';
 import { initializeFleetSchema } from './tables.ts';

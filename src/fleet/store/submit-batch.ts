@@ -1,6 +1,6 @@
 import type { NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
+import { addRateLimitLane } from './claim-task.ts';
 import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
-import { addRateLimitLane } from './rate-limit-lanes.ts';
 
 /** Submits a batch with its tasks in one transaction. Existing batches and tasks are unchanged. */
 export const submitBatch = (

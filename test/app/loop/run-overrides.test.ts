@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createCommandOverrides } from '../../../src/app/loop/run-overrides.ts';
-import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { makeFixture, policyFor } from '../../permissions/fixture.ts';
 
 test.each([

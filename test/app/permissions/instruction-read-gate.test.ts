@@ -7,7 +7,7 @@ import { openCore } from '../../../src/app/open-core.ts';
 import { buildTrustQuestion } from '../../../src/app/trust/folder-trust.ts';
 import { trustFolder } from '../../../src/app/trust/trust-commands.ts';
 import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
-import { registerRun } from '../../../src/session/register-run.ts';
+import { registerRun } from '../../../src/session/run-cleanup-log.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
 import { bareEnvironment } from '../../support/environment.ts';

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/contracts/model.ts';
-import { buildChatRequest, DEFAULT_CHAT_VARIANT } from '../../../src/model/providers/openai-chat/chat-request.ts';
-import { createOpenAiPort } from '../../../src/model/providers/openai-chat/openai-chat-port.ts';
+import {
+  buildChatRequest,
+  createOpenAiPort,
+  DEFAULT_CHAT_VARIANT,
+} from '../../../src/model/providers/openai-chat/openai-chat-port.ts';
+
 import {
   getToolCallIdFormatter,
   mapSentToolNames,

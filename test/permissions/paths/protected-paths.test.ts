@@ -1,10 +1,10 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { listSearchExclusions } from '../../../src/permissions/paths/search-exclusions.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { decideBash, decideTool, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
 const fixture = makeFixture();

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import type { PermissionMode, Policy } from '../../../src/contracts/permission.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { type Fixture, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
 let fixture: Fixture;

@@ -1,11 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import { PERMISSION_MODES, type Policy } from '../../../src/contracts/permission.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
 import { narrowRulesToPrograms } from '../../../src/permissions/sandbox-exceptions/run-outside.ts';
+import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { type Fixture, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
 let fixture: Fixture;

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import type { Decision, Policy } from '../../../src/contracts/permission.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { runs } from '../../support/runs.ts';
 import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createDecidedRuns } from '../decided-run.ts';

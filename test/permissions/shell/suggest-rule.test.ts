@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { getToolFacts } from '../../../src/app/permissions/tool-facts.ts';
 import { formatDenialMessage } from '../../../src/permissions/denial-message.ts';
 import { formatDecision } from '../../../src/permissions/explain.ts';
+import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { decideBash, makeFixture, policyFor } from '../fixture.ts';
 
 const fixture = makeFixture();

@@ -14,14 +14,16 @@ import { parseShellRedirect } from '../parse/redirects.ts';
 import {
   addAnalysisProblems,
   advanceShellState,
+  analyzeForLoop,
   analyzeInOrder,
+  analyzeWhileLoop,
   appendAnalyzedCommands,
   type ControlFlowState,
   createEmptyControlFlow,
   mergeFolderLists,
 } from './control-flow.ts';
 import { resolvePrintedNames } from './expand-words.ts';
-import { analyzeForLoop, analyzeWhileLoop } from './loops.ts';
+
 import type { DiskLookup, ExactAnalysis, ResolvedCommand, ShellState } from './shell-state.ts';
 import { analyzeSimpleCommand, resolveDirectoryChange } from './simple-command.ts';
 

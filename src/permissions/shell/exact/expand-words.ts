@@ -1,7 +1,7 @@
 import type { CommandExpansionPart, Word } from 'unbash';
 import { getCommandArgv, parseShellArgument, type ShellArgument } from '../parse/shell-words.ts';
 import { getExactProgramFacts } from '../programs/find-program-facts.ts';
-import { isPlainName } from './loops.ts';
+import { isPlainName } from './control-flow.ts';
 import type { ShellState } from './shell-state.ts';
 
 const MAX_NAMES = 500;

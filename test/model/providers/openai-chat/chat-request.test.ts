@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { AssistantBlock } from '../../../../src/contracts/message.ts';
-import { buildChatRequest, DEFAULT_CHAT_VARIANT } from '../../../../src/model/providers/openai-chat/chat-request.ts';
+import {
+  buildChatRequest,
+  DEFAULT_CHAT_VARIANT,
+} from '../../../../src/model/providers/openai-chat/openai-chat-port.ts';
 import { REQUEST } from '../../support.ts';
 
 function sent(...blocks: readonly AssistantBlock[]) {
