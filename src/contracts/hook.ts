@@ -56,6 +56,7 @@ export type Hook = HookConfig & {
   readonly callback?: (input: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 };
 
+/** The result of one hook. */
 export type HookResult = {
   readonly hook: Hook;
   readonly outcome: 'passed' | 'blocked' | 'failed';

@@ -1,3 +1,4 @@
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** A JSON object, the form of all tool inputs and all records on disk. */

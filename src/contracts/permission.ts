@@ -17,6 +17,7 @@ export type RuleBehavior = 'allow' | 'ask' | 'deny';
 /** The source of a rule, strongest first. The lists of all sources are combined. */
 export type RuleSource = 'managed' | 'flag' | 'session' | 'user' | 'local' | 'project';
 
+/** A permission rule with its source. */
 export type Rule = {
   readonly text: string;
   readonly tool: string;

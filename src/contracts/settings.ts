@@ -6,6 +6,7 @@ import type { LoopGuard } from './query.ts';
 /** The source of a setting, strongest first. */
 export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
+/** The configuration of a hook. */
 export type HookConfig = {
   readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
   readonly command?: string;

@@ -80,6 +80,7 @@ export type ElicitationRequest =
   | { readonly mode: 'form'; readonly schema: JsonObject }
   | { readonly mode: 'url'; readonly url: string; readonly id: string };
 
+/** The answer to a tool's question. */
 export type UserAnswer =
   /** The question was put and not answered. */
   | ({ readonly kind: 'refused' } & Refusal)
