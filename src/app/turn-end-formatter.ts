@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { QueryDeps } from '../contracts/query.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
+import { unwrapReminder } from '../lib/text/reminder.ts';
 import { type ProjectCheckKind, runFormattersOrLinters } from '../lsp/project-checks.ts';
 import type { Core } from './core.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
@@ -63,7 +64,8 @@ export function createTurnEndFormatter(core: Core, { checkpoints, collectNews }:
       const reports = await check(signal);
       if (reports.length === 0 || facts.stopHookActive) return onStop(facts, signal);
       // The next request has no results of calls, which would tell the model of changed files.
-      return { kind: 'object', words: [...reports, ...(await collectNews())].join('\n\n') };
+      const news = (await collectNews()).map(unwrapReminder);
+      return { kind: 'object', words: [...reports, ...news].join('\n\n') };
     },
   };
 }
