@@ -6,13 +6,9 @@ import { formatBytes, formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { createTextToolFacts } from '../tool-facts.ts';
-import {
-  createWebPageCache,
-  type FetchAddressPolicy,
-  type PageFetchResult,
-  parseFetchUrl,
-  type WebPage,
-} from './fetch-page.ts';
+import { type FetchAddressPolicy, parseFetchUrl } from './check-url.ts';
+import type { PageFetchResult } from './fetch-page.ts';
+import { createWebPageCache, type WebPage } from './page-cache.ts';
 
 const WEB_FETCH_PROMPT = `Reads a public web page and answers your prompt about it. The page itself does not come back: ask for exactly what you need. A redirect to another host comes back as an address to call with.`;
 
