@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type { PermissionUpdate, PermissionUpdateDestination } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { PERMISSION_MODES, type PermissionAnswer, type PermissionRequest } from '../../contracts/permission.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
+import { dismissQuestion } from './unattended-answers.ts';
 
 const destinationSchema = z
   .enum(['session', 'localSettings', 'projectSettings', 'userSettings', 'cliArg'])
@@ -127,23 +127,4 @@ async function askTool(
     const message = `${toolName} needs permission, and ${tool} could not be asked: ${getErrorMessage(thrown)}`;
     return { answer: { behavior: 'deny', by: 'unattended', note: message }, updates: [] };
   }
-}
-
-/** Denies every permission request of an unattended run; `servers` decides about elicitations. */
-export function denyUnattendedRequests(agent: Agent, servers: 'declined' | 'left'): () => void {
-  return agent.subscribe(function handleEvent(event: AgentEvent): void {
-    if (event.type === 'subagent') handleEvent(event.event);
-    if (event.type === 'question') dismissQuestion(agent, event, servers);
-    if (event.type !== 'permission_request') return;
-    agent.answerPermission(event.request.id, { behavior: 'deny', by: 'unattended' }, 'host');
-  });
-}
-
-type QuestionEvent = Extract<AgentEvent, { type: 'question' }>;
-
-/** Dismisses a question of an unattended run; declines an elicitation with a reason, unless it is left. */
-function dismissQuestion(agent: Agent, { id, question }: QuestionEvent, servers: 'declined' | 'left'): void {
-  if (question.kind !== 'elicitation') agent.answerQuestion(id, undefined);
-  else if (servers === 'declined')
-    agent.answerQuestion(id, { kind: 'elicitation', action: 'decline', reason: 'This run cannot ask the user.' });
 }

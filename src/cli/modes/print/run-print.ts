@@ -13,7 +13,6 @@ import type { Shutdown } from '../../shutdown.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
 import { createRunResultCollector, createStartFailure } from '../../stream-json/run-result.ts';
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
-import { denyUnattendedRequests } from '../permission-responses.ts';
 import { type ResolvedUserInput, resolveUserInput } from '../resolve-user-input.ts';
 import {
   type BackgroundAgents,
@@ -21,6 +20,7 @@ import {
   trackBackgroundAgents,
   waitThroughUsageLimits,
 } from '../run-completion.ts';
+import { denyUnattendedRequests } from '../unattended-answers.ts';
 
 /** Runs print mode (`ouro -p`) and returns the exit code. */
 export async function runPrint(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {

@@ -9,7 +9,7 @@ import { type NumberedLine, type ProcessIo, readNonBlankLines } from '../../proc
 
 import type { Shutdown } from '../../shutdown.ts';
 import { createStartFailure } from '../../stream-json/run-result.ts';
-import { denyUnattendedRequests } from '../permission-responses.ts';
+import { denyUnattendedRequests } from '../unattended-answers.ts';
 import { createControlRequestSender } from './control-request-sender.ts';
 import { createHostConversation } from './host-conversation.ts';
 import { relayQuestionsToHost } from './host-questions.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { OutputOptions } from '../../../../src/cli/args/invocation.ts';
-import { denyUnattendedRequests } from '../../../../src/cli/modes/permission-responses.ts';
 import { runAndPrintPrompt } from '../../../../src/cli/modes/print/run-print.ts';
 import { resolveUserInput } from '../../../../src/cli/modes/resolve-user-input.ts';
+import { denyUnattendedRequests } from '../../../../src/cli/modes/unattended-answers.ts';
 import type { AbortReason } from '../../../../src/contracts/agent.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../../src/contracts/json.ts';
