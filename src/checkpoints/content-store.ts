@@ -4,6 +4,7 @@ import {
   closeSync,
   existsSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -162,7 +163,9 @@ export function createContentStore(folder: string): ContentStore & {
     getPath,
     read(hash) {
       try {
-        return verifyContent(readFileSync(getPath(hash)), hash);
+        const path = getPath(hash);
+        // Reading a pipe would wait for a writer.
+        return lstatSync(path).isFile() ? verifyContent(readFileSync(path), hash) : undefined;
       } catch {
         return undefined;
       }

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { PromptDraft, PromptDraftPort } from '../../contracts/frontend/conversation.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 
 const storedSchema = z.lazy(() =>
@@ -134,7 +135,7 @@ function toDraft({ content: { draft } }: StoredDraft): PromptDraft {
 
 async function readDraft(folder: string, name: string): Promise<StoredDraft | undefined> {
   const path = join(folder, name);
-  const text = await readFile(path, 'utf8').catch(() => undefined);
+  const text = await readRegularFile(path).catch(() => undefined);
   const content = text === undefined ? undefined : parseDraft(text);
   return content === undefined ? undefined : { path, content, at: Date.parse(content.draft.at) };
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
@@ -10,6 +11,9 @@ import {
   type SessionRecordWriter,
   type SessionRecordWriterOptions,
 } from './session-record-writer.ts';
+
+/** Opening a pipe fails instead of waiting for a reader. */
+const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK;
 
 /** The transcript of a session. A record is on disk when its promise resolves, before anything depends on it. */
 export type SessionTranscript = {
@@ -83,7 +87,7 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
     }
     if (event.type === 'message_end' && event.message.role === 'user' && event.message.origin === 'prompt') {
       // If this fails, the newest session is found by file times instead.
-      await writeFile(getLastPromptedPath(dir), sessionId, { mode: 0o600 }).catch(() => undefined);
+      await writeFile(getLastPromptedPath(dir), sessionId, { mode: 0o600, flag: WRITE_FLAGS }).catch(() => undefined);
     }
     // The disk can sync while the model answers. Not awaited: the file reports its own failures.
     if (event.type === 'request_sent') void main.sync();

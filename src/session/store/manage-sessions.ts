@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { copyFile, cp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import {
   getLastPromptedPath,
   getProjectDir,
@@ -51,7 +52,7 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
 /** Finds the last prompted session of a directory; by file times when that was not recorded. */
 export async function findNewestSession(ouroHome: string, realCwd: string): Promise<SessionSummary | undefined> {
   const dir = getProjectDir(ouroHome, realCwd);
-  const sessionId = await readFile(getLastPromptedPath(dir), 'utf8').catch(() => '');
+  const sessionId = (await readRegularFile(getLastPromptedPath(dir)).catch(() => undefined)) ?? '';
   const recorded = /^[\w-]+$/.test(sessionId) ? readSessionSummary(getTranscriptPath(dir, sessionId)) : undefined;
   return recorded ?? (await listSessions(ouroHome, realCwd))[0];
 }

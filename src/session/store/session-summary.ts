@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { SessionRecord, SessionWorkTotals } from '../../contracts/session.ts';
@@ -67,8 +67,11 @@ export type FileEnds = {
 export function readFileEnds(path: string, scratch: Buffer): FileEnds | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, 'r');
-    const { size, mtimeMs } = fstatSync(file);
+    // Opening a pipe would wait for a writer.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return undefined;
+    const { size, mtimeMs } = stats;
     const facts = { bytes: size, modifiedMs: mtimeMs };
     // A small file takes one read.
     if (size <= scratch.length) {
