@@ -21,7 +21,7 @@ import { createSessionCheckpoints } from './session/checkpoints.ts';
 import { createSession } from './session/session.ts';
 import { createSessionHooks } from './session-hooks.ts';
 import { createSessionLanguageServers } from './session-language-servers.ts';
-import { createTrustDialog } from './trust/trust-commands.ts';
+import { createTrustDialog } from './trust/manage-folder-trust.ts';
 
 /** The composed conversation, or the reason why it cannot start. */
 export type CompositionResult =

@@ -12,7 +12,7 @@ import type { SessionCheckpoints } from './session/checkpoints.ts';
 import type { Session } from './session/session.ts';
 import type { SessionHooks } from './session-hooks.ts';
 import type { SessionLanguageServers } from './session-language-servers.ts';
-import type { TrustDialog } from './trust/trust-commands.ts';
+import type { TrustDialog } from './trust/manage-folder-trust.ts';
 
 /** The parts of a conversation, for commands, hosts and frontends. */
 export type ConversationParts = {

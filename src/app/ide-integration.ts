@@ -12,7 +12,7 @@ import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention }
 import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
-import { reviewEdit } from '../tools/edit/preview-edit.ts';
+import { createEditReview } from '../tools/edit/preview-edit.ts';
 import { getToolFacts } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
 import { canReadUnasked } from './permissions/host-file-access.ts';
@@ -110,7 +110,7 @@ export function createIdeIntegration(
     attach(agent) {
       const reviews = createEditReviews({
         link,
-        reviewEdit: (facts) => reviewEdit(facts, { cwd: core.live.current().cwd, home: environment.home }),
+        reviewEdit: (facts) => createEditReview(facts, { cwd: core.live.current().cwd, home: environment.home }),
         answer: (id, answer) => void agent.answerPermission(id, answer),
         formatPath,
       });

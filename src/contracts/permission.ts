@@ -169,7 +169,7 @@ export type StepReason =
  * A protection for a command that runs without asking: no git helpers, no workspace programs, no variables of the
  * project's settings, no secrets in searches.
  */
-export type CommandProtection = 'helpers' | 'path' | 'variables' | 'search';
+export type CommandHardening = 'helpers' | 'path' | 'variables' | 'search';
 
 /** The limits in which a command runs because it was allowed for only reading. Bash enforces them. */
 export type CallEnforcement = {
@@ -201,7 +201,7 @@ export type Decision = {
   readonly suggestions: readonly RuleSuggestion[];
   readonly targets: readonly ResolvedLink[];
   /** Protections that the environment of the command needs because the user was not asked. */
-  readonly hardens: readonly CommandProtection[];
+  readonly hardens: readonly CommandHardening[];
   /** Limits in which the command has to run; absent if the user, a rule or the mode allowed more than reading. */
   readonly enforce?: CallEnforcement;
   /** Secret files that the call reads, as far as known. Real paths. */

@@ -48,7 +48,7 @@ export type TurnFingerprint = {
 };
 
 /** The limits of the loop guard, in repetitions. */
-export type LoopGuard = {
+export type LoopGuardLimits = {
   /** Repetitions after which the model is reminded. */
   readonly remindAfter: number;
   /** Repetitions after which the user is asked; where nobody answers, the run ends. */
@@ -56,7 +56,7 @@ export type LoopGuard = {
 };
 
 /** The default limits of the loop guard. */
-export const DEFAULT_LOOP_GUARD: LoopGuard = { remindAfter: 3, stopAfter: 8 };
+export const DEFAULT_LOOP_GUARD: LoopGuardLimits = { remindAfter: 3, stopAfter: 8 };
 
 /** The recent history of compactions in a query. */
 export type CompactionTracking = { readonly consecutiveFailures: number; readonly turnsSinceCompact: number };
@@ -125,7 +125,7 @@ export type QueryConfig = {
   readonly excluded: ExcludedContent;
   readonly betas: readonly string[];
   /** Limits of the loop guard; absent: it is off. */
-  readonly loopGuard: LoopGuard | undefined;
+  readonly loopGuard: LoopGuardLimits | undefined;
   /** Consecutive failures of automatic compaction before this query. */
   readonly failedCompactions: number;
   /**

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Effort } from './model.ts';
 import type { PermissionMode } from './permission.ts';
-import type { LoopGuard } from './query.ts';
+import type { LoopGuardLimits } from './query.ts';
 
 /** The source of a setting, strongest first. */
 export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
@@ -159,7 +159,7 @@ export type Settings = {
   readonly editorMode?: 'normal' | 'vim';
   readonly keybindings?: Readonly<Record<string, string>>;
   readonly autoCompact?: boolean;
-  readonly loopGuard?: Partial<LoopGuard> & { readonly enabled?: boolean };
+  readonly loopGuard?: Partial<LoopGuardLimits> & { readonly enabled?: boolean };
   readonly autoCompactPercent?: number;
   readonly cleanupPeriodDays?: number;
   readonly transcriptMirror?: string;

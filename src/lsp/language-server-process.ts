@@ -3,7 +3,7 @@ import type { LanguageServerConfig } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { describeFolderByUri } from '../lib/files/file-uri.ts';
-import type { PipedProgramLedger } from '../lib/processes/piped-program.ts';
+import type { ChildProcessLedger } from '../lib/processes/piped-program.ts';
 import { readGroupMemory } from '../lib/processes/process-info.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { createLspConnection, type LanguageServerConnection } from './lsp-connection.ts';
@@ -15,7 +15,7 @@ export type LanguageServerProcessDeps = {
   readonly version: string;
   readonly getVariables: () => Readonly<Record<string, string>>;
   readonly newMarker: () => string;
-  readonly ledger: PipedProgramLedger | undefined;
+  readonly ledger: ChildProcessLedger | undefined;
   /** Reports a failure to the user. */
   readonly warn: (message: string) => void;
 };

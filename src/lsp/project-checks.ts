@@ -66,12 +66,12 @@ const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonly strin
 ];
 
 /** The kind of program to run on files: a formatter, or a linter, which may fix what it finds. */
-export type ProjectCheckKind = 'formatter' | 'linter';
+export type FileCheckerKind = 'formatter' | 'linter';
 
 /** The files to check or format, and how. */
 export type ProjectCheckRequest = {
   readonly files: readonly string[];
-  readonly kind: ProjectCheckKind;
+  readonly kind: FileCheckerKind;
   /** `auto` for the programs of the project, `fix` for its linters with fixes, or a command line that gets the files. */
   readonly setting: string;
   readonly folder: string;

@@ -10,7 +10,7 @@ import { createManagedMcpServer, type ManagedMcpServer } from './client/managed-
 import { describeMcpServer } from './client/mcp-server-lifecycle.ts';
 import { type ConfiguredMcpServer, hashMcpServerLaunch } from './configured-mcp-server.ts';
 import { convertMcpResource } from './content.ts';
-import { convertMcpPromptResult, findTypedPromptArgument, parseMcpPromptArguments } from './prompts.ts';
+import { convertMcpPromptResult, findTypedPromptArgument, parseMcpPromptArguments } from './prompt-commands.ts';
 import { createPrefixAllocator } from './tools.ts';
 
 type ServerResource = {

@@ -23,13 +23,13 @@ export type RunSamplingRequest = (
 >;
 
 /** Returns the current verdict of the permission rules; `undefined` when no rule matches. */
-export type SamplingRuleLookup = () => 'allow' | 'ask' | 'deny' | undefined;
+export type McpSamplingVerdictLookup = () => 'allow' | 'ask' | 'deny' | undefined;
 
 type SamplerParts = {
   readonly server: string;
   /** Absent where sampling is not offered. */
   readonly sample: RunSamplingRequest | undefined;
-  readonly rule: SamplingRuleLookup;
+  readonly rule: McpSamplingVerdictLookup;
   /** Called with a message that follows the server's name. */
   readonly onSampled: (message: string) => void;
 };

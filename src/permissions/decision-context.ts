@@ -1,6 +1,6 @@
 import type {
   CallEnforcement,
-  CommandProtection,
+  CommandHardening,
   Policy,
   Rule,
   RuleSuggestion,
@@ -98,7 +98,7 @@ export type AnalysisFindings = {
   readonly requirements: readonly Requirement[];
   /** Sentences about parts of the call that could not be analysed. */
   readonly unanalysed: readonly string[];
-  readonly hardens: readonly CommandProtection[];
+  readonly hardens: readonly CommandHardening[];
   /** Files that the call may fill from secret files. */
   readonly taintedFiles?: readonly string[];
   /** Limits in which the call has to run if it is allowed. */

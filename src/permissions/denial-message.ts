@@ -40,7 +40,7 @@ function suggestRemedies({ facts, decision, policy }: DeniedCall): readonly stri
   const edits = rules.every((rule) => rule.startsWith(`${FAMILY_RULE_NAMES.edit}(`)) ? ' or the mode acceptEdits' : '';
   const flags = rules.map((rule) => `--allowedTools "${rule}"`).join(' ');
   return [
-    `Allowed here without a question: ${listAllowedCalls(policy, facts).join(', ')}.`,
+    `Allowed here without a question: ${describeAllowedCalls(policy, facts).join(', ')}.`,
     rules.length === 0
       ? 'Go another way, or tell the user what you need.'
       : `The user could allow it with ${flags}${edits}.`,
@@ -53,7 +53,7 @@ const MAX_RULES = 6;
 const EDIT_MODES: readonly PermissionMode[] = ['acceptEdits', 'auto'];
 
 /** Lists what runs without a question, for one tool or for all of them. */
-export function listAllowedCalls(policy: Policy, call?: Pick<ToolFacts, 'tool' | 'kind'>): readonly string[] {
+export function describeAllowedCalls(policy: Policy, call?: Pick<ToolFacts, 'tool' | 'kind'>): readonly string[] {
   const rules = [...new Set(listAllowRules(policy, call?.tool).map(({ text }) => text))];
   return [
     call?.kind === 'shell' ? 'commands that only read the workspace' : 'reading in the workspace',

@@ -1,5 +1,5 @@
 /** The skills, agents and tools that can be called by name. */
-export type PromptCatalog = {
+export type CapabilityCatalog = {
   readonly skills: readonly PromptCatalogEntry[];
   readonly agents: readonly PromptCatalogEntry[];
   readonly tools: readonly string[];
@@ -7,7 +7,7 @@ export type PromptCatalog = {
 };
 
 /** Describes added, changed and removed entries, with a sentence for each kind. */
-export function describePromptCatalogChanges(before: PromptCatalog, after: PromptCatalog): readonly string[] {
+export function describePromptCatalogChanges(before: CapabilityCatalog, after: CapabilityCatalog): readonly string[] {
   return [
     ...describeEntryChanges('skills', before.skills, after.skills),
     ...describeEntryChanges('kinds of sub-agents', before.agents, after.agents),
@@ -46,8 +46,8 @@ function describeToolChanges(before: readonly string[], after: readonly string[]
 }
 
 function describeInstructionChanges(
-  before: PromptCatalog['mcpInstructions'],
-  after: PromptCatalog['mcpInstructions'],
+  before: CapabilityCatalog['mcpInstructions'],
+  after: CapabilityCatalog['mcpInstructions'],
 ): readonly string[] {
   const known = new Map(before.map((item) => [item.server, item.instructions]));
   return after

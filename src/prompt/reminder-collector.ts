@@ -3,7 +3,7 @@ import type { PermissionMode } from '../contracts/permission.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/render-memory.ts';
-import { describePromptCatalogChanges, type PromptCatalog } from './prompt-catalog.ts';
+import { type CapabilityCatalog, describePromptCatalogChanges } from './prompt-catalog.ts';
 import { type AnswerPreferences, describeAnswerChanges } from './system-prompt.ts';
 
 /** The sources of news for the model; each returns the current state. */
@@ -24,7 +24,7 @@ export type ReminderSources = {
   /** Custom instructions for plan mode. */
   readonly planInstructions?: string;
   readonly answering: () => AnswerPreferences;
-  readonly catalog: () => PromptCatalog;
+  readonly catalog: () => CapabilityCatalog;
   /** News about background shells and sub-agents; each item is returned once. */
   readonly backgroundNews: () => readonly string[];
 };
@@ -105,7 +105,7 @@ export type ModelKnownFacts = {
   readonly mode: PermissionMode;
   /** Absent in sessions written by older versions. */
   readonly answering?: AnswerPreferences | undefined;
-  readonly catalog: PromptCatalog;
+  readonly catalog: CapabilityCatalog;
 };
 
 /** A file changed since the model read it. */

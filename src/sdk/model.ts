@@ -13,5 +13,5 @@ export type { MessagesSettings } from '../model/providers/anthropic/messages-req
 export { createDemoPort, type DemoSettings } from '../model/providers/demo/demo-port.ts';
 export { createOpenAiPort } from '../model/providers/openai-chat/openai-chat-port.ts';
 export { createReplayPort, type Exchange, withRecord } from '../model/record-replay.ts';
-export { createNamedModels, type NamedModels } from '../model/registry/model-router.ts';
+export { createNamedModels, type ModelDirectory as NamedModels } from '../model/registry/model-router.ts';
 export { type RetryPolicy, withRetry } from '../model/retry.ts';

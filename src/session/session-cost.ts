@@ -2,7 +2,7 @@ import type { Usage } from '../contracts/message.ts';
 import type { SessionRecord } from '../contracts/session.ts';
 import { formatModelCost, formatTokens } from '../lib/text/format.ts';
 import { addReplyUsage, type ModelUsageTotals, sumModelCosts, sumTokenUsage } from '../model/pricing.ts';
-import { createModelInfoSource, type ModelInfoSource } from '../model/registry/model-info.ts';
+import { createModelInfoSource, type ModelInfoSource } from '../model/registry/model-info-source.ts';
 import { getSubAgentPath } from './paths.ts';
 import { forEachSessionRecord } from './records/read-transcript.ts';
 import { listSubAgentIds } from './sub-agents.ts';

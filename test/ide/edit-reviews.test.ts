@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PermissionAnswer } from '../../src/contracts/permission.ts';
 import { createEditReviews } from '../../src/ide/edit-reviews.ts';
-import { reviewEdit } from '../../src/tools/edit/preview-edit.ts';
+import { createEditReview } from '../../src/tools/edit/preview-edit.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const FILES = { 'a.ts': 'const one = 1;\nexport { one };\n', 'b.ts': "import { one } from './a';\none;\n" };
@@ -38,7 +38,7 @@ async function showRename() {
           if (diffs.size === 2) opened.resolve();
         }),
     },
-    reviewEdit: (facts) => reviewEdit(facts, { cwd: project.dir, home: project.home }),
+    reviewEdit: (facts) => createEditReview(facts, { cwd: project.dir, home: project.home }),
     answer: (_, answer) => answered.resolve(answer),
     formatPath: (path) => path.slice(-4),
   });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
 import type { PermissionMode } from '../../src/contracts/permission.ts';
 import type { MemoryFile } from '../../src/prompt/memory/render-memory.ts';
-import type { PromptCatalog } from '../../src/prompt/prompt-catalog.ts';
+import type { CapabilityCatalog } from '../../src/prompt/prompt-catalog.ts';
 import {
   createReminderCollector,
   type ReminderSources,
@@ -10,7 +10,7 @@ import {
 } from '../../src/prompt/reminder-collector.ts';
 import type { AnswerPreferences } from '../../src/prompt/system-prompt.ts';
 
-const CATALOG: PromptCatalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
+const CATALOG: CapabilityCatalog = { skills: [], agents: [], tools: ['Read'], mcpInstructions: [] };
 const quiet: ReminderSources = {
   changedFiles: async () => [],
   touchedPaths: () => [],
@@ -57,7 +57,7 @@ test('a switched branch is reported once; a deleted or unknown one is not', asyn
 
 test('midnight, another mode and a new catalog are each reported once', async () => {
   const state = { date: '2026-11-21', mode: 'default' as const satisfies 'default' | 'plan', catalog: CATALOG };
-  let now: { date: string; mode: 'default' | 'plan'; catalog: PromptCatalog } = state;
+  let now: { date: string; mode: 'default' | 'plan'; catalog: CapabilityCatalog } = state;
   const { begin, collect, getKnownFacts } = createReminderCollector({
     ...quiet,
     date: () => now.date,

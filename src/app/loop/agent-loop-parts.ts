@@ -21,7 +21,7 @@ import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
 import { createTurnEndFormatter } from '../turn-end-formatter.ts';
-import { type ContextPipelineDeps, createContextPipeline, createSubAgentContext } from './context-pipeline.ts';
+import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextPipeline } from './context-pipeline.ts';
 import { createDirectToolCalls } from './direct-tool-calls.ts';
 import { createModelFallbacks } from './model-fallbacks.ts';
 import { createQueryDepsFactory } from './query-deps-factory.ts';
@@ -93,8 +93,8 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     newId: core.newId,
   };
   const context = createContextPipeline(contextWiring);
-  const contextFor = (agent: Parameters<typeof createSubAgentContext>[1]) =>
-    createSubAgentContext(contextWiring, agent);
+  const contextFor = (agent: Parameters<typeof createSubAgentContextPipeline>[1]) =>
+    createSubAgentContextPipeline(contextWiring, agent);
   const { listWrittenFiles } = deps.permissions;
   const judge = createAutoModeJudge(core, {
     earlierMessages: session.opened.messages,

@@ -137,7 +137,7 @@ export type SubAgentRequestParts = {
 };
 
 /** Creates the context pipeline of a sub-agent. Its decisions are not recorded in the session. */
-export function createSubAgentContext(wiring: ContextPipelineDeps, agent: SubAgentRequestParts): ContextPort {
+export function createSubAgentContextPipeline(wiring: ContextPipelineDeps, agent: SubAgentRequestParts): ContextPort {
   return createContextPipeline({
     ...wiring,
     model: () => agent.model,

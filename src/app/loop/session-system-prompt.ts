@@ -6,10 +6,10 @@ import type { Skill } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
-import { createGitChangeTracker } from '../../git/change-tracker.ts';
+import { createGitChangeTracker } from '../../git/external-change-tracker.ts';
 import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { findShell } from '../../lib/processes/find-shell.ts';
-import { listAllowedCalls } from '../../permissions/denial-message.ts';
+import { describeAllowedCalls } from '../../permissions/denial-message.ts';
 import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
 import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory.ts';
 import { createReminderCollector, type UnseenFileChange } from '../../prompt/reminder-collector.ts';
@@ -229,7 +229,7 @@ function describeModelAndPermissions(
     permissions: {
       mode,
       sandbox: policy.sandbox === undefined ? 'off' : 'on',
-      ...(permissions.canAsk ? {} : { unattended: listAllowedCalls(policy) }),
+      ...(permissions.canAsk ? {} : { unattended: describeAllowedCalls(policy) }),
     },
   };
 }

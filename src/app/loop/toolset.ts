@@ -27,7 +27,7 @@ import {
   exitPlanModeTraits,
 } from '../../tools/plan-mode.ts';
 import { createReadTool, getReadTokenLimit } from '../../tools/read/read.ts';
-import type { SearchBackend } from '../../tools/search/search-backend.ts';
+import type { FileSearchBackend } from '../../tools/search/search-backend.ts';
 import { skillTraits } from '../../tools/skill.ts';
 import { createStructuredOutputTool } from '../../tools/structured-output.ts';
 import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
@@ -138,7 +138,7 @@ type BuiltInToolDeps = {
   >;
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly shells: ShellRegistry;
-  readonly locator: SearchBackend;
+  readonly locator: FileSearchBackend;
   readonly owners: SubAgentCalls;
   readonly languages: Pick<SessionLanguageServers, 'runQuery' | 'listDiagnostics' | 'findRenameChanges'>;
   readonly hooks: Pick<SessionHooks, 'getVariables'>;

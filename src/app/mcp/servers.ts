@@ -4,7 +4,7 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
-import type { PipedProgramLedger } from '../../lib/processes/piped-program.ts';
+import type { ChildProcessLedger } from '../../lib/processes/piped-program.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
@@ -24,7 +24,7 @@ import { listSettingsFolders } from '../read-settings.ts';
 /** The parts of the session that its MCP servers depend on. */
 type McpServersDeps = {
   readonly getRoots: () => readonly string[];
-  readonly ledger: PipedProgramLedger;
+  readonly ledger: ChildProcessLedger;
   readonly getRules: () => readonly Rule[];
   /** Folder that stores full results of calls. */
   readonly getResultsFolder: () => string;

@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import type { CommandProtection, Policy } from '../../contracts/permission.ts';
+import type { CommandHardening, Policy } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { toNativePath } from '../../lib/files/path-style.ts';
@@ -10,7 +10,7 @@ import { createSearchShellFunctions } from '../../permissions/shell/search-requi
 import { resolveRealTarget } from '../../tools/files/change-file.ts';
 import { getToolFacts } from '../../tools/tool-traits.ts';
 
-type CallHardening = { readonly hardens: readonly CommandProtection[]; readonly cwd: string };
+type CallHardening = { readonly hardens: readonly CommandHardening[]; readonly cwd: string };
 
 /** The parts of decisions that are enforced while calls run: write targets, hardening and sandbox exceptions. */
 export type CallGuards = {

@@ -11,7 +11,7 @@ import {
   updateCatalogue,
 } from '../../model/registry/catalogue-store.ts';
 import { type ModelConfig, readModelConfig } from '../../model/registry/model-config.ts';
-import { createModelInfoSource } from '../../model/registry/model-info.ts';
+import { createModelInfoSource } from '../../model/registry/model-info-source.ts';
 import { createModelRegistry, getDefaultSmallModel } from '../../model/registry/model-registry.ts';
 import { resolveRoute } from '../../model/registry/model-route.ts';
 import { createNetworkFetch } from '../../model/stream/network-fetch.ts';

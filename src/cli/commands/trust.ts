@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { listTrustEffects, listTrustedFolders, revokeTrust, trustFolder } from '../../app/trust/trust-commands.ts';
+import { listTrustEffects, listTrustedFolders, revokeTrust, trustFolder } from '../../app/trust/manage-folder-trust.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';

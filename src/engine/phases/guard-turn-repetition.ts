@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isJsonObject } from '../../contracts/json.ts';
 import type { AssistantMessage, ToolUseBlock } from '../../contracts/message.ts';
-import type { LoopGuard, QueryDeps, QueryState, TurnFingerprint } from '../../contracts/query.ts';
+import type { LoopGuardLimits, QueryDeps, QueryState, TurnFingerprint } from '../../contracts/query.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
 import { computeShortHash } from '../../lib/text/short-hash.ts';
 import { createMetaMessage, type ModelTurn } from '../model-turn.ts';
@@ -89,7 +89,7 @@ function describeRepetition({ kind, times }: TurnRepetition, title: string): str
   }
 }
 
-function renderReminder(what: string, { stopAfter }: LoopGuard, { count }: TurnRepetition): string {
+function renderReminder(what: string, { stopAfter }: LoopGuardLimits, { count }: TurnRepetition): string {
   const rest = Math.max(1, stopAfter - count);
   return `<reminder>
 You repeat yourself: ${what}. Once more will bring nothing new. Find out why, go another way, or end your turn and say what is in the way. If you wait for something, wait longer in one call. After ${rest} more of these the run is stopped.

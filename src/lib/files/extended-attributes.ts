@@ -1,5 +1,5 @@
 import { createLazy } from '../memoize.ts';
-import { encodePathBytes } from './non-utf8-paths.ts';
+import { convertPathToBytes } from './non-utf8-paths.ts';
 
 /** The extended attributes of a file by name: ACLs, capabilities and user attributes. */
 export type ExtendedAttributes = ReadonlyMap<string, Buffer>;
@@ -80,7 +80,7 @@ const openCalls = createLazy((): SystemCalls | undefined => {
 function wrapSymbols({ llistxattr, lgetxattr, lsetxattr, lremovexattr }: Symbols): SystemCalls {
   const buffer = Buffer.alloc(MAX_VALUE_BYTES);
   const encodeText = (text: string) => Buffer.from(`${text}\0`, 'utf8');
-  const toFsPath = (path: string) => Buffer.concat([encodePathBytes(path), NUL]);
+  const toFsPath = (path: string) => Buffer.concat([convertPathToBytes(path), NUL]);
   const copyResult = (size: number) => Buffer.from(buffer.subarray(0, Math.max(0, size)));
   return {
     list: (path) => copyResult(Number(llistxattr(toFsPath(path), buffer, buffer.length))),

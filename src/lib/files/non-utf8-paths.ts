@@ -27,11 +27,11 @@ export const mayBeLossyFileName = (name: string) => name.includes(REPLACEMENT) |
 
 /** Encodes a path for file system calls: as bytes if it is not UTF-8. */
 export function encodeFsPath(path: string): string | Buffer {
-  return ESCAPED_BYTE.test(path) ? encodePathBytes(path) : path;
+  return ESCAPED_BYTE.test(path) ? convertPathToBytes(path) : path;
 }
 
 /** Encodes a path as its bytes on disk. */
-export function encodePathBytes(path: string): Buffer {
+export function convertPathToBytes(path: string): Buffer {
   if (!ESCAPED_BYTE.test(path)) return Buffer.from(path, 'utf8');
   const parts = Array.from(path, (character) =>
     ESCAPED_BYTE.test(character)

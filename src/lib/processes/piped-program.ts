@@ -8,7 +8,7 @@ import { createProcessMarkerCommand } from './process-markers.ts';
 import { CALL_MARKER, killProcessTree } from './process-tree.ts';
 
 /** A record of child processes on disk, so that the next start can kill those that a crash left running. */
-export type PipedProgramLedger = {
+export type ChildProcessLedger = {
   readonly started: (child: {
     readonly pgid: number;
     readonly startTime: string;
@@ -25,7 +25,7 @@ export type PipedProgramOptions = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly marker: string;
-  readonly ledger: PipedProgramLedger | undefined;
+  readonly ledger: ChildProcessLedger | undefined;
 };
 
 /** The listeners for a program. `ended` is called once, when its whole process group has ended. */

@@ -4,7 +4,7 @@ import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { isUnauthorized } from '../auth/stored-mcp-auth.ts';
+import { isUnauthorized } from '../auth/stored-login-provider.ts';
 import { convertMcpResult, type SaveBinaryContent } from '../content.ts';
 import { elicit } from '../elicit.ts';
 import { type McpServerConnection, ServerTimeoutError } from './mcp-server-connection.ts';

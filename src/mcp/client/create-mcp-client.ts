@@ -24,7 +24,7 @@ import { describeFolderByUri } from '../../lib/files/file-uri.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { type AskUser, elicit } from '../elicit.ts';
-import { createSamplingHandler, type RunSamplingRequest, type SamplingRuleLookup } from '../sampling.ts';
+import { createSamplingHandler, type McpSamplingVerdictLookup, type RunSamplingRequest } from '../sampling.ts';
 
 /** A kind of list a server can change. */
 export type McpListKind = 'tools' | 'prompts' | 'resources';
@@ -39,7 +39,7 @@ export type McpClientOptions = {
   /** Asks the user outside any call. */
   readonly ask: AskUser | undefined;
   readonly sample: RunSamplingRequest | undefined;
-  readonly getSamplingVerdict: SamplingRuleLookup;
+  readonly getSamplingVerdict: McpSamplingVerdictLookup;
   readonly onListChanged: (kind: McpListKind) => void;
   /** Called when a resource that was read before has changed. */
   readonly onResourceChanged: (uri: string) => void;

@@ -1,5 +1,5 @@
 import type { HostMcpServer } from '../../contracts/frontend/host-capabilities.ts';
-import type { PipedProgramLedger } from '../../lib/processes/piped-program.ts';
+import type { ChildProcessLedger } from '../../lib/processes/piped-program.ts';
 import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
 import type { SaveBinaryContent } from '../content.ts';
 import type { AskUser } from '../elicit.ts';
@@ -49,5 +49,5 @@ export type McpHubDeps = {
   readonly saveBytes?: SaveBinaryContent;
   readonly onChange: (change: McpChange) => void;
   readonly newMarker: () => string;
-  readonly ledger?: PipedProgramLedger;
+  readonly ledger?: ChildProcessLedger;
 };

@@ -1,6 +1,6 @@
 import type { Tool } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { createMcpPromptCommands, type McpServerPrompt } from '../prompts.ts';
+import { createMcpPromptCommands, type McpServerPrompt } from '../prompt-commands.ts';
 import { createMcpServerTools, type McpServerToolsOptions } from '../tools.ts';
 import type { McpListKind } from './create-mcp-client.ts';
 import type { McpServerConnection } from './mcp-server-connection.ts';

@@ -16,7 +16,7 @@ import {
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { isUnauthorized } from '../auth/stored-mcp-auth.ts';
+import { isUnauthorized } from '../auth/stored-login-provider.ts';
 import { callMcpToolAsTask } from './call-mcp-tool-as-task.ts';
 import {
   type ActiveMcpCall,

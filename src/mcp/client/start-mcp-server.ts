@@ -7,7 +7,7 @@ import { copyAsJson } from '../../lib/json.ts';
 import { RUN_PROCESS_MARKER } from '../../lib/processes/process-markers.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { createStoredMcpAuth, isUnauthorized, type StoredMcpAuth } from '../auth/stored-mcp-auth.ts';
+import { createStoredMcpAuth, isUnauthorized, type StoredMcpAuth } from '../auth/stored-login-provider.ts';
 import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
 import type { McpServerToolsOptions } from '../tools.ts';
 import type { McpHubDeps } from './hub-deps.ts';

@@ -4,7 +4,7 @@ import type { CloudPlatform } from '../claude-model-ids.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import { narrowToObject } from '../stream/json-values.ts';
 import type { ModelConfig } from './model-config.ts';
-import type { ModelInfoSource } from './model-info.ts';
+import type { ModelInfoSource } from './model-info-source.ts';
 import { formatModelName, type ProviderConfigs, resolveRoute } from './model-route.ts';
 import { discoverLocalServers, fetchModelList, type ServerDiscoveryOptions } from './server-discovery.ts';
 import { parseListedModelFacts } from './server-model-facts.ts';

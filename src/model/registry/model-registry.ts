@@ -9,7 +9,7 @@ import { type CloudSettings, EMPTY_CLOUD_SETTINGS } from '../providers/cloud-set
 import { isSampleProject } from '../providers/demo/sample-project.ts';
 import { listAvailableModels, type ModelListing } from './available-models.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';
-import type { ModelInfoSource } from './model-info.ts';
+import type { ModelInfoSource } from './model-info-source.ts';
 import { formatModelName, type ModelRoute, type ProviderConfigs, parseModelName, resolveRoute } from './model-route.ts';
 import { createModelRouter } from './model-router.ts';
 import { explainMissingCredentials, explainUnknownProvider, isAnthropicKeyMissing } from './unavailable-model.ts';

@@ -7,7 +7,7 @@ import type { AnthropicSettings } from '../providers/anthropic/anthropic-port.ts
 import { EMPTY_CLOUD_SETTINGS, listCloudSecrets } from '../providers/cloud-settings.ts';
 import { sleep, withRetry } from '../retry.ts';
 import type { ModelConfig } from './model-config.ts';
-import { createModelInfoSource, type ModelInfoSource } from './model-info.ts';
+import { createModelInfoSource, type ModelInfoSource } from './model-info-source.ts';
 import {
   formatModelName,
   type ModelRoute,
@@ -135,7 +135,7 @@ function setModelName(outcome: ModelOutcome, model: string): ModelOutcome {
 }
 
 /** A port and facts for every model that the configuration can reach, addressed by name. */
-export type NamedModels = {
+export type ModelDirectory = {
   readonly port: ModelPort;
   /** Returns the facts known so far, with conservative values for the rest. */
   readonly infoOf: (model: string) => ModelInfo;
@@ -146,7 +146,7 @@ export type NamedModels = {
 };
 
 /** Creates access to models by name, without an initial model: a missing key fails the first request that needs it. */
-export function createNamedModels(baseConfig: Omit<ModelConfig, 'model'>): NamedModels {
+export function createNamedModels(baseConfig: Omit<ModelConfig, 'model'>): ModelDirectory {
   const config = { ...baseConfig, model: DEFAULT_MODEL };
   return {
     ...createModelRouter(config),

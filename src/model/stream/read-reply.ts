@@ -6,8 +6,8 @@ import { type ServerSentEvent, streamResponse } from './http-stream.ts';
 import type { ModelAttempt } from './model-attempt.ts';
 import {
   buildReplyMessage,
+  completeMessagesReply,
   createMessagesReplyState,
-  endMessagesReply,
   type MessagesReplyState,
   reduceMessagesReply,
 } from './reply-reducer.ts';
@@ -61,7 +61,7 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
         return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
       }
       if (!isFinished && !isDoneMarker(next.value)) continue;
-      const final = endMessagesReply(reply, isFinished ? 'none' : 'done');
+      const final = completeMessagesReply(reply, isFinished ? 'none' : 'done');
       reply = final.reply;
       yield* final.events;
       if (reply.isStopped) {

@@ -72,7 +72,7 @@ export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject
 }
 
 /** Completes a reply without `message_stop` if a stop reason or an explicit end marker (`done`) was received. */
-export function endMessagesReply(reply: MessagesReplyState, endMarker: 'done' | 'none'): Step {
+export function completeMessagesReply(reply: MessagesReplyState, endMarker: 'done' | 'none'): Step {
   const hasContent = reply.openBlocks.size + reply.finishedBlocks.length > 0;
   if (reply.stopReason !== undefined || (endMarker === 'done' && hasContent)) return stopReply(reply);
   return { reply, events: [], progress: false };

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path/posix';
-import type { CommandProtection } from '../../contracts/permission.ts';
+import type { CommandHardening } from '../../contracts/permission.ts';
 import {
   type DecisionContext,
   describeRule,
@@ -33,7 +33,7 @@ import { suggestCommandRule } from './suggest-rule.ts';
 /** The requirements of a command, and the hardening under which they hold. */
 export type CommandRequirements = {
   readonly requirements: readonly Requirement[];
-  readonly hardens: readonly CommandProtection[];
+  readonly hardens: readonly CommandHardening[];
 };
 
 /** Returns the requirements of one simple command: its own, and one for each file that its redirections open. */

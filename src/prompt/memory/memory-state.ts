@@ -2,7 +2,7 @@ import { exhaustive } from '../../lib/errors.ts';
 import type { MemoryFile } from './render-memory.ts';
 
 /** A memory file with the data needed to check it for changes. */
-export type KnownMemoryFile = {
+export type TrackedMemoryFile = {
   readonly file: MemoryFile;
   /** Base folder of its globs. */
   readonly folder: string;
@@ -13,9 +13,9 @@ export type KnownMemoryFile = {
 /** The state of a session's memory. */
 export type MemoryState = {
   /** Files given to the model, in the system prompt or in a later message. */
-  readonly loaded: readonly KnownMemoryFile[];
+  readonly loaded: readonly TrackedMemoryFile[];
   /** Rules that wait until a matching file is touched. */
-  readonly waiting: readonly KnownMemoryFile[];
+  readonly waiting: readonly TrackedMemoryFile[];
   /** Texts in the system prompt, by path. */
   readonly inPrompt: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
@@ -39,15 +39,15 @@ export type MemoryEvent =
   | { readonly type: 'started' }
   | { readonly type: 'problem'; readonly message: string }
   | { readonly type: 'folder_read'; readonly folder: string }
-  | { readonly type: 'file_read'; readonly known: KnownMemoryFile }
+  | { readonly type: 'file_read'; readonly known: TrackedMemoryFile }
   /** A file was found that may not be given to the model; the reason is shown instead. */
   | { readonly type: 'excluded'; readonly folder: string; readonly file: MemoryFile }
   /** A touched file matches a waiting rule. */
-  | { readonly type: 'rule_matched'; readonly rule: KnownMemoryFile }
+  | { readonly type: 'rule_matched'; readonly rule: TrackedMemoryFile }
   | { readonly type: 'prompt_rendered' }
-  | { readonly type: 'file_changed'; readonly known: KnownMemoryFile }
+  | { readonly type: 'file_changed'; readonly known: TrackedMemoryFile }
   /** The user created or changed a file through ouro, so the change need not be reported. */
-  | { readonly type: 'edit_accepted'; readonly known: KnownMemoryFile }
+  | { readonly type: 'edit_accepted'; readonly known: TrackedMemoryFile }
   /** Files given outside the system prompt were removed from the conversation. */
   | { readonly type: 'compacted' };
 
@@ -81,34 +81,34 @@ export function reduceMemory(state: MemoryState, event: MemoryEvent): MemoryStat
   }
 }
 
-function isSameFile({ file }: KnownMemoryFile, { file: other }: KnownMemoryFile): boolean {
+function isSameFile({ file }: TrackedMemoryFile, { file: other }: TrackedMemoryFile): boolean {
   return file.path === other.path;
 }
 
-function markVisited(state: MemoryState, { realPath }: KnownMemoryFile): MemoryState {
+function markVisited(state: MemoryState, { realPath }: TrackedMemoryFile): MemoryState {
   return { ...state, realPaths: new Set([...state.realPaths, realPath]) };
 }
 
-function addExcluded(state: MemoryState, { file, folder }: Pick<KnownMemoryFile, 'file' | 'folder'>): MemoryState {
+function addExcluded(state: MemoryState, { file, folder }: Pick<TrackedMemoryFile, 'file' | 'folder'>): MemoryState {
   if (state.loaded.some((known) => known.file.path === file.path)) return state;
   return { ...state, loaded: [...state.loaded, { file, folder, realPath: file.path, mtimeMs: Number.NaN }] };
 }
 
-function addFile(state: MemoryState, known: KnownMemoryFile): MemoryState {
+function addFile(state: MemoryState, known: TrackedMemoryFile): MemoryState {
   const { text, paths } = known.file;
   const isRepeated = [...state.loaded, ...state.waiting].some(({ file }) => file.text === text);
   if (text === '' || isRepeated) return state;
   return paths === undefined ? loadFile(state, known) : { ...state, waiting: [...state.waiting, known] };
 }
 
-function loadFile(state: MemoryState, known: KnownMemoryFile): MemoryState {
+function loadFile(state: MemoryState, known: TrackedMemoryFile): MemoryState {
   const loaded = [...state.loaded, known];
   if (loaded.reduce((chars, { file }) => chars + file.text.length, 0) <= TOTAL_CHARS) return { ...state, loaded };
   const message = `${known.file.path} is ignored: memory files exceed ${TOTAL_CHARS} characters in total`;
   return { ...state, problems: [...state.problems, message] };
 }
 
-function acceptEdit(state: MemoryState, known: KnownMemoryFile): MemoryState {
+function acceptEdit(state: MemoryState, known: TrackedMemoryFile): MemoryState {
   const others = state.loaded.filter((other) => !isSameFile(other, known));
   const isNew = others.length === state.loaded.length;
   const inPrompt = isNew ? new Map([...state.inPrompt, [known.file.path, known.file.text]]) : state.inPrompt;

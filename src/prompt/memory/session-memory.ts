@@ -13,7 +13,7 @@ import {
   readMemoryFile,
 } from './load-memory.ts';
 import { listFoldersDown, listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
-import { EMPTY_MEMORY, type KnownMemoryFile, type MemoryEvent, reduceMemory } from './memory-state.ts';
+import { EMPTY_MEMORY, type MemoryEvent, reduceMemory, type TrackedMemoryFile } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
 
 import type { MemoryFile } from './render-memory.ts';
@@ -143,7 +143,7 @@ async function loadForPath(loader: MemoryLoader, path: string): Promise<void> {
 }
 
 /** Reads a file again; `undefined` when it has not changed. */
-async function rereadFile(known: KnownMemoryFile, deps: MemoryDeps): Promise<KnownMemoryFile | undefined> {
+async function rereadFile(known: TrackedMemoryFile, deps: MemoryDeps): Promise<TrackedMemoryFile | undefined> {
   if (known.file.excludedReason !== undefined) return undefined;
   const mtimeMs = await stat(known.file.path).then(
     (stats) => stats.mtimeMs,
@@ -157,11 +157,11 @@ async function rereadFile(known: KnownMemoryFile, deps: MemoryDeps): Promise<Kno
   return { ...known, file: isExcluded ? { ...file, excludedReason: source.excludedReason } : file, mtimeMs };
 }
 
-function toLoadedReport({ file }: KnownMemoryFile) {
+function toLoadedReport({ file }: TrackedMemoryFile) {
   return { ...file, state: 'loaded' as const, chars: file.text.length };
 }
 
-function toWaitingReport({ file }: KnownMemoryFile) {
+function toWaitingReport({ file }: TrackedMemoryFile) {
   return { ...file, state: 'waiting' as const, chars: file.text.length };
 }
 

@@ -5,7 +5,7 @@ import { DEFAULT_MODEL } from '../../model/built-in-models.ts';
 import { findPresetKeys, PROVIDER_PRESETS } from '../../model/provider-presets.ts';
 import type { ModelConfig } from '../../model/registry/model-config.ts';
 import type { ProviderConfigs } from '../../model/registry/model-route.ts';
-import { createNamedModels, type NamedModels } from '../../model/registry/model-router.ts';
+import { createNamedModels, type ModelDirectory } from '../../model/registry/model-router.ts';
 import { withRetry } from '../../model/retry.ts';
 import type { AgentTool } from '../build-tool.ts';
 import { parseSdkArgument } from '../parse-sdk-argument.ts';
@@ -129,7 +129,7 @@ function isList(choices: ModelChoice | readonly ModelChoice[]): choices is reado
   return Array.isArray(choices);
 }
 
-function createLink(choice: ModelChoice, earlier: readonly Link[], named: NamedModels): Link {
+function createLink(choice: ModelChoice, earlier: readonly Link[], named: ModelDirectory): Link {
   const { model, port, info: { price, ...info } = {}, ...limits } = resolveChoice(choice);
   const name = port === undefined ? named.nameOf(model) : model;
   const duplicates = earlier.filter((link) => link.model === name).length;

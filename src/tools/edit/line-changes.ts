@@ -92,7 +92,7 @@ function replaceLines(text: string, edits: LineChanges['edits']): string | undef
 }
 
 /** Computes the diff of all changes in an input; `undefined` without any. They carry the lines, so no file is read. */
-export async function previewLineChanges({ input }: ToolFacts): Promise<Display | undefined> {
+export async function previewLineNumberEdits({ input }: ToolFacts): Promise<Display | undefined> {
   const changes = z.array(lineChangesSchema).safeParse(input.changed_files).data ?? [];
   const parts = changes.flatMap(({ file_path: file, edits }) =>
     edits.map(({ line, old_string, new_string }) => ({ file, line, before: old_string, after: new_string })),

@@ -11,7 +11,7 @@ import { diffFile } from '../files/diff-file.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import { resolveToolPath } from '../tool-facts.ts';
 import { applyEdit } from './apply-edit.ts';
-import { type EditReview, previewLineChanges, reviewLineChanges } from './line-changes.ts';
+import { type EditReview, previewLineNumberEdits, reviewLineChanges } from './line-changes.ts';
 
 const MAX_CHARS = 1_000_000;
 
@@ -52,7 +52,7 @@ export async function previewEdit(
   context: EditContext,
   signal: AbortSignal,
 ): Promise<Display | undefined> {
-  if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return previewLineChanges(facts);
+  if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return previewLineNumberEdits(facts);
   const outcome = await computeEditOutcome(facts, context, signal);
   return outcome && (await diffFile(outcome.path, outcome.before, outcome.after)).display;
 }
@@ -111,7 +111,7 @@ export async function proposeEdit(facts: ToolFacts, context: EditContext): Promi
 }
 
 /** Creates the review of an edit of one or several files; `undefined` if the edit does not apply. */
-export async function reviewEdit(facts: ToolFacts, context: EditContext): Promise<EditReview | undefined> {
+export async function createEditReview(facts: ToolFacts, context: EditContext): Promise<EditReview | undefined> {
   if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return reviewLineChanges(facts);
   const proposal = await proposeEdit(facts, context);
   if (proposal === undefined) return undefined;

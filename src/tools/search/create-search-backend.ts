@@ -9,13 +9,13 @@ import { abandonOnAbort } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
 import { buildExclusionGlobs, matchesHiddenFiles } from './globs.ts';
-import { InvalidPattern, type SearchBackend, type SearchChunkHandler, type TextQuery } from './search-backend.ts';
+import { type FileSearchBackend, InvalidPattern, type SearchChunkHandler, type TextQuery } from './search-backend.ts';
 
 /** A search that takes longer is blocked, by a file in /proc or a dead network drive for example. */
 const SEARCH_TIMEOUT_MS = 60_000;
 
 /** Creates the search backend: the bundled ripgrep, else the one of the system, else fast-glob. */
-export function createSearchBackend(env: RipgrepEnvironment, bundled = findBundledRipgrep): SearchBackend {
+export function createSearchBackend(env: RipgrepEnvironment, bundled = findBundledRipgrep): FileSearchBackend {
   const sources = [
     async () => createRipgrepBackend('bundled', bundled(), env),
     async () => createRipgrepBackend('system', 'rg', env),
@@ -25,7 +25,7 @@ export function createSearchBackend(env: RipgrepEnvironment, bundled = findBundl
 }
 
 /** Makes a search backend leave out mounts that do not answer. */
-export function excludeHungMounts(backend: SearchBackend, mounts: MountHealth): SearchBackend {
+export function excludeHungMounts(backend: FileSearchBackend, mounts: MountHealth): FileSearchBackend {
   // ripgrep looks at the target of each link, even of those that it does not follow.
   const safe = walkWhere(async () => {
     await mounts.check();
@@ -45,7 +45,7 @@ export function excludeHungMounts(backend: SearchBackend, mounts: MountHealth): 
 }
 
 /** Replaces a backend by the one of last resort in folders where it could block. */
-function walkWhere(mayBlock: (root: string) => Promise<boolean>, backend: SearchBackend): SearchBackend {
+function walkWhere(mayBlock: (root: string) => Promise<boolean>, backend: FileSearchBackend): FileSearchBackend {
   const select = async (root: string) =>
     (await mayBlock(root)) ? limitSearchTime(await loadWalkBackend(), SEARCH_TIMEOUT_MS) : backend;
   return {
@@ -67,12 +67,12 @@ async function hasBlockingIgnoreFile(root: string): Promise<boolean> {
 }
 
 /** Loads the backend of last resort, which most processes never need. */
-async function loadWalkBackend(): Promise<SearchBackend> {
+async function loadWalkBackend(): Promise<FileSearchBackend> {
   return (await import('./walk-backend.ts')).createWalkBackend();
 }
 
 /** Adds a time limit to a search backend. @internal Exported for tests. */
-export function limitSearchTime(locator: SearchBackend, limitMs: number): SearchBackend {
+export function limitSearchTime(locator: FileSearchBackend, limitMs: number): FileSearchBackend {
   const runWithLimit = async (action: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
     const timeout = AbortSignal.timeout(limitMs);
     const either = AbortSignal.any([signal, timeout]);
@@ -96,10 +96,10 @@ export function limitSearchTime(locator: SearchBackend, limitMs: number): Search
 }
 
 /** Creates a backend that tries each source in turn until one can be started. */
-function tryInOrder(sources: readonly (() => Promise<SearchBackend>)[]): SearchBackend {
+function tryInOrder(sources: readonly (() => Promise<FileSearchBackend>)[]): FileSearchBackend {
   let current = 0;
-  let chosen: Promise<SearchBackend> | undefined;
-  const attempt = async (action: (locator: SearchBackend) => Promise<void>): Promise<void> => {
+  let chosen: Promise<FileSearchBackend> | undefined;
+  const attempt = async (action: (locator: FileSearchBackend) => Promise<void>): Promise<void> => {
     const source = sources[current];
     if (source === undefined) throw new Error('No search backend is available.');
     const attempted = current;
@@ -136,7 +136,7 @@ const MAX_STDERR_CHARS = 4000;
 const COMMON_ARGUMENTS = ['--no-config', '--color=never', '--no-require-git', '--path-separator=/'];
 
 /** Creates the search backend that runs ripgrep. @internal Exported for tests. */
-export function createRipgrepBackend(name: string, program: string, env: RipgrepEnvironment): SearchBackend {
+export function createRipgrepBackend(name: string, program: string, env: RipgrepEnvironment): FileSearchBackend {
   return {
     name,
     async listFiles({ root, excluded, ignored }, take, signal) {

@@ -1,5 +1,5 @@
 import { createLazy } from '../../lib/memoize.ts';
-import type { SearchBackend } from './search-backend.ts';
+import type { FileSearchBackend } from './search-backend.ts';
 
 const MAX_PATHS = 100_000;
 /** Age after which the list is read again in the background; the old list is used meanwhile. */
@@ -8,7 +8,7 @@ const MAX_AGE_MS = 5_000;
 const IGNORED_PREFIX = '!';
 
 /** Creates the file search of the `@` menu, with an index that is built on first use and refreshed in the background. */
-export function createFileFinder(locator: SearchBackend, root: string, now: () => number) {
+export function createFileFinder(locator: FileSearchBackend, root: string, now: () => number) {
   // Loaded for the first search: the start needs neither the module nor its patterns.
   const loadRanker = createLazy(async () => (await import('../../lib/text/fuzzy-search.ts')).createFuzzyRanker());
   const index = createIndex(() => listFiles(locator, root, 'plain'), now);
@@ -49,7 +49,7 @@ function createIndex(readPaths: () => Promise<readonly string[]>, now: () => num
   };
 }
 
-async function listFiles(locator: SearchBackend, root: string, which: 'plain' | 'all'): Promise<readonly string[]> {
+async function listFiles(locator: FileSearchBackend, root: string, which: 'plain' | 'all'): Promise<readonly string[]> {
   const found: string[] = [];
   let partialLine = '';
   const onChunk = (text: string) => {

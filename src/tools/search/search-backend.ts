@@ -43,7 +43,7 @@ export type SearchChunkHandler = (text: string) => 'more' | 'enough';
  * A search backend. `listFiles` outputs one path per line. `search` outputs records in the format of `rg --null`:
  * `path NUL` followed by the line or the count; in `files_with_matches` mode nothing follows, not even a newline.
  */
-export type SearchBackend = {
+export type FileSearchBackend = {
   readonly name: string;
   listFiles(query: FileQuery, take: SearchChunkHandler, signal: AbortSignal): Promise<void>;
   search(query: TextQuery, take: SearchChunkHandler, signal: AbortSignal): Promise<void>;
@@ -51,7 +51,7 @@ export type SearchBackend = {
 
 /** Dependencies of the search tools. */
 export type SearchDeps = {
-  readonly locator: SearchBackend;
+  readonly locator: FileSearchBackend;
   readonly home: string;
   /** Returns the paths and .gitignore-style globs that may not be read; called for every search. */
   readonly excluded: () => readonly string[];

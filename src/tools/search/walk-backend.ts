@@ -6,11 +6,11 @@ import { createEventLoopYielder } from '../../lib/promises.ts';
 import { countNewlines } from '../../lib/text/lines.ts';
 import { readFileBytes } from '../files/read-bytes.ts';
 import { buildExclusionGlobs, compileGlob, matchesHiddenFiles } from './globs.ts';
-import { InvalidPattern, type SearchBackend, type TextQuery } from './search-backend.ts';
+import { type FileSearchBackend, InvalidPattern, type TextQuery } from './search-backend.ts';
 import { walkFiles } from './walk-files.ts';
 
 /** Creates the search backend that needs no other program: slower than ripgrep, but always available. */
-export function createWalkBackend(): SearchBackend {
+export function createWalkBackend(): FileSearchBackend {
   return {
     name: 'walker',
     async listFiles({ root, excluded, ignored }, take, signal) {

@@ -5,7 +5,7 @@ import { createConversation } from '../../../src/app/compose.ts';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { openCore } from '../../../src/app/open-core.ts';
 import { buildTrustQuestion } from '../../../src/app/trust/folder-trust.ts';
-import { trustFolder } from '../../../src/app/trust/trust-commands.ts';
+import { trustFolder } from '../../../src/app/trust/manage-folder-trust.ts';
 import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import { registerRun } from '../../../src/session/run-cleanup-log.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';

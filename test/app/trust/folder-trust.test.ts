@@ -9,7 +9,7 @@ import {
   listTrustedFolders,
   revokeTrust,
   trustFolder,
-} from '../../../src/app/trust/trust-commands.ts';
+} from '../../../src/app/trust/manage-folder-trust.ts';
 import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';

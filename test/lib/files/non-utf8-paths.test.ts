@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeFileName, encodeFsPath, encodePathBytes, formatPath } from '../../../src/lib/files/non-utf8-paths.ts';
+import { convertPathToBytes, decodeFileName, encodeFsPath, formatPath } from '../../../src/lib/files/non-utf8-paths.ts';
 import { runs } from '../../support/runs.ts';
 
 /** Bytes at random, among them halves of characters and characters that stand for bytes. */
@@ -15,8 +15,8 @@ test('any bytes of a name can be restored from its text, also through JSON and i
   fc.assert(
     fc.property(bytes, (name) => {
       const text: string = JSON.parse(JSON.stringify(decodeFileName(name)));
-      expect(encodePathBytes(text)).toEqual(name);
-      expect(encodePathBytes(dirname(join('/a', `x${text.replaceAll('/', '')}`, 'b')))).toEqual(
+      expect(convertPathToBytes(text)).toEqual(name);
+      expect(convertPathToBytes(dirname(join('/a', `x${text.replaceAll('/', '')}`, 'b')))).toEqual(
         Buffer.concat([Buffer.from('/a/x'), name.filter((byte) => byte !== 0x2f)]),
       );
     }),

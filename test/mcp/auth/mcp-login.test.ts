@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openMcpCredentialStore } from '../../../src/mcp/auth/mcp-credentials.ts';
 import { loginToMcpServer } from '../../../src/mcp/auth/mcp-login.ts';
-import { createStoredMcpAuth } from '../../../src/mcp/auth/stored-mcp-auth.ts';
+import { createStoredMcpAuth } from '../../../src/mcp/auth/stored-login-provider.ts';
 import { startOAuthServer } from '../../support/api/oauth-server.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { createTempProject } from '../../support/temp-project.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listAvailableModels } from '../../../src/model/registry/available-models.ts';
 import type { ModelConfig } from '../../../src/model/registry/model-config.ts';
-import { createModelInfoSource } from '../../../src/model/registry/model-info.ts';
+import { createModelInfoSource } from '../../../src/model/registry/model-info-source.ts';
 import { startJsonServer } from '../../support/json-server.ts';
 
 async function offered(config: Omit<ModelConfig, 'model'>) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getCloudModelInfo } from '../../../src/model/registry/model-info.ts';
+import { getCloudModelInfo } from '../../../src/model/registry/model-info-source.ts';
 
 test.each([
   ['bedrock', 'global.anthropic.claude-sonnet-5-5', {}, 2],

@@ -2,11 +2,11 @@ import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { createRipgrepBackend, createSearchBackend } from '../../../src/tools/search/create-search-backend.ts';
 
-import type { SearchBackend } from '../../../src/tools/search/search-backend.ts';
+import type { FileSearchBackend } from '../../../src/tools/search/search-backend.ts';
 import { createWalkBackend } from '../../../src/tools/search/walk-backend.ts';
 
 /** The three ways to search, and the choice between them when the first is missing. */
-export const locators: readonly (readonly [string, SearchBackend])[] = [
+export const locators: readonly (readonly [string, FileSearchBackend])[] = [
   ['the bundled ripgrep', createSearchBackend({})],
   // The name is looked up in PATH, as the system's would be.
   ['the system ripgrep', createRipgrepBackend('system', 'rg', { PATH: path.dirname(rgPath) })],

@@ -16,10 +16,10 @@ import { storeImportedSession } from '../../../session/store/import-session.ts';
 import { editSettingsFile, getSettingsPath } from '../../../settings/edit-settings.ts';
 import { createMcpConfigActions } from '../../mcp/mcp-config-actions.ts';
 import { answerImportOffer } from '../import-claude-files.ts';
-import { getImportedCommandPath, getImportFolders, type Importable } from './find-importable.ts';
+import { getImportedCommandPath, getImportFolders, type ImportableItems } from './find-importable.ts';
 
 /** Formats what an import would take, what of it is lost, and what is left. */
-export function formatImportPlan({ items, skipped }: Importable, places: ForeignImportFolders): readonly string[] {
+export function formatImportPlan({ items, skipped }: ImportableItems, places: ForeignImportFolders): readonly string[] {
   const lines = items.flatMap((item) => [
     `${item.assistant}: ${describeItem(item, places)}`,
     ...item.lost.map((text) => `    not imported: ${text}`),

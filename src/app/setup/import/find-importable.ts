@@ -28,9 +28,9 @@ import { getSettingsPath } from '../../../settings/edit-settings.ts';
 import { findImportOffer } from '../import-claude-files.ts';
 
 /** The items that can be imported, and those that cannot, with the reasons. */
-export type Importable = { readonly items: readonly ForeignImportItem[]; readonly skipped: readonly string[] };
+export type ImportableItems = { readonly items: readonly ForeignImportItem[]; readonly skipped: readonly string[] };
 
-type Found = Importable;
+type Found = ImportableItems;
 const NOTHING: Found = { items: [], skipped: [] };
 
 /** Returns the folders to look in; the project is the repository that encloses the folder. */
@@ -46,7 +46,7 @@ export async function findImportable(
   environment: Environment,
   folder: string,
   wanted: readonly string[] = [],
-): Promise<Importable> {
+): Promise<ImportableItems> {
   const places = getImportFolders(environment, folder);
   // Sessions are many and large, so they are only looked for on request.
   if (wanted.includes('sessions')) {

@@ -1,5 +1,5 @@
 import { FOREIGN_IMPORT_KINDS, type ForeignImportItem } from '../../../extensions/foreign/foreign-import-item.ts';
-import type { Importable } from './find-importable.ts';
+import type { ImportableItems } from './find-importable.ts';
 
 /** The names of assistants as arguments: `copilot` for GitHub Copilot, `vscode` for VS Code. */
 const ASSISTANTS: Readonly<Record<string, string>> = {
@@ -18,11 +18,11 @@ const ASSISTANTS: Readonly<Record<string, string>> = {
 };
 
 type Selection =
-  | { readonly ok: true; readonly importable: Importable }
+  | { readonly ok: true; readonly importable: ImportableItems }
   | { readonly ok: false; readonly problem: string };
 
 /** Selects items by kinds and assistants: `cursor servers` means the servers of Cursor. */
-export function selectImports(importable: Importable, words: readonly string[]): Selection {
+export function selectImports(importable: ImportableItems, words: readonly string[]): Selection {
   const kinds: readonly string[] = FOREIGN_IMPORT_KINDS;
   // `all` belongs to sessions, and was taken into account when they were looked for.
   const names = words.includes('sessions') ? words.filter((word) => word !== 'all') : words;

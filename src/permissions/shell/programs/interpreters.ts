@@ -1,5 +1,5 @@
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
-import { analyzeAwkCommand, analyzeNodeCommand, createSyntaxCheck } from './read-only-grammars.ts';
+import { analyzeAwkCommand, analyzeNodeCommand, createSyntaxCheckAnalyzer } from './read-only-grammars.ts';
 
 const INTERPRETER: ProgramFacts = { interpreter: {}, inlineScripts: 'calls' };
 const NODE_INTERPRETER: ProgramFacts = {
@@ -31,7 +31,7 @@ export const INTERPRETERS: ProgramFactsByName = {
   ...defineProgramFacts('python python3', {
     ...INTERPRETER,
     versionArg: VERSION_ARG,
-    analyzeArgs: createSyntaxCheck(/^-m py_compile$/),
+    analyzeArgs: createSyntaxCheckAnalyzer(/^-m py_compile$/),
   }),
   ...defineProgramFacts(
     'python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage',
@@ -49,12 +49,12 @@ export const INTERPRETERS: ProgramFactsByName = {
   },
   // `perl -c` runs the BEGIN blocks of the script.
   perl: IN_PLACE_INTERPRETER,
-  ruby: { ...IN_PLACE_INTERPRETER, analyzeArgs: createSyntaxCheck(/^-w?c$/) },
+  ruby: { ...IN_PLACE_INTERPRETER, analyzeArgs: createSyntaxCheckAnalyzer(/^-w?c$/) },
   ...defineProgramFacts('raku rakudo perl6', UNQUOTED_INTERPRETER),
   php: {
     ...INTERPRETER,
     versionArg: /^(?:-[vm]|--version|--modules)$/,
-    analyzeArgs: createSyntaxCheck(/^(?:-l|--syntax-check)$/),
+    analyzeArgs: createSyntaxCheckAnalyzer(/^(?:-l|--syntax-check)$/),
   },
   ...defineProgramFacts('jruby truffleruby rbx mruby irb pry crystal php-cgi hhvm phpdbg psysh', INTERPRETER),
   lua: { ...INTERPRETER, versionArg: /^-v$/ },

@@ -33,7 +33,7 @@ export function analyzeDateCommand(args: readonly ShellArgument[]): ReadOnlyAnal
     : undefined;
 }
 
-const checkNodeSyntax = createSyntaxCheck(/^(?:--check|-c)$/);
+const checkNodeSyntax = createSyntaxCheckAnalyzer(/^(?:--check|-c)$/);
 const NODE_EXPRESSION =
   /^(?:process\.(?:version|platform|arch|versions(?:\.\w+)?)|require\((["'])\.\/package\.json\1\)(?:\.(?!constructor\b|__)[A-Za-z_]\w*)*)$/;
 /** Files that node would load instead of package.json. */
@@ -53,7 +53,9 @@ export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnal
 }
 
 /** Creates the analysis of an interpreter that only checks the syntax of files: its option, then plain paths. */
-export function createSyntaxCheck(option: RegExp): (args: readonly ShellArgument[]) => ReadOnlyAnalysis | undefined {
+export function createSyntaxCheckAnalyzer(
+  option: RegExp,
+): (args: readonly ShellArgument[]) => ReadOnlyAnalysis | undefined {
   return (args) => {
     const texts = args.map(({ text }) => text);
     const start = texts[0] === '-m' ? 2 : 1;

@@ -1,5 +1,5 @@
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
-import { createSyntaxCheck } from './read-only-grammars.ts';
+import { createSyntaxCheckAnalyzer } from './read-only-grammars.ts';
 
 const COMMAND_RUNNER: ProgramFacts = { runsShellCommands: true };
 const SHELL_STATE: ProgramFacts = { changesShellState: true };
@@ -17,7 +17,7 @@ const LIST_OPTION = /^(?:-[aqlns]+|--(?:all|quiet|latest|no-trunc|size|digests|l
 /** Shells, their builtins, and programs that run another program. */
 export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
   ...defineProgramFacts('fish csh tcsh rbash yash oksh lksh posh', SHELL),
-  ...defineProgramFacts('sh bash zsh ksh mksh dash ash', { ...SHELL, analyzeArgs: createSyntaxCheck(/^-n$/) }),
+  ...defineProgramFacts('sh bash zsh ksh mksh dash ash', { ...SHELL, analyzeArgs: createSyntaxCheckAnalyzer(/^-n$/) }),
   ...defineProgramFacts('pwsh powershell', {
     isShell: true,
     inlineScripts: 'scripts',

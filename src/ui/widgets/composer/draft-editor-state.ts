@@ -5,7 +5,7 @@ import { findBoundaryAtOrAfter } from './text-boundaries.ts';
 export type DraftText = { readonly text: string; readonly caret: number };
 
 /** Earlier messages, oldest first, and the one on screen. */
-export type PromptHistory = {
+export type PromptHistoryNavigation = {
   readonly entries: readonly string[];
   /** Position, counted back from the draft: 0 is the draft, 1 the newest entry. */
   readonly position: number;
@@ -53,7 +53,7 @@ export type DraftEditorState = DraftText & {
   readonly kills: KillRing;
   readonly undo: readonly UndoStep[];
   readonly redo: readonly UndoStep[];
-  readonly history: PromptHistory;
+  readonly history: PromptHistoryNavigation;
   /** Suggested prompt, shown while the draft is empty. */
   readonly suggestedPrompt: string | undefined;
   readonly search: HistorySearch | undefined;

@@ -16,7 +16,7 @@ import { applyAnswerStep, sendTypedAnswer } from '../form/answer-question.ts';
 import { formatQuestion, listQuestionParts } from '../form/question-parts.ts';
 import {
   createDialogOptions,
-  createListOptions,
+  createRequestListOptions,
   filterListedOptions,
   filterListedRequests,
   findDialogOption,
@@ -109,7 +109,7 @@ function setLastAnswer(view: ViewState, chord: string): ViewState {
 
 function getOptions(view: ViewState, request: DialogRequest, { form }: OpenDialog): readonly DialogOption[] {
   const listedRequests = filterListedRequests(view.dialogRequests, form.listedIds);
-  return listedRequests.length > 0 ? createListOptions(listedRequests) : createDialogOptions(request, form);
+  return listedRequests.length > 0 ? createRequestListOptions(listedRequests) : createDialogOptions(request, form);
 }
 
 function handleOpenDialogKey(

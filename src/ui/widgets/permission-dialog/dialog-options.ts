@@ -200,7 +200,7 @@ export function isAnsweredTogether(request: DialogRequest): boolean {
   return (facts.kind === 'read' || facts.kind === 'edit') && !isSuspicious;
 }
 
-export function createListOptions(listed: readonly DialogRequest[]): readonly DialogOption[] {
+export function createRequestListOptions(listed: readonly DialogRequest[]): readonly DialogOption[] {
   const ids = listed.filter(isAnsweredTogether).map(({ id }) => id);
   const action: DialogAction = { type: 'answer_several', ids };
   const allowAll = { ...createChoiceOption('A', `Yes, to these ${ids.length} reads and edits`, action), digit: '1' };

@@ -79,7 +79,7 @@ function fitAll(
 }
 
 /** Creates a function that truncates rows; the last one and those that name risks are kept longest. */
-export function createRowTruncator(
+export function createRowLimiter(
   from: 'end' | 'middle',
   riskyRows: readonly number[],
   { glyphs, width }: RenderContext,

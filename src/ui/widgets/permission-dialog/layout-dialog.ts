@@ -18,7 +18,7 @@ import { type ScreenRow, wrapLines } from '../../text/render-lines.ts';
 import { createQuestionBody, formatQuestionTitle } from '../form/question-body.ts';
 import {
   createDialogOptions,
-  createListOptions,
+  createRequestListOptions,
   filterListedOptions,
   filterListedRequests,
   isAnsweredTogether,
@@ -31,7 +31,7 @@ import {
   type OpenDialog,
 } from './dialog-state.ts';
 
-import { createRowTruncator, type DialogLayout, type DialogParts, fitDialog } from './fit-dialog.ts';
+import { createRowLimiter, type DialogLayout, type DialogParts, fitDialog } from './fit-dialog.ts';
 import {
   createPermissionBody,
   type DialogBody,
@@ -66,7 +66,7 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
   const options = isWriting
     ? []
     : listed.length > 0
-      ? createListOptions(listed)
+      ? createRequestListOptions(listed)
       : createDialogOptions(request, dialog.form);
   const text = listed.length > 0 ? `${listed.length} questions waiting` : formatDialogTitle(request, context);
   const position =
@@ -95,7 +95,7 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
     keys: wrapLines([createKeysLine(options, dialog, context)], width),
   };
   const last = risky.flatMap((isRisky, row) => (isRisky ? [row] : []));
-  return fitDialog(parts, { room, width, cut: createRowTruncator(getTruncation(request), last, context) });
+  return fitDialog(parts, { room, width, cut: createRowLimiter(getTruncation(request), last, context) });
 }
 
 /** Creates the title row: question, headline, position. What does not fit is repeated in full below. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGitChangeTracker } from '../../src/git/change-tracker.ts';
+import { createGitChangeTracker } from '../../src/git/external-change-tracker.ts';
 import { readGitSnapshot } from '../../src/git/git-repository.ts';
 import { createTempProject } from '../support/temp-project.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
-import { createTrustDialog } from '../../../src/app/trust/trust-commands.ts';
+import { createTrustDialog } from '../../../src/app/trust/manage-folder-trust.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMcpPromptCommands, findTypedPromptArgument } from '../../src/mcp/prompts.ts';
+import { createMcpPromptCommands, findTypedPromptArgument } from '../../src/mcp/prompt-commands.ts';
 
 const [PROMPT] = createMcpPromptCommands(
   [{ name: 'trip', arguments: [{ name: 'city', required: true }, { name: 'day' }] }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createModelInfoSource } from '../../../src/model/registry/model-info.ts';
+import { createModelInfoSource } from '../../../src/model/registry/model-info-source.ts';
 import { startJsonServer } from '../../support/json-server.ts';
 
 describe('facts about a model', () => {

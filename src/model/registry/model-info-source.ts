@@ -6,11 +6,11 @@ import { parseGeminiGeneration } from '../efforts.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS, resolveVertexRegion } from '../providers/cloud-settings.ts';
 import { loadCataloguePage } from './catalogue-store.ts';
+import { searchCatalogue } from './find-gateway-model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { createModelFactsCache, type ServedModel } from './model-facts-cache.ts';
 import { type ModelRoute, resolveModelServerApi, resolveRoute } from './model-route.ts';
-import { searchCatalogue } from './search-catalogue.ts';
 import { fetchServerModelFacts, type ModelServer } from './server-model-facts.ts';
 
 /** Source of facts about every model that a configuration can reach. */
