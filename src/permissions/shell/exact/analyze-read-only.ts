@@ -3,7 +3,7 @@ import { getExactProgramFacts, isVersionQuery } from '../programs/find-program-f
 import {
   CURRENT_FOLDER,
   type ProgramFacts,
-  type ProgramOptions,
+  type ProgramFlags,
   READS_NOTHING,
   type ReadOnlyAnalysis,
   type Refusal,
@@ -138,7 +138,7 @@ type ParsedArgs = {
 function analyzeByTable(
   name: string,
   { searches, writes, createFilter }: ProgramFacts,
-  options: ProgramOptions,
+  options: ProgramFlags,
   args: readonly ShellArgument[],
 ): ReadOnlyAnalysis {
   const parsed = parseArgs(name, options, args);
@@ -189,7 +189,7 @@ const RECURSIVE_OPTIONS = ['-r', '-R', '--recursive', '--dereference-recursive']
 const PATTERN_OPTIONS = ['-e', '--regexp', '--files'];
 
 /** Sorts the arguments by their use, or returns the reason why one of them may do more than read. */
-function parseArgs(name: string, options: ProgramOptions, args: readonly ShellArgument[]): ParsedArgs | Refusal {
+function parseArgs(name: string, options: ProgramFlags, args: readonly ShellArgument[]): ParsedArgs | Refusal {
   const operands: ShellArgument[] = [];
   const reads: ShellArgument[] = [];
   const flags = new Set<string>();
@@ -238,7 +238,7 @@ function parseArgs(name: string, options: ProgramOptions, args: readonly ShellAr
 }
 
 /** Returns the reason why the expansion of an argument may be more than it seems. */
-function findArgProblem(arg: ShellArgument, options: ProgramOptions, position: 'operand' | 'any'): string | undefined {
+function findArgProblem(arg: ShellArgument, options: ProgramFlags, position: 'operand' | 'any'): string | undefined {
   const { text, kind, prefix } = arg;
   const outputProblem = `${text} is the output of a command.`;
   if (kind === 'unknown') return `The value of ${text} is unknown.`;
@@ -253,7 +253,7 @@ function findArgProblem(arg: ShellArgument, options: ProgramOptions, position: '
 }
 
 /** True for `--include=*.ts`: whatever the glob matches, the names are values of the same option. */
-function isTextOptionValue(options: ProgramOptions, arg: ShellArgument): boolean {
+function isTextOptionValue(options: ProgramFlags, arg: ShellArgument): boolean {
   const name = /^--([\w-]+)=/.exec(arg.prefix)?.[1];
   return name !== undefined && splitWords(options.long ?? '').includes(`${name}=`);
 }
@@ -271,7 +271,7 @@ const VALUE_KINDS: Readonly<Record<string, ParsedFlag['takes']>> = {
   '@': 'readPath',
 };
 
-function parseLongFlag(options: ProgramOptions, arg: string): ParsedFlag | undefined {
+function parseLongFlag(options: ProgramFlags, arg: string): ParsedFlag | undefined {
   const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
   const entry = splitWords(options.long ?? '').find((candidate) => candidate.replace(/[=#@?]$/, '') === name);
   if (entry === undefined) return undefined;
@@ -280,7 +280,7 @@ function parseLongFlag(options: ProgramOptions, arg: string): ParsedFlag | undef
   return { flags: [`--${name}`], takes, ...(value === undefined || takes === 'nothing' ? {} : { value }) };
 }
 
-function parseShortFlags(options: ProgramOptions, arg: string): ParsedFlag | undefined {
+function parseShortFlags(options: ProgramFlags, arg: string): ParsedFlag | undefined {
   const flags: string[] = [];
   for (let index = 1; index < arg.length; index += 1) {
     const letter = arg.charAt(index);

@@ -131,7 +131,7 @@ export type ProgramFacts = {
   readonly versionArg?: RegExp;
   /** Analyzes arguments that are a small language of their own; `undefined` falls back to `readOnlyOptions`. */
   readonly analyzeArgs?: (args: readonly ShellArgument[]) => ReadOnlyAnalysis | undefined;
-  readonly readOnlyOptions?: ProgramOptions;
+  readonly readOnlyOptions?: ProgramFlags;
 };
 
 export type ProgramFactsByName = Readonly<Record<string, ProgramFacts>>;
@@ -210,7 +210,7 @@ export type Subcommands = {
 };
 
 /** The options with which a program only reads; any other option is refused. */
-export type ProgramOptions = {
+export type ProgramFlags = {
   /** Short options as letters; followed by `:` for a number, `=` for text, `@` for a path. */
   readonly short: string;
   /** Long options by name: `name`, `name=` text, `name#` number, `name@` path, `name?` optional text. */
