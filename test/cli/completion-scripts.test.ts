@@ -34,7 +34,7 @@ test.each([
   [['ouro', 'completion', 'z'], ['zsh']],
   [
     ['ouro', 'acp', '--'],
-    ['--model', '--permission-mode', '--trust', '--settings', '--debug-file'],
+    ['--model', '--permission-mode', '--trust', '--settings', '--debug-file', '--login'],
   ],
   [['ouro', 'fix', 'doc'], []],
 ])('bash offers for %j', async (words, expected) => {

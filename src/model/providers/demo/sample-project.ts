@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
+import { isSampleProject } from '../../is-sample-project.ts';
 
 /** Writes the sample project of the demo. One of its tests fails until a line is corrected. */
 export async function writeSampleProject(dir: string): Promise<void> {
@@ -32,9 +32,4 @@ export async function addSampleProject(run: CliRunOptions): Promise<CliRunOption
   if (run.model !== 'demo' || run.session.kind !== 'new' || isSampleProject(run.cwd)) return run;
   const demoProject = await createSampleProject();
   return { effort: 'medium', ...run, demoProject, addDirs: [...run.addDirs, demoProject] };
-}
-
-/** Returns true if the folder contains the sample project. */
-export function isSampleProject(dir: string): boolean {
-  return existsSync(join(dir, 'src/cart.mjs')) && existsSync(join(dir, 'bin/receipt.mjs'));
 }
