@@ -127,6 +127,7 @@ test('-p reports an unknown model', async () => {
   expect(stderr).toMatch(/^The limits of in-house-7 are unknown; assuming a context window of 32000/);
   const json = await runHere(project, ['-p', 'hi', '--model', 'in-house-7', '--output-format', 'json'], gateway.url);
   expect(JSON.parse(json.stdout)).toMatchObject({ cost_is_incomplete: true });
+  expect(json.stderr).toBe(stderr);
 });
 
 test('a switch to a model that its server does not list is refused with the nearest name', async () => {

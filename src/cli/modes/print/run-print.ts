@@ -154,11 +154,12 @@ export async function runAndPrintPrompt(
   const { agent } = conversation;
   const record = createRunResultCollector(conversation, deps.now);
   const writer = createStreamJsonWriter(output, createStreamJsonContext(conversation, deps));
+  const writesLines = output.format === 'stream-json' || (output.format === 'json' && output.detail === 'all');
   const lines: JsonObject[] = [];
   const writeLine = (line: JsonObject) => {
     const fullLine = { ...line, session_id: agent.sessionId, uuid: line.uuid ?? deps.newId() };
     if (output.format === 'stream-json') deps.write(`${JSON.stringify(fullLine)}\n`);
-    else if (output.format === 'json' && output.detail === 'all') lines.push(fullLine);
+    else if (writesLines) lines.push(fullLine);
   };
   // The init line must come first, so lines of earlier events, such as connecting MCP servers, wait for it.
   let earlyLines: JsonObject[] | undefined = [];
@@ -177,7 +178,7 @@ export async function runAndPrintPrompt(
     backgroundAgents.handleEvent(event);
     record.handleEvent(event);
     if (output.format === 'text') deps.live?.handleEvent(event);
-    if (output.format !== 'text') for (const line of writer.formatEvent(event)) writeAfterInit(line);
+    if (writesLines) for (const line of writer.formatEvent(event)) writeAfterInit(line);
     else if (event.type === 'notice' && (event.level !== 'info' || output.detail === 'all')) warn(event.text);
     else if (event.type === 'retry' && (event.delayMs >= RETRY_SHOWN_FROM_MS || output.detail === 'all'))
       deps.warn(formatRetry(event));
