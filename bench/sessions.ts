@@ -51,7 +51,7 @@ function bigSession(): Promise<readonly Row[]> {
     const path = join(dir, `${crypto.randomUUID()}.jsonl`);
     const chunk = conversation(project, 2_000, 'a long story', 2_500).join('');
     for (let written = 0; written < BIG_BYTES; written += chunk.length) {
-      await appendFile(path, chunk.replaceAll(/"(m|u|c)-/g, `"$1${written}-`));
+      await appendFile(path, chunk.replaceAll(/"(m|u|c|id)-/g, `"$1${written}-`));
     }
     const startedAt = performance.now();
     await using terminal = await openOuro(project, api.url, ['--continue']);
@@ -71,7 +71,7 @@ function conversation(project: TempProject, records: number, prompt: string, cha
   let last: string | null = null;
   const filler = 'All work and no play makes a dull line. '.repeat(chars / 40);
   const line = (body: SessionRecordBody): string => {
-    const uuid = crypto.randomUUID();
+    const uuid = `id-${crypto.randomUUID()}`;
     const head = {
       uuid,
       parentUuid: last,

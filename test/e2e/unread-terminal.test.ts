@@ -6,10 +6,12 @@ import { says } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { killNow, livingProcesses } from '../support/processes.ts';
+import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
 import { storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject } from '../support/temp-project.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 const HELPER = join(import.meta.dirname, '../support/terminal/unread-terminal.mjs');
 /** Much more than a terminal holds. */
@@ -48,6 +50,17 @@ test.each(
   helper.kill('SIGCONT');
   expect((await lines.next()).value).toBe(code);
   killNow(helper.pid ?? 0);
+});
+
+test('a frame of more than a megabyte is shown whole, such as the last reply of a resumed session', async () => {
+  const reply = Array.from({ length: 1_200 }, (_, index) => `${index} ${'and so on '.repeat(100)}`).join('\n\n');
+  await using project = await createTempProject();
+  await using server = await startApiServer({ turns: [says(`${reply}\n\nThe very end.`, { chunk: 50_000 })] });
+  expect((await runHere(project, ['-p', 'go'], server.url)).code).toBe(0);
+  const env = terminalEnvironment(project, server.url);
+  await using terminal = openTerminal([LAUNCHER, '--trust', '--continue'], { cwd: project.dir, env });
+  await terminal.waitForText(/The very end\./);
+  expect(terminal.bytes().length).toBeGreaterThan(1_000_000);
 });
 
 /** Returns whether a process runs; one that has ended is a zombie until the helper goes on. */

@@ -20,8 +20,11 @@ type StandardOutput = Pick<TerminalOutput, 'on' | 'off'> & {
 /** Interval in which a blocked terminal is tried again. */
 const RETRY_MS = 20;
 const FLUSH_MS = 500;
-/** Everything beyond is dropped: frames wait for the terminal, so only a terminal that reads nothing gets here. */
-const MAX_PENDING_BYTES = 1_000_000;
+/**
+ * Everything beyond that waits behind one write is dropped: frames wait for the terminal, so only a terminal that reads
+ * nothing gets here. The write itself may be larger, such as the frame of a resumed session.
+ */
+const MAX_WAITING_BYTES = 1_000_000;
 
 /**
  * Creates the output to the terminal of the process. A write to a terminal that reads nothing blocks, and with it keys
@@ -39,12 +42,10 @@ export function createNonBlockingOutput(stdout: StandardOutput): NonBlockingOutp
       return;
     }
     const bytes = Buffer.from(text);
-    if (countPending() + bytes.length > MAX_PENDING_BYTES) return;
+    if (pending.length > 0 && countBytes(pending.slice(1)) + bytes.length > MAX_WAITING_BYTES) return;
     pending.push(bytes);
     drain(descriptor);
   }
-
-  const countPending = () => pending.reduce((sum, { length }) => sum + length, 0);
 
   function drain(fd: number): void {
     clearTimeout(timer);
@@ -72,16 +73,20 @@ export function createNonBlockingOutput(stdout: StandardOutput): NonBlockingOutp
     off: (event, listener) => stdout.off(event, listener),
     isBlocked: () => pending.length > 0,
     async flushed() {
-      let last = countPending();
+      let last = countBytes(pending);
       let lastProgress = performance.now();
       while (last > 0 && performance.now() - lastProgress < FLUSH_MS) {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-        const now = countPending();
+        const now = countBytes(pending);
         if (now !== last) lastProgress = performance.now();
         last = now;
       }
     },
   };
+}
+
+function countBytes(writes: readonly Uint8Array[]): number {
+  return writes.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Opens the terminal of the standard output, on systems without `/proc` that of the process; `undefined` without one. */
