@@ -5,6 +5,7 @@ import type { JsonObject } from '../../src/contracts/json.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { type Composed, composed } from '../support/composed.ts';
+import { expectNoProcessesLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -52,10 +53,7 @@ test('each line of a monitor reaches the model and starts a turn; the end of the
   const { raw } = await server.waitForRequest(2);
   expect(raw).toContain(`The monitor kit:build printed: build ${join(project.dir, '../kit')} failed`);
   await made.close();
-  expect(made.events.filter(({ type }) => type === 'background').at(-1)).toMatchObject({
-    title: 'kit:build',
-    state: 'stopped',
-  });
+  await expectNoProcessesLeft(project.marker);
 });
 
 test('options are variables of the shell, which it does not run', async () => {
