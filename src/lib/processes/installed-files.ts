@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Whether this is the compiled executable. The URL of the module would not do: it has the tilde encoded. */
+/** True in the compiled executable. The URL of the module would not do: it has the tilde encoded. */
 export const isCompiledExecutable = isInExecutable(import.meta.filename);
 
 /**
