@@ -7,15 +7,16 @@ import type { ExpandedBatch } from '../tasks/expand-tasks.ts';
 
 /** The difference between a task file and the version of its batch that is in force. */
 export type TaskFileDiff = {
-  /** `edits`: limits or variables, in the same batch. `replaces`: prompts or models, in a new batch of the same name. */
+  /** `edits`: limits or variables, in the same batch. `replaces`: prompts, models, targets or commits, in a new batch. */
   readonly kind: 'edits' | 'replaces';
   readonly before: BatchStatus;
   readonly differences: readonly BatchDifference[];
 };
 
 /**
- * Finds what a task file changes. Prompts and models belong to the identity of a task, so their change makes another
- * batch. It replaces the earlier one if the file names its batch; a name made from the prompt says nothing.
+ * Finds what a task file changes. Prompts, models and commits belong to the identity of a task, so their change makes
+ * another batch. It replaces the earlier one if the file names its batch; a name made from the prompt says nothing. A
+ * batch that has ended is not replaced by the same tasks at later commits: it is only run once more.
  */
 export async function findTaskFileChange(
   store: FleetStore,
@@ -33,19 +34,30 @@ export async function findTaskFileChange(
     ({ id, name, replacedBy }) => name === batch.name && id !== batch.id && replacedBy === undefined,
   );
   if (before === undefined) return undefined;
-  const differences = compareBatchTasks(await store.listTasks(before.id), tasks);
-  return differences.length === 0 ? undefined : { kind: 'replaces', before, differences };
+  const storedTasks = await store.listTasks(before.id);
+  const differences = [
+    ...compareBatchSettings(before.submitted, batch),
+    ...compareBatchTargets(storedTasks, tasks),
+    ...compareBatchTasks(storedTasks, tasks),
+  ];
+  const isLaterRun = stored === undefined && countOpenTasks(before) === 0 && differences.every(isCommit);
+  return isLaterRun ? undefined : { kind: 'replaces', before, differences };
 }
+
+const countOpenTasks = ({ counts }: BatchStatus): number => counts.waiting + counts.running + counts.held;
+const isCommit = ({ field }: BatchDifference): boolean => field === 'commit';
 
 /** Formats a change for confirmation. */
 export function formatTaskFileChange({ kind, before, differences }: TaskFileDiff): string {
-  const open = before.counts.waiting + before.counts.running + before.counts.held;
+  const open = countOpenTasks(before);
+  const { done } = before.counts;
+  const reuse = done > 0 ? `; --reuse takes over results of tasks that are the same` : '';
   const effect =
     kind === 'edits'
-      ? 'they apply to all tasks that have not ended; running ones finish with what they started with'
+      ? 'they apply to all tasks that are not done; running ones finish with what they started with'
       : open > 0
-        ? `a new batch replaces it, and its ${open} open tasks are cancelled`
-        : 'a new batch replaces it';
+        ? `a new batch replaces it, and its ${formatCount(open, 'open task')} ${open === 1 ? 'is' : 'are'} cancelled${reuse}`
+        : `a new batch replaces it${reuse}`;
   return `Changes to batch ${before.id}, version ${before.version} (${effect}):\n${formatBatchDifferences(differences)}`;
 }
 
@@ -86,7 +98,7 @@ type BatchDifference = {
   readonly tasks?: number;
 };
 
-/** The fields of a task that a person may edit; the commit changes on its own. */
+/** The fields of a task that a person may edit. */
 const TASK_FIELDS: readonly (keyof BatchTaskSpec)[] = [
   ...(['prompt', 'model', 'mode', 'allowedTools', 'disallowedTools', 'env', 'secrets', 'verify', 'schema'] as const),
   ...(['minutes', 'turns'] as const),
@@ -99,10 +111,9 @@ const TASK_FIELDS: readonly (keyof BatchTaskSpec)[] = [
 export function compareBatchSettings(submitted: BatchSettings, batch: BatchSettings): readonly BatchDifference[] {
   const { limits: before } = submitted;
   const { limits: after } = batch;
-  const dollars = (micros: number) => formatMoney(micros / 1e6);
   const fields: readonly (readonly [string, string, string])[] = [
-    ['limits.each', dollars(before.each), dollars(after.each)],
-    ['limits.all', dollars(before.all), dollars(after.all)],
+    ['limits.each', formatMicros(before.each), formatMicros(after.each)],
+    ['limits.all', formatMicros(before.all), formatMicros(after.all)],
     ['limits.attempts', String(before.attempts), String(after.attempts)],
     ['limits.at_once', String(before.atOnce), String(after.atOnce)],
     ['priority', String(submitted.priority), String(batch.priority)],
@@ -131,7 +142,10 @@ export function compareBatchTasks(
 
 /** Lists the fields of a task as the file has them; its lane stands for the account. */
 function listTaskFields(stored: BatchTaskView, task: NewBatchTask): readonly (readonly [string, string, string])[] {
+  const [before, after] = [stored.spec.place, task.spec.place];
   return [
+    ['repository', formatValue(before && [before.url, before.folder]), formatValue(after && [after.url, after.folder])],
+    ['commit', formatValue(before?.commit), formatValue(after?.commit)],
     ...TASK_FIELDS.map((field) => [field, formatValue(stored.spec[field]), formatValue(task.spec[field])] as const),
     // A model of another provider has another lane, too, and is shown itself.
     ...(stored.spec.model === task.spec.model ? [['account', stored.lane, task.lane] as const] : []),
@@ -139,17 +153,34 @@ function listTaskFields(stored: BatchTaskView, task: NewBatchTask): readonly (re
   ];
 }
 
+/** Compares the targets of a file with the stored ones, by their titles. @internal Exported for tests. */
+export function compareBatchTargets(
+  storedTasks: readonly BatchTaskView[],
+  tasks: readonly NewBatchTask[],
+): readonly BatchDifference[] {
+  const matches = matchTasks(storedTasks, tasks);
+  const matched = new Set<object>(matches.flatMap(({ task, stored }) => [task, stored]));
+  const removed = storedTasks.filter((task) => !matched.has(task));
+  const added = tasks.filter((task) => !matched.has(task));
+  if (added.length + removed.length === 0) return [];
+  return [{ field: 'targets', before: formatTitles(removed), after: formatTitles(added) }];
+}
+
 type TaskMatch = { readonly task: NewBatchTask; readonly stored: BatchTaskView };
 
-/** Matches tasks with the stored ones by their key, else by their title: a changed prompt gives a task another key. */
+/**
+ * Matches tasks with the stored ones by their key, else by their title, because a changed prompt gives a task another
+ * key. Tasks of the same title are matched in their order.
+ */
 function matchTasks(storedTasks: readonly BatchTaskView[], tasks: readonly NewBatchTask[]): readonly TaskMatch[] {
   const byKey = new Map(storedTasks.map((stored) => [stored.key, stored]));
-  // A title that several tasks have says nothing about which of them is meant.
-  const byTitle = new Map(
-    [...Map.groupBy(storedTasks, ({ title }) => title)].filter(([, found]) => found.length === 1),
+  const keys = new Set(tasks.map(({ key }) => key));
+  const byTitle = Map.groupBy(
+    storedTasks.filter(({ key }) => !keys.has(key)),
+    ({ title }) => title,
   );
   return tasks.flatMap((task) => {
-    const stored = byKey.get(task.key) ?? byTitle.get(task.title)?.[0];
+    const stored = byKey.get(task.key) ?? byTitle.get(task.title)?.shift();
     return stored === undefined ? [] : [{ task, stored }];
   });
 }
@@ -170,6 +201,13 @@ export function selectChangedTasks(
     );
   });
 }
+
+const formatTitles = (tasks: readonly { readonly title: string }[]): string =>
+  tasks.length === 0 ? formatValue(undefined) : tasks.map(({ title }) => title).join(', ');
+
+/** Formats money to the last digit, so that two different limits never look the same. */
+const formatMicros = (micros: number): string =>
+  micros % 10_000 === 0 ? formatMoney(micros / 1e6) : `$${micros / 1e6}`;
 
 const formatValue = (value: unknown): string =>
   value === undefined ? '(none)' : typeof value === 'string' ? value : JSON.stringify(sortKeys(value));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../../src/contracts/fleet.ts';
 import {
   compareBatchSettings,
+  compareBatchTargets,
   compareBatchTasks,
   selectChangedTasks,
 } from '../../../src/fleet/cli/task-file-change.ts';
@@ -84,9 +85,30 @@ test.each([
   expect(selectChangedTasks([stored('waiting')], [edited])).toEqual([edited]);
 });
 
-test('another commit, or another key order, is no edit', () => {
+test('another key order is no edit, another commit is one', () => {
   const verify = { tries: 2, run: 'make', kind: 'command' } as const;
   const before = { ...SPEC, verify: { kind: 'command', run: 'make', tries: 2 } as const };
-  const after = { ...SPEC, verify, place: { url: '/repo', commit: 'b'.repeat(40), folder: '' } };
-  expect(compareBatchTasks([stored('waiting', before)], [newTask(after)])).toEqual([]);
+  expect(compareBatchTasks([stored('waiting', before)], [newTask({ ...SPEC, verify })])).toEqual([]);
+  const moved = newTask({ ...SPEC, place: { url: '/repo', commit: 'b'.repeat(40), folder: '' } });
+  expect(compareBatchTasks([stored('waiting')], [moved])).toMatchObject([{ field: 'commit', tasks: 1 }]);
+});
+
+test('tasks of the same title are compared in their order, and added and removed ones are listed', () => {
+  const tasks = ['a', 'b', 'c'].map((key) => ({ ...newTask({ ...SPEC, prompt: key }), key }));
+  const views = tasks.map((task) => ({ ...stored('waiting', task.spec), ...task }));
+  const [first, second] = tasks;
+  const edited = { ...newTask({ ...SPEC, prompt: 'C' }), key: 'C' };
+  expect(compareBatchTasks(views, [...tasks.slice(0, 2), edited])).toEqual([
+    { field: 'prompt', before: 'c', after: 'C', tasks: 1 },
+  ]);
+  expect(compareBatchTargets(views, [...tasks.slice(0, 2), edited])).toEqual([]);
+  const added = { ...newTask(SPEC), key: 'n', title: 'new' };
+  expect(compareBatchTargets(views, [...(first ? [first] : []), ...(second ? [second] : []), added])).toEqual([
+    { field: 'targets', before: 't', after: 'new' },
+  ]);
+});
+
+test('limits that differ in less than a cent differ', () => {
+  const edited = { ...SETTINGS, limits: { ...SETTINGS.limits, each: 1_000_400 } };
+  expect(compareBatchSettings(SETTINGS, edited)).toEqual([{ field: 'limits.each', before: '$1.00', after: '$1.0004' }]);
 });
