@@ -161,8 +161,9 @@ function buildReplyToResult(
         )
       : [toTextBlock(`${acknowledgement}The file no longer has the line this demo is about, so I leave it alone.`)];
   }
-  if (state === 'declined') {
-    const { text, next } = getTourStep(answeredStep, project).declined;
+  if (state === 'declined' || state === 'failed') {
+    const { declined, failed = declined } = getTourStep(answeredStep, project);
+    const { text, next } = state === 'declined' ? declined : failed;
     return next === 'end'
       ? [toTextBlock(acknowledgement + addClosing(answeredStep, text, project))]
       : buildStep(next, request, project, acknowledgement + text);
@@ -202,7 +203,9 @@ function buildStep(
 /** Finds the first step that is not settled. Declined `read` and `edit` steps are offered again. */
 function findOpenStep({ states }: TourProgress): TourStepName | undefined {
   const isSettled = (step: TourStepName) =>
-    states[step] === 'done' || (states[step] === 'declined' && step !== 'edit' && step !== 'read');
+    states[step] === 'done' ||
+    states[step] === 'failed' ||
+    (states[step] === 'declined' && step !== 'edit' && step !== 'read');
   return TOUR_STEPS.find((step) => !isSettled(step));
 }
 

@@ -17,8 +17,12 @@ type TourStep = {
   readonly tool: string;
   readonly input: JsonObject;
   /** Text and next step after the user denied the call. */
-  readonly declined: { readonly text: string; readonly next: TourStepName | 'end' };
+  readonly declined: TourReaction;
+  /** The same after a command that could not run: the machine has no Node or no bash. */
+  readonly failed?: TourReaction;
 };
+
+type TourReaction = { readonly text: string; readonly next: TourStepName | 'end' };
 
 /** Returns a step of the tour for a sample project. */
 export function getTourStep(name: TourStepName, project: DemoProject): TourStep {
@@ -43,6 +47,10 @@ const STEP_BUILDERS: Readonly<Record<TourStepName, (project: DemoProject) => Tou
     tool: 'Bash',
     input: { command: runInProject('node --test', project), description: 'Run the tests of the sample project' },
     declined: { text: 'Without the tests I rely on the code alone; the bug is visible there.', next: 'edit' },
+    failed: {
+      text: 'The tests need Node and bash, and this machine lacks one of them. I rely on the code alone; the bug is visible there.',
+      next: 'edit',
+    },
   }),
   edit: ({ projectDir }) => ({
     thinking:
@@ -64,6 +72,7 @@ const STEP_BUILDERS: Readonly<Record<TourStepName, (project: DemoProject) => Tou
     tool: 'Bash',
     input: { command: runInProject('node --test', project), description: 'Run the tests again' },
     declined: { text: 'You can run the tests yourself: `node --test`.', next: 'receipt' },
+    failed: { text: 'The tests still cannot run here; with Node and bash they pass now.', next: 'receipt' },
   }),
   receipt: (project) => ({
     text: 'One more thing, and it needs your approval: the next command writes a file. You can allow it, deny it, or deny it with a reason.',
@@ -73,6 +82,7 @@ const STEP_BUILDERS: Readonly<Record<TourStepName, (project: DemoProject) => Tou
       description: 'Write a receipt to receipt.txt',
     },
     declined: { text: 'Denied, so the command did not run.', next: 'end' },
+    failed: { text: 'The command was allowed, but it needs Node and bash, too.', next: 'end' },
   }),
 };
 
@@ -88,7 +98,7 @@ function runInProject(command: string, { projectDir, cwd }: DemoProject): string
 }
 
 /** State of a tour step, derived from the conversation, so that a resumed session continues correctly. */
-type StepState = 'open' | 'done' | 'declined' | 'stale';
+type StepState = 'open' | 'done' | 'declined' | 'failed' | 'stale';
 
 /** Progress of the tour in a conversation. */
 export type TourProgress = {
@@ -159,6 +169,7 @@ function classifyResult(step: TourStepName, result: ToolResultBlock | undefined)
   if (!result.is_error) return 'done';
   // A failing test run is an error result too, but it is the intended outcome of the step.
   if ((step === 'test' || step === 'retest') && /\b(?:fail|pass) \d|not ok|✖/.test(text)) return 'done';
+  if (/exit code 127|could not start|commands need/i.test(text)) return 'failed';
   if (step === 'edit' && /read .{0,40}(?:first|again)|changed since|is not in|not found/i.test(text)) return 'stale';
   return 'declined';
 }

@@ -147,6 +147,18 @@ describe('the demo', () => {
     expect(last).toContain('That was the tour');
   });
 
+  test.each(['bash: line 1: node: command not found\n[ended with exit code 127]', '[Commands need bash. Install it.]'])(
+    'commands that cannot run are not taken for denied ones: %s',
+    async (content) => {
+      const { tools, last, messages } = await play(async (call) =>
+        call.name === 'Bash' ? { content, is_error: true } : { content: 'fine' },
+      );
+      expect(tools).toEqual(['Grep', 'Read', 'Bash', 'Edit', 'Bash', 'Bash']);
+      expect(JSON.stringify(messages)).toContain('this machine lacks one of them');
+      expect(last).toMatch(/^The command was allowed, but it needs Node and bash, too\.\n\nThat was the tour/);
+    },
+  );
+
   test('an interrupted call is repeated', async () => {
     const { messages } = await play(ok);
     const answered = messages.slice(0, 2);
