@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import type { Environment } from '../../contracts/environment.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { markAsPrintable, type Printable } from '../../lib/printable.ts';
-import { findShell, NO_SHELL_MESSAGE } from '../../lib/processes/find-shell.ts';
+import { describeMissingShell, findShell } from '../../lib/processes/find-shell.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
 import { readStoredApiKeys } from '../../model/api-keys.ts';
@@ -49,7 +49,7 @@ export async function runDoctorChecks(context: CheckContext): Promise<readonly D
       'bash',
       findShell('bash', environment.variables) ?? 'bash',
       ['--version'],
-      NO_SHELL_MESSAGE,
+      describeMissingShell(),
       environment,
     ),
     await checkReadOnlySandbox(context),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { win32 } from 'node:path';
+import { posix, win32 } from 'node:path';
 import { getProcessStartTime } from './process-info.ts';
 import { CALL_PROCESS_MARKER, createProcessMarkerCommand } from './process-markers.ts';
 import { killProcessTree } from './process-tree.ts';
@@ -12,23 +12,29 @@ type Machine = { readonly platform: string; readonly exists: (file: string) => b
 const THIS_MACHINE: Machine = { platform: process.platform, exists: existsSync };
 
 /**
- * Returns the path of a shell. On Windows it is the one of Git for Windows: `bash` on the PATH may be the one of WSL, which
- * has other files. `undefined` if Git for Windows is not installed.
+ * Returns the path of a shell, `undefined` if it is not installed. On Windows it is the one of Git for Windows: `bash` on
+ * the PATH may be the one of WSL, which has other files. Elsewhere it is in /bin, except on NixOS and BSD.
  */
 export function findShell(
   name: 'bash' | 'sh',
   variables: Variables,
   { platform, exists }: Machine = THIS_MACHINE,
 ): string | undefined {
-  if (platform !== 'win32') return `/bin/${name}`;
+  if (platform !== 'win32') {
+    const onPath = (variables.PATH ?? '').split(':').filter(posix.isAbsolute);
+    return ['/bin', ...onPath].map((folder) => posix.join(folder, name)).find(exists);
+  }
   return listGitFolders(variables)
     .map((folder) => win32.join(folder, 'bin', `${name}.exe`))
     .find(exists);
 }
 
-/** Advice for machines without a shell. */
-export const NO_SHELL_MESSAGE =
-  'Commands need Git Bash. Install Git for Windows (https://git-scm.com), or set OURO_GIT_FOLDER to its folder.';
+/** Returns the advice for machines without a shell. */
+export function describeMissingShell(platform: string = process.platform): string {
+  return platform === 'win32'
+    ? 'Commands need Git Bash. Install Git for Windows (https://git-scm.com), or set OURO_GIT_FOLDER to its folder.'
+    : 'Commands need bash, which is neither in /bin nor in a folder of PATH. Install it with the package manager.';
+}
 
 /** Lists the folders where Git for Windows may be: those it installs itself to, and the one whose git is on the PATH. */
 function listGitFolders(variables: Variables): readonly string[] {
@@ -66,7 +72,7 @@ export async function runShellCommand(
   const file = findShell(shell, env);
   if (file === undefined) {
     const empty = Buffer.alloc(0);
-    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: NO_SHELL_MESSAGE };
+    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: describeMissingShell() };
   }
   let cleanup: Promise<void> | undefined;
   const end = await runProgram(

@@ -6,7 +6,7 @@ import { join, normalize } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { ABSOLUTE_PATH_PATTERN } from '../../lib/files/path-style.ts';
-import { findShell, NO_SHELL_MESSAGE } from '../../lib/processes/find-shell.ts';
+import { describeMissingShell, findShell } from '../../lib/processes/find-shell.ts';
 import { getProcessStartTime } from '../../lib/processes/process-info.ts';
 import { createProcessMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
@@ -162,7 +162,7 @@ const WINDOWS_WRAPPER = `exec 3>"$2"; set -- "$1"; ${WRAPPER.replaceAll('pwd -P'
 /** Spawns the process with two channels: its output, and the directory it ended in. */
 function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: ShellOptions, output: OutputBuffer) {
   const bash = findShell('bash', env);
-  if (bash === undefined) throw new ToolFailure(NO_SHELL_MESSAGE);
+  if (bash === undefined) throw new ToolFailure(describeMissingShell());
   const channelFile = isWindows ? join(tmpdir(), `ouro-${randomUUID()}`) : undefined;
   const script = channelFile === undefined ? WRAPPER : WINDOWS_WRAPPER;
   const params = ['bash', command, ...(channelFile === undefined ? [] : [channelFile])];

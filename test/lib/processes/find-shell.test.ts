@@ -1,11 +1,28 @@
 import { expect, test } from 'vitest';
-import { findShell } from '../../../src/lib/processes/find-shell.ts';
+import { describeMissingShell, findShell } from '../../../src/lib/processes/find-shell.ts';
 
-const LINUX = { platform: 'linux', exists: () => false };
+const onLinux = (...files: readonly string[]) => ({
+  platform: 'linux',
+  exists: (file: string) => files.includes(file),
+});
 const on = (...files: readonly string[]) => ({ platform: 'win32', exists: (file: string) => files.includes(file) });
 
-test('other systems have their shells in /bin', () => {
-  expect([findShell('bash', {}, LINUX), findShell('sh', {}, LINUX)]).toEqual(['/bin/bash', '/bin/sh']);
+test.each([
+  ['/bin/bash', '/usr/bin:/bin', ['/usr/bin/bash', '/bin/bash']],
+  [
+    '/run/current-system/sw/bin/bash',
+    'bin:/home/a/bin:/run/current-system/sw/bin',
+    ['/run/current-system/sw/bin/bash'],
+  ],
+  [undefined, '.:bin:/usr/bin', ['bin/bash', 'bash']],
+  [undefined, undefined, []],
+])('elsewhere, bash is the one in /bin, then the first one of PATH: %s', (found, PATH, files) => {
+  expect(findShell('bash', { PATH }, onLinux(...files))).toBe(found);
+});
+
+test('the advice for a machine without bash names what this system has', () => {
+  expect(describeMissingShell('win32')).toContain('Install Git for Windows');
+  expect(describeMissingShell('linux')).not.toContain('Git');
 });
 
 test.each([
