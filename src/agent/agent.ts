@@ -147,22 +147,14 @@ function replaceMessages({ current, update }: AgentStore, messages: readonly Mes
   update({ ...current(), messages: [...messages] });
 }
 
-/** Delivers events to listeners in order, one event after the other, each listener awaited. */
-type Broadcast = {
-  subscribe(listener: AgentListener): () => void;
-  /** Resolves when every listener has handled the event; never rejects. */
-  emit(event: AgentEvent): Promise<void>;
-  /** Resolves when all events so far have been handled. */
-  waitUntilDrained(): Promise<void>;
-  /** Returns whether the caller is inside a listener that is being awaited. */
-  isInsideListener(): boolean;
-};
-
-/** Creates a broadcast. An error of a listener goes to `report`, never to the emitter. @internal Exported for tests. */
+/**
+ * Creates a broadcast: events in order, one after the other, each listener awaited. An error of a listener goes to
+ * `report`, never to the emitter. @internal Exported for tests.
+ */
 export function createEventBroadcast(
   first: readonly AgentListener[],
   report: (thrown: unknown, event: AgentEvent) => void,
-): Broadcast {
+) {
   let listeners = first;
   let tail: Promise<void> = Promise.resolve();
   const visits = createAsyncScopes();
@@ -182,17 +174,20 @@ export function createEventBroadcast(
   }
 
   return {
-    subscribe(listener) {
+    subscribe(listener: AgentListener): () => void {
       listeners = [...listeners, listener];
       return () => {
         listeners = listeners.filter((other) => other !== listener);
       };
     },
-    emit(event) {
+    /** Resolves when every listener has handled the event; never rejects. */
+    emit(event: AgentEvent) {
       tail = tail.then(() => deliver(event));
       return tail;
     },
+    /** Resolves when all events so far have been handled. */
     waitUntilDrained: () => tail,
+    /** Returns whether the caller is inside a listener that is being awaited. */
     isInsideListener: visits.isInside,
   };
 }

@@ -8,17 +8,9 @@ import type { AgentDeps } from './agent-deps.ts';
 import { type AgentStore, admitQueuedMessage, type MessageQueueKind, takeQueuedMessages } from './agent-state.ts';
 
 /** The two queues of waiting messages, as the user fills and empties them. */
-export type MessageQueues = {
-  add(lane: MessageQueueKind, message: UserMessage): QueuedMessage;
-  remove(id: string): QueuedMessage | undefined;
-  clear(): readonly QueuedMessage[];
-  /** Takes the messages that are due when no query runs: steering first, else a follow-up. */
-  takeDue(): readonly QueuedMessage[];
-  /** The queues as the loop uses them: only messages that the prompt hook has admitted. */
-  readonly port: QueuePort;
-};
+export type MessageQueues = ReturnType<typeof createMessageQueues>;
 
-export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentDeps, 'onPrompt'>): MessageQueues {
+export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentDeps, 'onPrompt'>) {
   const { current, update, emit } = store;
   const canDeliver = ({ id, message }: QueuedMessage) =>
     onPrompt === undefined || message.pinned === true || current().admitted.has(id);
@@ -35,6 +27,7 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
     return item;
   }
 
+  /** The queues as the loop uses them: only messages that the prompt hook has admitted. */
   const port: QueuePort = {
     async admitQueued(signal) {
       for (const item of current().queue) {
@@ -52,14 +45,16 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
   };
 
   return {
-    add(lane, message) {
+    add(lane: MessageQueueKind, message: UserMessage): QueuedMessage {
       const item = { id: message.id, lane, message };
       void emit({ type: 'queue', item, state: 'queued' });
       return item;
     },
     remove,
-    clear: () => current().queue.flatMap(({ id }) => remove(id) ?? []),
-    takeDue: () => (current().queue.some(({ lane }) => lane === 'next') ? take('next') : take('after')),
+    clear: (): readonly QueuedMessage[] => current().queue.flatMap(({ id }) => remove(id) ?? []),
+    /** Takes the messages that are due when no query runs: steering first, else a follow-up. */
+    takeDue: (): readonly QueuedMessage[] =>
+      current().queue.some(({ lane }) => lane === 'next') ? take('next') : take('after'),
     port,
   };
 }

@@ -61,40 +61,33 @@ export type CurrentExtensions = {
 };
 
 /** The event bus of a conversation, usable before the agent exists. */
-export type EventBus = {
-  emit(event: AgentEvent): Promise<void>;
-  /** Returns the agent port. Throws before the agent is attached. */
-  getPort(): AgentPort;
-  /** Attaches the agent and delivers the events that were kept for it. */
-  attach(port: AgentPort): void;
-  /** Subscribes a listener. Before the first prompt it also gets the earlier notices. */
-  subscribe(subscribe: Agent['subscribe'], listener: AgentListener): () => void;
-  /** Starts the first prompt: later subscribers no longer get earlier notices. */
-  dropNotices(): void;
-};
+export type EventBus = ReturnType<typeof createEventBus>;
 
 /** Creates a bus; events wait for the agent, notices for listeners that join before the first prompt. */
-export function createEventBus(): EventBus {
+export function createEventBus() {
   let port: AgentPort | undefined;
   let pending: readonly AgentEvent[] = [];
   let notices: readonly AgentEvent[] | undefined = [];
   return {
-    async emit(event) {
+    async emit(event: AgentEvent) {
       if (event.type === 'notice' && notices !== undefined) notices = [...notices, event];
       // A kept event is not awaited: the agent is attached later.
       if (port === undefined) pending = [...pending, event];
       else await port.emit(event);
     },
-    getPort() {
+    /** Returns the agent port. Throws before the agent is attached. */
+    getPort(): AgentPort {
       if (port === undefined) throw new Error('The agent port was used before the agent was attached.');
       return port;
     },
-    attach(attached) {
+    /** Attaches the agent and delivers the events that were kept for it. */
+    attach(attached: AgentPort) {
       port = attached;
       for (const event of pending) void attached.emit(event);
       pending = [];
     },
-    subscribe(subscribe, listener) {
+    /** Subscribes a listener. Before the first prompt it also gets the earlier notices. */
+    subscribe(subscribe: Agent['subscribe'], listener: AgentListener): () => void {
       if (notices === undefined) return subscribe(listener);
       const delivered = new Set<AgentEvent>();
       const deliverOnce: AgentListener = (event) => {
@@ -115,6 +108,7 @@ export function createEventBus(): EventBus {
         unsubscribe();
       };
     },
+    /** Starts the first prompt: later subscribers no longer get earlier notices. */
     dropNotices() {
       notices = undefined;
     },

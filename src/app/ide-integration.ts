@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../contracts/agent.ts';
-import type { EditorPort, EditorPortEvent } from '../contracts/frontend/conversation.ts';
+import type { EditorPortEvent } from '../contracts/frontend/conversation.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import { createEditReviews } from '../ide/edit-reviews.ts';
 import { createEditorDiagnostics, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
@@ -21,32 +21,13 @@ import type { SessionPermissions } from './permissions/session-permissions.ts';
 type BeforeCall = QueryDeps['beforeCall'];
 
 /** The link of a session to the user's editor: context, diffs, diagnostics and unsaved files. */
-export type IdeIntegration = {
-  readonly link: EditorLink;
-  readonly port: EditorPort;
-  /** Shows the diffs of edits that this agent asks about, and the questions that wait. */
-  attach(agent: Agent): void;
-  /** Resolves at once, or with `--ide` when an editor is connected or none was found in time. */
-  waitUntilReady(): Promise<void>;
-  /** Takes the message about the open file and the selection, if it has changed since the last prompt. */
-  takeContext(): readonly string[];
-  /** Wraps `beforeCall` to require approval for edits of files with unsaved changes. */
-  wrapBeforeCall(beforeCall: BeforeCall): BeforeCall;
-  /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
-  createDiagnostics(): EditorDiagnostics;
-  /** Returns whether the editor reports diagnostics. */
-  hasDiagnostics(): boolean;
-  close(): Promise<void>;
-};
+export type IdeIntegration = ReturnType<typeof createIdeIntegration>;
 
 const FIND_LIMIT_MS = 10_000;
 const FIND_INTERVAL_MS = 250;
 
 /** Creates the link of a session; nothing is read before it is started. */
-export function createIdeIntegration(
-  core: Core,
-  permissions: Pick<SessionPermissions, 'fs' | 'getPolicy'>,
-): IdeIntegration {
+export function createIdeIntegration(core: Core, permissions: Pick<SessionPermissions, 'fs' | 'getPolicy'>) {
   const { environment, cwd, options, settings, bus } = core;
   const listeners = new Set<(event: EditorPortEvent) => void>();
   const connectionListeners = new Set<() => void>();
@@ -102,12 +83,13 @@ export function createIdeIntegration(
     port: {
       start,
       dropContext: link.dropFocus,
-      subscribe(listener) {
+      subscribe(listener: (event: EditorPortEvent) => void) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
     },
-    attach(agent) {
+    /** Shows the diffs of edits that this agent asks about, and the questions that wait. */
+    attach(agent: Agent) {
       const reviews = createEditReviews({
         link,
         reviewEdit: (facts) => createEditReview(facts, { cwd: core.live.current().cwd, home: environment.home }),
@@ -120,22 +102,28 @@ export function createIdeIntegration(
         connectionListeners.add(onConnected);
       }
     },
+    /** Resolves at once, or with `--ide` when an editor is connected or none was found in time. */
     async waitUntilReady() {
       if (options.ide !== 'wait') return;
       start();
       await started;
     },
-    takeContext() {
+    /** Takes the message about the open file and the selection, if it has changed since the last prompt. */
+    takeContext(): readonly string[] {
       const focus = getFocus();
       const context = focus === undefined ? '' : formatEditorFocusContext(getName(), focus, formatPath);
       if (context === sentContext) return [];
       sentContext = context;
       return context === '' ? [] : [wrapInReminder(context)];
     },
-    wrapBeforeCall: (beforeCall) => checkUnsavedFiles(beforeCall, { link, getName, formatPath }),
-    createDiagnostics: () =>
+    /** Wraps `beforeCall` to require approval for edits of files with unsaved changes. */
+    wrapBeforeCall: (beforeCall: BeforeCall): BeforeCall =>
+      checkUnsavedFiles(beforeCall, { link, getName, formatPath }),
+    /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
+    createDiagnostics: (): EditorDiagnostics =>
       createEditorDiagnostics({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
-    hasDiagnostics: () => link.hasTool('getDiagnostics'),
+    /** Returns whether the editor reports diagnostics. */
+    hasDiagnostics: (): boolean => link.hasTool('getDiagnostics'),
     close: link.close,
   };
 }

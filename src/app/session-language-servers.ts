@@ -22,37 +22,17 @@ import type { Session } from './session/session.ts';
 type AfterCall = QueryDeps['afterCall'];
 
 /** The diagnostics of the files that one conversation or sub-agent read and changed. */
-export type AgentFileDiagnostics = {
-  /** Wraps `beforeCall` to record the diagnostics before the first write. */
-  wrapBeforeCall(beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
-  /** Wraps `afterCall` to record the files a call read and wrote. */
-  wrapAfterCall(afterCall: AfterCall): AfterCall;
-  /** Waits briefly for the servers, then takes the diagnostics of the latest changes. */
-  takeNewDiagnostics(): Promise<readonly string[]>;
-  /** Takes the diagnostics reported so far, without waiting. */
-  takeReportedDiagnostics(): Promise<readonly string[]>;
-};
+export type AgentFileDiagnostics = ReturnType<typeof createCallDiagnostics>;
 
 /** The language servers of a session, with their diagnostics and queries. */
-export type SessionLanguageServers = {
-  readonly mainDiagnostics: AgentFileDiagnostics;
-  hasServers(): boolean;
-  /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
-  hasDiagnostics(): boolean;
-  createDiagnostics(): AgentFileDiagnostics;
-  runQuery(query: LanguageQuery, signal: AbortSignal): Promise<readonly string[]>;
-  /** Lists the present diagnostics of a file or of all files. */
-  listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]>;
-  findRenameChanges(request: SymbolRenameRequest, signal: AbortSignal): Promise<readonly LineChanges[]>;
-  close(): Promise<void>;
-};
+export type SessionLanguageServers = ReturnType<typeof createSessionLanguageServers>;
 
 type SessionLspDeps = Pick<Session, 'ledger'> & {
   readonly editor: Pick<IdeIntegration, 'createDiagnostics' | 'hasDiagnostics'>;
 };
 
 /** Creates the language servers of a session; each starts with the first file of its language. */
-export function createSessionLanguageServers(core: Core, { ledger, editor }: SessionLspDeps): SessionLanguageServers {
+export function createSessionLanguageServers(core: Core, { ledger, editor }: SessionLspDeps) {
   const { environment, extensions, settings, bus } = core;
   const createNotifier = (level: 'info' | 'warn') => (text: string) =>
     void bus.emit({ type: 'notice', level, topic: 'languages', text });
@@ -99,17 +79,21 @@ export function createSessionLanguageServers(core: Core, { ledger, editor }: Ses
     mainDiagnostics: createDiagnostics(),
     createDiagnostics,
     hasServers,
-    hasDiagnostics() {
+    /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
+    hasDiagnostics(): boolean {
       // It stays: a tool that comes or goes would invalidate the prompt cache.
       hadEditorDiagnostics ||= editor.hasDiagnostics();
       return hadEditorDiagnostics || hasServers();
     },
-    runQuery: (query, signal) => runLanguageQuery(servers, query, signal),
-    listDiagnostics: (path, signal) =>
+    runQuery: (query: LanguageQuery, signal: AbortSignal): Promise<readonly string[]> =>
+      runLanguageQuery(servers, query, signal),
+    /** Lists the present diagnostics of a file or of all files. */
+    listDiagnostics: (path: string | undefined, signal: AbortSignal): Promise<readonly string[]> =>
       editor.hasDiagnostics()
         ? editorDiagnostics.listDiagnostics(path, signal)
         : listDiagnostics(servers, path, signal),
-    findRenameChanges: (request, signal) => findSymbolRenameChanges(servers, request, signal),
+    findRenameChanges: (request: SymbolRenameRequest, signal: AbortSignal): Promise<readonly LineChanges[]> =>
+      findSymbolRenameChanges(servers, request, signal),
     close: servers.close,
   };
 }
@@ -129,32 +113,37 @@ function createConfigReader(warn: (problem: string) => void) {
   };
 }
 
-function createCallDiagnostics(
-  tracker: DiagnosticsTracker,
-  inEditor: EditorDiagnostics,
-  home: string,
-): AgentFileDiagnostics {
+function createCallDiagnostics(tracker: DiagnosticsTracker, inEditor: EditorDiagnostics, home: string) {
   let signal = new AbortController().signal;
   const takeDiagnostics = async (limit: AbortSignal, editorLimit: AbortSignal) =>
     (await Promise.all([tracker.takeNewDiagnostics(limit), inEditor.takeNewDiagnostics(editorLimit)]))
       .flat()
       .map(wrapInReminder);
   return {
-    wrapBeforeCall: (beforeCall) => async (request, callSignal) => {
-      if (listCallFiles(request, home).writes.length > 0) await inEditor.recordBefore(callSignal);
-      return beforeCall(request, callSignal);
-    },
-    wrapAfterCall: (afterCall) => async (request, outcome, durationMs, callSignal) => {
-      signal = callSignal;
-      const { reads, writes } = listCallFiles(request, home);
-      if (outcome.isError !== true) {
-        if (writes.length > 0) inEditor.recordWrite();
-        await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
-      }
-      return afterCall(request, outcome, durationMs, callSignal);
-    },
-    takeNewDiagnostics: () => takeDiagnostics(signal, signal),
-    takeReportedDiagnostics: () => takeDiagnostics(AbortSignal.abort(), new AbortController().signal),
+    /** Wraps `beforeCall` to record the diagnostics before the first write. */
+    wrapBeforeCall:
+      (beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'] =>
+      async (request, callSignal) => {
+        if (listCallFiles(request, home).writes.length > 0) await inEditor.recordBefore(callSignal);
+        return beforeCall(request, callSignal);
+      },
+    /** Wraps `afterCall` to record the files a call read and wrote. */
+    wrapAfterCall:
+      (afterCall: AfterCall): AfterCall =>
+      async (request, outcome, durationMs, callSignal) => {
+        signal = callSignal;
+        const { reads, writes } = listCallFiles(request, home);
+        if (outcome.isError !== true) {
+          if (writes.length > 0) inEditor.recordWrite();
+          await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
+        }
+        return afterCall(request, outcome, durationMs, callSignal);
+      },
+    /** Waits briefly for the servers, then takes the diagnostics of the latest changes. */
+    takeNewDiagnostics: (): Promise<readonly string[]> => takeDiagnostics(signal, signal),
+    /** Takes the diagnostics reported so far, without waiting. */
+    takeReportedDiagnostics: (): Promise<readonly string[]> =>
+      takeDiagnostics(AbortSignal.abort(), new AbortController().signal),
   };
 }
 

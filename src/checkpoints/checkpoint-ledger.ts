@@ -11,15 +11,7 @@ export type DetectedFileChange = {
 };
 
 /** The checkpoint entries of a session, in the order they were written. */
-export type CheckpointLedger = {
-  readonly entries: readonly CheckpointEntry[];
-  /** Returns the next order number; the entry that uses it may be recorded later. */
-  nextOrder(): number;
-  append(entry: CheckpointEntry): Promise<void>;
-  recordChange(change: DetectedFileChange): Promise<void>;
-  /** Returns the commands without a recorded end. */
-  listOpenCommands(): readonly Extract<CheckpointEntry, { step: 'command' }>[];
-};
+export type CheckpointLedger = ReturnType<typeof createCheckpointLedger>;
 
 /** Options of `createCheckpointLedger`. */
 export type CheckpointLedgerOptions = {
@@ -34,7 +26,7 @@ export type CheckpointLedgerOptions = {
 type ChangeEntry = Extract<CheckpointEntry, { step: 'change' }>;
 
 /** Creates the ledger of a session; new entries are appended to memory and to the transcript. */
-export function createCheckpointLedger(options: CheckpointLedgerOptions): CheckpointLedger {
+export function createCheckpointLedger(options: CheckpointLedgerOptions) {
   const entries = [...options.entries];
   let order = entries.reduce(
     (top, entry) => Math.max(top, entry.order, entry.step === 'change' ? (entry.until ?? 0) : 0),
@@ -65,16 +57,18 @@ export function createCheckpointLedger(options: CheckpointLedgerOptions): Checkp
 
   return {
     entries,
-    nextOrder() {
+    /** Returns the next order number; the entry that uses it may be recorded later. */
+    nextOrder(): number {
       order += 1;
       return order;
     },
     append,
-    async recordChange(change) {
+    async recordChange(change: DetectedFileChange) {
       if (isKnown(change)) return;
       await append({ step: 'change', id: options.newId(), ...options.keepContents(change) });
     },
-    listOpenCommands() {
+    /** Returns the commands without a recorded end. */
+    listOpenCommands(): readonly Extract<CheckpointEntry, { step: 'command' }>[] {
       const ended = new Set(entries.flatMap((entry) => (entry.step === 'command-end' ? [entry.order] : [])));
       return entries.filter((entry) => entry.step === 'command').filter((entry) => !ended.has(entry.order));
     },

@@ -9,16 +9,10 @@ type KeeperDeps = {
 };
 
 /** Copies contents from the pack, which lives as long as the process, to the store of the session. */
-export type ContentCopier = {
-  /** Keeps the content of a file state; returns `not-kept` if that fails. */
-  keepState(state: CheckpointPathState): CheckpointPathState;
-  /** Keeps both contents of a change: the new one is needed to merge out later changes made by others. */
-  keepChange(change: DetectedFileChange): DetectedFileChange;
-  /** Returns the hash of a content that is about to be written, and keeps the content if it can be merged. */
-  keepNewContent(bytes: Uint8Array): string;
-};
+export type ContentCopier = ReturnType<typeof createContentCopier>;
 
-export function createContentCopier({ pack, store, warn }: KeeperDeps): ContentCopier {
+export function createContentCopier({ pack, store, warn }: KeeperDeps) {
+  /** Keeps the content of a file state; returns `not-kept` if that fails. */
   function keepState(state: CheckpointPathState): CheckpointPathState {
     if (state.kind !== 'file') return state;
     try {
@@ -31,7 +25,8 @@ export function createContentCopier({ pack, store, warn }: KeeperDeps): ContentC
 
   return {
     keepState,
-    keepChange(change) {
+    /** Keeps both contents of a change: the new one is needed to merge out later changes made by others. */
+    keepChange(change: DetectedFileChange): DetectedFileChange {
       const before = keepState(change.before);
       if (before.kind === 'not-kept') warn(`A change to ${change.path} cannot be undone: ${before.why}.`);
       if (before.kind === 'file' && change.after.kind === 'file') {
@@ -40,7 +35,8 @@ export function createContentCopier({ pack, store, warn }: KeeperDeps): ContentC
       }
       return { ...change, before };
     },
-    keepNewContent(bytes) {
+    /** Returns the hash of a content that is about to be written, and keeps the content if it can be merged. */
+    keepNewContent(bytes: Uint8Array): string {
       try {
         if (isMergeable(bytes)) return store.put(bytes);
       } catch {

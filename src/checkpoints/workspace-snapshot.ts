@@ -34,13 +34,7 @@ const CLOCK_RESOLUTION_MS = 50;
 const SLICE_MS = 10;
 
 /** Captures the state of files. */
-export type WorkspaceSnapshotTaker = {
-  take(roots: readonly string[]): Promise<WorkspaceSnapshot>;
-  /** Returns the current state of one path. */
-  captureState(path: string): CheckpointPathState;
-  /** Tells whether a path is still in this state. */
-  isInState(path: string, before: CheckpointPathState): boolean;
-};
+export type WorkspaceSnapshotTaker = ReturnType<typeof createWorkspaceSnapshotTaker>;
 
 /** Creates a snapshot taker that reads only files whose metadata changed since they were last read. */
 export function createWorkspaceSnapshotTaker(
@@ -48,7 +42,7 @@ export function createWorkspaceSnapshotTaker(
   skip: readonly string[],
   limits: WorkspaceWalkLimits = WORKSPACE_WALK_LIMITS,
   mounts: MountHealth = createMountHealth(),
-): WorkspaceSnapshotTaker {
+) {
   const cache = new Map<string, CachedFile>();
 
   function captureState(path: string, entry: WorkspaceEntry | undefined): CheckpointPathState {
@@ -81,17 +75,19 @@ export function createWorkspaceSnapshotTaker(
     return files;
   }
 
+  /** Returns the current state of one path. */
   const captureAt = (path: string) => captureState(path, readWorkspaceEntry(path, limits));
 
   return {
-    async take(roots) {
+    async take(roots: readonly string[]): Promise<WorkspaceSnapshot> {
       const found = await walkWorkspace(roots, skip, limits, mounts);
       const files = await captureAll(found);
       store.flush();
       return { files, unknown: found.unknown };
     },
     captureState: captureAt,
-    isInState: (path, before) => isSameFileState(captureAt(path), before),
+    /** Tells whether a path is still in this state. */
+    isInState: (path: string, before: CheckpointPathState): boolean => isSameFileState(captureAt(path), before),
   };
 }
 
@@ -125,11 +121,7 @@ export function isSameFileAccess(a: FileAccessMetadata, b: FileAccessMetadata): 
 }
 
 /** Snapshots stored on disk while their command runs, so that a crash does not lose them. */
-export type SnapshotManifests = {
-  save(name: string, snapshot: WorkspaceSnapshot): void;
-  load(name: string): WorkspaceSnapshot | undefined;
-  drop(name: string): void;
-};
+export type SnapshotManifests = ReturnType<typeof createSnapshotManifests>;
 
 const accessFields = {
   mode: z.number(),
@@ -156,14 +148,14 @@ const manifest = z.lazy(() =>
 );
 
 /** Creates the manifest files of a session in `folder`. */
-export function createSnapshotManifests(folder: string): SnapshotManifests {
+export function createSnapshotManifests(folder: string) {
   const pathOf = (name: string) => join(folder, `${name}.json`);
   return {
-    save(name, { files, unknown }) {
+    save(name: string, { files, unknown }: WorkspaceSnapshot) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileSync(pathOf(name), JSON.stringify({ files: [...files], unknown: [...unknown] }), { mode: 0o600 });
     },
-    load(name) {
+    load(name: string): WorkspaceSnapshot | undefined {
       try {
         const parsed = manifest.parse(JSON.parse(readFileSync(pathOf(name), 'utf8')));
         return { files: new Map(parsed.files), unknown: new Map(parsed.unknown) };
@@ -172,6 +164,6 @@ export function createSnapshotManifests(folder: string): SnapshotManifests {
         return undefined;
       }
     },
-    drop: (name) => removeIfExists(pathOf(name)),
+    drop: (name: string) => removeIfExists(pathOf(name)),
   };
 }

@@ -5,22 +5,7 @@ import { getSignalExitCode } from './exit-code.ts';
 const GRACE_MS = 3_000;
 
 /** The orderly shutdown of the process; every request to exit goes through it. */
-export type Shutdown = {
-  /** The reason of the shutdown; `undefined` before it starts. */
-  reason(): AbortReason | undefined;
-  /** Aborts this conversation when the shutdown starts and closes it when it finishes. */
-  attach(conversation: Conversation): void;
-  /** Closes a conversation while the process goes on. */
-  detach(conversation: Conversation): Promise<void>;
-  /** Aborts this work when the shutdown starts, and extends the grace period. */
-  attachWork(work: AbortableWork): void;
-  /** Starts the shutdown: aborts everything and exits after the grace period; a second call exits at once. */
-  start(reason: AbortReason): void;
-  /** Resolves with the reason when the shutdown starts. */
-  readonly started: Promise<AbortReason>;
-  /** Closes all conversations once, within the grace period, and removes the signal handlers. */
-  finish(code: number): Promise<void>;
-};
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /** Abortable work other than a conversation, with the time it needs to clean up. */
 export type AbortableWork = {
@@ -35,7 +20,7 @@ export type ProcessEvents = {
 };
 
 /** Creates the shutdown of a process and starts listening for its signals. */
-export function createShutdown(processControl: ProcessEvents): Shutdown {
+export function createShutdown(processControl: ProcessEvents) {
   const { promise: started, resolve } = Promise.withResolvers<AbortReason>();
   let reason: AbortReason | undefined;
   const guarded = new Set<Conversation>();
@@ -43,6 +28,7 @@ export function createShutdown(processControl: ProcessEvents): Shutdown {
   let finished: Promise<void> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** Starts the shutdown: aborts everything and exits after the grace period; a second call exits at once. */
   function start(next: AbortReason): void {
     // Exits at once on the second request, or when nothing needs closing.
     if (reason !== undefined || guarded.size + works.size === 0) {
@@ -60,20 +46,26 @@ export function createShutdown(processControl: ProcessEvents): Shutdown {
   const stopListening = processControl.onSignal(start);
 
   return {
-    reason: () => reason,
+    /** The reason of the shutdown; `undefined` before it starts. */
+    reason: (): AbortReason | undefined => reason,
+    /** Resolves with the reason when the shutdown starts. */
     started,
     start,
-    attach(conversation) {
+    /** Aborts this conversation when the shutdown starts and closes it when it finishes. */
+    attach(conversation: Conversation) {
       guarded.add(conversation);
     },
-    attachWork(work) {
+    /** Aborts this work when the shutdown starts, and extends the grace period. */
+    attachWork(work: AbortableWork) {
       works.add(work);
     },
-    async detach(conversation) {
+    /** Closes a conversation while the process goes on. */
+    async detach(conversation: Conversation) {
       guarded.delete(conversation);
       await conversation.close('resume');
     },
-    finish(code) {
+    /** Closes all conversations once, within the grace period, and removes the signal handlers. */
+    finish(code: number) {
       finished ??= close(code);
       return finished;
     },

@@ -9,24 +9,12 @@ export type GitChangeTrackerDeps = {
   readonly now: () => number;
 };
 
-/** Tracks changes to the repository that were made outside the conversation. */
-type GitChangeTracker = {
-  /** Called for each prompt: differences since the last `markIdle` were made by others. */
-  startPrompt(): void;
-  /** Called when the model is idle: the model has seen or made everything up to now. */
-  markIdle(): void;
-  /** Returns the notices collected since the last call. */
-  takeNotices(): readonly string[];
-  /** Resolves when no snapshot is being read any more. */
-  whenSettled(): Promise<void>;
-};
-
 const MAX_LINES = 20;
 /** In a repository whose snapshot takes longer, no further snapshots are read. */
 const SLOW_MS = 1_000;
 
-/** Creates a tracker that compares snapshots in the background; no prompt waits for it. */
-export function createGitChangeTracker({ initial, readSnapshot, now }: GitChangeTrackerDeps): GitChangeTracker {
+/** Creates a tracker of changes made outside the conversation, in the background: no prompt waits for it. */
+export function createGitChangeTracker({ initial, readSnapshot, now }: GitChangeTrackerDeps) {
   let latest = initial;
   let notices: string[] = [];
   let isSlow = false;
@@ -40,6 +28,7 @@ export function createGitChangeTracker({ initial, readSnapshot, now }: GitChange
   }
 
   return {
+    /** Called for each prompt: differences since the last `markIdle` were made by others. */
     startPrompt() {
       // Before the first prompt, the snapshot in the system prompt is up to date.
       if (hasBegun) {
@@ -52,14 +41,17 @@ export function createGitChangeTracker({ initial, readSnapshot, now }: GitChange
       }
       hasBegun = true;
     },
+    /** Called when the model is idle: the model has seen or made everything up to now. */
     markIdle() {
       latest = latest.then((before) => (before === undefined || isSlow ? before : readLatest(before)));
     },
-    takeNotices() {
+    /** Returns the notices collected since the last call. */
+    takeNotices(): readonly string[] {
       const taken = notices;
       notices = [];
       return taken;
     },
+    /** Resolves when no snapshot is being read any more. */
     whenSettled: async () => void (await latest),
   };
 }

@@ -7,15 +7,7 @@ import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { runGit } from './run-git.ts';
 
 /** The repository of a conversation. In an untrusted folder git is not run and nothing is read. */
-export type GitRepository = {
-  /** Root of the repository; the folder itself outside of one. */
-  readonly root: string;
-  readonly initialBranch: string | undefined;
-  /** State of the repository when the conversation began. */
-  readonly initialSnapshot: Promise<GitSnapshot | undefined>;
-  readSnapshot(): Promise<GitSnapshot | undefined>;
-  readBranch(): Promise<string | undefined>;
-};
+export type GitRepository = Awaited<ReturnType<typeof openGitRepository>>;
 
 /** Opens the repository of a folder and starts reading its state. */
 export async function openGitRepository(
@@ -30,7 +22,8 @@ export async function openGitRepository(
     /** Tells whether git may read files: that runs filters, and no override removes a filter. */
     readonly isConfigSafe: () => boolean;
   },
-): Promise<GitRepository> {
+) {
+  /** Root of the repository; the folder itself outside of one. */
   const root = findRepositoryRoot(cwd);
   const readSnapshot = async () => (trusted ? readGitSnapshot(cwd, variables, isConfigSafe) : undefined);
   const readBranch = async () => (trusted ? readHeadBranch(root) : undefined);

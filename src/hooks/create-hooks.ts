@@ -213,23 +213,13 @@ export type AsyncHookResult = {
   readonly title: string;
 };
 
-type AsyncHooks = {
-  /** Aborted when the session ends. */
-  readonly signal: AbortSignal;
-  /** Tracks background work, which the end of the session waits for. */
-  track(work: Promise<unknown>): void;
-  start(hook: Hook, input: JsonObject): void;
-  /** Sets the listener for the results of async hooks. */
-  onResult(listener: (result: AsyncHookResult) => void): void;
-  close(signal: AbortSignal): Promise<void>;
-};
-
 /** Creates the async hooks: no turn waits for them, but the end of the session does. */
-function createAsyncHooks({ emit }: { readonly emit: (event: AgentEvent) => void }, run: RunHook): AsyncHooks {
+function createAsyncHooks({ emit }: { readonly emit: (event: AgentEvent) => void }, run: RunHook) {
   const lifetime = new AbortController();
   const background = new Set<Promise<unknown>>();
   const listening = createDeferred<(result: AsyncHookResult) => void>();
 
+  /** Tracks background work, which the end of the session waits for. */
   function track(work: Promise<unknown>): void {
     background.add(work);
     void work.finally(() => background.delete(work)); // Failures are reported where they happen.
@@ -250,9 +240,11 @@ function createAsyncHooks({ emit }: { readonly emit: (event: AgentEvent) => void
   }
 
   return {
+    /** Aborted when the session ends. */
     signal: lifetime.signal,
     track: track,
     start: (hook: Hook, input: JsonObject) => track(runAsync(hook, input)),
+    /** Sets the listener for the results of async hooks. */
     onResult: listening.resolve,
     async close(signal: AbortSignal): Promise<void> {
       const stop = () => lifetime.abort();

@@ -5,16 +5,7 @@ import type { Hooks } from './create-hooks.ts';
 type StartResult = { readonly context: string | undefined; readonly failures: readonly string[] };
 
 /** The Setup and SessionStart hooks of a run; they run once, and their context joins the first prompt. */
-export type SessionStartHooks = {
-  /** Starts them before the first prompt, without waiting. */
-  start(): void;
-  /** Waits for their context and returns it once; aborting the wait stops them. */
-  takeContext(signal: AbortSignal): Promise<string | undefined>;
-  /** Runs them to the end, for a run that only prepares; returns the failures of Setup hooks. */
-  runSetup(): Promise<readonly string[]>;
-  /** Stops them and resolves when none is running. */
-  close(): Promise<void>;
-};
+export type SessionStartHooks = ReturnType<typeof createSessionStartHooks>;
 
 /** The way a session starts. */
 export type SessionStartOptions = {
@@ -28,7 +19,7 @@ export function createSessionStartHooks(
   hooks: Pick<Hooks, 'fire'>,
   { source, setup }: SessionStartOptions,
   applyVerdict: (verdict: HookVerdict) => Promise<void>,
-): SessionStartHooks {
+) {
   const controller = new AbortController();
   let running: Promise<StartResult> | undefined;
   let isContextTaken = false;
@@ -49,15 +40,18 @@ export function createSessionStartHooks(
   };
 
   return {
+    /** Starts them before the first prompt, without waiting. */
     start: () => void start().catch(() => undefined), // An error is reported by `context`.
-    async takeContext(signal) {
+    async takeContext(signal: AbortSignal): Promise<string | undefined> {
       if (isContextTaken) return undefined;
       const result = await abandonOnAbort(start(), signal);
       if (signal.aborted) controller.abort();
       else isContextTaken = true;
       return result?.context;
     },
-    runSetup: async () => (await start()).failures,
+    /** Runs them to the end, for a run that only prepares; returns the failures of Setup hooks. */
+    runSetup: async (): Promise<readonly string[]> => (await start()).failures,
+    /** Stops them and resolves when none is running. */
     async close() {
       controller.abort();
       await running?.catch(() => undefined); // Reported already, or aborted here.

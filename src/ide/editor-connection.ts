@@ -6,12 +6,7 @@ import { type McpServerConnection, openMcpServerConnection } from '../mcp/client
 import type { EditorInfo } from './find-editors.ts';
 
 /** An open connection to an editor. */
-export type EditorConnection = {
-  hasTool(name: string): boolean;
-  /** Calls a tool of the editor; returns its texts, and rejects for an error or when the connection ends. */
-  callTool(name: string, input: JsonObject, signal: AbortSignal): Promise<readonly string[]>;
-  close(): Promise<void>;
-};
+export type EditorConnection = Awaited<ReturnType<typeof openEditorConnection>>;
 
 /** Listeners for what an editor sends by itself. */
 export type EditorListeners = {
@@ -31,7 +26,7 @@ export async function openEditorConnection(
   { port, name, authToken }: EditorInfo,
   { cwd, version }: { readonly cwd: string; readonly version: string },
   listeners: EditorListeners,
-): Promise<EditorConnection> {
+) {
   const transport = createWebSocketTransport(port, authToken);
   const connection = await openMcpServerConnection(
     {
@@ -62,8 +57,10 @@ export async function openEditorConnection(
   });
   const tools = await listToolNames(connection);
   return {
-    hasTool: (tool) => tools.has(tool),
-    callTool: (tool, input, signal) => callTool(connection, tool, input, signal),
+    hasTool: (tool: string): boolean => tools.has(tool),
+    /** Calls a tool of the editor; returns its texts, and rejects for an error or when the connection ends. */
+    callTool: (tool: string, input: JsonObject, signal: AbortSignal): Promise<readonly string[]> =>
+      callTool(connection, tool, input, signal),
     close: connection.close,
   };
 }

@@ -26,15 +26,7 @@ export async function hasUnsavedChanges(link: Link, path: string, signal: AbortS
 const dirtySchema = z.object({ isDirty: z.boolean() });
 
 /** The diagnostics of the editor since the first edit of one conversation or sub-agent. */
-export type EditorDiagnostics = {
-  /** Remembers the present diagnostics before the first edit. */
-  recordBefore(signal: AbortSignal): Promise<void>;
-  recordWrite(): void;
-  /** Takes the messages for the model about new diagnostics; each is reported once. */
-  takeNewDiagnostics(signal: AbortSignal): Promise<readonly string[]>;
-  /** Lists the present diagnostics of a file or of all files; throws when the editor does not answer. */
-  listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]>;
-};
+export type EditorDiagnostics = ReturnType<typeof createEditorDiagnostics>;
 
 /** The editor whose diagnostics are compared, and what a report says about them. */
 export type EditorDiagnosticsDeps = {
@@ -52,7 +44,7 @@ export type EditorDiagnosticsDeps = {
 const DEFAULT_LIMITS = { maxMs: 1_200, pollMs: 150 };
 
 /** Creates the comparison of the editor's diagnostics before and after edits. */
-export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiagnostics {
+export function createEditorDiagnostics(deps: EditorDiagnosticsDeps) {
   const { link, getName, formatPath, isReadable, notify, waitLimits = DEFAULT_LIMITS } = deps;
   let known: ReadonlyMap<string, DiagnosticCounts> | undefined;
   let hasUnreportedWrite = false;
@@ -71,7 +63,8 @@ export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiag
     });
 
   return {
-    async recordBefore(signal) {
+    /** Remembers the present diagnostics before the first edit. */
+    async recordBefore(signal: AbortSignal) {
       if (known !== undefined || !link.hasTool('getDiagnostics')) return;
       const files = await query(signal);
       if (files !== undefined) known = countByPath(files);
@@ -79,7 +72,8 @@ export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiag
     recordWrite() {
       hasUnreportedWrite = true;
     },
-    async takeNewDiagnostics(signal) {
+    /** Takes the messages for the model about new diagnostics; each is reported once. */
+    async takeNewDiagnostics(signal: AbortSignal): Promise<readonly string[]> {
       if (known === undefined || !link.hasTool('getDiagnostics')) return [];
       const endMs = performance.now() + (hasUnreportedWrite ? waitLimits.maxMs : 0);
       hasUnreportedWrite = false;
@@ -95,7 +89,8 @@ export function createEditorDiagnostics(deps: EditorDiagnosticsDeps): EditorDiag
       notify(formatDiagnosticsSummary(getName(), fresh));
       return [formatDiagnosticsReport(getName(), fresh)];
     },
-    async listDiagnostics(path, signal) {
+    /** Lists the present diagnostics of a file or of all files; throws when the editor does not answer. */
+    async listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]> {
       const files = await query(signal);
       if (files === undefined) throw new Error(`${getName()} did not answer`);
       const shown = files.filter((file) => file.problems.length > 0 && (path === undefined || file.path === path));

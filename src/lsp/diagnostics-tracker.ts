@@ -4,14 +4,7 @@ import { countDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagno
 import type { LanguageServers } from './language-server-manager.ts';
 
 /** The files one conversation or sub-agent read and wrote, with the diagnostics that are new since. */
-export type DiagnosticsTracker = {
-  /** Records a read file, whose present diagnostics are not new; resolves when the servers have the file. */
-  recordRead(path: string): Promise<void>;
-  /** Records a written file; resolves when the servers have the file. */
-  recordWrite(path: string): Promise<void>;
-  /** Takes the messages for the model about new diagnostics; each diagnostic is reported once. */
-  takeNewDiagnostics(signal: AbortSignal): Promise<readonly string[]>;
-};
+export type DiagnosticsTracker = ReturnType<typeof createDiagnosticsTracker>;
 
 /** The new diagnostics of a file, by its path for display. */
 export type NewFileDiagnostics = { readonly path: string; readonly problems: readonly Diagnostic[] };
@@ -22,10 +15,7 @@ const MESSAGE_CHARS = 400;
 const CODE_CHARS = 60;
 
 /** Creates the record of one conversation; `notify` gets a one-line summary for the user. */
-export function createDiagnosticsTracker(
-  languages: LanguageServers,
-  notify: (message: string) => void,
-): DiagnosticsTracker {
+export function createDiagnosticsTracker(languages: LanguageServers, notify: (message: string) => void) {
   /** Version of each file when it was last recorded or reported. */
   const seenVersions = new Map<string, number>();
   const reported = new Map<string, DiagnosticCounts>();
@@ -50,10 +40,12 @@ export function createDiagnosticsTracker(
   }
 
   return {
-    recordRead: (path) => record(path, undefined),
+    /** Records a read file, whose present diagnostics are not new; resolves when the servers have the file. */
+    recordRead: (path: string) => record(path, undefined),
     // Version 0: all diagnostics of a written file are new.
-    recordWrite: (path) => record(path, 0),
-    async takeNewDiagnostics(signal) {
+    recordWrite: (path: string) => record(path, 0),
+    /** Takes the messages for the model about new diagnostics; each diagnostic is reported once. */
+    async takeNewDiagnostics(signal: AbortSignal): Promise<readonly string[]> {
       if (seenVersions.size === 0) return [];
       await languages.syncWithDisk();
       const paths = takeChanged();

@@ -12,23 +12,14 @@ type ServerListeners = {
 };
 
 /** A JSON-RPC connection to a language server over its pipes. */
-export type LanguageServerConnection = {
-  start(): Promise<void>;
-  request(method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<JsonValue>;
-  notify(method: string, params?: JsonObject): void;
-  close(): Promise<void>;
-  /** Id of the server's process group, once it runs. */
-  getGroupId(): number | undefined;
-  /** Describes why it ended, with the last lines of stderr. */
-  describeExit(): string;
-};
+export type LanguageServerConnection = ReturnType<typeof createLspConnection>;
 
 const TAIL_CHARS = 1_000;
 const METHOD_NOT_FOUND = -32_601;
 const STDERR_LINES = 2;
 
 /** Creates the connection to a language server; `start` launches the process. */
-export function createLspConnection(start: PipedProgramOptions, listeners: ServerListeners): LanguageServerConnection {
+export function createLspConnection(start: PipedProgramOptions, listeners: ServerListeners) {
   const requests = createRequests();
   let stderrTail = '';
 
@@ -69,6 +60,7 @@ export function createLspConnection(start: PipedProgramOptions, listeners: Serve
     program.write(encodeLspMessage({ jsonrpc: '2.0', ...message })).catch(() => undefined);
   }
 
+  /** Describes why it ended, with the last lines of stderr. */
   function describeExit(): string {
     const lines = sanitize(stderrTail, 'foreign').split('\n');
     const printed = lines.map((line) => line.trim()).filter((line) => line !== '');
@@ -78,7 +70,7 @@ export function createLspConnection(start: PipedProgramOptions, listeners: Serve
 
   return {
     start: program.start,
-    async request(method, params, signal) {
+    async request(method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<JsonValue> {
       const { id, result } = requests.begin();
       const stop = () => {
         if (requests.fail(id, `it did not answer ${method} in time`))
@@ -91,8 +83,9 @@ export function createLspConnection(start: PipedProgramOptions, listeners: Serve
       if (signal.aborted) stop();
       return result.finally(() => signal.removeEventListener('abort', stop));
     },
-    notify: (method, params) => send({ method, params }),
+    notify: (method: string, params?: JsonObject) => send({ method, params }),
     close: program.close,
+    /** Id of the server's process group, once it runs. */
     getGroupId: program.getGroupId,
     describeExit,
   };

@@ -1,4 +1,3 @@
-import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CommandInfo } from '../contracts/frontend/command.ts';
 import type { ActionResult, McpServerState } from '../contracts/frontend/host-capabilities.ts';
 import type { ResultBlock } from '../contracts/message.ts';
@@ -26,45 +25,14 @@ type PromptResult =
   | { readonly ok: false; readonly why: string };
 
 /** All MCP servers of a session: their tools, prompts and resources, and how they are started and ended. */
-export type McpHub = {
-  /** Starts every server that may run, without waiting for any of them. */
-  start(): void;
-  /** Resolves when every server is connected or has failed. */
-  whenSettled(): Promise<void>;
-  /** Resolves when a server offers this slash command, or all servers have listed their prompts. */
-  whenCommandListed(command: string): Promise<void>;
-  listStates(): readonly McpServerState[];
-  listTools(): readonly Tool[];
-  /** The servers' prompts as slash commands. */
-  listPrompts(): readonly CommandInfo[];
-  listInstructions(): readonly { readonly server: string; readonly instructions: string }[];
-  /** Runs a server's prompt, called by its slash command. */
-  runPrompt(command: string, typed: string, signal: AbortSignal): Promise<PromptResult>;
-  /** Completes the last word of a prompt's arguments. */
-  completeArguments(command: string, typed: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** Lists the resources of one server, or of all connected servers. */
-  listResources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]>;
-  /** Reads a resource as the server sends it. */
-  readResource(server: string, uri: string, signal: AbortSignal): Promise<ReadResourceResult['contents']>;
-  /** Reads a resource as blocks for the model. */
-  readResourceBlocks(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]>;
-  /** Leases the servers of a sub-agent's front matter. */
-  leaseTools(names: readonly string[], signal: AbortSignal): Promise<ToolLease>;
-  reconnect(name: string): Promise<ActionResult>;
-  toggle(name: string, to: 'on' | 'off'): Promise<ActionResult>;
-  /** Adds a server, replacing one of the same name, and starts it. */
-  putServer(server: ConfiguredMcpServer): Promise<void>;
-  removeServer(name: string): Promise<void>;
-  /** Ends every server and everything it started. */
-  close(): Promise<void>;
-};
+export type McpHub = ReturnType<typeof createMcpHub>;
 
 const RESOURCE_CHARS = 300;
 const INSTRUCTION_CHARS = 2_000;
 const MAX_COMPLETIONS = 50;
 
 /** Creates the hub of the configured servers; nothing is started yet. */
-export function createMcpHub(deps: McpHubDeps): McpHub {
+export function createMcpHub(deps: McpHubDeps) {
   const allocatePrefix = createPrefixAllocator();
   const managedServers = new Map<string, ManagedMcpServer>();
   let isStarted = false;
@@ -75,6 +43,7 @@ export function createMcpHub(deps: McpHubDeps): McpHub {
     return managed;
   }
 
+  /** Reads a resource as the server sends it. */
   async function readResource(server: string, uri: string, signal: AbortSignal) {
     const connection = await requireServer(managedServers, server).waitForConnection(signal);
     return (await connection.readResource(uri, signal)).contents;
@@ -87,51 +56,68 @@ export function createMcpHub(deps: McpHubDeps): McpHub {
   const listShared = () => listAll().filter(({ server }) => server.isAgentOnly !== true);
 
   return {
+    /** Starts every server that may run, without waiting for any of them. */
     start() {
       isStarted = true;
       for (const managed of listShared()) managed.start();
     },
+    /** Resolves when every server is connected or has failed. */
     async whenSettled() {
       await Promise.all(listAll().map((managed) => managed.whenSettled()));
     },
-    whenCommandListed: (command) => waitUntilOffered(listShared(), command),
-    listStates: () => listAll().map((managed) => describeMcpServer(managed.server, managed.getState())),
-    listTools: () => listShared().flatMap((managed) => managed.getState().catalog.tools),
-    listPrompts: () => listShared().flatMap(listCommands),
-    listInstructions: () => listShared().flatMap(listInstructions),
-    runPrompt: (command, typed, signal) => runPrompt(listAll(), command, typed, signal),
-    completeArguments: (command, typed, signal) => completeWord(listAll(), command, typed, signal),
+    /** Resolves when a server offers this slash command, or all servers have listed their prompts. */
+    whenCommandListed: (command: string) => waitUntilOffered(listShared(), command),
+    listStates: (): readonly McpServerState[] =>
+      listAll().map((managed) => describeMcpServer(managed.server, managed.getState())),
+    listTools: (): readonly Tool[] => listShared().flatMap((managed) => managed.getState().catalog.tools),
+    /** The servers' prompts as slash commands. */
+    listPrompts: (): readonly CommandInfo[] => listShared().flatMap(listCommands),
+    listInstructions: (): readonly { readonly server: string; readonly instructions: string }[] =>
+      listShared().flatMap(listInstructions),
+    /** Runs a server's prompt, called by its slash command. */
+    runPrompt: (command: string, typed: string, signal: AbortSignal): Promise<PromptResult> =>
+      runPrompt(listAll(), command, typed, signal),
+    /** Completes the last word of a prompt's arguments. */
+    completeArguments: (command: string, typed: string, signal: AbortSignal): Promise<readonly string[]> =>
+      completeWord(listAll(), command, typed, signal),
 
-    async listResources(server, signal) {
+    /** Lists the resources of one server, or of all connected servers. */
+    async listResources(server: string | undefined, signal: AbortSignal): Promise<readonly ServerResource[]> {
       const selected = server === undefined ? listAll().filter(isConnected) : [requireServer(managedServers, server)];
       return (await Promise.all(selected.map((managed) => listResources(managed, signal)))).flat();
     },
 
     readResource,
 
-    async readResourceBlocks(server, uri, signal) {
+    /** Reads a resource as blocks for the model. */
+    async readResourceBlocks(server: string, uri: string, signal: AbortSignal): Promise<readonly ResultBlock[]> {
       const resources = await readResource(server, uri, signal);
       return (await Promise.all(resources.map((resource) => convertMcpResource(resource, deps.saveBytes)))).flat();
     },
 
+    /** Leases the servers of a sub-agent's front matter. */
     leaseTools: createLeasing((name) => managedServers.get(name)),
 
-    reconnect: async (name) => managedServers.get(name)?.reconnect() ?? unknownServer(name),
+    reconnect: async (name: string): Promise<ActionResult> =>
+      managedServers.get(name)?.reconnect() ?? unknownServer(name),
 
-    toggle: async (name, to) => toggleServer(managedServers.get(name), to) ?? unknownServer(name),
+    toggle: async (name: string, to: 'on' | 'off'): Promise<ActionResult> =>
+      toggleServer(managedServers.get(name), to) ?? unknownServer(name),
 
-    async putServer(server) {
+    /** Adds a server, replacing one of the same name, and starts it. */
+    async putServer(server: ConfiguredMcpServer) {
       await managedServers.get(server.name)?.close();
       const managed = addServer(server);
       if (isStarted && server.isAgentOnly !== true) managed.start();
     },
 
-    async removeServer(name) {
+    async removeServer(name: string) {
       const managed = managedServers.get(name);
       managedServers.delete(name);
       await managed?.disable();
     },
 
+    /** Ends every server and everything it started. */
     async close() {
       await Promise.all(listAll().map((managed) => managed.close()));
     },

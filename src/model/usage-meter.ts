@@ -6,28 +6,12 @@ import { getModelInfo } from './built-in-models.ts';
 import { addReplyUsage, type ModelUsageTotals, sumModelCosts, sumTokenUsage } from './pricing.ts';
 
 /** Meter of the tokens and costs of a session, including sub-agents and side calls. */
-export type UsageMeter = {
-  countEvent(event: AgentEvent): void;
-  /** Adds lines that an undo or redo changed: negative numbers for those that were taken back. */
-  addLines(changed: UsageReport['lines']): void;
-  /** Adds a reply that no event reports: a title, a summary, an answer about a web page. */
-  addReply(model: string, usage: Usage): void;
-  getCostUsd(): number;
-  createReport(): UsageReport;
-  /** Size of the last turn of the main conversation, as counted by the API. */
-  getContextTokens(): number;
-  /** Usage of the last reply of the main conversation; absent before it and after a compaction. */
-  getLastUsage(): Usage | undefined;
-  /** Restores the context size from the last reply of an earlier run, unless the context was compacted. */
-  restore(messages: readonly Message[]): void;
-  /** Start time as an ISO timestamp. */
-  readonly startedAt: string;
-};
+export type UsageMeter = ReturnType<typeof createUsageMeter>;
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** Creates a usage meter; `infoOf` supplies prices and limits of models. */
-export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModelInfo): UsageMeter {
+export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModelInfo) {
   let totals: ModelUsageTotals = new Map();
   let apiMs = 0;
   let contextTokens = 0;
@@ -47,11 +31,13 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
   }
 
   return {
+    /** Start time as an ISO timestamp. */
     startedAt: since.toISOString(),
-    addLines({ added, removed }) {
+    /** Adds lines that an undo or redo changed: negative numbers for those that were taken back. */
+    addLines({ added, removed }: UsageReport['lines']) {
       lines = { added: lines.added + added, removed: lines.removed + removed };
     },
-    countEvent(event) {
+    countEvent(event: AgentEvent) {
       addEvent(event);
       if (event.type === 'turn_end' && event.usage !== undefined) {
         lastUsage = event.usage;
@@ -62,20 +48,24 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
         contextTokens = event.postTokens;
       }
     },
-    addReply(model, usage) {
+    /** Adds a reply that no event reports: a title, a summary, an answer about a web page. */
+    addReply(model: string, usage: Usage) {
       totals = addReplyUsage(totals, model, usage, infoOf(model).price);
     },
-    restore(messages) {
+    /** Restores the context size from the last reply of an earlier run, unless the context was compacted. */
+    restore(messages: readonly Message[]) {
       const last = messages.findLast((message) => message.role === 'assistant');
       const isUncompacted = messages.every(({ role }) => role !== 'boundary');
       if (!isUncompacted || last?.role !== 'assistant' || last.usage === undefined) return;
       lastUsage = last.usage;
       contextTokens = countContextTokens(last.usage);
     },
-    getCostUsd: () => sumModelCosts(totals).usd,
-    getContextTokens: () => contextTokens,
-    getLastUsage: () => lastUsage,
-    createReport() {
+    getCostUsd: (): number => sumModelCosts(totals).usd,
+    /** Size of the last turn of the main conversation, as counted by the API. */
+    getContextTokens: (): number => contextTokens,
+    /** Usage of the last reply of the main conversation; absent before it and after a compaction. */
+    getLastUsage: (): Usage | undefined => lastUsage,
+    createReport(): UsageReport {
       const { usd, isComplete } = sumModelCosts(totals);
       const models = [...totals].map(([model, total]) => {
         const { contextWindow, maxOutputTokens } = infoOf(model);

@@ -35,20 +35,13 @@ export type PermissionPolicyInputs = {
 };
 
 /** Returns the current rules, workspace folders and policy of a session. */
-export type PermissionPolicySource = {
-  getRules(): readonly Rule[];
-  /** Returns the workspace folder and all additional ones. */
-  getRoots(): readonly string[];
-  getPolicy(cwd: string, mode?: PermissionMode): Policy;
-  /** Returns the policy without sandbox fields, from which the sandbox itself is planned. */
-  getUnsandboxedPolicy(cwd: string, mode?: PermissionMode): Policy;
-};
+export type PermissionPolicySource = ReturnType<typeof createPermissionPolicySource>;
 
 /** Files in the ouro home that hold keys and logins. */
 const KEY_FILES = ['keys.json', 'auth', 'mcp-logins.json', DAMAGED_FILES_FOLDER];
 
 /** Creates the policy of flags, session and settings; computed for each call, so that changed files count at once. */
-export function createPermissionPolicySource(sources: PermissionPolicyInputs): PermissionPolicySource {
+export function createPermissionPolicySource(sources: PermissionPolicyInputs) {
   const { options, environment, cwd } = sources;
   const { home, ouroHome } = environment;
   const flags = [
@@ -71,6 +64,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs): P
     return [...flags, ...granted, ...(sources.updateRules?.(fileRules) ?? fileRules), ...sessionFolderRules];
   }
 
+  /** Returns the workspace folder and all additional ones. */
   function getRoots(): readonly string[] {
     const configured = sources.getLoadedSettings().merged.permissions?.additionalDirectories ?? [];
     const folders = [...options.addDirs, ...configured, ...sources.getLive().directories];
@@ -92,6 +86,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs): P
     };
   }
 
+  /** Returns the policy without sandbox fields, from which the sandbox itself is planned. */
   function createPolicy(at: string, mode?: PermissionMode): Policy {
     return {
       mode: mode ?? sources.getLive().mode,
@@ -113,7 +108,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs): P
     getRules,
     getRoots,
     getUnsandboxedPolicy: createPolicy,
-    getPolicy: (at, mode) => ({ ...createPolicy(at, mode), ...getSandboxFields() }),
+    getPolicy: (at: string, mode?: PermissionMode): Policy => ({ ...createPolicy(at, mode), ...getSandboxFields() }),
   };
 }
 

@@ -29,21 +29,8 @@ export type ReminderSources = {
   readonly backgroundNews: () => readonly string[];
 };
 
-/** Collects news for the model. */
-type Attachments = {
-  /** Marks the current facts as known, after the system prompt rendered them; otherwise the first `collect` does. */
-  begin(): void;
-  /** Returns the news since the last call as reminders. */
-  collect(): Promise<readonly string[]>;
-  /** Announces every difference from the system prompt again, because a compaction removed all news. */
-  compacted(): void;
-  /** Forgets all known facts, for a new conversation. */
-  restart(): void;
-  getKnownFacts(): ModelKnownFacts | undefined;
-};
-
 /** Creates the collector of news; every change is announced once, and sent messages are never rewritten. */
-export function createReminderCollector(deps: ReminderSources, before?: ModelKnownFacts): Attachments {
+export function createReminderCollector(deps: ReminderSources, before?: ModelKnownFacts) {
   let state = createNewsState(before);
   const getCurrentFacts = (): ModelKnownFacts => {
     const branch = deps.branch?.();
@@ -57,10 +44,12 @@ export function createReminderCollector(deps: ReminderSources, before?: ModelKno
   };
 
   return {
+    /** Marks the current facts as known, after the system prompt rendered them; otherwise the first `collect` does. */
     begin: () => {
       state = initializeFacts(state, getCurrentFacts());
     },
-    collect: async () => {
+    /** Returns the news since the last call as reminders. */
+    collect: async (): Promise<readonly string[]> => {
       const facts = applyStep(collectFactNews(state, getCurrentFacts(), deps.planInstructions));
       const changes = await deps.changedFiles();
       const files = applyStep(collectFileNews(state, changes));
@@ -74,14 +63,16 @@ export function createReminderCollector(deps: ReminderSources, before?: ModelKno
       ];
       return news.map(wrapInReminder);
     },
+    /** Announces every difference from the system prompt again, because a compaction removed all news. */
     compacted: () => {
       state = { ...state, facts: state.firstFacts };
       deps.memory.compacted();
     },
+    /** Forgets all known facts, for a new conversation. */
     restart: () => {
       state = { ...state, facts: undefined, firstFacts: undefined };
     },
-    getKnownFacts: () => state.facts,
+    getKnownFacts: (): ModelKnownFacts | undefined => state.facts,
   };
 }
 

@@ -26,16 +26,6 @@ import {
   listStrayGitFiles,
 } from './protected-paths.ts';
 
-/** Placeholders for missing protected paths, and the original targets of protected links. */
-export type SandboxPlaceholders = {
-  /** Creates the placeholders a plan needs; called before a command runs. */
-  create(plan: SandboxPlan): void;
-  /** Deletes files that redirect git and restores replaced links; called when a command has ended. */
-  repair(): void;
-  /** Removes placeholders that no other process needs; called when no command of this session runs. */
-  remove(): void;
-};
-
 /** The record each process keeps in a file about its placeholders. */
 const claimSchema = z.lazy(() =>
   z.object({
@@ -55,11 +45,12 @@ type Claim = z.infer<typeof claimSchema>;
 type Placeholder = Claim['made'][number];
 
 /**
- * Creates the placeholders of one process. Several processes may work in one folder, and a process that ends must not
- * remove placeholders another one relies on, so each records what it created and uses in a file. Placeholders of a
- * crashed process are removed when the next command ends.
+ * Creates the placeholders of one process for missing protected paths; they also keep the original targets of protected
+ * links. Several processes may work in one folder, and a process that ends must not remove placeholders another one
+ * relies on, so each records what it created and uses in a file. Placeholders of a crashed process are removed when the
+ * next command ends.
  */
-export function createSandboxPlaceholders(folder: string, name: string): SandboxPlaceholders {
+export function createSandboxPlaceholders(folder: string, name: string) {
   const claimFile = join(folder, `${name}.json`);
   let claim: Claim = { pid: process.pid, startTime: getProcessStartTime(process.pid), uses: [], made: [] };
   const strayPaths = new Set<string>();
@@ -79,7 +70,8 @@ export function createSandboxPlaceholders(folder: string, name: string): Sandbox
   }
 
   return {
-    create(plan) {
+    /** Creates the placeholders a plan needs; called before a command runs. */
+    create(plan: SandboxPlan) {
       for (const path of listStrayGitFiles(plan)) strayPaths.add(path);
       for (const path of listProtectedLinks(plan)) links.set(path, links.get(path) ?? readlinkSync(path));
       const missing = listMissingProtectedPaths(plan).flatMap(({ path, as, content }): readonly Placeholder[] => [
@@ -97,12 +89,14 @@ export function createSandboxPlaceholders(folder: string, name: string): Sandbox
       for (const gitDir of gitDirs.filter((path) => !gitDirStates.has(path)))
         gitDirStates.set(gitDir, readGitDirState([gitDir]));
     },
+    /** Deletes files that redirect git and restores replaced links; called when a command has ended. */
     repair() {
       for (const path of strayPaths) rmSync(path, { recursive: true, force: true });
       strayPaths.clear();
       for (const [gitDir, state] of gitDirStates) repairGitDirs([gitDir], state);
       for (const [path, target] of links) restoreLink(path, target);
     },
+    /** Removes placeholders that no other process needs; called when no command of this session runs. */
     remove() {
       links.clear();
       gitDirStates.clear();

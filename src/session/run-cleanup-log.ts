@@ -19,21 +19,6 @@ import type { SessionTranscript } from './records/session-transcript.ts';
 import { readSessionSummary } from './store/session-summary.ts';
 import { openStoredSessionUndo } from './undo-stored-session.ts';
 
-/** A log of what a run starts, to clean up at the exit of this process or the next start. */
-export type RunCleanupLog = {
-  /** Process marker carried by every child of this run in its environment. */
-  readonly marker: string;
-  /** Records a session folder whose snapshot of the workspace needs recovery if the run is killed. */
-  recordSession(sessionFolder: string): void;
-  recordStart(child: LeftoverProcessGroup): void;
-  recordEnd(pgid: number): void;
-  /**
-   * Deletes the ledger once everything has ended; kills what is still recorded as running, or `all` that the run has
-   * started. That takes 20 ms, and is needed after an abort: nobody waits for a hook then, which may ignore SIGTERM.
-   */
-  close(remaining?: 'recorded' | 'all'): void;
-};
-
 type Owner = ProcessIdentity & { readonly run: string };
 
 /** Time between SIGTERM and SIGKILL; short, so that the first prompt does not wait. */
@@ -41,8 +26,11 @@ const KILL_AFTER_MS = 500;
 
 const getLedgerFolder = (ouroHome: string) => join(ouroHome, 'running');
 
-/** Opens the ledger of a run. Every entry is written synchronously before the start it describes. */
-export function openRunCleanupLog(ouroHome: string, marker: string): RunCleanupLog {
+/**
+ * Opens the log of what a run starts, to clean up at the exit of this process or the next start. Every entry is written
+ * synchronously before the start it describes.
+ */
+export function openRunCleanupLog(ouroHome: string, marker: string) {
   const owner: Owner = { run: marker, ...getProcessIdentity() };
   const path = join(getLedgerFolder(ouroHome), `${marker}.jsonl`);
   tryWrite(() => {
@@ -53,17 +41,23 @@ export function openRunCleanupLog(ouroHome: string, marker: string): RunCleanupL
   const groups = new Set<number>();
   const removeExitListener = onProcessExit(() => killRunProcessesNow(marker, groups));
   return {
+    /** Process marker carried by every child of this run in its environment. */
     marker,
-    recordSession: (session) => tryWrite(() => appendFileSync(path, toLine({ session }))),
-    recordStart({ pgid, startTime, marker }) {
+    /** Records a session folder whose snapshot of the workspace needs recovery if the run is killed. */
+    recordSession: (session: string) => tryWrite(() => appendFileSync(path, toLine({ session }))),
+    recordStart({ pgid, startTime, marker }: LeftoverProcessGroup) {
       groups.add(pgid);
       tryWrite(() => appendFileSync(path, toLine({ pgid, startTime, marker })));
     },
-    recordEnd(pgid) {
+    recordEnd(pgid: number) {
       groups.delete(pgid);
       tryWrite(() => appendFileSync(path, toLine({ ended: pgid })));
     },
-    close(remaining = 'recorded') {
+    /**
+     * Deletes the ledger once everything has ended; kills what is still recorded as running, or `all` that the run has
+     * started. That takes 20 ms, and is needed after an abort: nobody waits for a hook then, which may ignore SIGTERM.
+     */
+    close(remaining: 'recorded' | 'all' = 'recorded') {
       if (groups.size > 0 || remaining === 'all') killRunProcessesNow(marker, groups);
       removeExitListener();
       tryWrite(() => unlinkSync(path));
@@ -174,22 +168,11 @@ function isLeftover(entry: Entry): entry is LeftoverProcessGroup & Entry {
 }
 
 /** A started run, with the records that let the next run clean up after it. */
-export type RegisteredRun = {
-  /** Environment with the process marker that all child processes inherit. */
-  readonly environment: Environment;
-  /** Resolves when all processes of earlier runs have ended. */
-  readonly ready: Promise<unknown>;
-  /** Returns the ledger that records started and ended commands, in the session and for the next start. */
-  createLedger(transcript: Pick<SessionTranscript, 'append' | 'folder' | 'path'>): BashDeps['ledger'];
-  /** Sets the session lock that this run holds. */
-  setLock(claim: SessionLock | undefined): void;
-  close: RunCleanupLog['close'];
-  /** Releases everything when the start was refused. */
-  abandon(): Promise<void>;
-};
+export type RegisteredRun = ReturnType<typeof registerRun>;
 
 /** Starts a run: ends processes that killed runs left, and records this run so that it can be cleaned up too. */
-export function registerRun(environment: Environment): RegisteredRun {
+export function registerRun(environment: Environment) {
+  /** Resolves when all processes of earlier runs have ended. */
   const ready = reapDeadRuns(environment.ouroHome);
   recoverUnfinishedWrites(getUnfinishedWritesDir(environment.ouroHome));
   // Not awaited: nothing depends on it.
@@ -197,9 +180,11 @@ export function registerRun(environment: Environment): RegisteredRun {
   const ledger = openRunCleanupLog(environment.ouroHome, randomUUID());
   let sessionLock: SessionLock | undefined;
   return {
+    /** Environment with the process marker that all child processes inherit. */
     environment: { ...environment, variables: { ...environment.variables, [RUN_MARKER]: ledger.marker } },
     ready,
-    createLedger({ append, folder, path }) {
+    /** Returns the ledger that records started and ended commands, in the session and for the next start. */
+    createLedger({ append, folder, path }: Pick<SessionTranscript, 'append' | 'folder' | 'path'>): BashDeps['ledger'] {
       if (path !== undefined) ledger.recordSession(folder);
       return {
         started(child) {
@@ -214,12 +199,14 @@ export function registerRun(environment: Environment): RegisteredRun {
         },
       };
     },
-    setLock(claim) {
+    /** Sets the session lock that this run holds. */
+    setLock(claim: SessionLock | undefined) {
       sessionLock = claim;
       // Not earlier: the session of this run must not be settled here, because it repairs itself.
       void ready.then(() => settleKilledSessions(environment)).catch(() => undefined); // The next start tries again.
     },
     close: ledger.close,
+    /** Releases everything when the start was refused. */
     async abandon() {
       ledger.close();
       await sessionLock?.release();

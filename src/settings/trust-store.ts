@@ -41,20 +41,7 @@ const trustSchema = z.lazy(() =>
 type Stored = z.output<typeof trustSchema>;
 
 /** The store of trusted folders, keyed by real path and independent of any repository content. */
-export type TrustStore = {
-  isTrusted(realDir: string): boolean;
-  list(): readonly { readonly dir: string; readonly at: string; readonly reach: 'folder' | 'below' }[];
-  /** Problem with the stored file, if any. */
-  readonly problem: string | undefined;
-  /** Returns the approved fingerprints of a folder, including those other processes have approved meanwhile. */
-  readMarks(realDir: string): Promise<TrustFingerprints>;
-  /** Stores approved fingerprints, or those first seen below a trusted folder. */
-  approve(realDir: string, marks: TrustFingerprints): Promise<void>;
-  trust(realDir: string, reach: 'folder' | 'below', marks: TrustFingerprints, now: Date): Promise<TrustResult>;
-  /** Returns why a folder can never be trusted, or `undefined`. */
-  getRefusal(realDir: string): string | undefined;
-  revoke(realDir: string): Promise<'revoked' | 'was not trusted'>;
-};
+export type TrustStore = Awaited<ReturnType<typeof openTrustStore>>;
 
 /** The result of trusting a folder; `notice` reports that a damaged file was set aside. */
 export type TrustResult =
@@ -62,7 +49,7 @@ export type TrustResult =
   | { readonly ok: false; readonly why: string };
 
 /** Opens the store; a folder with a missing or damaged entry is not trusted. */
-export async function openTrustStore(ouroHome: string, home: string): Promise<TrustStore> {
+export async function openTrustStore(ouroHome: string, home: string) {
   const store = openJsonStore<Stored>(join(ouroHome, 'trust.json'), {
     empty: { v: 1, folders: {} },
     entryDepth: 2,
@@ -77,6 +64,7 @@ export async function openTrustStore(ouroHome: string, home: string): Promise<Tr
     return notice;
   }
 
+  /** Returns why a folder can never be trusted, or `undefined`. */
   function getRefusal(realDir: string): string | undefined {
     const isTooBroad = realDir === '/' || realDir === home || listParents(home).includes(realDir);
     return isTooBroad
@@ -85,24 +73,33 @@ export async function openTrustStore(ouroHome: string, home: string): Promise<Tr
   }
 
   return {
-    isTrusted(realDir) {
+    isTrusted(realDir: string): boolean {
       if (current.folders[realDir] !== undefined) return true;
       return listParents(realDir).some((parent) => current.folders[parent]?.reach === 'below');
     },
-    list: () => Object.entries(current.folders).map(([dir, { at, reach }]) => ({ dir, at, reach })),
+    list: (): readonly { readonly dir: string; readonly at: string; readonly reach: 'folder' | 'below' }[] =>
+      Object.entries(current.folders).map(([dir, { at, reach }]) => ({ dir, at, reach })),
+    /** Problem with the stored file, if any. */
     problem: opened.problem,
-    async readMarks(realDir) {
+    /** Returns the approved fingerprints of a folder, including those other processes have approved meanwhile. */
+    async readMarks(realDir: string): Promise<TrustFingerprints> {
       const { folders, met } = (await store.read()).value;
       return removeUndefined(folders[realDir]?.approved ?? met?.[realDir]);
     },
-    async approve(realDir, approved) {
+    /** Stores approved fingerprints, or those first seen below a trusted folder. */
+    async approve(realDir: string, approved: TrustFingerprints) {
       await save(({ folders }) => {
         const path = folders[realDir] === undefined ? ['met', realDir] : ['folders', realDir, 'approved'];
         return Object.entries(approved).map(([source, value]) => ({ path: [...path, source], value }));
       });
     },
     getRefusal,
-    async trust(realDir, reach, approved, now) {
+    async trust(
+      realDir: string,
+      reach: 'folder' | 'below',
+      approved: TrustFingerprints,
+      now: Date,
+    ): Promise<TrustResult> {
       const why = getRefusal(realDir);
       if (why !== undefined) return { ok: false, why };
       const entry = Object.entries({ at: now.toISOString(), reach, approved });
@@ -113,7 +110,7 @@ export async function openTrustStore(ouroHome: string, home: string): Promise<Tr
         return { ok: false, why: getErrorMessage(thrown) };
       }
     },
-    async revoke(realDir) {
+    async revoke(realDir: string): Promise<'revoked' | 'was not trusted'> {
       if (current.folders[realDir] === undefined) return 'was not trusted';
       await save(({ met = {} }) => {
         const below = Object.keys(met).filter((dir) => dir === realDir || listParents(dir).includes(realDir));

@@ -2,15 +2,6 @@ import type { ToolSpec } from '../contracts/model.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
 
-/** Tools whose descriptions are deferred: listed by name, loaded on demand. */
-type DeferredSpecs = {
-  /** Returns the specs for a request, without deferred tools. */
-  readonly selectSpecs: (offered: readonly Tool[]) => readonly ToolSpec[];
-  /** Returns the deferred tools that are not loaded. */
-  readonly listUnloaded: () => readonly Tool[];
-  readonly load: (names: readonly string[]) => void;
-};
-
 /** Dependencies of `createDeferredSpecs`. */
 type DeferredSpecsDeps = {
   readonly listTools: () => readonly Tool[];
@@ -24,7 +15,7 @@ const MAX_WINDOW_SHARE = 0.1;
 const TOOL_SEARCH = 'ToolSearch';
 
 /** Creates the deferral of rare tools and large MCP tool lists to their names, which ToolSearch loads. */
-export function createDeferredSpecs(deps: DeferredSpecsDeps): DeferredSpecs {
+export function createDeferredSpecs(deps: DeferredSpecsDeps) {
   const loaded = new Set<string>();
   const countTokens = memoizeByObject((tool: Tool) => deps.countTokens(JSON.stringify(tool.spec)));
 
@@ -36,7 +27,8 @@ export function createDeferredSpecs(deps: DeferredSpecsDeps): DeferredSpecs {
   }
 
   return {
-    selectSpecs(offered) {
+    /** Returns the specs for a request, without deferred tools. */
+    selectSpecs(offered: readonly Tool[]): readonly ToolSpec[] {
       // Without ToolSearch nothing could be loaded.
       const deferred = offered.some(({ name }) => name === TOOL_SEARCH) ? listDeferred(offered) : [];
       return offered.flatMap((tool) => {
@@ -46,8 +38,9 @@ export function createDeferredSpecs(deps: DeferredSpecsDeps): DeferredSpecs {
         return deferred.includes(tool) && !loaded.has(tool.name) ? [] : [tool.spec];
       });
     },
-    listUnloaded: () => listDeferred(deps.listTools()).filter(({ name }) => !loaded.has(name)),
-    load(names) {
+    /** Returns the deferred tools that are not loaded. */
+    listUnloaded: (): readonly Tool[] => listDeferred(deps.listTools()).filter(({ name }) => !loaded.has(name)),
+    load(names: readonly string[]) {
       for (const name of names) loaded.add(name);
     },
   };

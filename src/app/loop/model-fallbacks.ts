@@ -4,25 +4,22 @@ import { buildModelChain } from '../../model/built-in-models.ts';
 import type { Core } from '../core.ts';
 
 /** The fallback models. A fallback that has taken over stays first for a while. */
-export type ModelFallbacks = {
-  /** Returns the models to ask, in order. */
-  getChain(model: string): readonly [string, ...string[]];
-  /** Looks up the properties of models before their first request, and warns once about unknown ones. */
-  lookUpModels(models: readonly string[]): Promise<void>;
-  onEvent(event: AgentEvent): void;
-};
+export type ModelFallbacks = ReturnType<typeof createModelFallbacks>;
 
-export function createModelFallbacks({ options, settings, live, model: choice, bus, now }: Core): ModelFallbacks {
+export function createModelFallbacks({ options, settings, live, model: choice, bus, now }: Core) {
   let stay: StickyFallback | undefined;
   let failure: ModelFailure | undefined;
   return {
-    getChain: (model) => applyStickyFallback(buildModelChain(model, options, settings.current()), stay, now()),
-    async lookUpModels(models) {
+    /** Returns the models to ask, in order. */
+    getChain: (model: string): readonly [string, ...string[]] =>
+      applyStickyFallback(buildModelChain(model, options, settings.current()), stay, now()),
+    /** Looks up the properties of models before their first request, and warns once about unknown ones. */
+    async lookUpModels(models: readonly string[]) {
       const warnings = await Promise.all(models.map(choice.loadInfo));
       for (const text of new Set(warnings))
         if (text !== undefined) await bus.emit({ type: 'notice', level: 'warn', topic: 'model', text });
     },
-    onEvent(event) {
+    onEvent(event: AgentEvent) {
       if (event.type === 'turn_end') failure = event.failure ?? failure;
       if (event.type !== 'recovery_end' || event.recovery !== 'fallback_retry' || event.detail === undefined) return;
       const unavailable = live.current().model;

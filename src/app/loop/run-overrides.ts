@@ -13,51 +13,41 @@ export type RunOverride = Pick<
 >;
 
 /** The overrides of the current and the next run. */
-export type RunOverrides = {
-  /** Adds an override for the next run, for commands of the user. */
-  addForNextRun(override: RunOverride): void;
-  /** Adds an override for the current run, for skills that the model loads. */
-  addForCurrentRun(override: RunOverride): void;
-  /** Starts a run: pending overrides take effect. */
-  startRun(): void;
-  /** Ends a run: all overrides are dropped. */
-  endRun(): void;
-  rules(): readonly Rule[];
-  hooks(): readonly Hook[];
-  /** Returns the model of the last override; it is read at the start of a query, never during a reply. */
-  model(): string | undefined;
-  effort(): Effort | undefined;
-  /** Returns whether a command or skill was invoked for this run or the next. */
-  wasInvoked(name: string): boolean;
-};
+export type RunOverrides = ReturnType<typeof createCommandOverrides>;
 
-export function createCommandOverrides({ cwd }: Pick<Core, 'cwd'>): RunOverrides {
+export function createCommandOverrides({ cwd }: Pick<Core, 'cwd'>) {
   let pending: readonly RunOverride[] = [];
   let active: readonly RunOverride[] = [];
   const findLast = <Value>(values: readonly (Value | undefined)[]) => values.findLast((value) => value !== undefined);
   return {
-    addForNextRun: (override) => {
+    /** Adds an override for the next run, for commands of the user. */
+    addForNextRun: (override: RunOverride) => {
       pending = [...pending, override];
     },
-    addForCurrentRun: (override) => {
+    /** Adds an override for the current run, for skills that the model loads. */
+    addForCurrentRun: (override: RunOverride) => {
       active = [...active, override];
     },
+    /** Starts a run: pending overrides take effect. */
     startRun() {
       active = [...active, ...pending];
       pending = [];
     },
+    /** Ends a run: all overrides are dropped. */
     endRun() {
       active = [];
     },
-    rules: () =>
+    rules: (): readonly Rule[] =>
       active.flatMap(({ allowedTools, deniedTools, source }) => [
         // Commands and skills of a project can allow only what its settings could.
         ...parseRuleTexts(allowedTools, 'allow', { source: source === 'project' ? 'project' : 'session', root: cwd }),
         ...parseRuleTexts(deniedTools, 'deny', { source: 'session', root: cwd }),
       ]),
-    hooks: () => active.flatMap(collectExtensionHooks),
-    model: () => findLast(active.map(({ model }) => model)),
-    effort: () => findLast(active.map(({ effort }) => effort)),
-    wasInvoked: (name) => [...pending, ...active].some((override) => override.name === name),
+    hooks: (): readonly Hook[] => active.flatMap(collectExtensionHooks),
+    /** Returns the model of the last override; it is read at the start of a query, never during a reply. */
+    model: (): string | undefined => findLast(active.map(({ model }) => model)),
+    effort: (): Effort | undefined => findLast(active.map(({ effort }) => effort)),
+    /** Returns whether a command or skill was invoked for this run or the next. */
+    wasInvoked: (name: string): boolean => [...pending, ...active].some((override) => override.name === name),
   };
 }

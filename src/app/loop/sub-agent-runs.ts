@@ -227,15 +227,7 @@ function createReport(agent: SubAgent, before: SubAgent, { why, left }: RunEnd):
   };
 }
 
-type SubAgentRunner = {
-  /** Queues a message for the end of its current turn; before the first turn, for its start. */
-  queueMessage(text: string): void;
-  /** Runs it with a prompt. Resolves when no work is left. */
-  run(prompt: string, start: SubAgentHistory & Pick<AgentDeps, 'deps'>): Promise<Terminal>;
-  messages(): readonly Message[];
-  stop(): void;
-  readonly signal: AbortSignal;
-};
+type SubAgentRunner = ReturnType<typeof createSubAgentRunner>;
 
 /** The history of a sub-agent: the messages of earlier runs, and its queued messages. */
 type SubAgentHistory = { readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] };
@@ -246,19 +238,24 @@ type RunnerDeps = {
 };
 
 /** Creates an agent like that of the conversation; its questions go to the conversation. */
-function createSubAgentRunner(core: Core, { sessionId, onEvent }: RunnerDeps): SubAgentRunner {
+function createSubAgentRunner(core: Core, { sessionId, onEvent }: RunnerDeps) {
   const end = new AbortController();
   let agent: Agent | undefined;
   let pending: readonly string[] = [];
   return {
     signal: end.signal,
     stop: () => end.abort('user'),
-    messages: () => agent?.state().messages ?? [],
-    queueMessage(text) {
+    messages: (): readonly Message[] => agent?.state().messages ?? [],
+    /** Queues a message for the end of its current turn; before the first turn, for its start. */
+    queueMessage(text: string) {
       if (agent === undefined) pending = [...pending, text];
       else agent.steer(text);
     },
-    async run(prompt, { messages, queued, deps }) {
+    /** Runs it with a prompt. Resolves when no work is left. */
+    async run(
+      prompt: string,
+      { messages, queued, deps }: SubAgentHistory & Pick<AgentDeps, 'deps'>,
+    ): Promise<Terminal> {
       const { model, effort, mode, cwd } = core.live.current();
       const created = assembleAgent({
         sessionId,

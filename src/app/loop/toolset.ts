@@ -47,22 +47,7 @@ import { createToolSelector, selectEnabledTools, selectSupportedTools } from './
 import { createSideRequests } from './side-requests.ts';
 
 /** The tools of a conversation. */
-export type Toolset = {
-  /** Record of the files the model has read. */
-  readonly readState: FileReadState;
-  /** Adds tools that depend on other tools. */
-  add(tools: readonly Tool[]): void;
-  /** Returns all built-in tools, including disabled ones. */
-  listBuiltIn(): readonly Tool[];
-  /** Returns all enabled tools that no rule denies entirely, in a stable order. */
-  listEnabled(): readonly Tool[];
-  /** Returns the tools that the current model can call, including hidden ones. */
-  listOffered(): readonly Tool[];
-  /** Returns the tools of a sub-agent, with its own file tools and additional tools. */
-  createForSubAgent(reads: FileReadState, more: readonly Tool[]): readonly Tool[];
-  /** Returns the specs to send. Text and order stay the same between requests; deferred tools are sent when loaded. */
-  getSpecs(tools: readonly Tool[]): readonly ToolSpec[];
-};
+export type Toolset = ReturnType<typeof createToolset>;
 
 type ToolsetDeps = BuiltInToolDeps & {
   readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
@@ -72,8 +57,9 @@ type ToolsetDeps = BuiltInToolDeps & {
 };
 
 /** Creates the tools of a conversation. */
-export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
+export function createToolset(core: Core, deps: ToolsetDeps) {
   const { options, live, model } = core;
+  /** Record of the files the model has read. */
   const readState = createFileReadState();
   const builtIn = [...createBuiltInTools(core, deps, readState)];
   const getModelInfo = () => model.infoOf(live.current().model);
@@ -81,6 +67,7 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
   const enable = (tools: readonly Tool[]) => selectEnabledTools(watch(tools), options, deps.permissions.getRules());
   const enableAll = createToolSelector((tools, rules) => selectEnabledTools(watch(tools), options, rules));
   const listAll = () => enableAll([...builtIn, ...deps.mcp.listTools()], deps.permissions.getRules());
+  /** Returns all enabled tools that no rule denies entirely, in a stable order. */
   const listEnabled = () => listAll().filter(({ isHidden }) => isHidden !== true);
   const sentBefore = deps.session.sentBefore?.tools ?? [];
   // Decided once: a tool that comes or goes would invalidate the prompt cache.
@@ -105,6 +92,7 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
         return true;
     }
   };
+  /** Returns the tools that the current model can call, including hidden ones. */
   const listOffered = () => selectSupportedTools(listAll(), getModelInfo(), core.settings.current()).filter(isUsable);
   const deferral = createDeferredSpecs({
     listTools: listOffered,
@@ -116,13 +104,18 @@ export function createToolset(core: Core, deps: ToolsetDeps): Toolset {
   builtIn.push(createToolSearchTool(deferral));
   return {
     readState,
-    add: (tools) => void builtIn.push(...tools),
-    listBuiltIn: () => builtIn,
+    /** Adds tools that depend on other tools. */
+    add: (tools: readonly Tool[]): void => void builtIn.push(...tools),
+    /** Returns all built-in tools, including disabled ones. */
+    listBuiltIn: (): readonly Tool[] => builtIn,
     listEnabled,
     listOffered,
-    createForSubAgent: (reads, more) =>
+    /** Returns the tools of a sub-agent, with its own file tools and additional tools. */
+    createForSubAgent: (reads: FileReadState, more: readonly Tool[]): readonly Tool[] =>
       replaceTools([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
-    getSpecs: (tools) => sortSpecs(reuseUnchangedToolSpecs(deferral.selectSpecs(tools), sentBefore)),
+    /** Returns the specs to send. Text and order stay the same between requests; deferred tools are sent when loaded. */
+    getSpecs: (tools: readonly Tool[]): readonly ToolSpec[] =>
+      sortSpecs(reuseUnchangedToolSpecs(deferral.selectSpecs(tools), sentBefore)),
   };
 }
 

@@ -17,54 +17,46 @@ import type { Core } from '../core.ts';
 const MIN_WARNING_TOKENS = 2_000;
 
 /** The log of the turns of the main conversation: prompt cache use and timeline. */
-export type TurnLog = {
-  onEvent(event: AgentEvent): void;
-  /** Records a request before it is sent, and returns it unchanged. */
-  recordRequest(request: ModelRequest): ModelRequest;
-  /** Records that a context level excluded content. */
-  recordLevel(run: LevelRun): void;
-  /** Announces an intended change of the cached prefix. */
-  expectChange(cause: string): void;
-  /** Describes what the next request costs if everything has to be sent again; `undefined` if that is little. */
-  describeResend(model: string): string | undefined;
-  renderCache(): string;
-  renderTimeline(): string;
-};
+export type TurnLog = ReturnType<typeof createTurnLog>;
 
 export function createTurnLog(
   { bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>,
   earlier: readonly Message[],
-): TurnLog {
+) {
   const watch = createPromptCacheMonitor();
   const computeCost = (model: string, usage: Usage) => computeCostUsd(usage, infoOf(model).price);
   let rows: readonly TurnTimelineRow[] = buildTurnTimeline(earlier, computeCost);
   const notify = (text: string) => void bus.emit({ type: 'notice', level: 'info', topic: 'cache', text });
   return {
-    onEvent(event) {
+    onEvent(event: AgentEvent) {
       rows = addEventToTimeline(rows, event, computeCost);
       if (event.type === 'turn_end' && event.usage !== undefined) watch.recordUsage(event.usage);
       const cause = findDivergenceCause(event);
       if (cause !== undefined) watch.announceChange(cause);
     },
-    recordRequest(request) {
+    /** Records a request before it is sent, and returns it unchanged. */
+    recordRequest(request: ModelRequest): ModelRequest {
       const divergence = watch.recordRequest(request);
       if (divergence !== undefined && !divergence.expected) notify(formatCacheDivergenceNotice(divergence));
       return request;
     },
-    recordLevel(run) {
+    /** Records that a context level excluded content. */
+    recordLevel(run: LevelRun) {
       if (run.level === 'budget') return;
       const description = describeReductionLevelRun(run);
       watch.announceChange(description);
       rows = addTimelineNote(rows, description);
     },
+    /** Announces an intended change of the cached prefix. */
     expectChange: watch.announceChange,
-    describeResend(model) {
+    /** Describes what the next request costs if everything has to be sent again; `undefined` if that is little. */
+    describeResend(model: string): string | undefined {
       const tokens = meter.getContextTokens();
       const { promptCache, price } = infoOf(model);
       return tokens >= MIN_WARNING_TOKENS && promptCache ? formatResendCost(tokens, price) : undefined;
     },
-    renderCache: () => renderCacheReport(watch.listRows()),
-    renderTimeline: () => renderTurnTimeline(rows),
+    renderCache: (): string => renderCacheReport(watch.listRows()),
+    renderTimeline: (): string => renderTurnTimeline(rows),
   };
 }
 
@@ -77,7 +69,7 @@ function findDivergenceCause(event: AgentEvent): string | undefined {
   return event.recovery === 'healed' ? 'Content that the provider refused is excluded.' : undefined;
 }
 
-/** One turn as shown by `/timeline`. @internal Exported for tests. */
+/** One turn as shown by `/timeline`. */
 export type TurnTimelineRow = {
   readonly turn: number;
   readonly model: string;

@@ -32,28 +32,12 @@ export type McpConfigChangeResult = { readonly ok: boolean; readonly message: st
 
 type ConfigList = { readonly servers: readonly ConfiguredMcpServer[]; readonly problems: readonly string[] };
 
-/** The actions of `ouro mcp` in one folder. */
-export type McpConfigActions = {
-  /** Lists the servers a session in this folder would use. */
-  listServers(): Promise<ConfigList>;
-  findServer(name: string): Promise<ConfiguredMcpServer | undefined>;
-  /** Reads the servers configured in Claude Desktop. */
-  readDesktopServers(): Promise<ClaudeDesktopServers>;
-  /** Starts the servers that may run, returns their states and ends them again. */
-  probeServers(servers: readonly ConfiguredMcpServer[]): Promise<readonly McpServerState[]>;
-  add(name: string, entry: object, scope: McpConfigScope): Promise<McpConfigChangeResult>;
-  remove(name: string): Promise<McpConfigChangeResult>;
-  /** Approves or rejects a server of the project. */
-  setApproval(name: string, verdict: 'approved' | 'rejected'): Promise<McpConfigChangeResult>;
-  login(name: string, visit: (address: URL) => void, signal: AbortSignal): Promise<McpConfigChangeResult>;
-  logout(name: string): Promise<McpConfigChangeResult>;
-};
-
 /** Creates the actions of `ouro mcp` for one folder. */
-export function createMcpConfigActions(environment: Environment, cwd: string): McpConfigActions {
+export function createMcpConfigActions(environment: Environment, cwd: string) {
   const { ouroHome } = environment;
   const files = openMcpServerFiles(ouroHome, cwd);
   const approvals = openMcpServerApprovals(ouroHome, cwd);
+  /** Lists the servers a session in this folder would use. */
   const listServers = () => listConfigured(environment, cwd);
 
   async function findServer(name: string): Promise<ConfiguredMcpServer | undefined> {
@@ -68,10 +52,14 @@ export function createMcpConfigActions(environment: Environment, cwd: string): M
   return {
     listServers,
     findServer,
-    readDesktopServers: () => readClaudeDesktopServers(environment.home, process.platform),
-    probeServers: (list) => probeServers(list, environment, cwd),
+    /** Reads the servers configured in Claude Desktop. */
+    readDesktopServers: (): Promise<ClaudeDesktopServers> =>
+      readClaudeDesktopServers(environment.home, process.platform),
+    /** Starts the servers that may run, returns their states and ends them again. */
+    probeServers: (list: readonly ConfiguredMcpServer[]): Promise<readonly McpServerState[]> =>
+      probeServers(list, environment, cwd),
 
-    async add(name, entry, scope) {
+    async add(name: string, entry: object, scope: McpConfigScope): Promise<McpConfigChangeResult> {
       const parsed = parseMcpServerEntry(entry);
       if (!parsed.ok) return { ok: false, message: `The entry is invalid: ${parsed.problem}.` };
       const replaces = (await files.listNames(scope)).includes(name);
@@ -85,7 +73,7 @@ export function createMcpConfigActions(environment: Environment, cwd: string): M
       return { ok: true, message: appendNotice(message, notice) };
     },
 
-    async remove(name) {
+    async remove(name: string): Promise<McpConfigChangeResult> {
       const scopes = await files.findScopes(name);
       // Of several entries the one in effect is removed.
       const activeScope = scopes.length > 1 ? (await findServer(name))?.scope : undefined;
@@ -97,7 +85,8 @@ export function createMcpConfigActions(environment: Environment, cwd: string): M
         : { ok: false, message: written.message };
     },
 
-    async setApproval(name, verdict) {
+    /** Approves or rejects a server of the project. */
+    async setApproval(name: string, verdict: 'approved' | 'rejected'): Promise<McpConfigChangeResult> {
       const server = await findServer(name);
       if (server?.scope !== 'project' && server?.scope !== 'local') {
         return { ok: false, message: `This folder configures no MCP server ${name} that needs approval.` };
@@ -109,7 +98,7 @@ export function createMcpConfigActions(environment: Environment, cwd: string): M
       };
     },
 
-    async login(name, openPage, signal) {
+    async login(name: string, openPage: (address: URL) => void, signal: AbortSignal): Promise<McpConfigChangeResult> {
       const launch = await findRemoteLaunch(name);
       if (launch === undefined) return { ok: false, message: `There is no remote MCP server ${name} to log in to.` };
       try {
@@ -120,7 +109,7 @@ export function createMcpConfigActions(environment: Environment, cwd: string): M
       return { ok: true, message: `Logged in to ${name}.` };
     },
 
-    async logout(name) {
+    async logout(name: string): Promise<McpConfigChangeResult> {
       const isRemoved = await openMcpCredentialStore(ouroHome).remove((await findRemoteLaunch(name))?.url ?? '');
       return { ok: isRemoved, message: isRemoved ? `Logged out of ${name}.` : `There is no stored login for ${name}.` };
     },

@@ -13,26 +13,7 @@ import { getToolFacts } from '../../tools/tool-traits.ts';
 type CallHardening = { readonly hardens: readonly CommandHardening[]; readonly cwd: string };
 
 /** The parts of decisions that are enforced while calls run: write targets, hardening and sandbox exceptions. */
-export type CallGuards = {
-  /** Records a decision before its call runs. */
-  record(entry: GateDecisionRecord): void;
-  /**
-   * Returns variables that harden the command of a call; undefined removes one. Returned once per call. `fromHooks`: the
-   * variables that hooks of the session set.
-   */
-  takeShellVariables(
-    callId: string,
-    fromHooks?: Readonly<Record<string, string>>,
-  ): Readonly<Record<string, string | undefined>>;
-  /** Throws if the real path about to be written is not one that a call was allowed to write. */
-  confirmTarget(path: string): Promise<void>;
-  /** Returns the paths that the sandbox makes writable for a call. Returned once per call. */
-  takeOpenedPaths(callId: string): readonly string[];
-  /** Returns the files that commands of this session filled from secret files. */
-  listTaintedFiles(): readonly string[];
-  /** Returns the files that calls of this session were allowed to write, as far as known. */
-  listWrittenFiles(): readonly string[];
-};
+export type CallGuards = ReturnType<typeof createCallGuards>;
 
 /** The variables of commands, and those that do not come from the project. */
 export type CommandVariables = {
@@ -40,18 +21,15 @@ export type CommandVariables = {
   readonly own: Readonly<Record<string, string>>;
 };
 
-export function createCallGuards(
-  variables: () => CommandVariables,
-  policy: (cwd: string) => Policy,
-  fs: PermissionFs,
-): CallGuards {
+export function createCallGuards(variables: () => CommandVariables, policy: (cwd: string) => Policy, fs: PermissionFs) {
   const hardened = new Map<string, CallHardening>();
   const opened = new Map<string, readonly string[]>();
   const targets = new Set<string>();
   const copies = new Set<string>();
   const written = new Set<string>();
   return {
-    record({ request, input, verdict, decision }) {
+    /** Records a decision before its call runs. */
+    record({ request, input, verdict, decision }: GateDecisionRecord) {
       if (verdict === 'deny') return;
       for (const path of decision.writes ?? []) written.add(toNativePath(path));
       for (const copy of decision.copies ?? []) copies.add(toNativePath(copy));
@@ -64,14 +42,24 @@ export function createCallGuards(
       for (const path of decided ?? writes.map((write) => resolvePath(fs, base, write).real))
         targets.add(toNativePath(path));
     },
-    listTaintedFiles: () => [...copies],
-    listWrittenFiles: () => [...written],
-    takeOpenedPaths(callId) {
+    /** Returns the files that commands of this session filled from secret files. */
+    listTaintedFiles: (): readonly string[] => [...copies],
+    /** Returns the files that calls of this session were allowed to write, as far as known. */
+    listWrittenFiles: (): readonly string[] => [...written],
+    /** Returns the paths that the sandbox makes writable for a call. Returned once per call. */
+    takeOpenedPaths(callId: string): readonly string[] {
       const paths = opened.get(callId) ?? [];
       opened.delete(callId);
       return paths;
     },
-    takeShellVariables(callId, fromHooks = {}) {
+    /**
+     * Returns variables that harden the command of a call; undefined removes one. Returned once per call. `fromHooks`: the
+     * variables that hooks of the session set.
+     */
+    takeShellVariables(
+      callId: string,
+      fromHooks: Readonly<Record<string, string>> = {},
+    ): Readonly<Record<string, string | undefined>> {
       const call = hardened.get(callId);
       if (call === undefined) return {};
       hardened.delete(callId);
@@ -88,7 +76,8 @@ export function createCallGuards(
         ...(call.hardens.includes('path') ? createPathVariable(getPolicy(), fs) : {}),
       };
     },
-    async confirmTarget(path) {
+    /** Throws if the real path about to be written is not one that a call was allowed to write. */
+    async confirmTarget(path: string) {
       const real = await resolveRealTarget(path);
       if (targets.has(real)) return;
       throw new ToolFailure(

@@ -28,17 +28,7 @@ import {
 } from './external-instructions.ts';
 
 /** The trust in one folder during one run. */
-export type FolderTrust = {
-  readonly isTrusted: boolean;
-  /** Returns whether the user accepted this external file, which the folder's instructions include. */
-  acceptsOutside(realPath: string): boolean;
-  /** Returns whether settings are approved as they are. Settings first seen below a trusted folder become approved. */
-  isApproved(layer: SettingsLayer): Promise<boolean>;
-  /** Removes grants and hooks of commands, skills and agents that are not approved as they are. */
-  filterApproved(extensions: Extensions): Promise<Extensions>;
-  /** Approves the current files again after ouro itself changed an approved file. */
-  renewApproval(): Promise<void>;
-};
+export type FolderTrust = Awaited<ReturnType<typeof loadFolderTrust>>;
 
 const SETTINGS_FILES = {
   project: '.claude/settings.json',
@@ -46,11 +36,7 @@ const SETTINGS_FILES = {
 } as const;
 
 /** Loads the trust in a folder. `this-run` trusts it as it is, without storing anything. */
-export async function loadFolderTrust(
-  realDir: string,
-  environment: Environment,
-  override: 'this-run' | undefined,
-): Promise<FolderTrust> {
+export async function loadFolderTrust(realDir: string, environment: Environment, override: 'this-run' | undefined) {
   const store = await openTrustStore(environment.ouroHome, environment.home);
   const isTrusted = override === 'this-run' || store.isTrusted(realDir);
   const storeProblems = store.problem === undefined ? [] : [{ path: 'Trusted folders:', text: store.problem }];
@@ -72,15 +58,19 @@ export async function loadFolderTrust(
 
   return {
     isTrusted,
-    acceptsOutside: (realPath) => override === 'this-run' || isExternalFileAccepted(acceptedFiles, realPath),
-    async isApproved({ source, settings, file }) {
+    /** Returns whether the user accepted this external file, which the folder's instructions include. */
+    acceptsOutside: (realPath: string): boolean =>
+      override === 'this-run' || isExternalFileAccepted(acceptedFiles, realPath),
+    /** Returns whether settings are approved as they are. Settings first seen below a trusted folder become approved. */
+    async isApproved({ source, settings, file }: SettingsLayer): Promise<boolean> {
       if (source !== 'project' && source !== 'local') return true;
       if (dirname(dirname(file)) === realDir) return isApproved(source, fingerprintSettingsGrants(settings));
       if (override === 'this-run' || fingerprintSettingsGrants(settings) === 'nothing') return true;
       const { marks, above } = await readFolder(realDir, environment.home, 'top');
       return (await store.readMarks(realDir)).above === marks.above || (await areTrusted(above, store));
     },
-    async filterApproved(extensions) {
+    /** Removes grants and hooks of commands, skills and agents that are not approved as they are. */
+    async filterApproved(extensions: Extensions): Promise<Extensions> {
       const { commands, skills, agents } = extensions;
       const problems = [...extensions.problems, ...storeProblems];
       if (await isApproved('commands', fingerprintExtensions([...commands, ...skills], agents)))
@@ -96,6 +86,7 @@ export async function loadFolderTrust(
         problems: [...problems, { path, text }],
       };
     },
+    /** Approves the current files again after ouro itself changed an approved file. */
     async renewApproval() {
       if (override === 'this-run' || !store.isTrusted(realDir)) return;
       const { marks } = await readFolder(realDir, environment.home, 'top');

@@ -4,7 +4,7 @@ import { readSettings } from '../../app/read-settings.ts';
 import { loadFolderTrust } from '../../app/trust/folder-trust.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
-import type { PermissionMode, Policy, Rule, RuleBehavior } from '../../contracts/permission.ts';
+import type { PermissionMode, Policy, RuleBehavior } from '../../contracts/permission.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../permissions/explain.ts';
@@ -88,25 +88,11 @@ type PermissionExplainerOptions = {
 };
 
 /** Explains decisions by the rules of a folder, without running anything. */
-type PermissionExplainer = {
-  readonly rules: readonly Rule[];
-  /** Problems of the settings files. */
-  readonly problems: readonly string[];
-  readonly explainCall: (
-    call: { readonly tool: string; readonly text: string },
-    format: 'text' | 'json',
-  ) => ExplainedCall;
-  /** Answers one line of `--batch`; the number is for error messages. */
-  readonly explainLine: (text: string, number: number) => ReturnType<typeof explainCallBatchLine>;
-  readonly listRuleProblems: () => ReturnType<typeof formatRuleProblems>;
-};
+type PermissionExplainer = Awaited<ReturnType<typeof openPermissionExplainer>>;
 type ExplainedCall = ReturnType<typeof explainCall>;
 
 /** Creates an explainer with the policy of a new session in a folder, plus rules of the command line. */
-export async function openPermissionExplainer(
-  options: PermissionExplainerOptions,
-  environment: Environment,
-): Promise<PermissionExplainer> {
+export async function openPermissionExplainer(options: PermissionExplainerOptions, environment: Environment) {
   const cwd = await realpath(options.cwd);
   const trust = await loadFolderTrust(cwd, environment, options.trust);
   const runOptions: Pick<CliRunOptions, 'cwd' | 'addDirs'> = { cwd, addDirs: [] };
@@ -133,6 +119,7 @@ export async function openPermissionExplainer(
     parseRuleTexts(options.rules[behavior], behavior, { source: 'flag', root: cwd }),
   );
   const rules = [...extraRules, ...source.getRules()];
+  /** Problems of the settings files. */
   const problems = loaded.problems.map(
     ({ file, line, text }) => `${file}${line === undefined ? '' : `:${line}`} ${text}`,
   );
@@ -141,8 +128,11 @@ export async function openPermissionExplainer(
   return {
     rules,
     problems,
-    explainCall: (call, format) => explainCall(call, basis, format),
-    explainLine: (text, number) => explainCallBatchLine(text, number, basis),
-    listRuleProblems: () => formatRuleProblems(policy, basis.tools),
+    explainCall: (call: { readonly tool: string; readonly text: string }, format: 'text' | 'json'): ExplainedCall =>
+      explainCall(call, basis, format),
+    /** Answers one line of `--batch`; the number is for error messages. */
+    explainLine: (text: string, number: number): ReturnType<typeof explainCallBatchLine> =>
+      explainCallBatchLine(text, number, basis),
+    listRuleProblems: (): ReturnType<typeof formatRuleProblems> => formatRuleProblems(policy, basis.tools),
   };
 }

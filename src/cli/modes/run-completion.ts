@@ -30,22 +30,16 @@ export function requireStructuredOutput(terminal: Terminal, schema: JsonObject |
 }
 
 /** The background sub-agents of a conversation; exiting before they end would lose their work. */
-export type BackgroundAgents = {
-  handleEvent(event: AgentEvent): void;
-  /** True while a sub-agent works, and after one has ended until its result is sent to the model. */
-  hasPending(): boolean;
-  /** Resolves when no sub-agent works. */
-  waitUntilDone(): Promise<void>;
-};
+export type BackgroundAgents = ReturnType<typeof trackBackgroundAgents>;
 
 /** Tracks background sub-agents from the events of a conversation. */
-export function trackBackgroundAgents(): BackgroundAgents {
+export function trackBackgroundAgents() {
   const workingIds = new Set<string>();
   let hasUnreported = false;
   let waiters: (() => void)[] = [];
 
   return {
-    handleEvent(event) {
+    handleEvent(event: AgentEvent) {
       // The request of a new turn includes the results of all sub-agents that have ended by then.
       if (event.type === 'turn_start') hasUnreported = false;
       if (event.type !== 'background' || event.kind !== 'agent' || event.state === 'printed') return;
@@ -59,7 +53,9 @@ export function trackBackgroundAgents(): BackgroundAgents {
       for (const resolve of waiters) resolve();
       waiters = [];
     },
-    hasPending: () => hasUnreported || workingIds.size > 0,
+    /** True while a sub-agent works, and after one has ended until its result is sent to the model. */
+    hasPending: (): boolean => hasUnreported || workingIds.size > 0,
+    /** Resolves when no sub-agent works. */
     waitUntilDone() {
       if (workingIds.size === 0) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -6,18 +6,12 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { encodeUsage } from '../../contracts/wire-format.ts';
 
 /** The totals of a run, collected from its events for the result line. */
-export type RunResultCollector = {
-  handleEvent(event: AgentEvent): void;
-  /** Creates the result line. `commandText` replaces the answer when a slash command answered without the model. */
-  createResultLine(terminal: Terminal, commandText?: string): JsonObject;
-  /** Text of an answer that broke off, without the text before earlier tool calls. */
-  getPartialAnswer(): string;
-};
+export type RunResultCollector = ReturnType<typeof createRunResultCollector>;
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** Creates the record of a run that starts now. */
-export function createRunResultCollector(conversation: Conversation, now: () => number): RunResultCollector {
+export function createRunResultCollector(conversation: Conversation, now: () => number) {
   const deniedBefore = conversation.info().permissionDenials.length;
   const startedAtMs = now();
   let answer = NO_ANSWER;
@@ -27,6 +21,7 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
   let apiMs = 0;
   let usage = NO_USAGE;
 
+  /** Creates the result line. `commandText` replaces the answer when a slash command answered without the model. */
   function createResultLine(terminal: Terminal, commandText?: string): JsonObject {
     const report = conversation.usage();
     const info = conversation.info();
@@ -56,7 +51,7 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
   }
 
   return {
-    handleEvent(event) {
+    handleEvent(event: AgentEvent) {
       answer = updateAnswer(answer, event);
       switch (event.type) {
         case 'turn_end':
@@ -72,7 +67,8 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
       }
     },
     createResultLine,
-    getPartialAnswer: () => answer.pieces,
+    /** Text of an answer that broke off, without the text before earlier tool calls. */
+    getPartialAnswer: (): string => answer.pieces,
   };
 }
 

@@ -42,7 +42,7 @@ export type ReductionPipelineDeps = {
 };
 
 /** Creates the pipeline of levels a to d, cheapest first. A level that is not needed or frees too little is skipped. */
-export function createReductionPipeline(deps: ReductionPipelineDeps): ReductionPipeline {
+export function createReductionPipeline(deps: ReductionPipelineDeps) {
   const { view, gauge, decisions } = deps;
   let staged: readonly ReductionProposal[] = [];
 
@@ -119,19 +119,15 @@ export function createReductionPipeline(deps: ReductionPipelineDeps): ReductionP
 
   const runExclusive = createMutex();
   return {
-    prepare: (messages) => runExclusive(() => prepare(messages)),
-    drain: (messages) => runExclusive(() => drain(messages)),
+    prepare: (messages: readonly Message[]): Promise<ContextResult> => runExclusive(() => prepare(messages)),
+    /** Frees all it can after the API rejected a request; false when that is not worth another request. */
+    drain: (messages: readonly Message[]): Promise<boolean> => runExclusive(() => drain(messages)),
     tokens,
   };
 }
 
 /** The levels that reduce a conversation without a summary. */
-export type ReductionPipeline = {
-  prepare(messages: readonly Message[]): Promise<ContextResult>;
-  /** Frees all it can after the API rejected a request; false when that is not worth another request. */
-  drain(messages: readonly Message[]): Promise<boolean>;
-  tokens(): number;
-};
+export type ReductionPipeline = ReturnType<typeof createReductionPipeline>;
 
 /** Proposes bulky results, and repeated ones only if that does not suffice. */
 function snipAndMicrocompact(

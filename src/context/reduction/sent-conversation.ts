@@ -19,12 +19,7 @@ export type SentConversationDeps = {
 };
 
 /** Creates the view of the conversation as it is sent, updated message by message. */
-export function createSentConversation({
-  decisions,
-  estimate,
-  storedAt,
-  toolNamed,
-}: SentConversationDeps): SentConversation {
+export function createSentConversation({ decisions, estimate, storedAt, toolNamed }: SentConversationDeps) {
   let entries: ReducibleMessage[] = [];
   let rawTokens = 0;
   let calls = new Map<string, ToolUseBlock>();
@@ -38,7 +33,10 @@ export function createSentConversation({
     rawTokens = entries.reduce((total, entry) => total + getTokens(entry.view), 0);
   };
   return {
-    matchMessages: (messages) => {
+    /** Returns the messages added since the last call; after the conversation was replaced, all of them. */
+    matchMessages: (
+      messages: readonly Message[],
+    ): { readonly added: readonly Message[]; readonly isReplaced: boolean } => {
       const isLonger = entries.length <= messages.length && entries.every((e, index) => e.source === messages[index]);
       if (isLonger) return { added: messages.slice(entries.length), isReplaced: false };
       entries = [];
@@ -47,22 +45,23 @@ export function createSentConversation({
       rawTokens = 0;
       return { added: messages, isReplaced: true };
     },
-    addMessage: (source) => {
+    addMessage: (source: Message) => {
       for (const call of listToolCalls(source)) calls.set(call.id, call);
       const view = decisions.applyTo(source);
       entries.push({ source, view });
       sent = undefined;
       rawTokens += getTokens(view);
     },
-    registerCalls: (message) => {
+    /** Registers the calls of a message, so that its results can be matched to them. */
+    registerCalls: (message: Message) => {
       for (const call of listToolCalls(message)) calls.set(call.id, call);
     },
-    applyProposals: (proposals) => {
+    applyProposals: (proposals: readonly ReductionProposal[]) => {
       for (const { decision } of proposals) decisions.record(decision);
       if (proposals.length > 0) refresh();
     },
     refresh,
-    createInput: (tailTokens) => ({
+    createInput: (tailTokens: number): ReductionInput => ({
       entries,
       tailStart: findProtectedTailStart(entries, tailTokens, estimate),
       findCall: (callId) => calls.get(callId),
@@ -71,28 +70,16 @@ export function createSentConversation({
       estimate,
       toolNamed,
     }),
-    messages() {
+    messages(): readonly Message[] {
       sent ??= entries.flatMap(({ view }) => (view === undefined ? [] : [view]));
       return sent;
     },
-    rawTokens: () => rawTokens,
-    findCall: (callId) => calls.get(callId),
+    rawTokens: (): number => rawTokens,
+    findCall: (callId: string): ToolUseBlock | undefined => calls.get(callId),
   };
 }
 
-export type SentConversation = {
-  /** Returns the messages added since the last call; after the conversation was replaced, all of them. */
-  matchMessages(messages: readonly Message[]): { readonly added: readonly Message[]; readonly isReplaced: boolean };
-  addMessage(message: Message): void;
-  /** Registers the calls of a message, so that its results can be matched to them. */
-  registerCalls(message: Message): void;
-  applyProposals(proposals: readonly ReductionProposal[]): void;
-  refresh(): void;
-  createInput(tailTokens: number): ReductionInput;
-  messages(): readonly Message[];
-  rawTokens(): number;
-  findCall(callId: string): ToolUseBlock | undefined;
-};
+export type SentConversation = ReturnType<typeof createSentConversation>;
 
 /** Returns the ids of the calls whose results a decision hides. */
 export function listReducedCalls(decision: ContextDecision): readonly string[] {

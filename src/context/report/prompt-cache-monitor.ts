@@ -24,22 +24,10 @@ export type CacheReportRow = {
   readonly divergence?: CacheDivergence;
 };
 
-export type PromptCacheMonitor = {
-  /** Announces an intended change, which explains the next divergence. */
-  announceChange(cause: string): void;
-  /** Compares a request with the previous one. */
-  recordRequest(request: ModelRequest): CacheDivergence | undefined;
-  /** Adds the API's counts for the last request. */
-  recordUsage(usage: Usage): void;
-  listRows(): readonly CacheReportRow[];
-  /** Forgets all requests after a deliberate restart, so that the next one cannot diverge. */
-  reset(): void;
-};
-
 const MAX_ROWS = 200;
 
 /** Creates a monitor that checks that each request starts with the bytes of the previous one; only those are cached. */
-export function createPromptCacheMonitor(): PromptCacheMonitor {
+export function createPromptCacheMonitor() {
   let previous: ModelRequest | undefined;
   // Each model has its own cache, which stays valid while another model answers.
   const lastByModel = new Map<string, ModelRequest>();
@@ -47,10 +35,12 @@ export function createPromptCacheMonitor(): PromptCacheMonitor {
   let rows: readonly CacheReportRow[] = [];
   let count = 0;
   return {
-    announceChange: (cause) => {
+    /** Announces an intended change, which explains the next divergence. */
+    announceChange: (cause: string) => {
       if (!announcedCauses.includes(cause)) announcedCauses.push(cause);
     },
-    recordRequest: (request) => {
+    /** Compares a request with the previous one. */
+    recordRequest: (request: ModelRequest): CacheDivergence | undefined => {
       const before = lastByModel.get(request.model) ?? previous;
       const divergence = before === undefined ? undefined : detectDivergence(before, request, announcedCauses);
       previous = request;
@@ -61,14 +51,16 @@ export function createPromptCacheMonitor(): PromptCacheMonitor {
       rows = [...rows.slice(1 - MAX_ROWS), row];
       return divergence;
     },
-    recordUsage: (usage) => {
+    /** Adds the API's counts for the last request. */
+    recordUsage: (usage: Usage) => {
       const newest = rows.at(-1);
       if (newest === undefined) return;
       const all = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
       const hitRatio = all === 0 ? 0 : usage.cacheReadTokens / all;
       rows = [...rows.slice(0, -1), { ...newest, usage, hitRatio }];
     },
-    listRows: () => rows,
+    listRows: (): readonly CacheReportRow[] => rows,
+    /** Forgets all requests after a deliberate restart, so that the next one cannot diverge. */
     reset: () => {
       previous = undefined;
       lastByModel.clear();

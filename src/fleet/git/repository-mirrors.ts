@@ -9,19 +9,7 @@ import { PROTECTED_IN_PROJECT } from '../../sandbox/protected-paths.ts';
 import { type FleetGit, getGitOutput } from './fleet-git.ts';
 
 /** Bare mirrors of repositories on this machine, with clones of them for tasks. */
-export type RepositoryMirrors = {
-  /** Checks out a commit in a clone of the mirror. An existing clone is left unchanged (`found`). */
-  checkOut(checkout: BatchTaskCheckout, folder: string): Promise<'fresh' | 'found'>;
-  /** Fetches a commit into its mirror if needed. Returns the path of the mirror. */
-  ensureCommit(checkout: BatchTaskCheckout): Promise<string>;
-  /** Deletes a clone. */
-  removeClone(checkout: Pick<BatchTaskCheckout, 'url'>, folder: string): Promise<void>;
-  /** Deletes a mirror unless clones still borrow its objects. */
-  deleteUnused(url: string): Promise<void>;
-  /** Deletes the mirrors without clones that were not used for a time, and the oldest ones beyond a total size. */
-  prune(limits: RepositoryMirrorLimits): Promise<void>;
-  getPath(url: string): string;
-};
+export type RepositoryMirrors = ReturnType<typeof openRepositoryMirrors>;
 
 /** The age and the total size beyond which mirrors are deleted. */
 export type RepositoryMirrorLimits = { readonly maxAgeMs: number; readonly maxBytes: number };
@@ -44,7 +32,7 @@ const computeHash = (text: string): string => createHash('sha256').update(text).
  * worktree, because commands of a task may write only in its folder, and a worktree keeps its state in the mirror. The
  * mirrors are outside OURO_HOME, which the sandbox hides.
  */
-export function openRepositoryMirrors(workRoot: string, git: FleetGit): RepositoryMirrors {
+export function openRepositoryMirrors(workRoot: string, git: FleetGit) {
   const getPath = (url: string) => join(workRoot, '.mirrors', `${computeHash(url)}.git`);
   const getCloneRecord = (mirror: string, folder: string) => join(mirror, CLONES, computeHash(folder));
 
@@ -60,7 +48,8 @@ export function openRepositoryMirrors(workRoot: string, git: FleetGit): Reposito
 
   return {
     getPath,
-    async checkOut(checkout, folder) {
+    /** Checks out a commit in a clone of the mirror. An existing clone is left unchanged (`found`). */
+    async checkOut(checkout: BatchTaskCheckout, folder: string): Promise<'fresh' | 'found'> {
       const mirror = getPath(checkout.url);
       await mkdir(dirname(mirror), { recursive: true, mode: 0o700 });
       return runLocked(mirror, async () => {
@@ -74,24 +63,28 @@ export function openRepositoryMirrors(workRoot: string, git: FleetGit): Reposito
         return 'fresh';
       });
     },
-    async ensureCommit(checkout) {
+    /** Fetches a commit into its mirror if needed. Returns the path of the mirror. */
+    async ensureCommit(checkout: BatchTaskCheckout): Promise<string> {
       const mirror = getPath(checkout.url);
       await mkdir(dirname(mirror), { recursive: true, mode: 0o700 });
       await runLocked(mirror, () => fetchCommit(mirror, checkout, git));
       return mirror;
     },
-    async removeClone({ url }, folder) {
+    /** Deletes a clone. */
+    async removeClone({ url }: Pick<BatchTaskCheckout, 'url'>, folder: string) {
       await rm(folder, { recursive: true, force: true });
       await rm(getCloneRecord(getPath(url), folder), { force: true });
     },
-    async deleteUnused(url) {
+    /** Deletes a mirror unless clones still borrow its objects. */
+    async deleteUnused(url: string) {
       const mirror = getPath(url);
       if (!existsSync(mirror)) return;
       await runLocked(mirror, async () => {
         if (!(await hasClones(mirror))) await rm(mirror, { recursive: true, force: true });
       });
     },
-    async prune({ maxAgeMs, maxBytes }) {
+    /** Deletes the mirrors without clones that were not used for a time, and the oldest ones beyond a total size. */
+    async prune({ maxAgeMs, maxBytes }: RepositoryMirrorLimits) {
       const mirrors = await listMirrors(join(workRoot, '.mirrors'));
       let total = mirrors.reduce((sum, { bytes }) => sum + bytes, 0);
       for (const mirror of mirrors) {

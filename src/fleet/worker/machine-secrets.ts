@@ -3,13 +3,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { BatchTaskSpec, TaskAttemptEnd } from '../../contracts/fleet.ts';
 
 /** Finds and redacts the secrets of this machine in results: its API keys, and secret variables passed to the task. */
-export type MachineSecrets = {
-  redact(text: string): string;
-  /** Redacts the secrets in the texts of an attempt's end. */
-  redactEnd(ending: TaskAttemptEnd): TaskAttemptEnd;
-  /** Returns whether a file contains a secret. */
-  isContainedIn(bytes: Uint8Array): boolean;
-};
+export type MachineSecrets = ReturnType<typeof createMachineSecrets>;
 
 /** Values that are long enough to be secrets. Short words such as "postgres" occur in texts by chance. */
 const UNAMBIGUOUS = /^(?=.*\d).{8,}$|^.{16,}$/s;
@@ -19,10 +13,7 @@ const QUEUE_PASSWORD = 'PGPASSWORD';
 const MASK = '[secret]';
 
 /** Creates the redactor for a task. Unlike patterns it finds secrets by their value, whatever their form. */
-export function createMachineSecrets(
-  { keys, variables }: Environment,
-  spec: Pick<BatchTaskSpec, 'env' | 'secrets'>,
-): MachineSecrets {
+export function createMachineSecrets({ keys, variables }: Environment, spec: Pick<BatchTaskSpec, 'env' | 'secrets'>) {
   const { env, secrets = [] } = spec;
   const names = [...env.filter((name) => CREDENTIAL_NAME.test(name)), ...secrets, QUEUE_PASSWORD];
   const values = [...Object.values(keys), ...names.map((name) => variables[name] ?? '')].filter((value) =>
@@ -34,7 +25,8 @@ export function createMachineSecrets(
   const redact = (text: string) => encodings.reduce((redacted, value) => redacted.replaceAll(value, MASK), text);
   return {
     redact,
-    redactEnd(ending) {
+    /** Redacts the secrets in the texts of an attempt's end. */
+    redactEnd(ending: TaskAttemptEnd): TaskAttemptEnd {
       if (ending.kind !== 'done') return { ...ending, reason: redact(ending.reason) };
       const { result } = ending;
       const { answer, structured, notes } = result;
@@ -50,7 +42,8 @@ export function createMachineSecrets(
         },
       };
     },
-    isContainedIn(bytes) {
+    /** Returns whether a file contains a secret. */
+    isContainedIn(bytes: Uint8Array): boolean {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return values.some((value) => buffer.includes(value));
     },

@@ -14,13 +14,7 @@ import { createTaskCheckEnvironment } from './run-ouro-child.ts';
 import { createTaskManagedSettings, createTaskRunSettings, type WorkerPolicy } from './worker-policy.ts';
 
 /** The sandbox of the commands that a worker itself runs for a task: the same as that of the commands of the model. */
-export type WorkerCommandSandbox = {
-  /** The reason why the sandbox that the task needs is not available; `undefined` if it is, or if the task needs none. */
-  readonly problem: string | undefined;
-  /** Runs a command line in a shell, with the variables of the task only. */
-  run(line: string, options: Pick<ProgramOptions, 'timeoutMs' | 'signal'>): Promise<ProgramResult>;
-  close(): void;
-};
+export type WorkerCommandSandbox = Awaited<ReturnType<typeof openTaskSandbox>>;
 
 type SandboxDeps = {
   readonly environment: Environment;
@@ -37,7 +31,7 @@ export async function openTaskSandbox(
   { environment, policy, readSettings }: SandboxDeps,
   spec: Pick<BatchTaskSpec, 'mode' | 'env' | 'secrets' | 'allowedTools' | 'disallowedTools'>,
   { cwd, mirror }: { readonly cwd: string; readonly mirror: string | undefined },
-): Promise<WorkerCommandSandbox> {
+) {
   const loaded = await readSettings({
     cwd,
     policy: createTaskManagedSettings(policy, spec),
@@ -80,8 +74,10 @@ export async function openTaskSandbox(
   });
   const state = sandbox.getState();
   return {
+    /** The reason why the sandbox that the task needs is not available; `undefined` if it is, or if the task needs none. */
     problem: state.is === 'unavailable' ? state.why : undefined,
-    async run(line, options) {
+    /** Runs a command line in a shell, with the variables of the task only. */
+    async run(line: string, options: Pick<ProgramOptions, 'timeoutMs' | 'signal'>): Promise<ProgramResult> {
       const id = randomUUID();
       const wrap = await sandbox.wrap({ id, command: line, cwd });
       const command = wrap === undefined ? line : `exec ${wrap(['/bin/sh', '-c', line]).map(quoteForShell).join(' ')}`;

@@ -2,13 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
 /** Knows which mounted file systems do not answer. Whoever looks into one of them waits, possibly for ever. */
-export type MountHealth = {
-  /** Asks the network and FUSE mounts that were not asked recently. Waits a second at most. */
-  check(): Promise<void>;
-  /** Returns the mount that contains a path and did not answer; looks at the text of the path only. */
-  findHung(path: string): string | undefined;
-  listHung(): readonly string[];
-};
+export type MountHealth = ReturnType<typeof createMountHealth>;
 
 /** The parts of the system that the checks depend on. */
 export type MountHealthDeps = {
@@ -27,7 +21,7 @@ const HUNG_COUNTS_MS = 10_000;
 /** Creates the checks. */
 export function createMountHealth(
   { listMounts, now }: MountHealthDeps = { listMounts: listNetworkMounts, now: Date.now },
-): MountHealth {
+) {
   let hung: ReadonlySet<string> = new Set();
   let nextCheckAt = 0;
   let running: Promise<void> | undefined;
@@ -41,6 +35,7 @@ export function createMountHealth(
   }
 
   return {
+    /** Asks the network and FUSE mounts that were not asked recently. Waits a second at most. */
     async check() {
       if (running === undefined && now() < nextCheckAt) return;
       running ??= run().finally(() => {
@@ -48,8 +43,10 @@ export function createMountHealth(
       });
       await running;
     },
-    findHung: (path) => [...hung].find((mount) => path === mount || path.startsWith(`${mount}/`)),
-    listHung: () => [...hung],
+    /** Returns the mount that contains a path and did not answer; looks at the text of the path only. */
+    findHung: (path: string): string | undefined =>
+      [...hung].find((mount) => path === mount || path.startsWith(`${mount}/`)),
+    listHung: (): readonly string[] => [...hung],
   };
 }
 

@@ -42,25 +42,7 @@ export type McpServerConnectionOptions = TransportHandle &
   };
 
 /** An initialized connection to a server. */
-export type McpServerConnection = {
-  readonly info: { readonly name: string; readonly version: string } | undefined;
-  readonly instructions: string | undefined;
-  /** Reason it closed; `undefined` while it is open. */
-  getCloseReason(): string | undefined;
-  hasCapability(kind: McpListKind | 'completions'): boolean;
-  listTools(signal?: AbortSignal): Promise<readonly Tool[]>;
-  listPrompts(signal?: AbortSignal): Promise<readonly Prompt[]>;
-  listResources(signal: AbortSignal): Promise<readonly Resource[]>;
-  /** Lists the URI templates of resources. */
-  listResourceTemplates(signal: AbortSignal): Promise<readonly ResourceTemplate[]>;
-  callTool(tool: string, input: JsonObject, context: CallContext): Promise<CallToolResult>;
-  getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<GetPromptResult>;
-  /** Reads a resource and subscribes to its changes where the server supports that. */
-  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
-  /** Completes an argument; values in the server's order. */
-  complete(params: CompleteRequest['params'], signal: AbortSignal): Promise<readonly string[]>;
-  close(): Promise<void>;
-};
+export type McpServerConnection = Awaited<ReturnType<typeof openMcpServerConnection>>;
 
 /** The error of a call without any message for too long (`silent`), or with only progress (`endless`). */
 export class ServerTimeoutError extends Error {
@@ -89,10 +71,7 @@ function skipLateCancellations(transport: Transport): void {
 }
 
 /** Opens and initializes a connection; rejects when the server refuses or ends, or the signal aborts. */
-export async function openMcpServerConnection(
-  options: McpServerConnectionOptions,
-  signal: AbortSignal,
-): Promise<McpServerConnection> {
+export async function openMcpServerConnection(options: McpServerConnectionOptions, signal: AbortSignal) {
   const calls = createActiveMcpCalls(options.callTimeoutMs);
   const closeController = new AbortController();
   const onResourceChanged = (uri: string) => subscriptions.isSubscribed(uri) && options.onResourceChanged(uri);
@@ -129,17 +108,22 @@ export async function openMcpServerConnection(
   return {
     info: client.getServerVersion(),
     instructions: client.getInstructions(),
-    getCloseReason: () => closeReason,
-    hasCapability: (kind) => client.getServerCapabilities()?.[kind] !== undefined,
-    async listTools(listSignal) {
+    /** Reason it closed; `undefined` while it is open. */
+    getCloseReason: (): string | undefined => closeReason,
+    hasCapability: (kind: McpListKind | 'completions'): boolean => client.getServerCapabilities()?.[kind] !== undefined,
+    async listTools(listSignal?: AbortSignal): Promise<readonly Tool[]> {
       const listed = await fetchMcpList(client, MCP_LIST_REQUESTS.tools, listSignal, onCut);
       taskTools = supportsTasks(client) ? new Set(listed.filter(requiresTask).map(({ name }) => name)) : taskTools;
       return listed;
     },
-    listPrompts: (listSignal) => fetchMcpList(client, MCP_LIST_REQUESTS.prompts, listSignal, onCut),
-    listResources: (listSignal) => fetchMcpList(client, MCP_LIST_REQUESTS.resources, listSignal, onCut),
-    listResourceTemplates: (listSignal) => fetchMcpList(client, MCP_LIST_REQUESTS.templates, listSignal, onCut),
-    async callTool(name, input, context) {
+    listPrompts: (listSignal?: AbortSignal): Promise<readonly Prompt[]> =>
+      fetchMcpList(client, MCP_LIST_REQUESTS.prompts, listSignal, onCut),
+    listResources: (listSignal: AbortSignal): Promise<readonly Resource[]> =>
+      fetchMcpList(client, MCP_LIST_REQUESTS.resources, listSignal, onCut),
+    /** Lists the URI templates of resources. */
+    listResourceTemplates: (listSignal: AbortSignal): Promise<readonly ResourceTemplate[]> =>
+      fetchMcpList(client, MCP_LIST_REQUESTS.templates, listSignal, onCut),
+    async callTool(name: string, input: JsonObject, context: CallContext): Promise<CallToolResult> {
       await sendRoots();
       return callTool(
         client,
@@ -148,14 +132,20 @@ export async function openMcpServerConnection(
         calls.begin(context.ask),
       );
     },
-    getPrompt: (name, args, callSignal) =>
+    getPrompt: (
+      name: string,
+      args: Readonly<Record<string, string>>,
+      callSignal: AbortSignal,
+    ): Promise<GetPromptResult> =>
       client.getPrompt({ name, arguments: { ...args } }, { signal: callSignal, timeout: getPromptTimeoutMs() }),
-    async readResource(uri, callSignal) {
+    /** Reads a resource and subscribes to its changes where the server supports that. */
+    async readResource(uri: string, callSignal: AbortSignal): Promise<ReadResourceResult> {
       const contents = await client.readResource({ uri }, createOptions(callSignal));
       subscriptions.subscribe(uri);
       return contents;
     },
-    async complete(params, callSignal) {
+    /** Completes an argument; values in the server's order. */
+    async complete(params: CompleteRequest['params'], callSignal: AbortSignal): Promise<readonly string[]> {
       if (client.getServerCapabilities()?.completions === undefined) return [];
       const { completion } = await client.complete(params, { signal: callSignal, timeout: getPromptTimeoutMs() });
       return completion.values;

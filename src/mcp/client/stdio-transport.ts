@@ -39,18 +39,8 @@ const MAX_LINE_BYTES = 32 * 1024 * 1024;
 /** Output without a message that a server may print between two messages. */
 const MAX_STRAY_CHARS = 1024 * 1024;
 
-/** A parser of what a server writes to its pipes: messages, other output, and errors. */
-type StdioParser = {
-  /** Takes a chunk of standard output. */
-  parseStdout(chunk: Buffer): void;
-  /** Takes a chunk of standard error. */
-  addStderr(chunk: Buffer): void;
-  /** Describes the last output that was not a message. */
-  describeLastOutput(): string | undefined;
-};
-
 /** Creates the parser of newline-delimited messages; `refuse` gets the reason when the output exceeds a limit. */
-function createStdioParser(onMessage: (message: JSONRPCMessage) => void, refuse: (why: string) => void): StdioParser {
+function createStdioParser(onMessage: (message: JSONRPCMessage) => void, refuse: (why: string) => void) {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let stray = '';
@@ -72,7 +62,8 @@ function createStdioParser(onMessage: (message: JSONRPCMessage) => void, refuse:
   }
 
   return {
-    parseStdout(chunk) {
+    /** Takes a chunk of standard output. */
+    parseStdout(chunk: Buffer) {
       let start = 0;
       for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
         parseLine(Buffer.concat([...pending, chunk.subarray(start, end)]).toString('utf8'));
@@ -87,10 +78,12 @@ function createStdioParser(onMessage: (message: JSONRPCMessage) => void, refuse:
       pendingBytes = 0;
       refuse(`sent a line of more than ${MAX_LINE_BYTES / 1024 / 1024} MB`);
     },
-    addStderr(chunk) {
+    /** Takes a chunk of standard error. */
+    addStderr(chunk: Buffer) {
       errors = (errors + chunk.toString('utf8')).slice(-TAIL_CHARS);
     },
-    describeLastOutput() {
+    /** Describes the last output that was not a message. */
+    describeLastOutput(): string | undefined {
       const lines = sanitize(errors, 'foreign')
         .split('\n')
         .filter((line) => line.trim() !== '');

@@ -80,20 +80,10 @@ function buildDefaultUrl(region: string): string {
 const UNSUPPORTED_BETAS =
   /^(?:files-api|mcp-client|code-execution|skills|oauth|prompt-caching-scope|fast-mode|web-fetch|context-management)-/;
 
-/** Source of Google Cloud authentication for the lifetime of the process. */
-export type GoogleAuthSource = {
-  /** Returns the authentication headers; the library renews its token before it expires. */
-  readonly getHeaders: () => Promise<Readonly<Record<string, string>>>;
-  /** Returns the project id. */
-  readonly getProject: () => Promise<string>;
-  /** Called when the token was rejected; resolves to true if the request should be sent again. */
-  readonly renew: () => Promise<boolean>;
-};
-
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** Creates the authentication source: a token, default credentials, or a login by `gcpAuthRefresh`. */
-function createGoogleAuthSource(settings: CloudSettings): GoogleAuthSource {
+/** Creates the Google Cloud authentication: a token, default credentials, or a login by `gcpAuthRefresh`. */
+function createGoogleAuthSource(settings: CloudSettings) {
   const { gcpAuthRefresh } = settings;
   const configuredToken = readFirstVariable(settings, 'CLOUDSDK_AUTH_ACCESS_TOKEN', 'GOOGLE_OAUTH_ACCESS_TOKEN');
   let auth: Promise<GoogleAuth> | undefined;
@@ -117,7 +107,8 @@ function createGoogleAuthSource(settings: CloudSettings): GoogleAuthSource {
   });
 
   return {
-    async getHeaders() {
+    /** Returns the authentication headers; the library renews its token before it expires. */
+    async getHeaders(): Promise<Readonly<Record<string, string>>> {
       if (configuredToken !== undefined) return { authorization: `Bearer ${configuredToken}` };
       try {
         return await getTokenHeaders();
@@ -128,7 +119,8 @@ function createGoogleAuthSource(settings: CloudSettings): GoogleAuthSource {
       await signIn();
       return getTokenHeaders().catch((thrown) => Promise.reject(toKeyUnavailable(thrown)));
     },
-    async getProject() {
+    /** Returns the project id. */
+    async getProject(): Promise<string> {
       const configuredProject = readFirstVariable(
         settings,
         'ANTHROPIC_VERTEX_PROJECT_ID',
@@ -142,7 +134,8 @@ function createGoogleAuthSource(settings: CloudSettings): GoogleAuthSource {
         throw new KeyUnavailableError(message, { cause });
       });
     },
-    renew: async () => (configuredToken === undefined ? signIn() : false),
+    /** Called when the token was rejected; resolves to true if the request should be sent again. */
+    renew: async (): Promise<boolean> => (configuredToken === undefined ? signIn() : false),
   };
 }
 

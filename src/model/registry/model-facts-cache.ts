@@ -13,22 +13,6 @@ export type ServedModel = {
   readonly isGateway: boolean;
 };
 
-/** Cache of facts about models that are not in the built-in table; filled on demand. */
-export type ModelFactsCache = {
-  /** Returns all catalogue entries of a provider. */
-  getPage(catalogue: string): Promise<CataloguePage | undefined>;
-  /** Loads facts from the catalogue, without network access. */
-  loadCatalogueFacts(served: ServedModel): Promise<void>;
-  /** Loads facts from the catalogue, and from the server if the context window is still unknown. Never rejects. */
-  loadFacts(served: ServedModel): Promise<void>;
-  /** Adds facts that a server reported in its model list; they override the catalogue. */
-  addFacts(served: ServedModel, reported: ModelFacts): void;
-  /** Returns the facts known so far. */
-  getFacts(served: ServedModel): ModelFacts | undefined;
-  /** Returns the names in the model list of the server; `undefined` if it was not asked or did not answer. */
-  getListedModels(served: ServedModel): readonly string[] | undefined;
-};
-
 type Sources = {
   /** Loads the newest catalogue page of a provider. */
   readonly loadPage: (catalogue: string) => Promise<CataloguePage | undefined>;
@@ -37,8 +21,8 @@ type Sources = {
   readonly askServer: (server: ModelServer, model: string) => Promise<ServerModelReport | undefined>;
 };
 
-/** Creates an empty facts cache over a catalogue and a way to ask servers. */
-export function createModelFactsCache({ loadPage, searchPages, askServer }: Sources): ModelFactsCache {
+/** Creates the cache of facts about models that are not built in, filled on demand from a catalogue and from servers. */
+export function createModelFactsCache({ loadPage, searchPages, askServer }: Sources) {
   const facts = new Map<string, ModelFacts>();
   /** Facts about models of the same name elsewhere: what the server says counts more, its silence counts less. */
   const assumedFacts = new Map<string, ModelFacts>();
@@ -47,6 +31,7 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
   const serverLoads = new Map<string, Promise<void>>();
   const pages = new Map<string, Promise<CataloguePage | undefined>>();
 
+  /** Returns all catalogue entries of a provider. */
   function getPage(catalogue: string): Promise<CataloguePage | undefined> {
     const page = pages.get(catalogue) ?? loadPage(catalogue).catch(() => undefined);
     pages.set(catalogue, page);
@@ -78,6 +63,7 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
     listed.set(server.baseUrl, report.listed);
   }
 
+  /** Loads facts from the catalogue, without network access. */
   function loadCatalogueFacts(served: ServedModel): Promise<void> {
     const key = formatFactsKey(served);
     return memoizePromise(catalogueLoads, key, () => readCatalogueFacts(served, key));
@@ -86,21 +72,26 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
   return {
     getPage: getPage,
     loadCatalogueFacts,
-    async loadFacts(served) {
+    /** Loads facts from the catalogue, and from the server if the context window is still unknown. Never rejects. */
+    async loadFacts(served: ServedModel) {
       await loadCatalogueFacts(served);
       const key = formatFactsKey(served);
       await memoizePromise(serverLoads, key, () => readServerFacts(served, key));
     },
-    addFacts(served, reported) {
+    /** Adds facts that a server reported in its model list; they override the catalogue. */
+    addFacts(served: ServedModel, reported: ModelFacts) {
       const key = formatFactsKey(served);
       facts.set(key, { ...facts.get(key), ...reported });
     },
-    getFacts(served) {
+    /** Returns the facts known so far. */
+    getFacts(served: ServedModel): ModelFacts | undefined {
       const key = formatFactsKey(served);
       const [assumed, known] = [assumedFacts.get(key), facts.get(key)];
       return assumed === undefined ? known : { ...assumed, ...known };
     },
-    getListedModels: ({ server }) => (server === undefined ? undefined : listed.get(server.baseUrl)),
+    /** Returns the names in the model list of the server; `undefined` if it was not asked or did not answer. */
+    getListedModels: ({ server }: ServedModel): readonly string[] | undefined =>
+      server === undefined ? undefined : listed.get(server.baseUrl),
   };
 }
 

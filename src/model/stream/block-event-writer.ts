@@ -3,19 +3,9 @@ import type { JsonObject } from '../../contracts/json.ts';
 type Events = readonly JsonObject[];
 
 /** Writes Messages API events for the blocks of a reply; blocks are addressed by the keys of the source API. */
-export type BlockEventWriter = {
-  /** Starts a block unless it is open. */
-  readonly start: (key: string, content_block: JsonObject) => Events;
-  /** Adds a delta to a block; ignored unless the block is open. */
-  readonly append: (key: string, delta: JsonObject) => Events;
-  readonly end: (key: string) => Events;
-  readonly endAll: () => Events;
-  readonly isOpen: (key: string) => boolean;
-  /** Returns true if the block is open and has no content yet. */
-  readonly isEmpty: (key: string) => boolean;
-};
+export type BlockEventWriter = ReturnType<typeof createBlockEventWriter>;
 
-export function createBlockEventWriter(): BlockEventWriter {
+export function createBlockEventWriter() {
   const openBlocks = new Map<string, { readonly index: number; readonly isEmpty: boolean }>();
   let nextIndex = 0;
 
@@ -26,22 +16,25 @@ export function createBlockEventWriter(): BlockEventWriter {
   }
 
   return {
-    start(key, content_block) {
+    /** Starts a block unless it is open. */
+    start(key: string, content_block: JsonObject): Events {
       if (openBlocks.has(key)) return [];
       const index = nextIndex++;
       openBlocks.set(key, { index, isEmpty: true });
       return [{ type: 'content_block_start', index, content_block }];
     },
-    append(key, delta) {
+    /** Adds a delta to a block; ignored unless the block is open. */
+    append(key: string, delta: JsonObject): Events {
       const block = openBlocks.get(key);
       if (block === undefined) return [];
       openBlocks.set(key, { ...block, isEmpty: false });
       return [{ type: 'content_block_delta', index: block.index, delta }];
     },
     end,
-    endAll: () => [...openBlocks.keys()].flatMap(end),
-    isOpen: (key) => openBlocks.has(key),
-    isEmpty: (key) => openBlocks.get(key)?.isEmpty === true,
+    endAll: (): Events => [...openBlocks.keys()].flatMap(end),
+    isOpen: (key: string): boolean => openBlocks.has(key),
+    /** Returns true if the block is open and has no content yet. */
+    isEmpty: (key: string): boolean => openBlocks.get(key)?.isEmpty === true,
   };
 }
 

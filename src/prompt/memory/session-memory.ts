@@ -25,26 +25,10 @@ export type MemoryReport = {
 };
 
 /** The memory files of a session. */
-export type SessionMemory = {
-  /** Loads the files for the system prompt. */
-  load(): Promise<readonly MemoryFile[]>;
-  /** Loads the memory files and rules that apply to these paths; each is returned once. */
-  touch(paths: readonly string[]): Promise<readonly MemoryFile[]>;
-  /** Returns files changed on disk; a deleted file has an empty text. */
-  changed(): Promise<readonly MemoryFile[]>;
-  /** Adopts a change the user made through ouro, so that it is not reported as changed. */
-  acceptEdit(location: MemoryLocation): Promise<void>;
-  /** Forgets files outside the system prompt after a compaction; they are returned again when they apply. */
-  compacted(): void;
-  /** Lists the existing memory files and rules of the project, whether read or not. */
-  listFound(): Promise<readonly string[]>;
-  /** Lists the files that are not read because the folder is not trusted. */
-  listUnread(): Promise<readonly string[]>;
-  report(): MemoryReport;
-};
+export type SessionMemory = ReturnType<typeof createSessionMemory>;
 
 /** Creates the memory of a session, which reads every file once, including its imports. */
-export function createSessionMemory(deps: MemoryDeps): SessionMemory {
+export function createSessionMemory(deps: MemoryDeps) {
   let state = EMPTY_MEMORY;
   const dispatch = (event: MemoryEvent) => {
     state = reduceMemory(state, event);
@@ -52,7 +36,8 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
   const loader: MemoryLoader = { deps: deps, getState: () => state, dispatch: dispatch };
 
   return {
-    load: async () => {
+    /** Loads the files for the system prompt. */
+    load: async (): Promise<readonly MemoryFile[]> => {
       dispatch({ type: 'started' });
       for (const location of deps.globalFiles) await loadMemoryLocation(loader, location, dirname(location.path));
       const folders = deps.isTrusted() ? listFoldersDown(deps.root, deps.cwd()) : [];
@@ -64,12 +49,14 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
       dispatch({ type: 'prompt_rendered' });
       return state.loaded.map(({ file }) => file);
     },
-    touch: async (paths) => {
+    /** Loads the memory files and rules that apply to these paths; each is returned once. */
+    touch: async (paths: readonly string[]): Promise<readonly MemoryFile[]> => {
       const before = state.loaded;
       for (const path of paths) await loadForPath(loader, resolve(deps.cwd(), path));
       return state.loaded.filter((known) => !before.includes(known)).map(({ file }) => file);
     },
-    changed: async () => {
+    /** Returns files changed on disk; a deleted file has an empty text. */
+    changed: async (): Promise<readonly MemoryFile[]> => {
       const changes: MemoryFile[] = [];
       for (const known of state.loaded) {
         const reread = await rereadFile(known, deps);
@@ -79,7 +66,8 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
       }
       return changes;
     },
-    acceptEdit: async (location) => {
+    /** Adopts a change the user made through ouro, so that it is not reported as changed. */
+    acceptEdit: async (location: MemoryLocation) => {
       if (!isMemoryScopeAllowed(location.scope, deps)) return;
       const source = await readMemoryFile(location.path, createMemoryReadCheck(location, deps));
       if (source?.ok !== true) return;
@@ -89,10 +77,13 @@ export function createSessionMemory(deps: MemoryDeps): SessionMemory {
       const file = { ...location, ...known?.file, text };
       dispatch({ type: 'edit_accepted', known: { folder: dirname(location.path), ...known, file, realPath, mtimeMs } });
     },
+    /** Forgets files outside the system prompt after a compaction; they are returned again when they apply. */
     compacted: () => dispatch({ type: 'compacted' }),
-    listFound: async () => (deps.isTrusted() ? listExistingFiles(deps) : []),
-    listUnread: () => listUnreadFiles(deps),
-    report: () => ({
+    /** Lists the existing memory files and rules of the project, whether read or not. */
+    listFound: async (): Promise<readonly string[]> => (deps.isTrusted() ? listExistingFiles(deps) : []),
+    /** Lists the files that are not read because the folder is not trusted. */
+    listUnread: (): Promise<readonly string[]> => listUnreadFiles(deps),
+    report: (): MemoryReport => ({
       files: [...state.loaded.map(toLoadedReport), ...state.waiting.map(toWaitingReport)],
       problems: state.problems,
     }),

@@ -1,18 +1,9 @@
 import type { Duplex } from 'node:stream';
 
 /** Reads the start of a stream step by step and leaves the rest. */
-export type ByteReader = {
-  /** Returns the next byte without taking it; throws at the end of the stream. */
-  peek(): Promise<Uint8Array>;
-  /** Takes exactly `count` bytes; throws if the stream ends before. */
-  take(count: number): Promise<Uint8Array>;
-  /** Takes the text up to and including a mark; throws if it does not come within `maxBytes`. */
-  takeThrough(mark: string, maxBytes: number): Promise<string>;
-  /** Stops reading and returns the bytes that were read but not taken. */
-  rest(): Buffer;
-};
+export type ByteReader = ReturnType<typeof createByteReader>;
 
-export function createByteReader(stream: Duplex): ByteReader {
+export function createByteReader(stream: Duplex) {
   let buffered: Buffer = Buffer.alloc(0);
   let hasEnded = false;
   let onProgress: () => void = () => undefined;
@@ -44,15 +35,18 @@ export function createByteReader(stream: Duplex): ByteReader {
   };
 
   return {
-    async peek() {
+    /** Returns the next byte without taking it; throws at the end of the stream. */
+    async peek(): Promise<Uint8Array> {
       while (buffered.length === 0) await readMore();
       return buffered.subarray(0, 1);
     },
-    async take(count) {
+    /** Takes exactly `count` bytes; throws if the stream ends before. */
+    async take(count: number): Promise<Uint8Array> {
       while (buffered.length < count) await readMore();
       return takeBuffered(count);
     },
-    async takeThrough(mark, maxBytes) {
+    /** Takes the text up to and including a mark; throws if it does not come within `maxBytes`. */
+    async takeThrough(mark: string, maxBytes: number): Promise<string> {
       for (;;) {
         const index = buffered.indexOf(mark);
         if (index !== -1) return takeBuffered(index + mark.length).toString('latin1');
@@ -60,7 +54,8 @@ export function createByteReader(stream: Duplex): ByteReader {
         await readMore();
       }
     },
-    rest() {
+    /** Stops reading and returns the bytes that were read but not taken. */
+    rest(): Buffer {
       stream.pause();
       stream.off('data', onData).off('end', onEnd).off('close', onEnd);
       return takeBuffered(buffered.length);

@@ -9,22 +9,16 @@ import type { BlockedConnection, SandboxedCommand, SandboxNetwork, SandboxNetwor
 type Command = Omit<SandboxedCommand, 'signal'>;
 
 /** The network of the sandboxes of a session, loaded and opened when the first command needs it. */
-export type LazyNetwork = {
-  /** Adds network access for a command to its plan. If that fails, the plan is unchanged and `problem` says why. */
-  addNetworkAccess(plan: SandboxPlan, bwrap: string, command: Command): Promise<SandboxPlan>;
-  getProblem(): string | undefined;
-  unregister(callId: string): void;
-  listBlocked(): readonly BlockedConnection[];
-  close(): void;
-};
+export type LazyNetwork = ReturnType<typeof createLazyNetwork>;
 
 /** Creates the network of a session; `open` is called once. */
-export function createLazyNetwork(open: (plan: SandboxPlan, bwrap: string) => Promise<SandboxNetwork>): LazyNetwork {
+export function createLazyNetwork(open: (plan: SandboxPlan, bwrap: string) => Promise<SandboxNetwork>) {
   let opening: Promise<SandboxNetwork> | undefined;
   let network: SandboxNetwork | undefined;
   let problem: string | undefined;
   return {
-    async addNetworkAccess(plan, bwrap, command) {
+    /** Adds network access for a command to its plan. If that fails, the plan is unchanged and `problem` says why. */
+    async addNetworkAccess(plan: SandboxPlan, bwrap: string, command: Command): Promise<SandboxPlan> {
       if (plan.network !== 'hosts') return plan;
       try {
         opening ??= open(plan, bwrap);
@@ -37,9 +31,9 @@ export function createLazyNetwork(open: (plan: SandboxPlan, bwrap: string) => Pr
         return plan;
       }
     },
-    getProblem: () => problem,
-    unregister: (callId) => network?.unregister(callId),
-    listBlocked: () => network?.listBlocked() ?? [],
+    getProblem: (): string | undefined => problem,
+    unregister: (callId: string) => network?.unregister(callId),
+    listBlocked: (): readonly BlockedConnection[] => network?.listBlocked() ?? [],
     close: () => network?.close(),
   };
 }

@@ -4,12 +4,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
 /** A network namespace whose only exit is a bridge to the proxy. Commands in it reach each other and the proxy. */
-export type NetworkBridge = {
-  /** Arguments that start a program in this network. */
-  readonly entryArgs: readonly string[];
-  readonly isOpen: () => boolean;
-  close(): void;
-};
+export type NetworkBridge = Awaited<ReturnType<typeof openNetworkBridge>>;
 
 /** The programs and addresses a bridge needs. */
 export type NetworkBridgeOptions = {
@@ -46,13 +41,7 @@ createServer({ allowHalfOpen: true }, (program) => {
 const infoSchema = z.object({ 'child-pid': z.number().int().positive() });
 
 /** Creates the network and waits until its bridge listens. Rejects with the first error line of bwrap. */
-export async function openNetworkBridge({
-  bwrap,
-  nsenter,
-  runtime,
-  socket,
-  port,
-}: NetworkBridgeOptions): Promise<NetworkBridge> {
+export async function openNetworkBridge({ bwrap, nsenter, runtime, socket, port }: NetworkBridgeOptions) {
   const args = [
     ...['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev', '--unshare-net', '--die-with-parent', '--new-session'],
     ...['--info-fd', '3', '--', runtime, '-e', BRIDGE_CODE, socket, String(port)],
@@ -70,8 +59,9 @@ export async function openNetworkBridge({
     const hasUserNamespace = readlinkSync(`/proc/${pid}/ns/user`) !== readlinkSync('/proc/self/ns/user');
     const user = hasUserNamespace ? ['--preserve-credentials', `--user=/proc/${pid}/ns/user`] : [];
     return {
+      /** Arguments that start a program in this network. */
       entryArgs: [nsenter, ...user, `--net=/proc/${pid}/ns/net`, '--'],
-      isOpen: () => isOpen,
+      isOpen: (): boolean => isOpen,
       close: () => void child.kill('SIGKILL'),
     };
   } catch (thrown) {

@@ -12,32 +12,23 @@ export type TranscriptOwner = { readonly sessionId: string; readonly agentId?: s
 type MessageLines = { readonly after: string | null; readonly uuids: readonly string[] };
 
 /** A chain of lines in which each line names its parent. */
-export type TranscriptLineChain = {
-  /** Id of the newest line, the parent of the next one. */
-  lastUuid(): string | null;
-  /** Makes a line the parent of the next one. */
-  continueFrom(uuid: string | null): void;
-  /** Adds a line after the newest; `wanted` becomes its id unless another line uses it. */
-  addLine(record: SessionRecord, preferredUuid: string, fields: JsonObject): JsonObject;
-  /** Adds the lines of a message and remembers them by the message id. */
-  addMessageLines(messageId: string, write: () => readonly JsonObject[]): readonly JsonObject[];
-  findMessageLines(messageId: string): MessageLines | undefined;
-  /** Changes the line that the lines of a message follow. */
-  moveMessageLines(messageId: string, after: string | null): void;
-};
+export type TranscriptLineChain = ReturnType<typeof createTranscriptLineChain>;
 
-export function createTranscriptLineChain({ sessionId, agentId }: TranscriptOwner): TranscriptLineChain {
+export function createTranscriptLineChain({ sessionId, agentId }: TranscriptOwner) {
   let last: string | null = null;
   const used = new Set<string>();
   const messageLines = new Map<string, MessageLines>();
   const speaker = agentId === undefined ? { isSidechain: false } : { isSidechain: true, agentId };
 
   return {
-    lastUuid: () => last,
-    continueFrom: (uuid) => {
+    /** Id of the newest line, the parent of the next one. */
+    lastUuid: (): string | null => last,
+    /** Makes a line the parent of the next one. */
+    continueFrom: (uuid: string | null) => {
       last = uuid;
     },
-    addLine(record, preferredUuid, fields) {
+    /** Adds a line after the newest; `wanted` becomes its id unless another line uses it. */
+    addLine(record: SessionRecord, preferredUuid: string, fields: JsonObject): JsonObject {
       // Some providers number their replies from zero, so ids repeat.
       const ids = [preferredUuid, record.uuid, createTranscriptLineUuid(record.uuid, used.size)];
       const uuid = ids.find((id) => !used.has(id)) ?? preferredUuid;
@@ -48,14 +39,16 @@ export function createTranscriptLineChain({ sessionId, agentId }: TranscriptOwne
       const head = { ...speaker, userType: 'external', cwd, sessionId, version, gitBranch };
       return { parentUuid, ...head, ...fields, uuid, timestamp };
     },
-    addMessageLines(messageId, write) {
+    /** Adds the lines of a message and remembers them by the message id. */
+    addMessageLines(messageId: string, write: () => readonly JsonObject[]): readonly JsonObject[] {
       const after = last;
       const lines = write();
       messageLines.set(messageId, { after, uuids: lines.map(({ uuid }) => String(uuid)) });
       return lines;
     },
-    findMessageLines: (messageId) => messageLines.get(messageId),
-    moveMessageLines(messageId, after) {
+    findMessageLines: (messageId: string): MessageLines | undefined => messageLines.get(messageId),
+    /** Changes the line that the lines of a message follow. */
+    moveMessageLines(messageId: string, after: string | null) {
       messageLines.set(messageId, { after, uuids: messageLines.get(messageId)?.uuids ?? [] });
     },
   };
@@ -68,22 +61,13 @@ type RecordedBlock = { readonly record: SessionRecord; readonly index: number; r
 export type MirroredReplyEnd = { readonly stopReason?: unknown; readonly usage?: unknown };
 
 /** Collects the blocks of a reply; its lines, one per block, are written at its end, because each states the usage. */
-export type ReplyLineWriter = {
-  isOpen(messageId?: unknown): boolean;
-  addBlock(record: Extract<SessionRecord, { type: 'assistant' }>): void;
-  closeReply(end?: MirroredReplyEnd): readonly JsonObject[];
-  /** Discards the open reply. */
-  dropReply(): void;
-  writeReply(reply: CompleteReply, end: MirroredReplyEnd): readonly JsonObject[];
-  /** Returns the id of the line that made a call. */
-  getCallLine(callId: string): string | undefined;
-};
+export type ReplyLineWriter = ReturnType<typeof createReplyLineWriter>;
 
 type CompleteReply = { readonly id: string; readonly model: string; readonly blocks: readonly RecordedBlock[] };
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-export function createReplyLineWriter(chain: TranscriptLineChain): ReplyLineWriter {
+export function createReplyLineWriter(chain: TranscriptLineChain) {
   let open: CompleteReply | undefined;
   const callers = new Map<string, string>();
 
@@ -115,23 +99,25 @@ export function createReplyLineWriter(chain: TranscriptLineChain): ReplyLineWrit
     );
   }
 
+  /** Discards the open reply. */
   function dropReply(): void {
     open = undefined;
   }
 
   return {
-    isOpen: (messageId) => open !== undefined && (messageId === undefined || messageId === open.id),
-    addBlock(record) {
+    isOpen: (messageId?: unknown): boolean => open !== undefined && (messageId === undefined || messageId === open.id),
+    addBlock(record: Extract<SessionRecord, { type: 'assistant' }>) {
       const { messageId: id, model, index, block } = record;
       open = { id, model, blocks: [...(open?.blocks ?? []), { record, index, block }] };
     },
-    closeReply(end = {}) {
+    closeReply(end: MirroredReplyEnd = {}): readonly JsonObject[] {
       const reply = open;
       dropReply();
       return reply === undefined ? [] : writeReply(reply, end);
     },
     dropReply,
     writeReply,
-    getCallLine: (callId) => callers.get(callId),
+    /** Returns the id of the line that made a call. */
+    getCallLine: (callId: string): string | undefined => callers.get(callId),
   };
 }

@@ -5,14 +5,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { type AppendFs, type AppendHandle, diskAppendFs } from './append-fs.ts';
 
 /** A queue of lines for a file: written in order, kept in memory until they are on disk. */
-export type AppendFile = {
-  /** Resolves when the line is written, or when the failure has been reported. */
-  append(line: string): Promise<void>;
-  sync(): Promise<void>;
-  close(): Promise<void>;
-  /** Number of lines not yet written because writing fails. */
-  countPending(): number;
-};
+export type AppendFile = ReturnType<typeof createAppendFile>;
 
 /** A change in the state of the file that the user should know. */
 export type AppendFileStatus =
@@ -35,7 +28,7 @@ export function createAppendFile(
   fs: AppendFs,
   onStatus: (status: AppendFileStatus) => void,
   { fallback, unsavedLines = [] }: AppendFileOptions = {},
-): AppendFile {
+) {
   const file = createReopeningFile(path, fs, () => onStatus({ type: 'restored' }));
   let pending: string[] = unsavedLines.map((line) => `${line}\n`);
   /** Number of pending lines already stored on the other disk. */
@@ -80,7 +73,8 @@ export function createAppendFile(
   }
 
   return {
-    append(line) {
+    /** Resolves when the line is written, or when the failure has been reported. */
+    append(line: string) {
       pending.push(line);
       return flush();
     },
@@ -96,7 +90,8 @@ export function createAppendFile(
       if (pending.length > 0) await flush();
       await file.close();
     },
-    countPending: () => pending.length,
+    /** Number of lines not yet written because writing fails. */
+    countPending: (): number => pending.length,
   };
 }
 

@@ -8,16 +8,7 @@ import type { AppendFs } from './append-fs.ts';
 type TitleRecord = Extract<SessionRecordBody, { type: 'title' }>;
 
 /** A writer for one file of records, each linked to its parent. A record is on disk when `append` resolves. */
-export type SessionRecordWriter = {
-  append(body: SessionRecordBody): Promise<void>;
-  toRecords(event: AgentEvent): readonly SessionRecordBody[];
-  /** Writes the title again when it is far from the end: session lists read only the ends of a file. */
-  repeatTitle(): Promise<void>;
-  sync(): Promise<void>;
-  close(): Promise<void>;
-  /** Number of lines that could not be written yet. */
-  countPending(): number;
-};
+export type SessionRecordWriter = ReturnType<typeof createSessionRecordWriter>;
 
 /** Options of a record writer: the fields of every record, and where it writes. */
 export type SessionRecordWriterOptions = {
@@ -41,7 +32,7 @@ export type SessionRecordWriterOptions = {
 const MAX_CHARS_AFTER_TITLE = 8_000;
 
 /** Creates a record writer; the file is opened by its first record. */
-export function createSessionRecordWriter(options: SessionRecordWriterOptions, path: string): SessionRecordWriter {
+export function createSessionRecordWriter(options: SessionRecordWriterOptions, path: string) {
   const { sessionId, cwd, gitBranch, version, newId, now, onNotice, fs } = options;
   let parentUuid = options.lastUuid;
   let title = options.title;
@@ -73,11 +64,13 @@ export function createSessionRecordWriter(options: SessionRecordWriterOptions, p
   return {
     append,
     toRecords: createEventRecorder(),
+    /** Writes the title again when it is far from the end: session lists read only the ends of a file. */
     async repeatTitle() {
       if (title !== undefined && charsSinceTitle > MAX_CHARS_AFTER_TITLE) await append(title);
     },
     sync: file.sync,
     close: file.close,
+    /** Number of lines that could not be written yet. */
     countPending: file.countPending,
   };
 }

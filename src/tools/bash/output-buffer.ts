@@ -4,19 +4,7 @@ import { formatBytes } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 
 /** Output of any size in bounded memory: head and tail are kept, the whole output is written to a file. */
-export type OutputBuffer = {
-  push(chunk: Uint8Array): void;
-  totalBytes(): number;
-  /** Returns the last lines that are not blank. */
-  tail(lines: number): readonly string[];
-  /** Returns the whole output, or head and tail with the path of the file. */
-  text(): string;
-  /** Returns the output since the last call. */
-  takeNew(): string;
-  /** Path of the file with the whole output, if it was too large for memory. */
-  path(): string | undefined;
-  close(): void;
-};
+export type OutputBuffer = ReturnType<typeof createOutputBuffer>;
 
 export type OutputLimits = {
   /** Size up to which the output is kept whole in memory. */
@@ -28,7 +16,7 @@ export type OutputLimits = {
   readonly filePath: string;
 };
 
-export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
+export function createOutputBuffer(limits: OutputLimits) {
   const file = createOverflowFile(limits);
   /** All chunks, until they exceed `keepBytes`. */
   let chunks: Buffer[] | undefined = [];
@@ -49,7 +37,7 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
   const lastBytes = () => (chunks === undefined ? tail : Buffer.concat(chunks));
 
   return {
-    push(chunk) {
+    push(chunk: Uint8Array) {
       totalBytes += chunk.length;
       if (chunks === undefined) {
         file.write(chunk);
@@ -61,20 +49,23 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
       chunks.push(Buffer.from(chunk));
       if (totalBytes > limits.keepBytes) spill(Buffer.concat(chunks));
     },
-    totalBytes: () => totalBytes,
-    tail: (lines) =>
+    totalBytes: (): number => totalBytes,
+    /** Returns the last lines that are not blank. */
+    tail: (lines: number): readonly string[] =>
       decode(takeLastBytes(lastBytes(), 8_192))
         .split('\n')
         .filter((line) => line.trim() !== '')
         .slice(-lines),
-    text() {
+    /** Returns the whole output, or head and tail with the path of the file. */
+    text(): string {
       if (chunks !== undefined) return decode(Buffer.concat(chunks));
       const { shownHead, shownTail } = cutAtLines(head, tail);
       const hiddenBytes = totalBytes - shownHead.length - shownTail.length;
       const gap = describeGap(shownHead, shownTail, hiddenBytes, scanner);
       return `${decode(shownHead)}\n… ${gap.summary}; ${file.describeLocation(totalBytes)} …\n${decode(Buffer.from(gap.failures))}${decode(shownTail)}`;
     },
-    takeNew() {
+    /** Returns the output since the last call. */
+    takeNew(): string {
       const bytes = lastBytes();
       // An incomplete character waits for its remaining bytes.
       const end = findCharacterBoundary(bytes, bytes.length);
@@ -83,7 +74,8 @@ export function createOutputBuffer(limits: OutputLimits): OutputBuffer {
       if (newBytes <= end) return decode(bytes.subarray(end - newBytes, end));
       return `… ${formatBytes(newBytes - end)} left out here …\n${decode(bytes.subarray(findCharacterBoundary(bytes, 0), end))}`;
     },
-    path: () => (chunks === undefined && !file.isBroken() ? limits.filePath : undefined),
+    /** Path of the file with the whole output, if it was too large for memory. */
+    path: (): string | undefined => (chunks === undefined && !file.isBroken() ? limits.filePath : undefined),
     close: file.close,
   };
 }
@@ -194,13 +186,7 @@ function isContinuation(byte: number | undefined): boolean {
 type FailureLine = { readonly number: number; readonly text: string };
 
 /** Counts the lines of an output while it streams by, and keeps the first ones that look like failures. */
-type LineScanner = {
-  push(chunk: Uint8Array): void;
-  /** Number of line ends so far. */
-  countLines(): number;
-  /** Returns the first failures in a range of lines. */
-  listFailures(first: number, last: number): readonly FailureLine[];
-};
+type LineScanner = ReturnType<typeof createLineScanner>;
 
 const FAILURE =
   /\b(?:errors?|fail(?:ed|ures?|s)?|exception|panic(?:ked)?|fatal|traceback|assertion\w*|segmentation fault|not ok|undefined reference|cannot find)\b|[✗✘×❌]|(?:Error|Exception|Failure)\b/i;
@@ -214,7 +200,7 @@ const MAX_LINE_CHARS = 300;
 /** Bytes that are searched for failures; lines are counted beyond. */
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
 
-function createLineScanner(): LineScanner {
+function createLineScanner() {
   const decoder = new TextDecoder('utf-8', { fatal: false });
   const candidates: FailureLine[] = [];
   let lineCount = 0;
@@ -235,12 +221,14 @@ function createLineScanner(): LineScanner {
   }
 
   return {
-    push(chunk) {
+    push(chunk: Uint8Array) {
       lineCount += countNewlines(chunk);
       if (searchedBytes < MAX_SEARCHED_BYTES && candidates.length < MAX_CANDIDATES) search(chunk);
     },
-    countLines: () => lineCount,
-    listFailures: (first, last) =>
+    /** Number of line ends so far. */
+    countLines: (): number => lineCount,
+    /** Returns the first failures in a range of lines. */
+    listFailures: (first: number, last: number): readonly FailureLine[] =>
       candidates.filter(({ number }) => number >= first && number <= last).slice(0, MAX_FAILURES),
   };
 }

@@ -42,22 +42,7 @@ export type ShellOptions = {
 };
 
 /** A running shell command. */
-export type RunningShell = {
-  readonly output: OutputBuffer;
-  /** Tells whether a search of the command left out secret files. */
-  hasExcludedSecrets(): boolean;
-  readonly exited: Promise<ShellExit>;
-  /** Resolves when the command and all processes it left behind have exited. */
-  readonly allExited: Promise<ShellExit>;
-  /** Adds a listener for each complete line from now on. */
-  onLine(listener: (line: string) => void): void;
-  /** Terminates the process tree, on the second call with SIGKILL. Resolves when nothing is left. */
-  stop(): Promise<void>;
-  /** Tells whether `stop` was called and the process tree still runs. */
-  isStopping(): boolean;
-  /** Tells whether the command has exited while a process it started still runs or holds its output open. */
-  hasLeftProcesses(): boolean;
-};
+export type RunningShell = ReturnType<typeof startShell>;
 
 /** How a command exited; `problem` if it could not be started. */
 export type ShellExit = {
@@ -84,7 +69,7 @@ const WRAPPER = `exec 2>&1; trap '{ ${REPORT_CWD}; } 2>/dev/null' EXIT; eval "sh
 const CHANNEL_CHARS = 20_000;
 
 /** Starts a command in its own process group, with stdin closed. */
-export function startShell(start: ShellOptions): RunningShell {
+export function startShell(start: ShellOptions) {
   const output = createOutputBuffer(start.limits);
   const { child, tree, closed, directory, isOpen, hasExcludedSecrets } = spawnShell(start, output);
   const startedAt = performance.now();
@@ -118,12 +103,18 @@ export function startShell(start: ShellOptions): RunningShell {
 
   return {
     output,
+    /** Tells whether a search of the command left out secret files. */
     hasExcludedSecrets,
     exited,
+    /** Resolves when the command and all processes it left behind have exited. */
     allExited: waitForProcesses(),
-    onLine: (listener) => void child.stdout?.on('data', createLineSplitter(listener)),
-    isStopping: () => termination !== undefined,
-    hasLeftProcesses: () => hasLeftProcesses,
+    /** Adds a listener for each complete line from now on. */
+    onLine: (listener: (line: string) => void): void => void child.stdout?.on('data', createLineSplitter(listener)),
+    /** Tells whether `stop` was called and the process tree still runs. */
+    isStopping: (): boolean => termination !== undefined,
+    /** Tells whether the command has exited while a process it started still runs or holds its output open. */
+    hasLeftProcesses: (): boolean => hasLeftProcesses,
+    /** Terminates the process tree, on the second call with SIGKILL. Resolves when nothing is left. */
     async stop() {
       if (child.pid === undefined) return;
       stopRequests += 1;

@@ -19,32 +19,10 @@ export type BackgroundShell = {
 type ShellWatch = { readonly pattern: Pick<LinearRegex, 'test'>; readonly monitor?: string };
 
 /** All shell commands of a conversation: in the foreground, where a call waits for them, or in the background. */
-export type ShellRegistry = {
-  /** Registers a command that a call waits for; `moved` resolves if the user sends it to the background. */
-  addForeground(
-    callId: string,
-    command: string,
-    shell: RunningShell,
-  ): { readonly moved: Promise<string>; readonly done: () => void };
-  /** Continues a command in the background and returns its id; lines that are watched are reported to the model. */
-  addBackground(callId: string, command: string, shell: RunningShell, watch?: ShellWatch): string;
-  /** Moves the command of this call, or the newest foreground command, to the background; `false` if there is none. */
-  moveToBackground(callId?: string): boolean;
-  /** Kills commands that were asked to stop and still run. */
-  killStopping(): void;
-  find(id: string): BackgroundShell | undefined;
-  list(): readonly BackgroundShell[];
-  /** Tells whether a background command still runs. */
-  hasRunning(): boolean;
-  hasNotices(): boolean;
-  /** Returns messages for the model about commands that ended or printed a matching line since the last call. */
-  takeNotices(): readonly string[];
-  /** Stops all commands. */
-  stopAll(): Promise<void>;
-};
+export type ShellRegistry = ReturnType<typeof createShellRegistry>;
 
 /** Creates the registry of the shell commands of a conversation. */
-export function createShellRegistry(now: () => number, emit: (event: AgentEvent) => void): ShellRegistry {
+export function createShellRegistry(now: () => number, emit: (event: AgentEvent) => void) {
   const background = new Map<string, BackgroundShell>();
   const foreground = new Map<
     string,
@@ -55,6 +33,7 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
   const matchedLines = new Map<string, MatchedLines>();
   let count = 0;
 
+  /** Continues a command in the background and returns its id; lines that are watched are reported to the model. */
   function startBackground(callId: string, command: string, shell: RunningShell, watch?: ShellWatch): string {
     count += 1;
     const id = `shell_${count}`;
@@ -89,7 +68,12 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
   }
 
   return {
-    addForeground(callId, command, shell) {
+    /** Registers a command that a call waits for; `moved` resolves if the user sends it to the background. */
+    addForeground(
+      callId: string,
+      command: string,
+      shell: RunningShell,
+    ): { readonly moved: Promise<string>; readonly done: () => void } {
       let move: (id: string) => void = () => undefined;
       const moved = new Promise<string>((resolve) => {
         move = resolve;
@@ -98,7 +82,8 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
       return { moved, done: () => void foreground.delete(callId) };
     },
     addBackground: startBackground,
-    moveToBackground(requestedCallId) {
+    /** Moves the command of this call, or the newest foreground command, to the background; `false` if there is none. */
+    moveToBackground(requestedCallId?: string): boolean {
       const [callId, entry] =
         [...foreground].findLast(([id]) => requestedCallId === undefined || id === requestedCallId) ?? [];
       if (callId === undefined || entry === undefined) return false;
@@ -106,20 +91,24 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
       entry.move(startBackground(callId, entry.command, entry.shell));
       return true;
     },
+    /** Kills commands that were asked to stop and still run. */
     killStopping() {
       const all = [...foreground.values(), ...background.values()];
       for (const { shell } of all) if (shell.isStopping()) void shell.stop();
     },
-    find: (id) => background.get(id),
-    list: () => [...background.values()],
-    hasRunning: () => [...background.values()].some(({ exit }) => exit === undefined),
-    hasNotices: () => notices.length > 0 || matchedLines.size > 0,
-    takeNotices() {
+    find: (id: string): BackgroundShell | undefined => background.get(id),
+    list: (): readonly BackgroundShell[] => [...background.values()],
+    /** Tells whether a background command still runs. */
+    hasRunning: (): boolean => [...background.values()].some(({ exit }) => exit === undefined),
+    hasNotices: (): boolean => notices.length > 0 || matchedLines.size > 0,
+    /** Returns messages for the model about commands that ended or printed a matching line since the last call. */
+    takeNotices(): readonly string[] {
       const taken = [...[...matchedLines.values()].map(describePrinted), ...notices];
       notices = [];
       matchedLines.clear();
       return taken;
     },
+    /** Stops all commands. */
     async stopAll() {
       await Promise.all([...foreground.values(), ...background.values()].map(({ shell }) => shell.stop()));
       for (const { shell } of background.values()) shell.output.close();

@@ -44,28 +44,9 @@ export type FileReadStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
  * Records which versions of files the model has seen, so that it never overwrites changes it does not know. Each
  * conversation has its own: a sub-agent has not seen what its parent has read.
  */
-export type FileReadState = {
-  /** Records that the model was shown these lines, and the result that shows them. */
-  recordRead(version: FileVersion, range: string, shown?: ShownText): void;
-  /** Records that a tool wrote this version. */
-  recordChange(version: FileVersion): void;
-  getSeen(realPath: string): SeenFile | undefined;
-  /** Returns the result that showed these lines of this version; the conversation may no longer contain it. */
-  getShown(version: FileVersion, range: string): ShownText | undefined;
-  /** Compares a file with the version that the model has seen. */
-  compareWithDisk(file: string): Promise<FileReadStatus>;
-  /** Returns each external change or deletion once; a change with a diff counts as seen. */
-  takeDiskChanges(): Promise<readonly DiskChange[]>;
-  /** Returns the files that changed since they were seen, and records the present versions as changed by a tool. */
-  adoptDiskChanges(): Promise<readonly DiskChange[]>;
-  /** Returns all files read or changed, the most recent last. */
-  listFiles(): readonly SeenFile[];
-  snapshot(): JsonObject;
-  /** Restores a snapshot; none of its texts count as shown. */
-  restore(snapshot: JsonValue): void;
-};
+export type FileReadState = ReturnType<typeof createFileReadState>;
 
-export function createFileReadState(): FileReadState {
+export function createFileReadState() {
   // In order of use, the most recent last.
   const files = new Map<string, SeenFile>();
   const shownTexts = new Map<string, ShownText>();
@@ -87,20 +68,26 @@ export function createFileReadState(): FileReadState {
   };
 
   return {
-    recordRead(version, range, shown) {
+    /** Records that the model was shown these lines, and the result that shows them. */
+    recordRead(version: FileVersion, range: string, shown?: ShownText) {
       const old = files.get(version.realPath);
       const ranges = old?.hash === version.hash ? old.ranges.filter((known) => known !== range) : [];
       put(version, { ranges: [...ranges, range], changed: old?.changed ?? false });
       if (shown !== undefined) shownTexts.set(getShownKey(version, range), shown);
     },
-    recordChange: (version) => put(version, { ranges: [], changed: true }),
-    getSeen: (realPath) => files.get(realPath),
-    getShown: (version, range) => shownTexts.get(getShownKey(version, range)),
-    async compareWithDisk(file) {
+    /** Records that a tool wrote this version. */
+    recordChange: (version: FileVersion) => put(version, { ranges: [], changed: true }),
+    getSeen: (realPath: string): SeenFile | undefined => files.get(realPath),
+    /** Returns the result that showed these lines of this version; the conversation may no longer contain it. */
+    getShown: (version: FileVersion, range: string): ShownText | undefined =>
+      shownTexts.get(getShownKey(version, range)),
+    /** Compares a file with the version that the model has seen. */
+    async compareWithDisk(file: string): Promise<FileReadStatus> {
       const known = files.get((await ignoreMissingFile(realpath(file))) ?? file);
       return known === undefined ? 'unread' : (await compareWithDisk(known)).status;
     },
-    async takeDiskChanges() {
+    /** Returns each external change or deletion once; a change with a diff counts as seen. */
+    async takeDiskChanges(): Promise<readonly DiskChange[]> {
       const changes: DiskChange[] = [];
       for (const { known, mark } of await findChanged()) {
         const { change, version } = await readDiskChange(known.path, contents.get(known.path));
@@ -110,7 +97,8 @@ export function createFileReadState(): FileReadState {
       }
       return changes;
     },
-    async adoptDiskChanges() {
+    /** Returns the files that changed since they were seen, and records the present versions as changed by a tool. */
+    async adoptDiskChanges(): Promise<readonly DiskChange[]> {
       const changes: DiskChange[] = [];
       for (const { known } of await findChanged()) {
         const { change, version } = await readDiskChange(known.path, contents.get(known.path));
@@ -120,9 +108,11 @@ export function createFileReadState(): FileReadState {
       }
       return changes;
     },
-    listFiles: () => [...files.values()],
-    snapshot: () => ({ files: [...files.values()] }),
-    restore(snapshot) {
+    /** Returns all files read or changed, the most recent last. */
+    listFiles: (): readonly SeenFile[] => [...files.values()],
+    snapshot: (): JsonObject => ({ files: [...files.values()] }),
+    /** Restores a snapshot; none of its texts count as shown. */
+    restore(snapshot: JsonValue) {
       files.clear();
       shownTexts.clear();
       // A snapshot of a newer version may hold other fields; an unreadable file has to be read again before an edit.

@@ -4,15 +4,7 @@ import type { ScreenOutput } from '../terminal/screen-output.ts';
 import { type CustomTheme, THEME_NAMES } from '../theme/theme.ts';
 
 /** The user's custom themes on one screen. */
-export type CustomThemes = {
-  /** Reads the themes and returns their names. */
-  load(): Promise<readonly string[]>;
-  /** Switches to a theme. A custom theme is reloaded whenever its file changes. */
-  use(name: string): Promise<void>;
-  /** Returns the theme that was chosen last. */
-  getChosen(): string;
-  close(): void;
-};
+export type CustomThemes = ReturnType<typeof createCustomThemes>;
 
 type CustomThemesDeps = {
   readonly conversation: Pick<Conversation, 'themes'>;
@@ -24,7 +16,7 @@ type CustomThemesDeps = {
 /** Themes that need no file. */
 const BUILT_IN: readonly string[] = ['auto', ...THEME_NAMES];
 
-export function createCustomThemes({ conversation, output, updateView, repaint }: CustomThemesDeps): CustomThemes {
+export function createCustomThemes({ conversation, output, updateView, repaint }: CustomThemesDeps) {
   let stopWatching: (() => void) | undefined;
   let chosen = 'auto';
   /** Last reported problem; the same problem is not reported twice in a row. */
@@ -36,6 +28,7 @@ export function createCustomThemes({ conversation, output, updateView, repaint }
     lastProblem = text;
   };
 
+  /** Reads the themes and returns their names. */
   async function load(): Promise<readonly string[]> {
     const files = (await conversation.themes?.read()) ?? [];
     if (files.length === 0) return [];
@@ -51,7 +44,8 @@ export function createCustomThemes({ conversation, output, updateView, repaint }
 
   return {
     load,
-    async use(name) {
+    /** Switches to a theme. A custom theme is reloaded whenever its file changes. */
+    async use(name: string) {
       stopWatching?.();
       stopWatching = undefined;
       chosen = name;
@@ -65,7 +59,8 @@ export function createCustomThemes({ conversation, output, updateView, repaint }
       }
       repaint();
     },
-    getChosen: () => chosen,
+    /** Returns the theme that was chosen last. */
+    getChosen: (): string => chosen,
     close: () => stopWatching?.(),
   };
 }

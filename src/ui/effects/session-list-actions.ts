@@ -3,12 +3,7 @@ import type { ResumableSessionList } from '../app-state/overlay.ts';
 import { addHistoryItems, type ViewState } from '../app-state/view-state.ts';
 
 /** The operations of the session list of `/resume`. */
-export type SessionListActions = {
-  open(scope: ResumableSessionList['scope']): Promise<void>;
-  search(query: string, scope: ResumableSessionList['scope']): Promise<void>;
-  rename(id: string, title: string): Promise<void>;
-  remove(id: string): Promise<void>;
-};
+export type SessionListActions = ReturnType<typeof createSessionListActions>;
 
 type SessionListDeps = {
   readonly conversation: Conversation;
@@ -18,7 +13,7 @@ type SessionListDeps = {
 /** Shorter queries match every session. */
 const MIN_QUERY_LENGTH = 3;
 
-export function createSessionListActions({ conversation, updateView }: SessionListDeps): SessionListActions {
+export function createSessionListActions({ conversation, updateView }: SessionListDeps) {
   let searching = new AbortController();
 
   const print = (text: string, level: 'info' | 'warn') =>
@@ -51,7 +46,7 @@ export function createSessionListActions({ conversation, updateView }: SessionLi
 
   return {
     open,
-    async search(query, scope) {
+    async search(query: string, scope: ResumableSessionList['scope']) {
       searching.abort();
       searching = new AbortController();
       const { signal } = searching;
@@ -64,7 +59,7 @@ export function createSessionListActions({ conversation, updateView }: SessionLi
         }));
       }
     },
-    async rename(id, title) {
+    async rename(id: string, title: string) {
       const why = await conversation.storedSessions?.rename(id, title);
       if (why !== undefined) return print(why, 'warn');
       updateList((list) => ({
@@ -72,7 +67,7 @@ export function createSessionListActions({ conversation, updateView }: SessionLi
         choices: list.choices.map((choice) => (choice.id === id ? { ...choice, label: title } : choice)),
       }));
     },
-    async remove(id) {
+    async remove(id: string) {
       const why = await conversation.storedSessions?.remove(id);
       if (why !== undefined) return print(why, 'warn');
       updateList((list) => ({

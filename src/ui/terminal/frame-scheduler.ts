@@ -6,14 +6,6 @@ import type { InputContext } from '../input/input-result.ts';
 import type { ScreenOptions } from './screen-options.ts';
 import { type ScreenOutput, SPINNER_INTERVAL_MS } from './screen-output.ts';
 
-/** Draws a view: at once, soon after an event, and when time alone changes it. */
-type FrameScheduler = {
-  show(): void;
-  schedule(event: AgentEvent): void;
-  /** Draws a last frame and stops. */
-  close(): void;
-};
-
 /** The dependencies of the frame scheduler. */
 type FrameSchedulerDeps = {
   readonly output: Pick<ScreenOutput, 'render' | 'hasHighlighting' | 'loadHighlighting' | 'isBlocked'>;
@@ -29,7 +21,7 @@ type FrameSchedulerDeps = {
 /** Redraw interval while only elapsed times change. */
 const SLOW_INTERVAL_MS = 1000;
 
-/** Creates the frame scheduler of a screen. */
+/** Creates the frame scheduler of a screen. It draws at once, soon after an event, and when time alone changes it. */
 export function createFrameScheduler({
   output,
   motion,
@@ -38,7 +30,7 @@ export function createFrameScheduler({
   getContext,
   isHandedOver,
   onDrawn,
-}: FrameSchedulerDeps): FrameScheduler {
+}: FrameSchedulerDeps) {
   const timer = createFrameTimer(show);
   let clockTimer: ReturnType<typeof setTimeout> | undefined;
   let isLoadingColors = false;
@@ -91,6 +83,7 @@ export function createFrameScheduler({
   return {
     show,
     schedule: timer.schedule,
+    /** Draws a last frame and stops. */
     close() {
       timer.cancel();
       if (!isHandedOver() && !output.isBlocked()) draw();

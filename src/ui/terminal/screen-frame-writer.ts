@@ -22,29 +22,15 @@ export type FrameContent = {
   readonly look: ScreenContextValue;
 };
 
-/** The host of frames and finished lines on a terminal. */
-export type ScreenFrameWriter = {
-  /**
-   * Draws a frame. `lines` are finished lines for the scrollback: each is written once, together with the next frame.
-   * Nothing else writes to the scrollback.
-   */
-  show(scene: FrameContent, lines?: readonly Printable[]): void;
-  /** Erases the frame, so that the next one is drawn from scratch. */
-  clear(): void;
-  /** Erases the frame and writes nothing until `resume`, while another program uses the terminal. */
-  pause(): void;
-  /** Draws frames again. */
-  resume(): void;
-  /** Erases the last frame and leaves the cursor below the history. */
-  close(): void;
-};
-
-/** Creates a host. Ink lays out each frame, and the difference to the last one is written in a synchronized update. */
+/**
+ * Creates the host of frames and finished lines on a terminal. Ink lays out each frame, and the difference to the last
+ * one is written in a synchronized update.
+ */
 export function createScreenFrameWriter(
   terminal: TerminalOutput,
   onResized: () => void,
   resizeMode: 'wrapped' | 'cut' = 'wrapped',
-): ScreenFrameWriter {
+) {
   const layout = createInkLayout(terminal);
   let shown: ScreenFrame = EMPTY_FRAME;
   let columns = terminal.columns;
@@ -61,6 +47,7 @@ export function createScreenFrameWriter(
   function write(text: Printable): void {
     terminal.write(printable`\u001b[?2026h\u001b[?25l${text}\u001b[?25h\u001b[?2026l`);
   }
+  /** Erases the frame, so that the next one is drawn from scratch. */
   function clear(): void {
     if (!isPaused && shown !== EMPTY_FRAME) write(eraseFrame(shown));
     shown = EMPTY_FRAME;
@@ -68,7 +55,11 @@ export function createScreenFrameWriter(
 
   terminal.on('resize', onResize);
   return {
-    show({ screen, caret, look }, lines = []) {
+    /**
+     * Draws a frame. `lines` are finished lines for the scrollback: each is written once, together with the next frame.
+     * Nothing else writes to the scrollback.
+     */
+    show({ screen, caret, look }: FrameContent, lines: readonly Printable[] = []) {
       if (isPaused) return;
       const frame: ScreenFrame = {
         rows: layout.layoutRows(createElement(ScreenContext, { value: look }, screen)),
@@ -79,13 +70,16 @@ export function createScreenFrameWriter(
       shown = frame;
     },
     clear,
+    /** Erases the frame and writes nothing until `resume`, while another program uses the terminal. */
     pause() {
       clear();
       isPaused = true;
     },
+    /** Draws frames again. */
     resume() {
       isPaused = false;
     },
+    /** Erases the last frame and leaves the cursor below the history. */
     close() {
       clear();
       terminal.off('resize', onResize);

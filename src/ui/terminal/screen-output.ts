@@ -12,46 +12,12 @@ import { createHistoryPrinter } from '../widgets/history/history-lines.ts';
 import { layoutScreen, type ScreenLayout } from '../widgets/screen/layout-screen.ts';
 import { Screen } from '../widgets/screen/Screen.tsx';
 import { createAlternateScreen } from '../widgets/viewer/alternate-screen.ts';
-import type { ViewerPage, ViewerPageOptions, ViewerRow } from '../widgets/viewer/viewer-state.ts';
 import { createAsciiOutput } from './ascii-output.ts';
 import { createScreenFrameWriter, type FrameContent, type TerminalOutput } from './screen-frame-writer.ts';
 import type { ScreenOptions } from './screen-options.ts';
 
 /** The output of a screen: renders views to the terminal. */
-export type ScreenOutput = {
-  /** Prints finished items and draws the rest in one update. Returns the view without the printed items. */
-  render(view: ViewState): ViewState;
-  /** Returns the rendering context of this moment. */
-  getDrawing(): RenderContext;
-  /** Erases the frame, so that the next one is drawn from scratch. */
-  repaint(): void;
-  setTheme(name: string): void;
-  /** Sets the user's custom themes. */
-  setCustomThemes(themes: ReadonlyMap<string, CustomTheme>): void;
-  /** Sets the background that the terminal has reported. */
-  setBackground(background: 'dark' | 'light'): void;
-  /** Uses ASCII symbols from now on, as the terminal draws the others too wide. */
-  switchToAscii(): void;
-  /** Previews a theme; without a name, restores the chosen one. */
-  previewTheme(name: string | undefined): void;
-  /** Loads the syntax highlighting, if it is not loaded. */
-  loadHighlighting(): Promise<void>;
-  /** Reports whether the syntax highlighting is loaded, or loading it has failed. */
-  hasHighlighting(): boolean;
-  /** Lays out a page at the present width. */
-  layoutPage(page: ViewerPage, shown: ViewerPageOptions): readonly ViewerRow[];
-  getHeight(): number;
-  /** Returns whether the terminal is behind; nothing should be rendered then. */
-  isBlocked(): boolean;
-  /** Returns how much of the open question is visible. */
-  getQuestionVisibility(view: ViewState): 'all' | 'call' | 'part';
-  write(text: Printable): void;
-  /** Erases the frame and draws nothing until `resume`. */
-  pause(): void;
-  /** Draws again. */
-  resume(): void;
-  close(): void;
-};
+export type ScreenOutput = ReturnType<typeof createScreenOutput>;
 
 /** Duration of one frame of the spinner. */
 export const SPINNER_INTERVAL_MS = 250;
@@ -62,7 +28,7 @@ export function createScreenOutput(
   options: ScreenOptions,
   cwd: () => string,
   onResized: () => void,
-): ScreenOutput {
+) {
   let glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;
   const { background, depth } = options;
   let choice: ThemeChoice = { name: options.theme, customThemes: new Map(), background, depth };
@@ -73,6 +39,7 @@ export function createScreenOutput(
   const host = createScreenFrameWriter(terminal, onResized, options.resizeMode);
   const printer = createHistoryPrinter(options.proseWrap, options.title);
 
+  /** Returns the rendering context of this moment. */
   const getDrawing = (): RenderContext => ({
     ...createDrawing(options, glyphs),
     width: terminal.columns,
@@ -93,7 +60,8 @@ export function createScreenOutput(
   }
 
   return {
-    render(view) {
+    /** Prints finished items and draws the rest in one update. Returns the view without the printed items. */
+    render(view: ViewState): ViewState {
       if (view.overlay?.kind === 'viewer') return putPage(view, view.overlay);
       if (alternate.isOpen()) {
         alternate.leave();
@@ -107,16 +75,22 @@ export function createScreenOutput(
       return rest;
     },
     getDrawing,
+    /** Erases the frame, so that the next one is drawn from scratch. */
     repaint: host.clear,
-    setTheme: (theme) => choose({ name: theme }),
-    setCustomThemes: (customThemes) => choose({ customThemes }),
-    setBackground: (next) => choose({ background: next }),
-    previewTheme(theme) {
+    setTheme: (theme: string) => choose({ name: theme }),
+    /** Sets the user's custom themes. */
+    setCustomThemes: (customThemes: ReadonlyMap<string, CustomTheme>) => choose({ customThemes }),
+    /** Sets the background that the terminal has reported. */
+    setBackground: (next: 'dark' | 'light') => choose({ background: next }),
+    /** Previews a theme; without a name, restores the chosen one. */
+    previewTheme(theme: string | undefined) {
       paint = createThemePaint({ ...choice, name: theme ?? choice.name });
     },
+    /** Uses ASCII symbols from now on, as the terminal draws the others too wide. */
     switchToAscii() {
       glyphs = ASCII_GLYPHS;
     },
+    /** Loads the syntax highlighting, if it is not loaded. */
     async loadHighlighting() {
       try {
         highlight ??= await (await import('../widgets/markdown/highlight.ts')).loadHighlighter();
@@ -124,13 +98,20 @@ export function createScreenOutput(
         isHighlightSettled = true;
       }
     },
-    hasHighlighting: () => isHighlightSettled,
+    /** Reports whether the syntax highlighting is loaded, or loading it has failed. */
+    hasHighlighting: (): boolean => isHighlightSettled,
+    /** Lays out a page at the present width. */
     layoutPage: alternate.layOut,
-    getHeight: () => terminal.rows,
-    isBlocked: () => terminal.isBlocked?.() === true,
-    getQuestionVisibility: (view) => layoutScreen(view, getDrawing(), printer.getState()).dialog?.inSight ?? 'all',
-    write: (text) => void terminal.write(text),
+    getHeight: (): number => terminal.rows,
+    /** Returns whether the terminal is behind; nothing should be rendered then. */
+    isBlocked: (): boolean => terminal.isBlocked?.() === true,
+    /** Returns how much of the open question is visible. */
+    getQuestionVisibility: (view: ViewState): 'all' | 'call' | 'part' =>
+      layoutScreen(view, getDrawing(), printer.getState()).dialog?.inSight ?? 'all',
+    write: (text: Printable): void => void terminal.write(text),
+    /** Erases the frame and draws nothing until `resume`. */
     pause: host.pause,
+    /** Draws again. */
     resume: host.resume,
     close() {
       alternate.leave();

@@ -12,15 +12,6 @@ import {
 import type { ScreenOptions } from './screen-options.ts';
 import { wrapForTmux } from './tmux.ts';
 
-/** The status shown by the terminal itself: window title, cursor shape, progress, notifications. */
-export type TerminalStatus = {
-  /** Updates title, cursor shape and progress after a frame. */
-  update(view: ViewState): void;
-  /** Notifies the user of an event if the window is in the background. */
-  handleEvent(event: AgentEvent, view: ViewState): void;
-  close(): void;
-};
-
 /** Shorter runs send no notification. */
 const MIN_NOTIFY_MS = 10_000;
 /** The progress is repeated in this interval, as terminals clear it otherwise. */
@@ -28,11 +19,11 @@ const PROGRESS_REPEAT_MS = 5000;
 const BAR_CURSOR = printable`\u001b[6 q`;
 const BLOCK_CURSOR = printable`\u001b[2 q`;
 
-/** Creates the status of a terminal. */
+/** Creates the status shown by the terminal itself: window title, cursor shape, progress, notifications. */
 export function createTerminalStatus(
   write: (text: Printable) => void,
   options: Pick<ScreenOptions, 'title' | 'notify' | 'progress' | 'tmux' | 'glyphs' | 'now'>,
-): TerminalStatus {
+) {
   let title = '';
   let shape = BAR_CURSOR;
   let startedAtMs = options.now();
@@ -71,7 +62,8 @@ export function createTerminalStatus(
   }
 
   return {
-    update(view) {
+    /** Updates title, cursor shape and progress after a frame. */
+    update(view: ViewState) {
       const nextShape = view.vim === undefined || view.vim.mode === 'insert' ? BAR_CURSOR : BLOCK_CURSOR;
       if (nextShape !== shape) write(nextShape);
       shape = nextShape;
@@ -81,7 +73,8 @@ export function createTerminalStatus(
       if (next !== title) write(formatTitleSequence(next));
       title = next;
     },
-    handleEvent(event, view) {
+    /** Notifies the user of an event if the window is in the background. */
+    handleEvent(event: AgentEvent, view: ViewState) {
       switch (event.type) {
         case 'agent_start':
           startedAtMs = options.now();

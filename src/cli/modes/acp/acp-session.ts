@@ -27,26 +27,10 @@ import {
 } from './session-updates.ts';
 
 /** A conversation driven by an editor. */
-export type AcpSession = {
-  readonly conversation: Conversation;
-  prompt(blocks: readonly ContentBlock[]): Promise<StopReason>;
-  /** Delivers a prompt into the running prompt request; returns false if there is none. */
-  steer(blocks: readonly ContentBlock[]): Promise<boolean>;
-  cancel(): void;
-  /** Sends the messages of a resumed session. */
-  replay(): Promise<void>;
-  /** Sends the slash commands of a session that was just opened. */
-  sendCommands(): Promise<void>;
-  /** Sends text that is not from the model. */
-  sendText(text: string): Promise<void>;
-};
+export type AcpSession = ReturnType<typeof createAcpSession>;
 
 /** Connects a conversation with an editor. */
-export function createAcpSession(
-  conversation: Conversation,
-  client: AgentContext,
-  capabilities: ClientCapabilities,
-): AcpSession {
+export function createAcpSession(conversation: Conversation, client: AgentContext, capabilities: ClientCapabilities) {
   const { agent } = conversation;
   const { sessionId } = agent;
   const addTerminals = createAcpTerminalUpdates(capabilities, () => conversation.info().cwd);
@@ -98,8 +82,9 @@ export function createAcpSession(
 
   return {
     conversation,
-    prompt: async (blocks) => toStopReason(await run(blocks)),
-    async steer(blocks) {
+    prompt: async (blocks: readonly ContentBlock[]): Promise<StopReason> => toStopReason(await run(blocks)),
+    /** Delivers a prompt into the running prompt request; returns false if there is none. */
+    async steer(blocks: readonly ContentBlock[]): Promise<boolean> {
       if (currentRun === undefined) return false;
       const input = await resolveEditorPrompt(conversation, blocks);
       if (input.kind === 'answer') await sendUpdate(createAcpTextUpdate(input.text));
@@ -112,11 +97,14 @@ export function createAcpSession(
       agent.clearAllQueues();
       agent.abort('user');
     },
+    /** Sends the messages of a resumed session. */
     async replay() {
       for (const update of convertMessagesToAcp(agent.state().messages)) await sendUpdate(update);
     },
+    /** Sends the slash commands of a session that was just opened. */
     sendCommands: () => sendUpdate(createAcpCommandsUpdate(conversation.commands())),
-    sendText: (text) => sendUpdate(createAcpTextUpdate(text)),
+    /** Sends text that is not from the model. */
+    sendText: (text: string) => sendUpdate(createAcpTextUpdate(text)),
   };
 }
 

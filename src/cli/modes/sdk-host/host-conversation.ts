@@ -18,37 +18,13 @@ import {
 import { getUserBlocks, type HostUserLine } from './input-lines.ts';
 
 /** A conversation driven by a host: user lines go in, event lines come out. */
-export type HostConversation = {
-  /** Starts a run or steers the current one; resolves when the message is accepted. */
-  handleUserLine(line: HostUserLine): Promise<void>;
-  /** Writes an error result for an invalid message, after the current run. */
-  rejectMessage(error: string): Promise<void>;
-  isRunning(): boolean;
-  /** Stops a slash command that works between two runs. */
-  stopCommand(): void;
-  /**
-   * Aborts the run. `onStopped` is called before the lines that report the abort, or immediately when nothing runs.
-   * Queued messages are sent next, unless they are cleared.
-   */
-  interrupt(options: InterruptOptions, onStopped: (receipt: JsonObject) => void): void;
-  /** Resolves when nothing runs, including background sub-agents. */
-  waitForIdle(): Promise<void>;
-  readonly ids: HostMessageIdMap;
-  /** Writes a line with the session id and host ids filled in. */
-  writeLine(line: JsonObject): void;
-  /** False when the last result was an error, except for an abort by the host. */
-  hasSucceeded(): boolean;
-};
+export type HostConversation = ReturnType<typeof createHostConversation>;
 
 /** The effect of an interrupt on queued messages and on background tasks. */
 export type InterruptOptions = { readonly queue: 'keep' | 'clear'; readonly background: 'stop' | 'keep' };
 
 /** Connects a conversation with its host. */
-export function createHostConversation(
-  conversation: Conversation,
-  output: OutputOptions,
-  deps: HostConversationDeps,
-): HostConversation {
+export function createHostConversation(conversation: Conversation, output: OutputOptions, deps: HostConversationDeps) {
   const { agent } = conversation;
   const backgroundAgents = trackBackgroundAgents();
   const ids = createHostMessageIdMap();
@@ -68,7 +44,8 @@ export function createHostConversation(
   });
 
   return {
-    async handleUserLine(line) {
+    /** Starts a run or steers the current one; resolves when the message is accepted. */
+    async handleUserLine(line: HostUserLine) {
       const blocks = getUserBlocks(line);
       if (line.shouldQuery === false) return appendWithoutQuery(line, blocks, conversation, ids, deps);
       const [first] = blocks;
@@ -92,14 +69,20 @@ export function createHostConversation(
         runs.start([input.prompt]);
       }
     },
-    async rejectMessage(error) {
+    /** Writes an error result for an invalid message, after the current run. */
+    async rejectMessage(error: string) {
       await runs.waitUntil(() => false);
       hostOutput.beginExchange();
       runs.end({ reason: 'model_error', words: error }, error);
     },
     isRunning: runs.isRunning,
+    /** Stops a slash command that works between two runs. */
     stopCommand: () => agent.abort('user'),
-    interrupt({ queue, background }, onStopped) {
+    /**
+     * Aborts the run. `onStopped` is called before the lines that report the abort, or immediately when nothing runs.
+     * Queued messages are sent next, unless they are cleared.
+     */
+    interrupt({ queue, background }: InterruptOptions, onStopped: (receipt: JsonObject) => void) {
       if (background === 'stop') stopBackgroundTasks(conversation);
       if (!runs.isRunning()) {
         onStopped({ still_queued: [] });
@@ -111,6 +94,7 @@ export function createHostConversation(
       runs.onInterrupted(() => onStopped(receipt));
       agent.abort('user');
     },
+    /** Resolves when nothing runs, including background sub-agents. */
     async waitForIdle() {
       await runs.waitUntil(() => false);
       // During shutdown background sub-agents are not waited for.
@@ -121,8 +105,10 @@ export function createHostConversation(
       await suggestions.waitForIdle();
     },
     ids,
+    /** Writes a line with the session id and host ids filled in. */
     writeLine: hostOutput.writeLine,
-    hasSucceeded: () => !hostOutput.hasFailed(),
+    /** False when the last result was an error, except for an abort by the host. */
+    hasSucceeded: (): boolean => !hostOutput.hasFailed(),
   };
 }
 
@@ -256,19 +242,12 @@ function isInterruptReport(event: AgentEvent): boolean {
 }
 
 /** Prompt suggestions, sent to the host after the result of a turn. */
-type PromptSuggestions = {
-  /** Generates a suggestion after a completed turn, from the second turn on. */
-  generate(): void;
-  /** Discards the suggestion that is being generated, because a new prompt arrived. */
-  discard(): void;
-  /** Resolves when no suggestion is being generated. */
-  waitForIdle(): Promise<void>;
-};
+type PromptSuggestions = ReturnType<typeof createPromptSuggestions>;
 
 function createPromptSuggestions(
   { suggestNextPrompt }: Pick<Conversation, 'suggestNextPrompt'>,
   write: (line: JsonObject) => void,
-): PromptSuggestions {
+) {
   let turns = 0;
   let requestNumber = 0;
   let pending: Promise<void> = Promise.resolve();
@@ -279,15 +258,18 @@ function createPromptSuggestions(
   }
 
   return {
+    /** Generates a suggestion after a completed turn, from the second turn on. */
     generate() {
       turns += 1;
       if (turns === 1) return;
       requestNumber += 1;
       pending = suggest(requestNumber);
     },
+    /** Discards the suggestion that is being generated, because a new prompt arrived. */
     discard() {
       requestNumber += 1;
     },
+    /** Resolves when no suggestion is being generated. */
     waitForIdle: () => pending,
   };
 }

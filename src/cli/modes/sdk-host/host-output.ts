@@ -9,17 +9,7 @@ import { createRunResultCollector, type RunResultCollector } from '../../stream-
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
 
 /** The output of one conversation to its host: exchanges, each with an init line, event lines and a result. */
-export type HostOutput = {
-  /** Writes a line with the session id and host ids filled in. */
-  writeLine(line: JsonObject): void;
-  writeEvent(event: AgentEvent): void;
-  /** Starts an exchange with its init line. */
-  beginExchange(state?: 'running'): void;
-  /** Ends an exchange with its result line and the state `idle`. */
-  endExchange(terminal: Terminal, commandText?: string): void;
-  /** True when the last result was an error, except for an abort by the host. */
-  hasFailed(): boolean;
-};
+export type HostOutput = ReturnType<typeof createHostOutput>;
 
 /** The output channel, ids and clock of a host conversation. */
 export type HostOutputDeps = {
@@ -41,11 +31,12 @@ export function createHostOutput(
   output: OutputOptions,
   ids: Pick<HostMessageIdMap, 'getHostId'>,
   deps: HostOutputDeps,
-): HostOutput {
+) {
   const writer = createStreamJsonWriter(output, createStreamJsonContext(conversation, deps));
   let record: RunResultCollector = createRunResultCollector(conversation, deps.now);
   let exchange: Exchange = { held: [], isReplyFinal: false, result: {} };
 
+  /** Writes a line with the session id and host ids filled in. */
   function writeLine(line: JsonObject): void {
     const toHostId = (id: string) => ids.getHostId(id) ?? id;
     const uuid = typeof line.uuid === 'string' ? toHostId(line.uuid) : deps.newId();
@@ -56,6 +47,7 @@ export function createHostOutput(
   const writeState = (name: 'idle' | 'running' | 'requires_action') =>
     writeLine({ type: 'system', subtype: 'session_state_changed', state: name });
 
+  /** Starts an exchange with its init line. */
   function beginExchange(state?: 'running'): void {
     record = createRunResultCollector(conversation, deps.now);
     writeLine(createStreamJsonInitLine(conversation));
@@ -71,7 +63,7 @@ export function createHostOutput(
 
   return {
     writeLine,
-    writeEvent(event) {
+    writeEvent(event: AgentEvent) {
       exchange = { ...exchange, isReplyFinal: updateReplyFinal(exchange.isReplyFinal, event) };
       if (event.type === 'queue' && event.state === 'delivered' && exchange.isReplyFinal) {
         // Every user message gets its own result, also when the next one arrived before the answer was complete.
@@ -86,11 +78,14 @@ export function createHostOutput(
       if (event.type === 'permission_answer' || event.type === 'question_answer') writeState('running');
     },
     beginExchange,
-    endExchange(terminal, commandText) {
+    /** Ends an exchange with its result line and the state `idle`. */
+    endExchange(terminal: Terminal, commandText?: string) {
       writeResult(terminal, commandText);
       writeState('idle');
     },
-    hasFailed: () => exchange.result.is_error === true && !ABORTED.includes(String(exchange.result.terminal_reason)),
+    /** True when the last result was an error, except for an abort by the host. */
+    hasFailed: (): boolean =>
+      exchange.result.is_error === true && !ABORTED.includes(String(exchange.result.terminal_reason)),
   };
 }
 
@@ -102,19 +97,9 @@ function updateReplyFinal(before: boolean, event: AgentEvent): boolean {
 }
 
 /** A map between the ids hosts give their messages and the message ids of the conversation. */
-export type HostMessageIdMap = {
-  /** Assigns this host id to the next prompt that is added to the conversation. */
-  expectPrompt(uuid: string | undefined): void;
-  /** Records a message that was added to the conversation. */
-  recordMessage(message: Message): void;
-  recordQueued(uuid: string | undefined, item: QueuedMessage): void;
-  getHostId(messageId: string): string | undefined;
-  /** Returns the message id for a host id; an unknown id is returned unchanged, it may be a message id. */
-  getMessageId(uuid: string): string;
-  getQueueId(uuid: string): string | undefined;
-};
+export type HostMessageIdMap = ReturnType<typeof createHostMessageIdMap>;
 
-export function createHostMessageIdMap(): HostMessageIdMap {
+export function createHostMessageIdMap() {
   const hostIds = new Map<string, string>();
   const messageIds = new Map<string, string>();
   const queueIds = new Map<string, string>();
@@ -127,16 +112,19 @@ export function createHostMessageIdMap(): HostMessageIdMap {
   }
 
   return {
-    expectPrompt: (uuid) => void expectedUuids.push(uuid),
-    recordMessage(message) {
+    /** Assigns this host id to the next prompt that is added to the conversation. */
+    expectPrompt: (uuid: string | undefined): void => void expectedUuids.push(uuid),
+    /** Records a message that was added to the conversation. */
+    recordMessage(message: Message) {
       if (message.role === 'user' && message.origin === 'prompt') link(expectedUuids.shift(), message.id);
     },
-    recordQueued(uuid, { id, message }) {
+    recordQueued(uuid: string | undefined, { id, message }: QueuedMessage) {
       link(uuid, message.id);
       if (uuid !== undefined) queueIds.set(uuid, id);
     },
-    getHostId: (messageId) => hostIds.get(messageId),
-    getMessageId: (uuid) => messageIds.get(uuid) ?? uuid,
-    getQueueId: (uuid) => queueIds.get(uuid),
+    getHostId: (messageId: string): string | undefined => hostIds.get(messageId),
+    /** Returns the message id for a host id; an unknown id is returned unchanged, it may be a message id. */
+    getMessageId: (uuid: string): string => messageIds.get(uuid) ?? uuid,
+    getQueueId: (uuid: string): string | undefined => queueIds.get(uuid),
   };
 }

@@ -8,29 +8,21 @@ export type OpenedConversation =
   | { readonly ok: false; readonly problem: string };
 
 /** The conversation of a host, opened by the first line that needs it. */
-export type LazyConversation = {
-  isStarted(): boolean;
-  /** Returns the conversation, opening it with these options on the first call; throws the reason of a failure. */
-  open(options: CliRunOptions): Promise<Extract<OpenedConversation, { ok: true }>>;
-  /** Returns the conversation once it is open. */
-  getHostConversation(): HostConversation | undefined;
-  hasFailed(): boolean;
-  /** Resolves when the conversation could not be opened. */
-  readonly failed: Promise<void>;
-};
+export type LazyConversation = ReturnType<typeof createLazyConversation>;
 
 /** Creates a conversation that is opened on demand, at most once. */
 export function createLazyConversation(
   open: (options: CliRunOptions) => Promise<OpenedConversation>,
   warn: (text: string) => void,
-): LazyConversation {
+) {
   let pending: Promise<OpenedConversation> | undefined;
   let result: OpenedConversation | undefined;
   const { promise: failed, resolve: fail } = Promise.withResolvers<void>();
 
   return {
-    isStarted: () => pending !== undefined,
-    async open(options) {
+    isStarted: (): boolean => pending !== undefined,
+    /** Returns the conversation, opening it with these options on the first call; throws the reason of a failure. */
+    async open(options: CliRunOptions): Promise<Extract<OpenedConversation, { ok: true }>> {
       pending ??= open(options);
       const opened = await pending;
       const isFirst = result === undefined;
@@ -40,8 +32,11 @@ export function createLazyConversation(
       fail();
       throw new Error(opened.problem);
     },
-    getHostConversation: () => (result?.ok === true ? result.hostConversation : undefined),
-    hasFailed: () => result?.ok === false,
+    /** Returns the conversation once it is open. */
+    getHostConversation: (): HostConversation | undefined =>
+      result?.ok === true ? result.hostConversation : undefined,
+    hasFailed: (): boolean => result?.ok === false,
+    /** Resolves when the conversation could not be opened. */
     failed,
   };
 }

@@ -86,17 +86,10 @@ type ControlServerDeps = ControlDispatcherDeps & {
   readonly open: (options: CliRunOptions) => Promise<OpenedConversation>;
 };
 
-/** The ouro side of the SDK control protocol. */
-type ControlServer = {
-  /** Handles all lines and returns the exit code. */
-  serve(lines: AsyncIterable<NumberedLine>): Promise<number>;
-  waitForIdle(): Promise<void>;
-  hasSucceeded(): boolean;
-};
-
 const KEEP_ALIVE_MS = 1_500;
 
-export function createControlServer(options: CliRunOptions, deps: ControlServerDeps): ControlServer {
+/** Creates the ouro side of the SDK control protocol. */
+export function createControlServer(options: CliRunOptions, deps: ControlServerDeps) {
   const { outgoing, write, warn } = deps;
   const lazyConversation = createLazyConversation(deps.open, warn);
   const requests = createControlDispatcher(options, lazyConversation, deps);
@@ -159,7 +152,8 @@ export function createControlServer(options: CliRunOptions, deps: ControlServerD
   }
 
   return {
-    async serve(lines) {
+    /** Handles all lines and returns the exit code. */
+    async serve(lines: AsyncIterable<NumberedLine>): Promise<number> {
       const reading = readAll(lines, handleLine, handleBadLine, warn);
       // Without a conversation there is nothing to wait for, even if stdin stays open.
       const code = await Promise.race([reading, lazyConversation.failed.then(() => 1)]);
@@ -169,7 +163,7 @@ export function createControlServer(options: CliRunOptions, deps: ControlServerD
       await waitForIdle().finally(() => clearInterval(timer));
       return lazyConversation.hasFailed() ? 1 : code;
     },
-    hasSucceeded: () => lazyConversation.getHostConversation()?.hasSucceeded() ?? true,
+    hasSucceeded: (): boolean => lazyConversation.getHostConversation()?.hasSucceeded() ?? true,
     waitForIdle,
   };
 }

@@ -30,24 +30,7 @@ type LossKind = 'thought' | 'attachment' | 'entry' | 'open call';
 export type ForeignCall = { readonly id: string; readonly name: string; readonly input: JsonValue };
 
 /** Collects the parts of a conversation in the order of the file. */
-export type ConversationBuilder = {
-  /** Adds a message of the user; texts that programs have inserted are left out by the caller. */
-  addPrompt(blocks: readonly (TextBlock | ImageBlock)[], at?: string): void;
-  /** Adds the summary that a compaction has put in place of what came before. */
-  addSummary(text: string, at?: string): void;
-  /** Adds text of the model. */
-  addText(model: string, text: string, at?: string): void;
-  addCall(model: string, call: ForeignCall, at?: string): void;
-  /** Adds the result of a call; one without a call is ignored. */
-  addResult(callId: string, content: string | readonly ResultBlock[], options?: { readonly isError?: boolean }): void;
-  /** Starts anew: what came before was replaced by a summary. */
-  clear(): void;
-  /** Removes the last messages of the user, and everything after the first of them: they were taken back. */
-  dropPrompts(count: number): void;
-  countLoss(kind: LossKind, count?: number): void;
-  /** Returns the messages; the title is the first prompt that says what the conversation is about. */
-  build(): Pick<ForeignSession, 'messages' | 'lost' | 'title'>;
-};
+export type ConversationBuilder = ReturnType<typeof createConversationBuilder>;
 
 type Reply = {
   readonly model: string;
@@ -64,7 +47,7 @@ const NO_RESULT = 'No result was recorded.';
  * Creates a builder that returns messages every provider accepts: each call is followed by exactly one result. Ids of
  * messages are derived from the session, so that two imports give the same messages.
  */
-export function createConversationBuilder(sessionId: string): ConversationBuilder {
+export function createConversationBuilder(sessionId: string) {
   let entries: Entry[] = [];
   let results = new Map<string, ToolResultBlock>();
   /** Ids of calls as they are sent, by the ids in the file: a file may use one twice. */
@@ -91,40 +74,51 @@ export function createConversationBuilder(sessionId: string): ConversationBuilde
 
   return {
     countLoss,
-    addPrompt(blocks, at) {
+    /** Adds a message of the user; texts that programs have inserted are left out by the caller. */
+    addPrompt(blocks: readonly (TextBlock | ImageBlock)[], at?: string) {
       if (blocks.length === 0) return;
       title ??= findTitle(blocks);
       addPrompt(blocks, at);
     },
-    addSummary(text, at) {
+    /** Adds the summary that a compaction has put in place of what came before. */
+    addSummary(text: string, at?: string) {
       addPrompt([{ type: 'text', text: `Summary of the conversation so far:\n\n${text}` }], at);
     },
-    addText(model, text, at) {
+    /** Adds text of the model. */
+    addText(model: string, text: string, at?: string) {
       if (text.trim() !== '') openReply(model, at).blocks.push({ type: 'text', text });
     },
-    addCall(model, { id, name, input }, at) {
+    addCall(model: string, { id, name, input }: ForeignCall, at?: string) {
       const clean = cleanId(id);
       const callId = usedIds.has(clean) ? cleanId(`${usedIds.size}_${clean}`) : clean;
       usedIds.add(callId);
       callIds.set(id, callId);
       openReply(model, at).blocks.push({ type: 'tool_use', id: callId, name: cleanName(name), input });
     },
-    addResult(callId, content, { isError = false } = {}) {
+    /** Adds the result of a call; one without a call is ignored. */
+    addResult(
+      callId: string,
+      content: string | readonly ResultBlock[],
+      { isError = false }: { readonly isError?: boolean } = {},
+    ) {
       const id = callIds.get(callId);
       if (id === undefined) return;
       results.set(id, { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) });
       const last = entries.at(-1);
       if (last !== undefined && 'reply' in last) last.reply.hasResults = true;
     },
+    /** Starts anew: what came before was replaced by a summary. */
     clear() {
       entries = [];
       results = new Map();
     },
-    dropPrompts(count) {
+    /** Removes the last messages of the user, and everything after the first of them: they were taken back. */
+    dropPrompts(count: number) {
       const prompts = entries.flatMap((entry, at) => ('prompt' in entry ? [at] : []));
       if (count > 0) entries = entries.slice(0, prompts.at(-count) ?? 0);
     },
-    build() {
+    /** Returns the messages; the title is the first prompt that says what the conversation is about. */
+    build(): Pick<ForeignSession, 'messages' | 'lost' | 'title'> {
       const messages = entries.flatMap((entry, at): readonly Message[] => {
         if ('prompt' in entry) return [entry.prompt];
         const calls = entry.reply.blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));

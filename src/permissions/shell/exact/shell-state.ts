@@ -22,14 +22,7 @@ export type ResolvedCommand = {
 /** The exact analysis: anything it does not support becomes a problem, and a problem always requires approval. */
 export type ExactAnalysis = { readonly commands: readonly ResolvedCommand[]; readonly problems: readonly string[] };
 
-export type DiskLookup = {
-  /** Returns the folder that `cd` leads to, or `undefined` if it is unknown. */
-  readonly resolveDirectory: (cwd: string, target: string) => string | undefined;
-  /** Returns the names that a glob matches now, or `undefined` if they are unknown. */
-  readonly expandGlob: (cwd: string, pattern: string) => readonly string[] | undefined;
-  /** Returns all names that a command could print now, or `undefined` if they are unknown. */
-  readonly listPrintedNames: (cwd: string, argv: readonly string[]) => readonly string[] | undefined;
-};
+export type DiskLookup = ReturnType<typeof createDiskLookup>;
 
 /** A lookup that finds nothing, so everything that depends on the disk is unknown. */
 export const NO_DISK_LOOKUP: DiskLookup = {
@@ -57,17 +50,21 @@ export function getArgPath(word: ShellArgument): string {
 
 const MAX_NAMES = 1_000;
 
-export function createDiskLookup(context: DecisionContext): DiskLookup {
+export function createDiskLookup(context: DecisionContext) {
   return {
-    resolveDirectory(cwd, target) {
+    /** Returns the folder that `cd` leads to, or `undefined` if it is unknown. */
+    resolveDirectory(cwd: string, target: string): string | undefined {
       const path = resolveCallPath(context, cwd, target);
       return path.problem === undefined ? path.real : undefined;
     },
-    expandGlob(cwd, pattern) {
+    /** Returns the names that a glob matches now, or `undefined` if they are unknown. */
+    expandGlob(cwd: string, pattern: string): readonly string[] | undefined {
       const names = isExactGlobPattern(pattern) ? expandGlob(context.fs, cwd, pattern) : 'too many';
       return names === 'too many' ? undefined : names;
     },
-    listPrintedNames: (cwd, argv) => listPrintedNames(context, cwd, argv),
+    /** Returns all names that a command could print now, or `undefined` if they are unknown. */
+    listPrintedNames: (cwd: string, argv: readonly string[]): readonly string[] | undefined =>
+      listPrintedNames(context, cwd, argv),
   };
 }
 

@@ -13,33 +13,25 @@ import {
   type ViewerState,
 } from './viewer-state.ts';
 
-/** The alternate screen of the terminal, which shows the viewer and leaves the main screen unchanged. */
-type AlternateScreen = {
-  isOpen(): boolean;
-  /** Draws a page on the full screen. Returns the viewer with the rows for the current width. */
-  show(viewer: ViewerState): ViewerState;
-  /** Returns the rows of a page for the current width. */
-  layOut(page: ViewerPage, options: ViewerPageOptions): readonly ViewerRow[];
-  leave(): void;
-};
-
-/** Creates the alternate screen. It overwrites rows without clearing the screen first, which would flicker. */
+/** Creates the alternate screen, which shows the viewer. Rows are overwritten, as clearing them first would flicker. */
 export function createAlternateScreen(
   write: (text: Printable) => unknown,
   getContext: () => RenderContext,
   getPaint: () => Paint,
-): AlternateScreen {
+) {
   let isOpen = false;
   let lastLayoutWidth = 0;
 
+  /** Returns the rows of a page for the current width. */
   function layOut(page: ViewerPage, options: ViewerPageOptions): readonly ViewerRow[] {
     lastLayoutWidth = getContext().width;
     return renderPageRows(page, options, getContext(), getPaint());
   }
 
   return {
-    isOpen: () => isOpen,
-    show(viewer) {
+    isOpen: (): boolean => isOpen,
+    /** Draws a page on the full screen. Returns the viewer with the rows for the current width. */
+    show(viewer: ViewerState): ViewerState {
       if (!isOpen) write(printable`\u001b[?1049h\u001b[?25l`);
       isOpen = true;
       const { width, rows } = getContext();
