@@ -28,7 +28,7 @@ export async function runBatchCollectCommand(request: BatchCommandInput): Promis
   const { store } = await openTaskQueue(io, flags.queue);
   try {
     const batch = await findBatch(store, args[1]);
-    const taskPatches = await loadPatches(store, batch);
+    const taskPatches = await loadPatches(store, batch, io);
     const format = resolveFormat(flags, batch);
     if (format === 'json') {
       io.stdout.write(`${JSON.stringify(taskPatches.map(toJson), null, 2)}\n`);
@@ -55,12 +55,23 @@ function resolveFormat({ patches, branches, prs, json }: BatchFlags, { collect }
   return chosen[0] ?? collect.as;
 }
 
-/** Loads the patches of finished tasks. The store is shared with other machines, so task keys are validated again. */
-async function loadPatches(store: FleetStore, { id }: BatchStatus): Promise<readonly TaskPatch[]> {
+/**
+ * Loads the patches of finished tasks, and names those that are missing. The store is shared with other machines, so
+ * task keys are validated again.
+ */
+async function loadPatches(
+  store: FleetStore,
+  { id }: BatchStatus,
+  { stderr }: BatchCommandInput['io'],
+): Promise<readonly TaskPatch[]> {
   const done = (await store.listTasks(id, ['done'])).filter(({ key }) => isSafeFolderName(key));
   const found: TaskPatch[] = [];
-  for (const task of done)
-    found.push({ task, patch: (await store.readFile(id, task.key, 'patch')) ?? new Uint8Array() });
+  for (const task of done) {
+    const patch = await store.readFile(id, task.key, 'patch');
+    found.push({ task, patch: patch ?? new Uint8Array() });
+    if (patch === undefined && (task.result === undefined || task.result.stat.files > 0))
+      stderr.write(`${sanitize(task.title, 'line')}: its patch or its result is damaged and was left out.\n`);
+  }
   return found;
 }
 

@@ -242,7 +242,7 @@ export async function saveTaskArtifact(
   );
 }
 
-/** Reads a file of a task and decompresses it. */
+/** Reads a file of a task and decompresses it. A damaged one is a missing one. */
 export async function loadTaskArtifact(
   tx: SqlTransaction,
   batch: string,
@@ -253,5 +253,6 @@ export async function loadTaskArtifact(
     'SELECT content FROM fleet_files WHERE batch = ? AND task_key = ? AND kind = ?',
     ...[batch, key, kind],
   );
-  return row === undefined ? undefined : decompressFile(parseFleetFileRow(row));
+  const bytes = row === undefined ? undefined : parseFleetFileRow(row);
+  return bytes === undefined ? undefined : decompressFile(bytes).catch(() => undefined);
 }

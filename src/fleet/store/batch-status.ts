@@ -64,10 +64,14 @@ async function countTasks(tx: SqlTransaction, batch: string): Promise<BatchTaskC
     waiting: count('waiting'),
     running: count('running'),
     done: count('done'),
-    failed: count('failed'),
+    // Damaged states, too, so that a batch with one never counts as done.
+    failed: rows.reduce((sum, row) => sum + (isFailedState(row.state) ? Number(row.tasks) : 0), 0),
     cancelled: count('cancelled'),
   };
 }
+
+const NOT_FAILED: readonly unknown[] = ['held', 'waiting', 'running', 'done', 'cancelled'];
+const isFailedState = (state: unknown): boolean => !NOT_FAILED.includes(state);
 
 /** Returns the median cost of the finished tasks. */
 async function medianCost(tx: SqlTransaction, batch: string): Promise<number | undefined> {

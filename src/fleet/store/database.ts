@@ -15,6 +15,8 @@ export type SqlTransaction = {
 /** The database of a store. A process runs one transaction at a time. */
 export type SqlDatabase = {
   transaction<Result>(work: (tx: SqlTransaction) => Promise<Result>): Promise<Result>;
+  /** Names it in messages, as the start of a sentence. */
+  readonly title: string;
   /** Suffix of a SELECT that locks its rows until the transaction ends. */
   readonly forUpdate: string;
   /** Statements that serialise the creation of tables by concurrent processes. */
@@ -66,7 +68,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The file of a store is damaged. Nothing in it is used any more. */
+/** The file of a store is damaged, or not one of ouro. Nothing in it is used any more. */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
   constructor(file: string, problem: string) {
@@ -77,8 +79,8 @@ export class StoreDamaged extends Error {
   }
 }
 
-/** Temporary Postgres errors: connection lost, shutdown, startup, too many connections, timeouts, deadlocks. */
-const TEMPORARY = /^(?:08...|57P0[123]|53300|55P03|57014|25P0[34]|40P01|40001)$/;
+/** Temporary Postgres errors: connection lost, shutdown, startup, no disk, memory or connections, timeouts, deadlocks. */
+const TEMPORARY = /^(?:08...|57P0[123]|53...|58030|55P03|57014|25P0[34]|40P01|40001)$/;
 /** The form of an SQLSTATE, with a digit: the error is from the server itself. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 

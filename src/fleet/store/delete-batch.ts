@@ -75,7 +75,7 @@ export async function listPendingDeletions(
           `SELECT * FROM fleet_deletions WHERE installation IN (?, ?) ${order}`,
           ...[of.installation ?? of.machine, of.machine],
         );
-  return rows.map(parseFleetDeletionRow);
+  return rows.flatMap((row) => parseFleetDeletionRow(row) ?? []);
 }
 
 /** Ends a pending deletion. */

@@ -1,11 +1,4 @@
-import type {
-  BatchScheduleView,
-  BatchTaskBranch,
-  DueBatchSchedule,
-  NewBatch,
-  NewBatchSchedule,
-  NewBatchTask,
-} from '../../contracts/fleet.ts';
+import type { BatchTaskBranch, NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import {
   completeTaskAttempt,
@@ -30,8 +23,16 @@ import { addRateLimitLane, claimTask, pauseRateLimitLane } from './claim-task.ts
 import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { acknowledgeBatchDeletion, deleteBatch, listPendingDeletions } from './delete-batch.ts';
 
-import { parseDueSchedule, parseFleetBatchRow, parseFleetBranchRow, parseFleetScheduleRow } from './schema.ts';
-import { insertBatch, submitBatch } from './submit-batch.ts';
+import {
+  deleteSchedule,
+  listDueSchedules,
+  listSchedules,
+  recordScheduleProblem,
+  saveSchedule,
+  submitScheduledRun,
+} from './schedules.ts';
+import { parseFleetBatchRow, parseFleetBranchRow } from './schema.ts';
+import { submitBatch } from './submit-batch.ts';
 import { initializeFleetSchema } from './tables.ts';
 
 /** The location of a store: a folder on this machine, or a Postgres for several machines. */
@@ -159,68 +160,5 @@ async function listTaskBranches(
     'url' in of
       ? await tx.query('SELECT * FROM fleet_branches WHERE url = ? ORDER BY branch', of.url)
       : await tx.query('SELECT * FROM fleet_branches WHERE batch = ? ORDER BY url, branch', of.batch);
-  return rows.map(parseFleetBranchRow);
-}
-
-/** Stores a schedule. A replaced one keeps its next time, unless the new interval ends earlier. */
-async function saveSchedule(tx: SqlTransaction, { id, everyMs, batch, tasks }: NewBatchSchedule): Promise<void> {
-  const now = await tx.now();
-  await tx.query(
-    `INSERT INTO fleet_schedules (id, version, every_ms, next_ms, batch, tasks, task_count) VALUES (?, 1, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET version = fleet_schedules.version + 1, every_ms = excluded.every_ms,
-       next_ms = CASE WHEN fleet_schedules.next_ms < excluded.next_ms + excluded.every_ms
-         THEN fleet_schedules.next_ms ELSE excluded.next_ms + excluded.every_ms END,
-       batch = excluded.batch, tasks = excluded.tasks, task_count = excluded.task_count, problem = NULL`,
-    ...[id, everyMs, now, JSON.stringify(batch), JSON.stringify(tasks), tasks.length],
-  );
-}
-
-/** Lists the schedules by id. */
-async function listSchedules(tx: SqlTransaction): Promise<readonly BatchScheduleView[]> {
-  return (await tx.query('SELECT * FROM fleet_schedules ORDER BY id')).map(parseFleetScheduleRow);
-}
-
-/** Lists the schedules that are due. A run that has not ended delays the next one, so that runs do not pile up. */
-async function listDueSchedules(tx: SqlTransaction): Promise<readonly DueBatchSchedule[]> {
-  const rows = await tx.query(
-    `SELECT * FROM fleet_schedules s WHERE next_ms <= ? AND NOT EXISTS
-       (SELECT 1 FROM fleet_tasks t WHERE t.batch = s.last_batch AND t.state IN ('waiting', 'running', 'held'))
-     ORDER BY next_ms, id`,
-    await tx.now(),
-  );
-  return rows.map(parseDueSchedule);
-}
-
-/** Submits a due run exactly once, and skips the times that have passed meanwhile. */
-function submitScheduledRun(
-  sql: SqlDatabase,
-  { id, version, dueMs, everyMs, batch }: DueBatchSchedule,
-  tasks: readonly NewBatchTask[],
-): Promise<string | undefined> {
-  return sql.transaction(async (tx) => {
-    const missed = Math.max(0, Math.floor(((await tx.now()) - dueMs) / everyMs));
-    const run = `${id}-${formatTime(dueMs)}`;
-    const moved = await tx.query(
-      `UPDATE fleet_schedules SET next_ms = ?, last_batch = ?, problem = NULL
-       WHERE id = ? AND version = ? AND next_ms = ? RETURNING id`,
-      ...[dueMs + (missed + 1) * everyMs, run, id, version, dueMs],
-    );
-    if (moved.length === 0) return undefined;
-    await insertBatch(tx, { ...batch, id: run, name: run }, tasks);
-    return run;
-  });
-}
-
-/** Formats a time for the id of a batch: `20260131-170500`. */
-const formatTime = (ms: number): string =>
-  new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-
-/** Records why a run was not submitted. */
-async function recordScheduleProblem(tx: SqlTransaction, id: string, problem: string): Promise<void> {
-  await tx.query('UPDATE fleet_schedules SET problem = ? WHERE id = ?', problem, id);
-}
-
-/** Deletes a schedule. Returns whether there was one. */
-async function deleteSchedule(tx: SqlTransaction, id: string): Promise<boolean> {
-  return (await tx.query('DELETE FROM fleet_schedules WHERE id = ? RETURNING id', id)).length > 0;
+  return rows.flatMap((row) => parseFleetBranchRow(row) ?? []);
 }

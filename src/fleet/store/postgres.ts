@@ -36,6 +36,7 @@ export async function openPostgres(url: string): Promise<SqlDatabase> {
   pool.on('error', () => undefined);
   const runInTurn = createSerialQueue();
   const sql: SqlDatabase = {
+    title: 'The queue',
     forUpdate: ' FOR UPDATE',
     schemaLock: [`SELECT pg_advisory_xact_lock(${TABLE_CREATION_LOCK})`],
     bytesType: 'BYTEA',

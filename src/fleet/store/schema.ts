@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type {
-  BatchScheduleView,
   BatchSettings,
   BatchStatus,
   BatchTaskBranch,
@@ -9,7 +8,6 @@ import type {
   BatchTaskState,
   BatchTaskView,
   CollectOptions,
-  DueBatchSchedule,
   NewBatch,
   NewBatchTask,
   PendingBatchDeletion,
@@ -19,16 +17,19 @@ import type { JsonValue } from '../../contracts/json.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { SqlRow } from './database.ts';
 
-const number = z.coerce.number();
-const text = z.string();
+export const number = z.coerce.number();
+export const text = z.string();
+/** Fields of rows: a damaged one must not hide the other fields, or the other rows. */
+export const rowNumber = number.catch(0);
+const rowText = text.catch('(damaged)');
 const json: z.ZodType<JsonValue> = z.json();
 /** Accepts `null`, which databases return for absent values. */
-const optional = <Type extends z.ZodType>(type: Type) =>
-  type.nullish().transform((value) => (value === null ? undefined : value));
-const optionalNumber = z
-  .union([z.number(), z.string(), z.bigint()])
-  .nullish()
-  .transform((value) => (value === null || value === undefined ? undefined : Number(value)));
+export const optional = <Type extends z.ZodType>(type: Type) =>
+  type
+    .nullish()
+    .catch(undefined)
+    .transform((value) => value ?? undefined);
+const optionalNumber = optional(number.nullable());
 
 const verify = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('command'), run: text, tries: number }),
@@ -82,17 +83,17 @@ const TASK_STATES: readonly [BatchTaskState, ...BatchTaskState[]] = [
   'cancelled',
 ];
 const kind: z.ZodType<NewBatchTask['kind']> = z.enum(['work', 'summary']);
-const parsedJson = text.transform((value): unknown => parseJson(value));
+export const parsedJson = text.catch('').transform((value): unknown => parseJson(value));
 
 const taskRow = z.object({
   task_key: text,
-  token: number,
-  seq: number,
-  title: text,
-  kind,
-  lane: text,
-  state: z.enum(TASK_STATES),
-  tries: number,
+  token: rowNumber,
+  seq: rowNumber,
+  title: rowText,
+  kind: kind.catch('work'),
+  lane: rowText,
+  state: z.enum(TASK_STATES).catch('failed'),
+  tries: rowNumber,
   cost: number.optional(),
   reason: optional(text),
   session: optional(text),
@@ -103,14 +104,17 @@ const taskRow = z.object({
   result: optional(text),
   spec: parsedJson.pipe(taskSpec.catch(UNREADABLE_SPEC)),
   signature: optional(text),
-  priority: number,
+  priority: rowNumber,
 });
 
 /** A row of `fleet_tasks`. */
 export type FleetTaskRow = z.infer<typeof taskRow>;
 
-/** Parses a row of `fleet_tasks`. */
-export const parseFleetTaskRow = (row: SqlRow): FleetTaskRow => taskRow.parse(row);
+/** Parses a row of `fleet_tasks`. A task in an unknown state has failed: it can be retried. */
+export function parseFleetTaskRow(row: SqlRow): FleetTaskRow {
+  const task = taskRow.parse(row);
+  return task.state === row.state ? task : { ...task, reason: `its state "${row.state}" is damaged` };
+}
 
 /** Converts a task row to the form for display. */
 export function createBatchTaskView(row: FleetTaskRow): BatchTaskView {
@@ -144,19 +148,20 @@ const batchSettings: z.ZodType<BatchSettings> = z.object({
 
 const batchRow = z.object({
   id: text,
-  name: text,
-  state: z.enum(['open', 'paused', 'cancelled']),
-  version: number,
+  name: rowText,
+  // A damaged batch starts nothing.
+  state: z.enum(['open', 'paused', 'cancelled']).catch('paused'),
+  version: rowNumber,
   replaced_by: optional(text),
   submitted: optional(parsedJson.pipe(batchSettings.optional().catch(undefined))),
-  priority: number,
-  limit_each: number,
-  limit_all: number,
-  attempts: number,
-  at_once: number,
+  priority: rowNumber,
+  limit_each: rowNumber,
+  limit_all: rowNumber,
+  attempts: rowNumber,
+  at_once: rowNumber,
   // Options of a newer ouro only concern those who collect.
   collect: parsedJson.pipe(collectOptions.catch({ as: 'patches', name: 'ouro/unreadable' })),
-  created_ms: number,
+  created_ms: rowNumber,
 });
 
 /** A row of `fleet_batches`, with its limits grouped. */
@@ -174,8 +179,10 @@ export function parseFleetBatchRow(row: SqlRow): FleetBatchRow {
   return { id, name, state, version, replacedBy, collect, createdMs, limits, submitted };
 }
 
-const newBatch: z.ZodType<NewBatch> = z.intersection(batchSettings, z.object({ id: text, name: text }));
-const newTask: z.ZodType<NewBatchTask> = z.object({
+/** A batch as stored in a schedule. */
+export const newBatch: z.ZodType<NewBatch> = z.intersection(batchSettings, z.object({ id: text, name: text }));
+/** A task as stored in a schedule. */
+export const newTask: z.ZodType<NewBatchTask> = z.object({
   key: text,
   title: text,
   spec: taskSpec,
@@ -183,30 +190,6 @@ const newTask: z.ZodType<NewBatchTask> = z.object({
   kind,
   priority: number,
 });
-
-const scheduleRow = z.object({
-  id: text,
-  every_ms: number,
-  next_ms: number,
-  batch: parsedJson.pipe(newBatch),
-  task_count: number,
-  last_batch: optional(text),
-  problem: optional(text),
-});
-
-/** Parses a row of `fleet_schedules` for display. */
-export function parseFleetScheduleRow(row: SqlRow): BatchScheduleView {
-  const { id, batch, every_ms: everyMs, next_ms: nextMs, task_count: taskCount, ...rest } = scheduleRow.parse(row);
-  return { id, everyMs, batch, taskCount, nextMs, lastBatch: rest.last_batch, problem: rest.problem };
-}
-
-const scheduleTasks = z.object({ version: number, tasks: parsedJson.pipe(z.array(newTask)) });
-
-/** Parses a row of `fleet_schedules` with its tasks. */
-export function parseDueSchedule(row: SqlRow): DueBatchSchedule {
-  const { id, everyMs, batch, nextMs: dueMs } = parseFleetScheduleRow(row);
-  return { id, everyMs, batch, dueMs, ...scheduleTasks.parse(row) };
-}
 
 const branchRow = z.object({
   url: text,
@@ -225,9 +208,11 @@ const branchRow = z.object({
   ),
 });
 
-/** Parses a row of `fleet_branches`. */
-export function parseFleetBranchRow(row: SqlRow): BatchTaskBranch {
-  const { commit_id: commit, task_key: key, request, ...fields } = branchRow.parse(row);
+/** Parses a row of `fleet_branches`; `undefined` if it is damaged: an unknown branch is never touched. */
+export function parseFleetBranchRow(row: SqlRow): BatchTaskBranch | undefined {
+  const branch = branchRow.safeParse(row).data;
+  if (branch === undefined) return undefined;
+  const { commit_id: commit, task_key: key, request, ...fields } = branch;
   return { ...fields, commit, key, ...(request === undefined ? {} : { request }) };
 }
 
@@ -235,15 +220,15 @@ const attemptRow = z.object({
   id: text,
   batch: text,
   task_key: text,
-  token: number,
-  lane: text,
-  worker: text,
-  machine: text,
-  started_ms: number,
+  token: rowNumber,
+  lane: rowText,
+  worker: rowText,
+  machine: rowText,
+  started_ms: rowNumber,
   ended_ms: optionalNumber,
-  cost: number,
+  cost: rowNumber,
   session: optional(text),
-  outcome: text,
+  outcome: rowText,
 });
 
 /** A row of `fleet_attempts`. */
@@ -273,18 +258,26 @@ const deletionRow = z.object({
   tasks: parsedJson.pipe(z.array(z.object({ key: text, folder: text, url: text.optional() }))),
 });
 
-/** Parses a row of `fleet_deletions`. */
-export function parseFleetDeletionRow(row: SqlRow): PendingBatchDeletion {
-  const { created_ms: createdMs, ...fields } = deletionRow.parse(row);
+/** Parses a row of `fleet_deletions`; `undefined` if it is damaged. */
+export function parseFleetDeletionRow(row: SqlRow): PendingBatchDeletion | undefined {
+  const deletion = deletionRow.safeParse(row).data;
+  if (deletion === undefined) return undefined;
+  const { created_ms: createdMs, ...fields } = deletion;
   return { ...fields, createdMs };
 }
 
-const laneRow = z.object({ name: text, until_ms: number, words: text, at_most: optionalNumber, since_ms: number });
+const laneRow = z.object({
+  name: text,
+  until_ms: rowNumber,
+  words: rowText,
+  at_most: optionalNumber,
+  since_ms: rowNumber,
+});
 /** A row of `fleet_lanes`. */
 export type FleetLaneRow = z.infer<typeof laneRow>;
 /** Parses a row of `fleet_lanes`. */
 export const parseFleetLaneRow = (row: SqlRow): FleetLaneRow => laneRow.parse(row);
 
 const bytesRow = z.object({ content: z.instanceof(Uint8Array) });
-/** Parses the content of a row of `fleet_files`. */
-export const parseFleetFileRow = (row: SqlRow): Uint8Array => bytesRow.parse(row).content;
+/** Parses the content of a row of `fleet_files`; `undefined` if it is damaged. */
+export const parseFleetFileRow = (row: SqlRow): Uint8Array | undefined => bytesRow.safeParse(row).data?.content;

@@ -3,7 +3,14 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { createSerialQueue, type SqlDatabase, type SqlTransaction, type SqlValue, StoreDamaged } from './database.ts';
+import {
+  createSerialQueue,
+  type SqlDatabase,
+  type SqlTransaction,
+  type SqlValue,
+  StoreDamaged,
+  StoreUnavailable,
+} from './database.ts';
 
 /** Opens the database of one machine: a file in a folder. */
 export async function openSqliteStore(folder: string): Promise<SqlDatabase> {
@@ -14,22 +21,20 @@ export async function openSqliteStore(folder: string): Promise<SqlDatabase> {
 /** Time to wait for other processes that write. */
 const BUSY_TIMEOUT_MS = 30_000;
 const MAX_PAUSE_MS = 20;
-/** The error messages of SQLite while another process writes. */
-const BUSY = /database is locked|database is busy/i;
 
 /** Opens a SQLite database file, which several processes of one machine may use at once. @internal */
 export function openSqlite(file: string, clock: () => number = Date.now): SqlDatabase {
   const isNew = !existsSync(file);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const database = new DatabaseSync(file);
-  if (isNew) chmodSync(file, 0o600);
+  const database = openDatabase(file);
   try {
+    if (isNew) chmodSync(file, 0o600);
     database.exec('PRAGMA busy_timeout = 5000');
     database.exec('PRAGMA journal_mode = WAL');
     if (!isNew) checkDatabase(database, file);
   } catch (thrown) {
     database.close();
-    throw convertDamage(thrown, file);
+    throw convertSqliteError(thrown, file);
   }
   // From here on the retry loop waits: a wait inside SQLite would block the event loop.
   database.exec('PRAGMA busy_timeout = 0');
@@ -49,19 +54,20 @@ export function openSqlite(file: string, clock: () => number = Date.now): SqlDat
   };
 
   return {
+    title: `The queue file ${file}`,
     forUpdate: '',
     schemaLock: [],
     bytesType: 'BLOB',
     transaction: (work) =>
       runInTurn(async () => {
-        await beginTransaction(database);
         try {
+          await beginTransaction(database);
           const result = await work(tx);
           database.exec('COMMIT');
           return result;
         } catch (thrown) {
           if (database.isTransaction) database.exec('ROLLBACK');
-          throw convertDamage(thrown, file);
+          throw convertSqliteError(thrown, file);
         }
       }),
     async close() {
@@ -80,13 +86,41 @@ function checkDatabase(database: DatabaseSync, file: string): void {
   if (problem !== 'ok') throw new StoreDamaged(file, problem);
 }
 
-/** The error messages of SQLite for a damaged file. */
-const DAMAGE = /malformed|not a database|disk I\/O error/i;
+function openDatabase(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file);
+  } catch (thrown) {
+    throw convertSqliteError(thrown, file);
+  }
+}
 
-/** Converts an error of SQLite about a damaged file to `StoreDamaged`, which names the file. */
-function convertDamage(thrown: unknown, file: string): unknown {
-  const message = getErrorMessage(thrown);
-  return !(thrown instanceof StoreDamaged) && DAMAGE.test(message) ? new StoreDamaged(file, message) : thrown;
+/** Primary result codes of SQLite. */
+const BUSY_CODES = [5, 6];
+/** A missing table or column, a damaged page, another format. */
+const DAMAGE_CODES = [1, 11, 17, 26];
+const FULL_CODE = 13;
+/** No permission, read-only, an error of the disk, no such folder. */
+const ACCESS_CODES = [3, 8, 10, 14];
+
+function getResultCode(thrown: unknown): number | undefined {
+  const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined;
+  // The upper bytes of an extended code have details.
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+/** Converts an error of SQLite to one that names the file and says what to do. Others are returned as they are. */
+function convertSqliteError(thrown: unknown, file: string): unknown {
+  const code = getResultCode(thrown);
+  if (code === undefined) return thrown;
+  const problem = getErrorMessage(thrown);
+  if (DAMAGE_CODES.includes(code)) return new StoreDamaged(file, problem);
+  if (code === FULL_CODE)
+    return new StoreUnavailable(`The disk of the queue file ${file} is full. Free some space on it.`);
+  if (BUSY_CODES.includes(code))
+    return new StoreUnavailable(`Another process keeps the queue file ${file} locked. Find it with: fuser ${file}`);
+  if (!ACCESS_CODES.includes(code)) return thrown;
+  const advice = 'Check that it is a file which you may read and write, and its folder, too.';
+  return new StoreUnavailable(`The queue file ${file} cannot be read or written: ${problem}. ${advice}`);
 }
 
 async function beginTransaction(database: DatabaseSync): Promise<void> {
@@ -96,7 +130,7 @@ async function beginTransaction(database: DatabaseSync): Promise<void> {
       database.exec('BEGIN IMMEDIATE');
       return;
     } catch (thrown) {
-      if (!BUSY.test(getErrorMessage(thrown)) || performance.now() > end) throw thrown;
+      if (!BUSY_CODES.includes(getResultCode(thrown) ?? 0) || performance.now() > end) throw thrown;
     }
     await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * MAX_PAUSE_MS));
   }

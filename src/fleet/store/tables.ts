@@ -23,7 +23,7 @@ export async function initializeFleetSchema(sql: SqlDatabase): Promise<void> {
     if (found === undefined) for (const text of getTableStatements(sql.bytesType)) await tx.query(text);
     const insert = 'INSERT INTO fleet_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING';
     await tx.query(insert, 'schema', SCHEMA_VERSION);
-    rejectOtherVersion(await readVersion(tx));
+    rejectOtherVersion(sql.title, await readVersion(tx));
     return 0;
   });
   if (running > 0)
@@ -44,11 +44,13 @@ async function readVersion(tx: SqlTransaction): Promise<number | undefined> {
   return row === undefined ? undefined : Number(row.value);
 }
 
-function rejectOtherVersion(found: number | undefined): void {
+function rejectOtherVersion(title: string, found: number | undefined): void {
   if (found === SCHEMA_VERSION) return;
-  throw new Error(
-    `The store has schema version ${found}, but this ouro needs version ${SCHEMA_VERSION}. Update ouro on this machine.`,
-  );
+  const advice =
+    found !== undefined && found > SCHEMA_VERSION
+      ? 'Update ouro on this machine.'
+      : 'No ouro has written it: it is damaged.';
+  throw new Error(`${title} has schema version ${found}, but this ouro needs version ${SCHEMA_VERSION}. ${advice}`);
 }
 
 /** Adds the tables of later versions. Running workers of the versions before go on: they do not use them. */

@@ -27,10 +27,15 @@ const over = z.strictObject({
 
 const variable = z.string().regex(/^[A-Za-z_]\w*$/);
 
+/** Dollars, at least a millionth: the queue counts in millionths. */
+const money = z.number().min(1e-6).max(1e6);
+/** Timers end at about 35,000 minutes. */
+const minutes = z.number().positive().max(30_000);
+
 const limits = z.strictObject({
-  each: z.number().positive().default(2),
-  all: z.number().positive().optional(),
-  minutes: z.number().positive().default(45),
+  each: money.default(2),
+  all: money.optional(),
+  minutes: minutes.default(45),
   turns: z.number().int().min(1).optional(),
   attempts: z.number().int().min(1).max(100).default(3),
   at_once: z.number().int().min(1).max(1000).default(8),
@@ -80,7 +85,7 @@ const taskLine = taskFile.omit({ over: true, collect: true, limits: true, name: 
   repo: nonEmptyText.optional(),
   folder: nonEmptyText.optional(),
   title: nonEmptyText.optional(),
-  minutes: z.number().positive().default(45),
+  minutes: minutes.default(45),
   turns: z.number().int().min(1).optional(),
 });
 /** A parsed line of a JSON Lines file. */
