@@ -23,8 +23,7 @@ export async function runCli(args: readonly string[]): Promise<void> {
   muteConsole();
   const io = createProcessIo(environment, cwd);
   const shutdown = createShutdown(systemProcessEvents);
-  const code = await runToExitCode(args, io, shutdown);
-  await shutdown.finish(code);
+  const code = await shutdown.finish(await runToExitCode(args, io, shutdown));
   await io.stdout.flushed();
   const writeError = io.stdout.getWriteError();
   if (writeError !== undefined) io.stderr.write(`Writing to stdout failed: ${writeError}.\n`);

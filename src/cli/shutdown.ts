@@ -25,7 +25,7 @@ export function createShutdown(processControl: ProcessEvents) {
   let reason: AbortReason | undefined;
   const guarded = new Set<Conversation>();
   const works = new Set<AbortableWork>();
-  let finished: Promise<void> | undefined;
+  let finished: Promise<number> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Starts the shutdown: aborts everything and exits after the grace period; a second call exits at once. */
@@ -38,7 +38,7 @@ export function createShutdown(processControl: ProcessEvents) {
     reason = next;
     resolve(next);
     const graceMs = Math.max(GRACE_MS, ...[...works].map((work) => work.graceMs));
-    timer = setTimeout(() => processControl.exit(getShutdownExitCode(next)), graceMs);
+    timer ??= setTimeout(() => processControl.exit(getShutdownExitCode(next)), graceMs);
     for (const { agent } of guarded) agent.abort(next);
     for (const work of works) work.abort(next);
   }
@@ -64,19 +64,23 @@ export function createShutdown(processControl: ProcessEvents) {
       guarded.delete(conversation);
       await conversation.close('resume');
     },
-    /** Closes all conversations once, within the grace period, and removes the signal handlers. */
+    /**
+     * Closes all conversations once, within the grace period, and removes the signal handlers. Resolves with the exit
+     * code of the process: a signal counts whenever it came, whatever code the run has ended with.
+     */
     finish(code: number) {
       finished ??= close(code);
       return finished;
     },
   };
 
-  async function close(code: number): Promise<void> {
-    const exit = () => processControl.exit(reason === undefined ? code : getShutdownExitCode(reason));
-    timer ??= setTimeout(exit, GRACE_MS);
+  async function close(code: number): Promise<number> {
+    const findCode = () => (reason === undefined || reason === 'shutdown' ? code : getSignalExitCode(reason));
+    timer ??= setTimeout(() => processControl.exit(findCode()), GRACE_MS);
     await Promise.all([...guarded].map((conversation) => conversation.close(reason ?? 'done')));
     clearTimeout(timer);
     stopListening();
+    return findCode();
   }
 }
 

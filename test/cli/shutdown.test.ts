@@ -42,6 +42,19 @@ test('a signal aborts every conversation, and its end closes them', async () => 
   expect({ exits, reason: shutdown.reason() }).toEqual({ exits: [], reason: 'sigterm' });
 });
 
+test.each([
+  ['sigterm', 143],
+  ['shutdown', 3],
+] as const)('%s while the conversations close makes the exit code %d', async (reason, code) => {
+  const { exits, shutdown } = fakeProcess();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  shutdown.attach({ ...fakeConversation(), close: () => closed });
+  const finished = shutdown.finish(3);
+  shutdown.start(reason);
+  close();
+  expect({ code: await finished, exits }).toEqual({ code, exits: [] });
+});
+
 test('a second signal exits without waiting', async () => {
   const { exits, shutdown, raise } = fakeProcess();
   shutdown.attach(fakeConversation());

@@ -118,6 +118,26 @@ test.each(['PreToolUse', 'UserPromptSubmit'])('a %s hook that ignores signals en
   expect(await listLeft(project.marker)).toEqual([]);
 });
 
+test.each([
+  ['Stop', []],
+  ['SessionEnd', []],
+  ['SessionEnd', ['--input-format=stream-json', '--output-format=stream-json', '--verbose']],
+] as const)('a signal during a %s hook after the answer sets the exit code (%j)', async (event, flags) => {
+  await using project = await createTempProject();
+  await using server = await startApiServer({ turns: [says('Done.')] });
+  const command = 'touch "$HOME/begun"; sleep 303';
+  const settings = JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', command }] }] } });
+  const isHost = flags.length > 0;
+  const stdin = JSON.stringify({ type: 'user', message: { role: 'user', content: 'go' } });
+  const args = ['-p', ...flags, ...(isHost ? [] : ['go']), '--settings', settings];
+  const running = startOuro(project, args, server.url, isHost ? { stdin } : {});
+  await expect.poll(() => existsSync(join(project.home, 'begun'))).toBe(true);
+  running.child.kill('SIGTERM');
+  const ended = await running.ended;
+  expect({ code: ended.code, hasAnswer: ended.stdout.includes('Done.') }).toEqual({ code: 143, hasAnswer: true });
+  expect(await listLeft(project.marker)).toEqual([]);
+});
+
 test('a signal to "ouro mcp list" stops its servers', async () => {
   await using project = await createTempProject();
   const begun = join(project.home, 'begun');

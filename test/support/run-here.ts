@@ -89,8 +89,7 @@ export function startHere(
   const shutdown = createShutdown({ onSignal: () => () => undefined, exit: () => undefined });
 
   async function run() {
-    const code = await runToExitCode(args, io, shutdown);
-    await shutdown.finish(code);
+    const code = await shutdown.finish(await runToExitCode(args, io, shutdown));
     const read = new Promise((resolve) => stdout.once('close', resolve));
     stdout.end();
     await read;

@@ -5,7 +5,6 @@ import { openSessionArchive } from '../../app/replay/session-archive.ts';
 import { buildTrustQuestion } from '../../app/trust/folder-trust.ts';
 import { parseInvocation } from '../args/invocation.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
-import { getSignalExitCode } from '../exit-code.ts';
 import { createAcpAgent } from '../modes/acp/acp-agent.ts';
 import type { ProcessIo } from '../process-io.ts';
 import { runLoginCommand } from './login.ts';
@@ -61,8 +60,8 @@ export async function runAcpCommand(input: SubcommandInput): Promise<number> {
   });
   const connection = app.connect(ndJsonStream(createWritable(io), createReadable(io)));
   io.stdout.onClosed(() => connection.close());
-  const abortReason = await Promise.race([connection.closed, shutdown.started]);
-  return abortReason === undefined || abortReason === 'shutdown' ? 0 : getSignalExitCode(abortReason);
+  await Promise.race([connection.closed, shutdown.started]);
+  return 0;
 }
 
 /** Writes the parsed flags as arguments again, for `readInvocation`. */

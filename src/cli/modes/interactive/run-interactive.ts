@@ -7,7 +7,6 @@ import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-outpu
 import { type OpeningPrompt, showOpeningPrompt } from '../../../ui/terminal/opening-prompt.ts';
 import type { TerminalOutput } from '../../../ui/terminal/screen-frame-writer.ts';
 import type { Invocation } from '../../args/invocation.ts';
-import { getSignalExitCode } from '../../exit-code.ts';
 import type { ProcessIo } from '../../process-io.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
@@ -68,7 +67,7 @@ export async function runInteractive(invocation: Invocation, io: ProcessIo, shut
     screen.close();
     await out.flushed();
     process.off('exit', restore);
-    if (typeof end === 'string') return end === 'shutdown' ? 0 : getSignalExitCode(end);
+    if (typeof end === 'string') return 0;
     if (end.type === 'leave') {
       printResumeHint(conversation, end.unsent, io);
       return 0;

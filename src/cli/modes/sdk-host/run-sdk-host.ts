@@ -4,7 +4,6 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { Invocation, OutputOptions } from '../../args/invocation.ts';
-import { getSignalExitCode } from '../../exit-code.ts';
 import { type NumberedLine, type ProcessIo, readNonBlankLines } from '../../process-io.ts';
 
 import type { Shutdown } from '../../shutdown.ts';
@@ -67,7 +66,7 @@ export async function runSdkHost(invocation: Invocation, io: ProcessIo, shutdown
   const outcome = await Promise.race([server.serve(lines), shutdown.started]);
   if (typeof outcome === 'number') return outcome === 0 && !server.hasSucceeded() ? 1 : outcome;
   await server.waitForIdle();
-  return outcome === 'shutdown' ? 0 : getSignalExitCode(outcome);
+  return 0;
 }
 
 async function* withEndListener<Line>(lines: AsyncIterable<Line>, onEnd: () => void): AsyncGenerator<Line, void> {
