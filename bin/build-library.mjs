@@ -13,6 +13,8 @@ const root = join(import.meta.dirname, '..');
 const lib = join(root, 'dist', 'lib');
 const target = join(root, 'packages', 'agent');
 const manifest = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'));
+/** The only file of the sources that the compiler does not know. */
+const CATALOGUE = join('model', 'registry', 'catalogue.jsonl');
 const entries = Object.values(manifest.exports).filter((entry) => typeof entry === 'object');
 
 /** Leaves out the tools of the provider's client, which need Node and are never used. */
@@ -38,6 +40,7 @@ function compile() {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`The library could not be built:\n${stdout}`);
+  cpSync(join(root, 'src', CATALOGUE), join(lib, CATALOGUE));
   // The compiler keeps the source extensions in the import paths of declarations.
   for (const name of readdirSync(lib, { recursive: true }).filter((file) => file.endsWith('.d.ts'))) {
     const file = join(lib, name);

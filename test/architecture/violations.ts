@@ -49,8 +49,8 @@ const LINE_LIMIT = 300;
 const ENTRY = 'cli/main.ts';
 /** Packages the entry may load before it has read the arguments. */
 const ENTRY_PACKAGES = ['commander'];
-/** The only import from outside src/: the version. */
-const MANIFEST = '../../package.json';
+/** The imports that are data: the version, from outside src/, and the model catalogue. */
+const DATA = ['../../package.json', './catalogue.jsonl'];
 /** The files that may read the environment: one for the program, one for the library. */
 const ENVIRONMENT_READERS = ['app/environment.ts', 'sdk/runtime.ts'];
 /** Layers that also run in a browser, so they must not import Node modules. */
@@ -83,7 +83,7 @@ function importViolations(path: string, text: string, sources: Sources): readonl
     if (target === undefined) return [`${path}: a dynamic import must name its file as plain text`];
     if (target.startsWith('node:') && BROWSER_LAYERS.includes(layer))
       return [`${path}: ${layer} imports ${target}, which browsers do not have`];
-    if (!target.startsWith('.') || target === MANIFEST) return [];
+    if (!target.startsWith('.') || DATA.includes(target)) return [];
     const imported = resolve(path, target);
     if (sources[imported] === undefined) return [`${path}: "${target}" is not a source file with its extension`];
     const other = layerOf(imported);

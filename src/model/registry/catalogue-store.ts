@@ -90,39 +90,23 @@ async function fetchText(url: string, send: typeof fetch): Promise<string> {
   }
 }
 
-type PageModule = { readonly MODELS: string; readonly AS_OF: string };
-
-/** Loaders of the catalogue pages shipped with the program, by provider id at models.dev. */
-export const BUNDLED_CATALOGUE_PAGES: ReadonlyMap<string, () => Promise<PageModule>> = new Map<
-  string,
-  () => Promise<PageModule>
->([
-  ['anthropic', () => import('./catalogue-pages/anthropic.ts')],
-  ['openai', () => import('./catalogue-pages/openai.ts')],
-  ['google', () => import('./catalogue-pages/google.ts')],
-  ['groq', () => import('./catalogue-pages/groq.ts')],
-  ['mistral', () => import('./catalogue-pages/mistral.ts')],
-  ['deepseek', () => import('./catalogue-pages/deepseek.ts')],
-  ['xai', () => import('./catalogue-pages/xai.ts')],
-  ['togetherai', () => import('./catalogue-pages/togetherai.ts')],
-  ['fireworks-ai', () => import('./catalogue-pages/fireworks-ai.ts')],
-  ['cerebras', () => import('./catalogue-pages/cerebras.ts')],
-  ['moonshotai', () => import('./catalogue-pages/moonshotai.ts')],
-  ['zai', () => import('./catalogue-pages/zai.ts')],
-  ['huggingface', () => import('./catalogue-pages/huggingface.ts')],
-  ['openrouter', () => import('./catalogue-pages/openrouter.ts')],
-  ['github-models', () => import('./catalogue-pages/github-models.ts')],
-]);
+/** The providers in the shipped catalogue, by their id at models.dev. */
+export const CATALOGUE_PROVIDERS = [
+  ...['anthropic', 'openai', 'google', 'groq', 'mistral', 'deepseek', 'xai', 'togetherai', 'fireworks-ai', 'cerebras'],
+  ...['moonshotai', 'zai', 'huggingface', 'openrouter', 'github-models'],
+];
 
 /** The catalogue entries of one provider and the date they were read. */
 export type CataloguePage = { readonly asOf: string; readonly models: readonly CatalogueEntry[] };
 
+const pageHead = z.object({ provider: z.string(), asOf: z.iso.date() });
+
 /** Loads the shipped catalogue page of a provider; `undefined` if there is none. */
 export const loadCataloguePage = memoizeByKey(async (provider: string): Promise<CataloguePage | undefined> => {
-  const page = await BUNDLED_CATALOGUE_PAGES.get(provider)?.();
-  if (page === undefined) return undefined;
-  const models = page.MODELS.trim()
-    .split('\n')
-    .map((line) => catalogueEntrySchema.parse(JSON.parse(line)));
-  return { asOf: page.AS_OF, models };
+  // Pages are separated by an empty line: a line about the provider, then one for each model.
+  const { default: text } = await import('./catalogue.jsonl', { with: { type: 'text' } });
+  const page = text.split('\n\n').find((lines) => lines.startsWith(`{"provider":"${provider}",`));
+  const [head, ...models] = page?.trim().split('\n').map(parseNetworkJson) ?? [];
+  if (head === undefined) return undefined;
+  return { asOf: pageHead.parse(head).asOf, models: models.map((entry) => catalogueEntrySchema.parse(entry)) };
 });

@@ -1,4 +1,4 @@
-import { BUNDLED_CATALOGUE_PAGES, type CataloguePage } from './catalogue-store.ts';
+import { CATALOGUE_PROVIDERS, type CataloguePage } from './catalogue-store.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
 import { findModelByGatewayName } from './model-facts-cache.ts';
 
@@ -10,7 +10,7 @@ export async function searchCatalogue(
   model: string,
   loadPage: (catalogue: string) => Promise<CataloguePage | undefined>,
 ): Promise<ModelFacts | undefined> {
-  const makers = [...BUNDLED_CATALOGUE_PAGES.keys()].filter((name) => !RESELLERS.includes(name));
+  const makers = CATALOGUE_PROVIDERS.filter((name) => !RESELLERS.includes(name));
   for (const name of [...makers, ...RESELLERS]) {
     const page = await loadPage(name);
     const entry = page && findModelByGatewayName(page, model);
